@@ -1,0 +1,82 @@
+/** Failures as data: a status, a kind and a message. They become documents once, at the edge of the server. */
+
+/** Names of failures (HTTP-170, DAV-102, MOD-134). They are part of the interface: clients read them. */
+export type Kind =
+  | 'BadRequest'
+  | 'InvalidPath'
+  | 'UriTooLong'
+  | 'InvalidRange'
+  | 'InvalidSelector'
+  | 'InvalidPlacement'
+  | 'EmptyBody'
+  | 'InvalidFragment'
+  | 'NotFound'
+  | 'SelectorNoMatch'
+  | 'PreconditionFailed'
+  | 'NotAcceptable'
+  | 'UnsupportedMediaType'
+  | 'PayloadTooLarge'
+  | 'NotHtml'
+  | 'MoveMissingHeaders'
+  | 'MoveCrossResource'
+  | 'IllegalMove'
+  | 'Reserved'
+  | 'NoSession'
+  | 'MethodNotAllowed'
+  | 'NotImplemented'
+  | 'Conflict'
+  | 'Locked'
+  | 'CompositionError'
+  | 'TemplateError'
+  | 'BindingFailure'
+  | 'BudgetExceeded'
+  | 'Unavailable'
+  | 'Internal'
+  | 'BadGateway'
+  | 'Timeout'
+  | 'HeaderTooLarge'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'MalformedXml'
+  | 'ChecksumMismatch'
+  | 'FiniteDepthOnly'
+  | 'DirectoryAlreadyExists'
+  | 'ParentDirectoryMissing'
+  | 'LockTokenMismatch'
+  | 'UnsupportedLock'
+  | 'SchemaViolation'
+  | 'ConstraintViolation'
+  | 'UntranslatableWrite'
+  | 'AllowanceExhausted'
+
+/** What a failure may carry beside status, kind and message. */
+export interface FaultDetails {
+  /** Response headers that belong to this failure, such as `ETag` of a 412 or `Allow` of a 405. */
+  headers?: Record<string, string>
+  /** A refusal by rules (DENY-1): the document names this decoded path instead of a kind. */
+  refused?: { resource: string; method: string }
+  /** A complete error document made by validation; sent as it is. */
+  document?: string
+  /** The failure that led here; logged, never shown. */
+  cause?: unknown
+}
+
+/** The one error type of the pipeline. Thrown where the failure is found, turned into a document at the edge. */
+export class Fault extends Error {
+  readonly status: number
+  readonly kind: Kind
+  readonly details: FaultDetails
+
+  /**
+   * @param status HTTP status code, 4xx or 5xx (304 never is a fault)
+   * @param kind name of the failure
+   * @param message one sentence for people; never holds other documents' content, file names or traces (HTTP-170)
+   */
+  constructor(status: number, kind: Kind, message: string, details: FaultDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = 'Fault'
+    this.status = status
+    this.kind = kind
+    this.details = details
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * Documents at rest: the contract that every store fulfils.
+ *
+ * A store keeps sites apart, commits several changes together with their events in one durable transaction, and answers
+ * look-ups and listings without touching bodies. Paths are decoded, in NFC, absolute; those of collections end in `/`.
+ */
+
+import type { Readable } from 'node:stream'
+
+export type ResourceKind = 'document' | 'blob' | 'collection'
+
+/** Everything known of a resource except its bytes. */
+export interface Resource {
+  path: string
+  kind: ResourceKind
+  /** Number of the commit that last changed bytes, type or place: unique and rising within a store. */
+  version: number
+  /** SHA-256 of the bytes, 64 lower-case hex digits; empty for collections. */
+  digest: string
+  /** Bytes; 0 for collections. */
+  size: number
+  /** Stored content type, verbatim; empty for collections. */
+  type: string
+  language?: string
+  /** Unix milliseconds. */
+  created: number
+  /** Unix milliseconds of the commit that last changed the bytes; for collections the newest change of membership. */
+  modified: number
+  /** Modification time set by a client, unix seconds; shown on the mount only (DAV-36). */
+  shown?: number
+  /** The version replaced by this one carried the same `Last-Modified` second (DAV-41). */
+  sameSecond: boolean
+  /** P of DAV-52: 64 hex digits. */
+  properties: string
+  /** K of DAV-52, collections only: 64 hex digits. */
+  members?: string
+}
+
+/** Bytes to be stored: in memory, or a file that `stage` made. */
+export type Content = { bytes: Uint8Array } | { staged: StagedBlob }
+
+/** A body that was streamed to disk (or kept in memory when small) while its digests were computed. */
+export interface StagedBlob {
+  sha256: string
+  sha1: string
+  md5: string
+  size: number
+  /** Set when the body was small enough to be kept in the database. */
+  bytes?: Uint8Array
+  /** Drops the staged file; harmless after a commit or when called twice. */
+  discard(): Promise<void>
+}
+
+/** The bytes of a resource: in memory, or in a file that can be read in ranges. */
+export type Body = { bytes: Uint8Array } | { file: string; size: number }
+
+/** What must hold of a path inside the commit: a version, nothing stored, something stored, or anything. */
+export type Expectation = number | 'absent' | 'present' | undefined
+
+/** One dead property (DAV-34): namespace, local name and the element's content as XML. */
+export interface Property {
+  namespace: string
+  name: string
+  value: string
+}
+
+export type Change =
+  | {
+      op: 'put'
+      path: string
+      expect?: Expectation
+      kind: 'document' | 'blob'
+      content: Content
+      type: string
+      language?: string
+      shown?: number
+      /** Data derived from the bytes, by name; replaces all earlier derived data of the path. */
+      derived?: Record<string, string>
+    }
+  /** A file, or a collection with everything below it. */
+  | { op: 'delete'; path: string; expect?: Expectation }
+  /** An empty collection; its parent must exist (other changes create missing parents). */
+  | { op: 'collection'; path: string }
+  /** Content, times, type, derived data and properties go along; whatever stood at `to` is removed first. */
+  | {
+      op: 'move'
+      from: string
+      to: string
+      expect?: Expectation
+      expectTo?: Expectation
+      type?: string
+      kind?: 'document' | 'blob'
+      derived?: Record<string, string>
+    }
+  /** Content, type, derived data and properties are copied; `deep` takes the members of a collection along. */
+  | {
+      op: 'copy'
+      from: string
+      to: string
+      deep: boolean
+      expect?: Expectation
+      expectTo?: Expectation
+      type?: string
+      kind?: 'document' | 'blob'
+      derived?: Record<string, string>
+    }
+  /** Dead properties and shown times; bytes and version stay. */
+  | {
+      op: 'describe'
+      path: string
+      set: Property[]
+      remove: Pick<Property, 'namespace' | 'name'>[]
+      shown?: number
+      language?: string
+    }
+
+/** An event as drafted by the pipeline; the store gives it its id (EVT-45). */
+export interface EventDraft {
+  path: string
+  /** The `data` of the event, LF line ends, without field names. */
+  payload: string
+  /** Session and connection token that caused it (EVT-55). */
+  session?: string
+  token?: string
+  /** What delivery needs to decide who may see it (EVT-67), as JSON. */
+  facts?: string
+}
+
+export interface StoredEvent extends EventDraft {
+  /** `<unix ms>-<sequence>`, rising per site. */
+  id: string
+  version: number
+}
+
+export interface Commit {
+  changes: Change[]
+  events?: EventDraft[]
+  /** Counters of the site that must stand at these values, else nothing is done. Unknown counters stand at 0. */
+  requires?: Record<string, number>
+  /** Counters that this commit raises by one. */
+  raises?: string[]
+}
+
+export type CommitResult =
+  | {
+      ok: true
+      version: number
+      /** Unix milliseconds of the commit. */
+      at: number
+      /** Ids of the events, in the order of the drafts. */
+      events: string[]
+      /** New state of every file and collection that the changes named, by path; undefined where it is gone. */
+      resources: Map<string, Resource | undefined>
+      counters: Record<string, number>
+    }
+  | { ok: false; reason: 'version'; path: string; current?: Resource }
+  | { ok: false; reason: 'counter'; counter: string; current: number }
+  /** Nothing stored where something is needed, or the parent of an explicit collection, copy or move is missing. */
+  | { ok: false; reason: 'missing'; path: string }
+  /** A file stands where a collection is needed, or the other way round. */
+  | { ok: false; reason: 'kind'; path: string; current: Resource }
+
+/** One site's part of the store. Reads see every commit that was acknowledged before they began. */
+export interface SiteStore {
+  readonly name: string
+  find(path: string): Promise<Resource | undefined>
+  /** The bytes belonging to exactly this state of the resource, or undefined if it changed meanwhile. */
+  body(resource: Resource): Promise<Body | undefined>
+  /** SHA-1 and MD5 of the bytes, lower-case hex. */
+  checksums(resource: Resource): Promise<{ sha1: string; md5: string } | undefined>
+  /** Direct members of a collection, ascending by name; one indexed query. */
+  list(collection: string): Promise<Resource[]>
+  /** Everything below a collection, ascending by path; files only unless `collections`. Pages through in slices. */
+  walk(prefix: string, options?: { collections?: boolean }): AsyncIterable<Resource>
+  /** One piece of derived data of a path. */
+  derived(path: string, name: string): Promise<string | undefined>
+  /** One kind of derived data of the whole site, ascending by path. */
+  allDerived(name: string): AsyncIterable<{ path: string; version: number; value: string }>
+  /** Rewrites derived data without making a new version; ignored if the resource changed meanwhile. */
+  derive(resource: Resource, derived: Record<string, string>): Promise<void>
+  properties(path: string): Promise<Property[]>
+  counters(): Promise<Record<string, number>>
+  /** Events of a path with a greater id than `after` (all kept ones if undefined), oldest first. */
+  events(path: string, after?: string): Promise<StoredEvent[]>
+  /** Events of the whole site with a greater id, oldest first, at most `limit`. */
+  allEvents(after: string | undefined, limit: number): Promise<StoredEvent[]>
+  /** Newest id ever given out on a path, kept for 24 hours (EVT-49). */
+  newestEvent(path: string): Promise<string | undefined>
+  commit(commit: Commit): Promise<CommitResult>
+}
+
+export interface StagingOptions {
+  /** Bytes; a longer stream rejects with `StagingError` of reason `too-large` and leaves nothing behind. */
+  limit: number
+}
+
+/** Why a body could not be staged. */
+export class StagingError extends Error {
+  readonly reason: 'too-large' | 'aborted'
+  constructor(reason: 'too-large' | 'aborted') {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+export interface Store {
+  /** The site of this name; made on its first commit. Names of sites are host names in lower case. */
+  site(name: string): SiteStore
+  sites(): Promise<string[]>
+  /** Streams a body to disk with constant memory. An aborted stream leaves nothing behind. */
+  stage(body: Readable, options: StagingOptions): Promise<StagedBlob>
+  /** A small value that belongs to the whole installation (signing keys, the first password's hash). */
+  setting(name: string): Promise<string | undefined>
+  setSetting(name: string, value: string): Promise<void>
+  /** Finishes running commits and closes. */
+  close(): Promise<void>
+}

@@ -1,0 +1,131 @@
+/**
+ * The nodes of parsed documents. The shape is that of parse5's default tree, so that HTML trees need no conversion;
+ * XML trees are built in the same shape, with names as written and any namespace.
+ */
+
+/** Half-open range of UTF-16 code units in the source text. */
+export interface Span {
+  startOffset: number
+  endOffset: number
+}
+
+/** Where a node stands in its source; tags are missing where the parser implied them. */
+export interface Place extends Span {
+  startTag?: Span
+  endTag?: Span
+}
+
+export interface Attribute {
+  /** HTML: lower-case name. XML and foreign content: local name; `prefix` holds what stood before the colon. */
+  name: string
+  value: string
+  namespace?: string
+  prefix?: string
+}
+
+export interface TextNode {
+  nodeName: '#text'
+  value: string
+  parentNode: ParentNode | null
+  sourceCodeLocation?: Place | null
+}
+
+export interface CommentNode {
+  nodeName: '#comment'
+  data: string
+  parentNode: ParentNode | null
+  sourceCodeLocation?: Place | null
+}
+
+export interface DoctypeNode {
+  nodeName: '#documentType'
+  name: string
+  publicId: string
+  systemId: string
+  parentNode: ParentNode | null
+  sourceCodeLocation?: Place | null
+}
+
+/** XML only: `<?target data?>`; the XML declaration is not a node. */
+export interface InstructionNode {
+  nodeName: '#instruction'
+  target: string
+  data: string
+  parentNode: ParentNode | null
+  sourceCodeLocation?: Place | null
+}
+
+export interface ElementNode {
+  /** Same as `tagName`. */
+  nodeName: string
+  /** HTML: lower-case (foreign elements as the standard adjusts them). XML: qualified name as written, prefix included. */
+  tagName: string
+  namespaceURI: string
+  attrs: Attribute[]
+  childNodes: ChildNode[]
+  parentNode: ParentNode | null
+  sourceCodeLocation?: Place | null
+  /** Only on HTML `template` elements. */
+  content?: FragmentNode
+}
+
+export interface FragmentNode {
+  nodeName: '#document-fragment'
+  childNodes: ChildNode[]
+}
+
+export interface DocumentNode {
+  nodeName: '#document'
+  mode?: string
+  childNodes: ChildNode[]
+  sourceCodeLocation?: Place | null
+}
+
+export type ParentNode = DocumentNode | FragmentNode | ElementNode
+export type ChildNode = ElementNode | TextNode | CommentNode | DoctypeNode | InstructionNode
+export type AnyNode = ParentNode | ChildNode
+
+export type DocumentKind = 'html' | 'xml'
+
+/**
+ * A parsed document. The source text is the truth; the tree and its offsets describe it.
+ * A tree is only touched synchronously: an edit that settles changes it in place.
+ */
+export interface TreeDocument {
+  kind: DocumentKind
+  /** The text without byte order mark. */
+  source: string
+  root: DocumentNode
+  /**
+   * HTML: source order equals tree order, ranges nest, nothing was moved by the parser. Only then can an edit be proved
+   * locally. Always true for XML.
+   */
+  clean: boolean
+}
+
+export const HTML_NAMESPACE = 'http://www.w3.org/1999/xhtml'
+
+export function isElement(node: AnyNode): node is ElementNode {
+  return 'tagName' in node
+}
+
+export function isText(node: AnyNode): node is TextNode {
+  return node.nodeName === '#text'
+}
+
+/** The document element: `html`, or the root element of an XML document. */
+export function rootElement(document: TreeDocument): ElementNode | undefined {
+  return document.root.childNodes.find(isElement)
+}
+
+/** The element that holds this one, or undefined for the document element and detached nodes. */
+export function parentElement(node: ChildNode): ElementNode | undefined {
+  const parent = node.parentNode
+  return parent && isElement(parent) ? parent : undefined
+}
+
+/** Value of an attribute without namespace, or undefined. */
+export function attribute(element: ElementNode, name: string): string | undefined {
+  for (const a of element.attrs) if (a.name === name && !a.prefix) return a.value
+  return undefined
+}

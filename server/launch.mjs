@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// Starts the command line on Node 24. An older Node starts the one that `npm ci` brought along, with the same arguments.
+// `--run FILE` starts another module of the project instead (tests and benchmarks).
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const NEEDED = [24, 15]
+const here = dirname(fileURLToPath(import.meta.url))
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+
+if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
+  let entry = join(here, 'main.ts')
+  if (process.argv[2] === '--run' && process.argv[3] !== undefined) {
+    entry = resolve(process.argv[3])
+    process.argv.splice(1, 3, entry)
+  }
+  await import(pathToFileURL(entry).href)
+} else {
+  const platform = process.platform === 'win32' ? 'win' : process.platform
+  const name = `node-${platform}-${process.arch}`
+  let binary
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+    binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  } catch {
+    console.error(
+      `scriptorium needs Node ${NEEDED.join('.')} or newer and found ${process.version}.\n` +
+        `Install it, or run "npm ci" without --omit=optional: it brings ${name} where there is one.`,
+    )
+    process.exitCode = 1
+  }
+  if (binary) {
+    const child = spawn(binary, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+    child.on('exit', (code, signal) => {
+      if (signal) {
+        process.removeAllListeners(signal)
+        process.kill(process.pid, signal)
+      } else process.exitCode = code ?? 1
+    })
+  }
+}
