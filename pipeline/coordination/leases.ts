@@ -1,0 +1,22 @@
+/** Write leases: at most one writer per path at a time (HTTP-4, DAV-8). */
+
+/** Why a lease could not be had. */
+export class LeaseTimeout extends Error {
+  readonly path: string
+  constructor(path: string) {
+    super('No write lease within the time limit')
+    this.path = path
+  }
+}
+
+export interface Leases {
+  /**
+   * Runs `work` while holding the leases of all `paths`; waiting writers of one path are served in order of arrival.
+   *
+   * @param paths canonical paths, in any order; duplicates count once
+   * @param work runs once all leases are held; the leases end with it, whatever its outcome
+   * @returns what `work` returns
+   * @throws LeaseTimeout when waiting exceeds the limit (DAV-8: 10 s)
+   */
+  hold<T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T>
+}

@@ -1,0 +1,60 @@
+/** Mutation events as drafted by writes (events.md section 3); the store gives them ids and keeps them. */
+
+import type { EventDraft } from './store/store.ts'
+
+/** Who caused a write: echo suppression compares these with each stream (EVT-55). */
+export interface Cause {
+  session?: string
+  token?: string
+}
+
+export interface Mutation {
+  method: 'PUT' | 'POST' | 'DELETE' | 'MOVE'
+  /** Empty when the whole document changed. */
+  selector: string
+  /** Quotes included; absent for DELETE. */
+  etag?: string
+  path: string
+  /** Raw markup. */
+  body: string
+  placement?: string
+  /** Anchor selector of an element move. */
+  destination?: string
+}
+
+/** Whole documents up to this size travel in their event (EVT-25); characters. */
+const LARGEST_WHOLE_BODY = 64 * 1024
+
+/** The body of a whole-document event: documents that are small enough, nothing for others (EVT-25). */
+export function wholeBody(text: string | undefined): string {
+  return text !== undefined && text.length <= LARGEST_WHOLE_BODY ? text : ''
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}
+
+/**
+ * The draft of one mutation. Clients cut the payload with string functions, so order and spelling are part of the
+ * interface (EVT-21).
+ *
+ * @param ns base URI of the vocabulary
+ * @param host main host name of the site without port
+ */
+export function mutationEvent(ns: string, host: string, mutation: Mutation, cause: Cause): EventDraft {
+  const span = (name: string, value: string) => `  <span itemprop="${name}">${escapeText(value)}</span>`
+  const lines = [
+    `<article itemscope itemtype="${ns}/Mutation">`,
+    span('method', mutation.method),
+    span('selector', mutation.selector),
+  ]
+  if (mutation.etag !== undefined) lines.push(span('etag', mutation.etag))
+  lines.push(span('path', mutation.path), span('host', host), `  <div itemprop="body">${mutation.body}</div>`)
+  if (mutation.placement !== undefined) lines.push(span('placement', mutation.placement))
+  if (mutation.destination !== undefined) lines.push(span('destination', mutation.destination))
+  lines.push('</article>')
+  const draft: EventDraft = { path: mutation.path, payload: lines.join('\n') }
+  if (cause.session !== undefined) draft.session = cause.session
+  if (cause.token !== undefined) draft.token = cause.token
+  return draft
+}

@@ -1,0 +1,142 @@
+/** Request bodies: capped, timed, and read only when the request has passed every gate before them (HTTP-1, HTTP-180). */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Fault } from '../pipeline/fault.ts'
+
+/** Bytes of an unread body that are thrown away so that a client sees its answer instead of a reset connection. */
+const DISCARD_LIMIT = 64 * 1024 * 1024
+const DISCARD_TIME = 10_000
+/** Bodies up to this size are discarded by Node itself, which keeps the connection open. */
+const SMALL_BODY = 1024 * 1024
+
+/** Requests whose client waits for `100 Continue` before it sends its body. */
+const waiting = new WeakSet<IncomingMessage>()
+
+/** Remembers that this client wants to be told to go on. */
+export function expectContinue(request: IncomingMessage): void {
+  waiting.add(request)
+}
+
+/** Tells a waiting client to send its body; to be called right before reading it. */
+export function invite(request: IncomingMessage, response: ServerResponse): void {
+  if (waiting.delete(request)) response.writeContinue()
+}
+
+export function tooLarge(cap: number): Fault {
+  return new Fault(413, 'PayloadTooLarge', `The body is larger than the ${cap} bytes allowed here.`, {
+    headers: { Connection: 'close' },
+  })
+}
+
+/**
+ * Gate 1 of HTTP-1: the declared length against the cap.
+ *
+ * @param cap bytes
+ * @throws Fault 413
+ */
+export function checkDeclaredLength(request: IncomingMessage, cap: number): void {
+  const declared = request.headers['content-length']
+  if (declared !== undefined && Number(declared) > cap) throw tooLarge(cap)
+}
+
+/** Whether the request announces a body, of whatever length. */
+export function announcesBody(request: IncomingMessage): boolean {
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+}
+
+/**
+ * Closes the connection with 408 when the client stops sending for too long (HTTP-181).
+ *
+ * @param idle milliseconds without a byte
+ * @returns ends the watch
+ */
+export function watchIdle(request: IncomingMessage, idle: number): () => void {
+  const { socket } = request
+  const stop = () => {
+    socket.setTimeout(0)
+    socket.off('timeout', onTimeout)
+  }
+  const onTimeout = () => {
+    stop()
+    request.destroy(new Fault(408, 'Timeout', 'The body did not arrive in time.', { headers: { Connection: 'close' } }))
+  }
+  socket.setTimeout(idle)
+  socket.on('timeout', onTimeout)
+  return stop
+}
+
+/**
+ * Reads a whole body into memory.
+ *
+ * @param cap bytes; counted while reading, for bodies without a declared length
+ * @param idle milliseconds without a byte before 408
+ * @throws Fault 413 over the cap, 400 when the body ends early
+ */
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  cap: number,
+  idle: number,
+): Promise<Buffer> {
+  checkDeclaredLength(request, cap)
+  invite(request, response)
+  const unwatch = watchIdle(request, idle)
+  try {
+    return await new Promise<Buffer>((resolve, reject) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      const onData = (chunk: Buffer) => {
+        size += chunk.length
+        if (size > cap) {
+          request.off('data', onData)
+          request.pause()
+          reject(tooLarge(cap))
+        } else chunks.push(chunk)
+      }
+      request.on('data', onData)
+      request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)))
+      request.once('error', error => reject(error instanceof Fault ? error : endedEarly()))
+      request.once('close', () => reject(endedEarly()))
+    })
+  } finally {
+    unwatch()
+  }
+}
+
+export function endedEarly(): Fault {
+  return new Fault(400, 'BadRequest', 'The body ended before its declared length.', { headers: { Connection: 'close' } })
+}
+
+/** Whether an answer given now leaves a body behind that is too large for Node to throw away quietly. */
+export function leavesLargeBody(request: IncomingMessage): boolean {
+  if (request.complete || !announcesBody(request)) return false
+  const declared = request.headers['content-length']
+  return declared === undefined || Number(declared) > SMALL_BODY
+}
+
+/**
+ * Ends an answer whose request body was not read: keeps the connection long enough for the client to read the answer,
+ * then closes it. A client that waits for `100 Continue` has sent nothing, so the connection just ends.
+ */
+export function endUnread(request: IncomingMessage, response: ServerResponse): void {
+  if (waiting.delete(request)) {
+    response.end()
+    return
+  }
+  let discarded = 0
+  const finish = () => {
+    clearTimeout(timer)
+    request.off('data', onData)
+    response.end()
+  }
+  const onData = (chunk: Buffer) => {
+    discarded += chunk.length
+    if (discarded > DISCARD_LIMIT) finish()
+  }
+  const timer = setTimeout(finish, DISCARD_TIME)
+  request.on('data', onData)
+  request.once('end', finish)
+  request.once('error', finish)
+  request.once('close', finish)
+  request.resume()
+}

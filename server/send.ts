@@ -1,0 +1,93 @@
+/** Writes answers to sockets: memory, files, and sequences of both, with constant memory. */
+
+import { open } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer, AnswerBody, FileBody, PiecesBody } from '../pipeline/answer.ts'
+import { endUnread, leavesLargeBody } from './body.ts'
+
+/** Bytes read from a file at a time. */
+const CHUNK = 256 * 1024
+
+function isFile(body: AnswerBody): body is FileBody {
+  return typeof body === 'object' && 'file' in body
+}
+
+function isPieces(body: AnswerBody): body is PiecesBody {
+  return typeof body === 'object' && 'pieces' in body
+}
+
+export function bodySize(body: AnswerBody | undefined): number {
+  if (body === undefined) return 0
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  if (isFile(body)) return body.end - body.start
+  return isPieces(body) ? body.size : body.length
+}
+
+/**
+ * Sends an answer and settles when it is handed to the operating system or the client went away.
+ *
+ * @param request decides about HEAD and about a body that nobody read
+ * @param answer its `Content-Length` is set here; 204 and 304 carry none
+ */
+export async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
+  const { status, headers, body } = answer
+  const bodiless = status === 204 || status === 304
+  const unread = leavesLargeBody(request)
+  if (unread) headers.Connection = 'close'
+  if (!bodiless) headers['Content-Length'] = String(bodySize(body))
+  response.writeHead(status, headers)
+  const silent = bodiless || request.method === 'HEAD' || body === undefined
+  if (!silent) {
+    if (isFile(body)) await writeFile(response, body)
+    else if (isPieces(body)) await writePieces(response, body)
+    else if (unread) response.write(body)
+    else {
+      response.end(body)
+      return
+    }
+  } else if (unread) response.flushHeaders()
+  if (unread) endUnread(request, response)
+  else response.end()
+}
+
+async function writePieces(response: ServerResponse, body: PiecesBody): Promise<void> {
+  for (const piece of body.pieces) {
+    if (response.destroyed) return
+    if (piece instanceof Uint8Array) await write(response, piece)
+    else await writeFile(response, piece)
+  }
+}
+
+async function writeFile(response: ServerResponse, body: FileBody): Promise<void> {
+  const handle = await open(body.file, 'r')
+  try {
+    let at = body.start
+    while (at < body.end && !response.destroyed) {
+      const buffer = Buffer.allocUnsafe(Math.min(CHUNK, body.end - at))
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
+      if (bytesRead === 0) {
+        // The head promised more than there is: a cut connection is the only honest sign.
+        response.destroy()
+        return
+      }
+      at += bytesRead
+      await write(response, bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Writes one piece and waits while the socket's buffer is full. */
+function write(response: ServerResponse, piece: Uint8Array): Promise<void> | undefined {
+  if (response.write(piece) || response.destroyed) return undefined
+  return new Promise(resolve => {
+    const done = () => {
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.on('drain', done)
+    response.on('close', done)
+  })
+}
