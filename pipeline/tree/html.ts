@@ -1,0 +1,231 @@
+/**
+ * HTML text to trees by the parsing algorithm of the HTML standard (HTTP-23), with source offsets and limits. The
+ * scripting flag is on, as in the browsers whose selectors arrive here: the content of `noscript` is text.
+ */
+
+import {
+  html,
+  type ParserOptions,
+  parse,
+  parseFragment,
+  type Token,
+  type TreeAdapter,
+  type TreeAdapterTypeMap,
+} from 'parse5'
+import { EXTRA_ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, tooDeep, tooManyAttributes, tooManyElements } from './limits.ts'
+import {
+  type AnyNode,
+  type ChildNode,
+  type CommentNode,
+  type DoctypeNode,
+  type DocumentNode,
+  type ElementNode,
+  type FragmentNode,
+  isElement,
+  isText,
+  type ParentNode,
+  type TextNode,
+} from './nodes.ts'
+
+type HtmlNodes = TreeAdapterTypeMap<
+  AnyNode,
+  ParentNode,
+  ChildNode,
+  DocumentNode,
+  FragmentNode,
+  ElementNode,
+  CommentNode,
+  TextNode,
+  ElementNode,
+  DoctypeNode
+>
+
+/** Whether the standard's quirks apply: `p` elements may hold tables. */
+export type Mode = 'quirks' | 'limited-quirks' | 'no-quirks'
+
+/**
+ * Parses a whole document.
+ *
+ * @param source the text, without byte order mark
+ * @param mode quirks mode to parse in, whatever the doctype says; for parts of a document whose mode is known
+ * @returns the document node; offsets are UTF-16 code units in `source`
+ * @throws TreeError for a limit; HTML is never malformed
+ */
+export function parseHtml(source: string, mode?: string): DocumentNode {
+  return parse<HtmlNodes>(source, options(source, mode))
+}
+
+/**
+ * Parses a fragment in its context element by the standard's fragment algorithm: its insertion mode, tokenizer state,
+ * form owner and quirks mode are those of the place.
+ *
+ * @param source markup
+ * @param context element that will be the parent of the nodes
+ * @returns the nodes without parent; offsets count from the start of `source`
+ * @throws TreeError for a limit
+ */
+export function parseHtmlFragment(source: string, context: ElementNode): ChildNode[] {
+  const fragment = parseFragment<HtmlNodes>(context, source, options(source, modeAround(context)))
+  for (const node of fragment.childNodes) node.parentNode = null
+  return fragment.childNodes
+}
+
+function modeAround(context: ElementNode): string {
+  let node: ParentNode = context
+  while (isElement(node) && node.parentNode) node = node.parentNode
+  return ('mode' in node && node.mode) || html.DOCUMENT_MODE.NO_QUIRKS
+}
+
+function options(source: string, mode: string | undefined): ParserOptions<HtmlNodes> {
+  return { sourceCodeLocationInfo: true, scriptingEnabled: true, treeAdapter: limitedAdapter(source.length, mode) }
+}
+
+/**
+ * Builds the nodes of one parse and counts. Depth is counted on the parser's stack of open elements, so that an endless
+ * nesting ends early.
+ */
+function limitedAdapter(length: number, forcedMode: string | undefined): TreeAdapter<HtmlNodes> {
+  let depth = 0
+  let elements = 0
+  const adopted = new Map<ElementNode, Set<string>>()
+
+  return {
+    ...construction,
+    ...mutation,
+    ...inspection,
+
+    createElement(tagName, namespaceURI, attrs) {
+      if (++elements > length + EXTRA_ELEMENTS) throw tooManyElements()
+      return { nodeName: tagName, tagName, attrs, namespaceURI, childNodes: [], parentNode: null }
+    },
+
+    onItemPush(node) {
+      if (++depth > MAX_DEPTH)
+        throw tooDeep('sourceCodeLocation' in node ? node.sourceCodeLocation?.startOffset : undefined)
+    },
+    onItemPop() {
+      depth--
+    },
+
+    setNodeSourceCodeLocation(node, location) {
+      if (!('parentNode' in node)) return
+      if (!isElement(node)) {
+        node.sourceCodeLocation = location && { startOffset: location.startOffset, endOffset: location.endOffset }
+        return
+      }
+      if (node.attrs.length > MAX_ATTRIBUTES) throw tooManyAttributes(location?.startOffset)
+      node.sourceCodeLocation = location && {
+        startOffset: location.startOffset,
+        endOffset: location.endOffset,
+        startTag: { startOffset: location.startOffset, endOffset: location.endOffset },
+        endTag: undefined,
+      }
+    },
+
+    // A second `html` or `body` tag gives its element the attributes that it does not have yet.
+    adoptAttributes(element, attrs) {
+      let names = adopted.get(element)
+      if (!names) {
+        names = new Set(element.attrs.map(a => a.name))
+        adopted.set(element, names)
+      }
+      for (const a of attrs) {
+        if (names.has(a.name)) continue
+        names.add(a.name)
+        element.attrs.push(a)
+      }
+      if (element.attrs.length > MAX_ATTRIBUTES) throw tooManyAttributes()
+    },
+
+    getDocumentMode(document) {
+      return (forcedMode ?? document.mode ?? html.DOCUMENT_MODE.NO_QUIRKS) as html.DOCUMENT_MODE
+    },
+  }
+}
+
+const construction = {
+  createDocument(): DocumentNode {
+    return { nodeName: '#document', mode: html.DOCUMENT_MODE.NO_QUIRKS, childNodes: [] }
+  },
+  createDocumentFragment(): FragmentNode {
+    return { nodeName: '#document-fragment', childNodes: [] }
+  },
+  createCommentNode(data: string): CommentNode {
+    return { nodeName: '#comment', data, parentNode: null }
+  },
+  createTextNode(value: string): TextNode {
+    return { nodeName: '#text', value, parentNode: null }
+  },
+}
+
+const mutation = {
+  appendChild(parent: ParentNode, node: ChildNode): void {
+    parent.childNodes.push(node)
+    node.parentNode = parent
+  },
+  insertBefore(parent: ParentNode, node: ChildNode, reference: ChildNode): void {
+    parent.childNodes.splice(parent.childNodes.lastIndexOf(reference), 0, node)
+    node.parentNode = parent
+  },
+  detachNode(node: ChildNode): void {
+    const siblings = node.parentNode?.childNodes
+    if (!siblings) return
+    siblings.splice(siblings.lastIndexOf(node), 1)
+    node.parentNode = null
+  },
+  insertText(parent: ParentNode, text: string): void {
+    const last = parent.childNodes.at(-1)
+    if (last && isText(last)) last.value += text
+    else mutation.appendChild(parent, construction.createTextNode(text))
+  },
+  insertTextBefore(parent: ParentNode, text: string, reference: ChildNode): void {
+    const index = parent.childNodes.lastIndexOf(reference)
+    const previous = parent.childNodes[index - 1]
+    if (previous && isText(previous)) {
+      previous.value += text
+      return
+    }
+    const node = construction.createTextNode(text)
+    node.parentNode = parent
+    parent.childNodes.splice(index, 0, node)
+  },
+  setTemplateContent(template: ElementNode, content: FragmentNode): void {
+    template.content = content
+  },
+  setDocumentType(document: DocumentNode, name: string, publicId: string, systemId: string): void {
+    mutation.appendChild(document, { nodeName: '#documentType', name, publicId, systemId, parentNode: null })
+  },
+  setDocumentMode(document: DocumentNode, mode: html.DOCUMENT_MODE): void {
+    document.mode = mode
+  },
+  updateNodeSourceCodeLocation(node: AnyNode, end: Partial<Token.ElementLocation>): void {
+    const place = 'sourceCodeLocation' in node ? node.sourceCodeLocation : undefined
+    if (!place) return
+    if (end.endOffset !== undefined) place.endOffset = end.endOffset
+    if (end.endTag) place.endTag = { startOffset: end.endTag.startOffset, endOffset: end.endTag.endOffset }
+  },
+}
+
+const inspection = {
+  getTemplateContent(template: ElementNode): FragmentNode {
+    return (template.content ??= construction.createDocumentFragment())
+  },
+  getFirstChild: (node: ParentNode): ChildNode | null => node.childNodes[0] ?? null,
+  getChildNodes: (node: ParentNode): ChildNode[] => node.childNodes,
+  getParentNode: (node: ChildNode): ParentNode | null => node.parentNode,
+  getAttrList: (element: ElementNode): ElementNode['attrs'] => element.attrs,
+  getTagName: (element: ElementNode): string => element.tagName,
+  getNamespaceURI: (element: ElementNode): html.NS => element.namespaceURI as html.NS,
+  getTextNodeContent: (text: TextNode): string => text.value,
+  getCommentNodeContent: (comment: CommentNode): string => comment.data,
+  getDocumentTypeNodeName: (doctype: DoctypeNode): string => doctype.name,
+  getDocumentTypeNodePublicId: (doctype: DoctypeNode): string => doctype.publicId,
+  getDocumentTypeNodeSystemId: (doctype: DoctypeNode): string => doctype.systemId,
+  isTextNode: isText,
+  isCommentNode: (node: AnyNode): node is CommentNode => node.nodeName === '#comment',
+  isDocumentTypeNode: (node: AnyNode): node is DoctypeNode => node.nodeName === '#documentType',
+  isElementNode: isElement,
+  getNodeSourceCodeLocation: (node: AnyNode): Token.ElementLocation | null | undefined =>
+    // Only offsets are kept; the parser looks whether there is a location and whether it has an end tag.
+    ('sourceCodeLocation' in node ? node.sourceCodeLocation : undefined) as Token.ElementLocation | null | undefined,
+}

@@ -1,0 +1,46 @@
+/** What a document may not exceed, and the error that says so. The limits hold while a document is read, not after. */
+
+/** Elements inside each other; `html` counts as one. */
+export const MAX_DEPTH = 512
+
+/** Attributes on one element. */
+export const MAX_ATTRIBUTES = 1_000
+
+/**
+ * Elements per document beyond one for each character of its text. Tags need three characters, so only documents whose
+ * misnested formatting the HTML parser copies over and over (`<b><i>…</p><p>x</p><p>x`) come near.
+ */
+export const EXTRA_ELEMENTS = 4_096
+
+export type TreeReason = 'malformed' | 'too-deep' | 'too-many-attributes' | 'too-many-elements'
+
+/** Why a text is no document, or none that is accepted. */
+export class TreeError extends Error {
+  readonly reason: TreeReason
+  /** Where in the text, in UTF-16 code units, when known. */
+  readonly offset: number | undefined
+
+  /**
+   * @param reason which rule the text breaks
+   * @param message one sentence for the author of the text
+   * @param offset where in the text, in UTF-16 code units
+   */
+  constructor(reason: TreeReason, message: string, offset?: number) {
+    super(message)
+    this.name = 'TreeError'
+    this.reason = reason
+    this.offset = offset
+  }
+}
+
+export function tooDeep(offset?: number): TreeError {
+  return new TreeError('too-deep', `Elements are nested deeper than ${MAX_DEPTH} levels.`, offset)
+}
+
+export function tooManyAttributes(offset?: number): TreeError {
+  return new TreeError('too-many-attributes', `An element has more than ${MAX_ATTRIBUTES} attributes.`, offset)
+}
+
+export function tooManyElements(offset?: number): TreeError {
+  return new TreeError('too-many-elements', 'Unclosed formatting elements multiply to too many elements.', offset)
+}

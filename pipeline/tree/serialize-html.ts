@@ -1,0 +1,83 @@
+/** Trees to HTML text by the serialization algorithm of the HTML standard. */
+
+import { type AnyNode, type Attribute, type ChildNode, type ElementNode, HTML_NAMESPACE, isElement } from './nodes.ts'
+
+const VOID = new Set(
+  'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr'.split(' '),
+)
+
+/** Their text stands in the source as it is; `noscript` because trees are parsed with the scripting flag on. */
+const RAW = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext'])
+
+/** The parser drops a line feed right behind these start tags. */
+const LEADING_LINE_FEED = new Set(['pre', 'textarea', 'listing'])
+
+/** Whether the element never has an end tag nor content. */
+export function isVoid(element: ElementNode): boolean {
+  return VOID.has(element.tagName) && element.namespaceURI === HTML_NAMESPACE
+}
+
+/** @returns markup of the node itself; of a document or fragment, that of its children */
+export function outerHtml(node: AnyNode): string {
+  return 'parentNode' in node ? one(node, false) : innerHtml(node)
+}
+
+/** @returns markup of the node's children; of a `template`, that of its contents */
+export function innerHtml(node: AnyNode): string {
+  if (!('childNodes' in node)) return ''
+  if (!isElement(node)) return all(node.childNodes, false)
+  return isVoid(node) ? '' : content(node)
+}
+
+function content(element: ElementNode): string {
+  const isHtml = element.namespaceURI === HTML_NAMESPACE
+  const nodes = (isHtml && element.content ? element.content : element).childNodes
+  const markup = all(nodes, isHtml && RAW.has(element.tagName))
+  // The standard leaves this out, and the text would lose its first line when it is read again.
+  return isHtml && LEADING_LINE_FEED.has(element.tagName) && markup.startsWith('\n') ? `\n${markup}` : markup
+}
+
+function all(nodes: ChildNode[], raw: boolean): string {
+  let markup = ''
+  for (const node of nodes) markup += one(node, raw)
+  return markup
+}
+
+function one(node: ChildNode, raw: boolean): string {
+  if (isElement(node)) {
+    const tag = `<${node.tagName}${attributes(node.attrs)}>`
+    return isVoid(node) ? tag : `${tag}${content(node)}</${node.tagName}>`
+  }
+  switch (node.nodeName) {
+    case '#text':
+      return raw ? node.value : escapeText(node.value)
+    case '#comment':
+      return `<!--${node.data}-->`
+    case '#documentType':
+      return `<!DOCTYPE ${node.name}>`
+    default:
+      return `<?${node.target} ${node.data}>`
+  }
+}
+
+function attributes(attrs: Attribute[]): string {
+  let markup = ''
+  for (const a of attrs) markup += ` ${a.prefix ? `${a.prefix}:${a.name}` : a.name}="${escapeAttribute(a.value)}"`
+  return markup
+}
+
+const IN_TEXT = /[&<>\u00a0]/g
+const IN_ATTRIBUTE = /[&<>"\u00a0]/g
+const REFERENCES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\u00a0': '&nbsp;' }
+
+function reference(character: string): string {
+  return REFERENCES[character] ?? character
+}
+
+function escapeText(text: string): string {
+  return text.replace(IN_TEXT, reference)
+}
+
+function escapeAttribute(value: string): string {
+  return value.replace(IN_ATTRIBUTE, reference)
+}

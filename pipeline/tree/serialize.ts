@@ -1,0 +1,36 @@
+/** Trees to text: markup by the rules of the document's kind, and plain text content. */
+
+import { type AnyNode, type DocumentKind, isElement, isText, type TreeDocument } from './nodes.ts'
+import { innerHtml, outerHtml } from './serialize-html.ts'
+import { innerXml, outerXml } from './serialize-xml.ts'
+
+export { equalTrees } from './compare.ts'
+
+/**
+ * Markup of a node that parses to exactly this node, without white space outside (HTTP-24). An XML element carries the
+ * namespace declarations of its ancestors that it needs.
+ */
+export function outerMarkup(node: AnyNode, kind: DocumentKind): string {
+  return kind === 'xml' ? outerXml(node) : outerHtml(node)
+}
+
+/** Markup of a node's children (of the contents of a `template`), to be read in the context of the node. */
+export function innerMarkup(node: AnyNode, kind: DocumentKind): string {
+  return kind === 'xml' ? innerXml(node) : innerHtml(node)
+}
+
+/** Markup of the whole document as its tree stands; an XML declaration is taken over from the source. */
+export function serializeDocument(document: TreeDocument): string {
+  if (document.kind === 'html') return innerHtml(document.root)
+  const declaration = /^<\?xml\s[^?]*\?>/.exec(document.source)
+  return declaration ? `${declaration[0]}\n${innerXml(document.root)}` : innerXml(document.root)
+}
+
+/** The text of a node and all below it, in order; the contents of templates are not below them. */
+export function textContent(node: AnyNode): string {
+  if (isText(node)) return node.value
+  if (!('childNodes' in node)) return ''
+  let text = ''
+  for (const child of node.childNodes) if (isText(child) || isElement(child)) text += textContent(child)
+  return text
+}

@@ -1,0 +1,186 @@
+/**
+ * XML text to trees: namespace-aware XML 1.0, case-sensitive, with source offsets and limits (HTTP-23). No document
+ * type is loaded; one that declares anything is refused, so that no entity can ever expand.
+ */
+
+import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { MAX_ATTRIBUTES, MAX_DEPTH, TreeError, tooDeep, tooManyAttributes } from './limits.ts'
+import { inScopeNamespaces } from './namespaces.ts'
+import {
+  type Attribute,
+  type ChildNode,
+  type DocumentNode,
+  type ElementNode,
+  type FragmentNode,
+  isText,
+  type ParentNode,
+  type Place,
+} from './nodes.ts'
+
+/**
+ * Parses a whole document.
+ *
+ * @param source the text, without byte order mark
+ * @returns the document node; offsets are UTF-16 code units in `source`. White space outside the root element and the
+ *   XML declaration are no nodes. Character data in a row is one text node, CDATA sections included.
+ * @throws TreeError when the text is not well formed, uses undeclared prefixes, declares a document type with an
+ *   internal subset, or exceeds a limit
+ */
+export function parseXml(source: string): DocumentNode {
+  const root: DocumentNode = { nodeName: '#document', childNodes: [] }
+  read(source, root, new Map(), false)
+  return root
+}
+
+/**
+ * Parses well-formed content (any number of elements, text, comments, instructions) with the namespaces in scope at its
+ * place.
+ *
+ * @param source markup
+ * @param context element that will be the parent of the nodes
+ * @returns the nodes without parent; offsets count from the start of `source`
+ * @throws TreeError as for documents
+ */
+export function parseXmlFragment(source: string, context: ElementNode): ChildNode[] {
+  const holder: FragmentNode = { nodeName: '#document-fragment', childNodes: [] }
+  read(source, holder, inScopeNamespaces(context), true)
+  for (const node of holder.childNodes) node.parentNode = null
+  return holder.childNodes
+}
+
+function read(
+  source: string,
+  holder: DocumentNode | FragmentNode,
+  scope: Map<string, string>,
+  fragment: boolean,
+): void {
+  // The reader takes a high surrogate and whatever follows it for one character.
+  if (!source.isWellFormed()) throw new TreeError('malformed', 'The text has a lone surrogate.')
+  const parser = new SaxesParser({
+    xmlns: true,
+    fragment,
+    // A declared version of 1.1 would change what is white space and which characters may stand.
+    defaultXMLVersion: '1.0',
+    forceXMLVersion: true,
+    resolvePrefix: (prefix: string) => scope.get(prefix),
+  })
+  const open: ElementNode[] = []
+  let parent: ParentNode = holder
+  let attributes = 0
+  // End of the construct reported last: the next one begins here.
+  let cursor = fragment ? 0 : source.length - source.trimStart().length
+
+  const place = (startOffset: number, endOffset: number): Place => {
+    cursor = endOffset
+    return { startOffset, endOffset }
+  }
+  const append = (node: ChildNode): void => {
+    parent.childNodes.push(node)
+  }
+  const appendText = (value: string, endOffset: number): void => {
+    const sourceCodeLocation = place(cursor, endOffset)
+    if (value === '' || parent.nodeName === '#document') return
+    const last = parent.childNodes.at(-1)
+    if (last && isText(last)) {
+      last.value += value
+      if (last.sourceCodeLocation) last.sourceCodeLocation.endOffset = endOffset
+    } else {
+      append({ nodeName: '#text', value, parentNode: parent, sourceCodeLocation })
+    }
+  }
+
+  parser.on('error', error => {
+    throw new TreeError('malformed', error.message, Math.min(parser.position, source.length))
+  })
+  parser.on('xmldecl', () => {
+    cursor = parser.position
+  })
+  parser.on('doctype', text => {
+    const declared = doctype(text)
+    if (!declared || fragment) throw refusedDoctype(fragment, cursor)
+    append({
+      nodeName: '#documentType',
+      ...declared,
+      parentNode: parent,
+      sourceCodeLocation: place(cursor, parser.position),
+    })
+  })
+  parser.on('processinginstruction', ({ target, body }) => {
+    const sourceCodeLocation = place(cursor, parser.position)
+    append({ nodeName: '#instruction', target, data: body, parentNode: parent, sourceCodeLocation })
+  })
+  // Reported when its `--` was read.
+  parser.on('comment', data => {
+    append({ nodeName: '#comment', data, parentNode: parent, sourceCodeLocation: place(cursor, parser.position + 1) })
+  })
+  // Reported when the `<` behind it was read, or at the end of a fragment.
+  parser.on('text', value =>
+    appendText(value, source[parser.position - 1] === '<' ? parser.position - 1 : source.length),
+  )
+  parser.on('cdata', value => appendText(value, parser.position))
+
+  parser.on('opentagstart', () => {
+    attributes = 0
+    if (open.length >= MAX_DEPTH) throw tooDeep(cursor)
+  })
+  parser.on('attribute', () => {
+    if (++attributes > MAX_ATTRIBUTES) throw tooManyAttributes(cursor)
+  })
+  parser.on('opentag', tag => {
+    const startTag = place(cursor, parser.position)
+    const element: ElementNode = {
+      nodeName: tag.name,
+      tagName: tag.name,
+      namespaceURI: tag.uri,
+      attrs: attributesOf(tag),
+      childNodes: [],
+      parentNode: parent,
+      sourceCodeLocation: {
+        startOffset: startTag.startOffset,
+        endOffset: startTag.endOffset,
+        startTag,
+        endTag: undefined,
+      },
+    }
+    append(element)
+    open.push(element)
+    parent = element
+  })
+  parser.on('closetag', tag => {
+    const element = open.pop()
+    parent = open.at(-1) ?? holder
+    if (tag.isSelfClosing || !element?.sourceCodeLocation) return
+    const endTag = place(cursor, parser.position)
+    element.sourceCodeLocation.endOffset = endTag.endOffset
+    element.sourceCodeLocation.endTag = endTag
+  })
+
+  parser.write(source).close()
+}
+
+function attributesOf(tag: SaxesTagNS): Attribute[] {
+  const list: Attribute[] = []
+  for (const name in tag.attributes) {
+    const a = tag.attributes[name]
+    if (!a) continue
+    if (a.uri === '') list.push({ name: a.local, value: a.value })
+    else list.push({ name: a.local, value: a.value, namespace: a.uri, prefix: a.prefix })
+  }
+  return list
+}
+
+const DOCTYPE = /^\s+([^\s"'[\]<>]+)(?:\s+(?:SYSTEM|PUBLIC\s+(?:"([^"]*)"|'([^']*)'))\s+(?:"([^"]*)"|'([^']*)'))?\s*$/
+
+/** @param text what stands between `<!DOCTYPE` and `>` */
+function doctype(text: string): { name: string; publicId: string; systemId: string } | undefined {
+  const found = DOCTYPE.exec(text)
+  if (!found) return undefined
+  return { name: found[1] ?? '', publicId: found[2] ?? found[3] ?? '', systemId: found[4] ?? found[5] ?? '' }
+}
+
+function refusedDoctype(fragment: boolean, offset: number): TreeError {
+  const message = fragment
+    ? 'A fragment has no document type.'
+    : 'The document type is malformed or has an internal subset, which is not accepted.'
+  return new TreeError('malformed', message, offset)
+}
