@@ -1,0 +1,84 @@
+/** Reads a settings file, YAML or JSON by its extension, and remembers the line of every key. */
+
+import { readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { type Path, pathText } from './outline.ts'
+import { isMapping, type Written } from './written.ts'
+
+/** A settings file that cannot be read or has the wrong syntax. Its text never quotes the file, which may hold passwords. */
+export class FileProblem extends Error {}
+
+/** Reads and parses a settings file. @throws FileProblem */
+export async function readSettingsFile(file: string): Promise<Written> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const reason = { ENOENT: 'there is no such file', EACCES: 'no permission to read it', EISDIR: 'it is a folder' }[
+      code
+    ]
+    throw new FileProblem(`${file}: ${reason ?? `it cannot be read (${code})`}`)
+  }
+  return parseSettings(text, file)
+}
+
+/** Parses the text of a settings file. @throws FileProblem */
+export function parseSettings(text: string, file: string): Written {
+  const extension = extname(file).toLowerCase()
+  if (extension === '.json') checkJson(text, file)
+  else if (extension !== '.yaml' && extension !== '.yml') {
+    throw new FileProblem(`${file}: settings files end in .yaml, .yml or .json`)
+  }
+
+  const lines = new LineCounter()
+  // JSON is YAML, so one parser finds the lines of both.
+  const document = parseDocument(text.replace(/^\uFEFF/, ''), { lineCounter: lines, prettyErrors: false })
+  const [error] = document.errors
+  if (error) {
+    const { line, col } = lines.linePos(error.pos[0])
+    const quote = /alias/i.test(error.message) ? '. Quote host patterns: host: "*.example.org"' : ''
+    throw new FileProblem(`${file}:${line}:${col}: not valid YAML (${error.code})${quote}`)
+  }
+  let tree: unknown
+  try {
+    tree = document.toJS({ maxAliasCount: 100 }) ?? {}
+  } catch {
+    throw new FileProblem(`${file}: an alias (*) without anchor. Quote host patterns: host: "*.example.org"`)
+  }
+  if (!isMapping(tree)) throw new FileProblem(`${file}: expected keys and values, such as "data: ./data"`)
+
+  const origins = new Map<string, string>([['', file]])
+  noteLines(document.contents, [])
+  return { tree, origins }
+
+  function noteLines(node: Node | null, path: Path): void {
+    const target = isAlias(node) ? node.resolve(document) : node
+    if (isMap(target)) {
+      for (const { key, value } of target.items) {
+        if (!isScalar(key)) continue
+        note([...path, String(key.value)], key)
+        noteLines(value as Node | null, [...path, String(key.value)])
+      }
+    } else if (isSeq(target)) {
+      target.items.forEach((item, index) => {
+        note([...path, index], item as Node)
+        noteLines(item as Node, [...path, index])
+      })
+    }
+  }
+
+  function note(path: Path, node: Node | null): void {
+    if (node?.range) origins.set(pathText(path), `${file}:${lines.linePos(node.range[0]).line}`)
+  }
+}
+
+function checkJson(text: string, file: string): void {
+  try {
+    JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    const line = /\(line ([0-9]+) column ([0-9]+)\)/.exec(String(error))
+    throw new FileProblem(`${file}${line ? `:${line[1]}:${line[2]}` : ''}: not valid JSON`)
+  }
+}

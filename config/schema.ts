@@ -1,0 +1,217 @@
+/** All settings of the server, each declared once: type, default, documentation, secrecy. Messages, printing, environment variables and the reference are made from this. */
+
+import { BlockList, isIP } from 'node:net'
+import { z } from 'zod'
+import { setting } from './about.ts'
+import { siteDefaults, siteEntry } from './site-schema.ts'
+import { duration, flag, oneOf, readSwitch, serviceUrl, size, text, value, whole } from './values.ts'
+
+const SECOND = 1000
+
+const path = (what: string) => text(`the path of ${what}`)
+const port = () => whole(0, 65_535)
+
+/** Where the mounts of the sites are: on a port of their own, on a host of their own, or under a path. */
+export type MountPlace = { port: number } | { host: string } | { path: string }
+
+const mount = z
+  .strictObject({
+    port: setting(
+      port().optional(),
+      'The mount of a site answers on this port, under the host names of the site. 0 takes a free port.',
+    ),
+    host: setting(
+      text(
+        'a host name in which {host} stands once for the host of the site, such as dav.{host}',
+        host => /^[a-z0-9_.-]*\{host\}[a-z0-9_.-]*$/.test(host) && host !== '{host}',
+        128,
+      ).optional(),
+      'The mount of a site answers on this host of its own, on the public port; `{host}` stands for the host of the site.',
+    ),
+    path: setting(
+      text(
+        'a path such as /-platform/dav, without a slash at its end',
+        path => /^(\/[A-Za-z0-9_~.-]+)+$/.test(path) && !/\/\.\.?(\/|$)/.test(path),
+        128,
+      ).optional(),
+      'The mount of a site answers under this path of the public host.',
+    ),
+  })
+  .transform((written, context): MountPlace => {
+    const { port, host, path } = written
+    if (port !== undefined && host === undefined && path === undefined) return { port }
+    if (port === undefined && host !== undefined && path === undefined) return { host }
+    if (port === undefined && host === undefined && path !== undefined) return { path }
+    context.addIssue({ code: 'custom', message: 'needs exactly one of port, host, path' })
+    return z.NEVER
+  })
+
+/** Proxies whose forwarding headers are believed: none, all, or those with these addresses. */
+export type TrustProxy = boolean | string[]
+
+const trustProxy = value<TrustProxy>({
+  expected: 'true, false or a list of addresses and networks such as 10.0.0.0/8',
+  read: written => {
+    const on = readSwitch(written)
+    if (on !== undefined) return on
+    const all = typeof written === 'string' ? written.split(/\s*,\s*/) : written
+    return Array.isArray(all) && all.length > 0 && all.every(isNetwork) ? all : undefined
+  },
+  write: trust => trust,
+})
+
+function isNetwork(written: unknown): written is string {
+  if (typeof written !== 'string') return false
+  const [address = '', bits, ...rest] = written.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
+
+/**
+ * Tells whether the forwarding headers of a connection from this address may be believed.
+ *
+ * @param trust the setting `trustProxy`
+ */
+export function proxyTrust(trust: TrustProxy): (address: string) => boolean {
+  if (typeof trust === 'boolean') return () => trust
+  const list = new BlockList()
+  for (const entry of trust) {
+    const [address = '', bits] = entry.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return address => {
+    const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address
+    const family = isIP(mapped)
+    return family !== 0 && list.check(mapped, family === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+/** The schema of the whole settings file. */
+export const settingsSchema = z
+  .strictObject({
+    data: setting(
+      path('a folder').default('./data'),
+      'Folder of the embedded store; made when missing. A relative path starts at the working directory.',
+    ),
+    listen: setting(
+      z
+        .strictObject({
+          host: setting(
+            text('a host name or address to listen on', host => !/[\s/]/.test(host)).default('127.0.0.1'),
+            'Address to listen on; `0.0.0.0` for all of IPv4, `::` for all.',
+          ),
+          port: setting(port().default(8080), 'Port of the public surface. 0 takes a free port.'),
+        })
+        .prefault({}),
+      'Where the public surface is.',
+    ),
+    mount: setting(mount.prefault({ port: 8081 }), {
+      doc: 'Where the authoring mounts are: exactly one of the keys.',
+      fallback: '`{ port: 8081 }`',
+      whole: true,
+    }),
+    trustProxy: setting(
+      trustProxy.default(false),
+      'Believe the forwarding headers (scheme, host and client address) of every peer, or of proxies with these addresses and networks.',
+    ),
+    redis: setting(
+      serviceUrl(['redis:', 'rediss:'], 'a URL such as redis://127.0.0.1:6379/0 (rediss:// for TLS)').optional(),
+      {
+        doc: 'Redis for sessions, leases, locks and events of several processes.',
+        fallback: 'these are kept in the process',
+        secret: 'url',
+      },
+    ),
+    postgres: setting(
+      serviceUrl(['postgres:', 'postgresql:'], 'a URL such as postgres://user:password@host:5432/database').optional(),
+      {
+        doc: 'PostgreSQL for documents, shared by several machines.',
+        fallback: 'the embedded store in `data`',
+        secret: 'url',
+      },
+    ),
+    workers: setting(whole(1, 64).default(1), 'Processes that serve requests. More than one need `redis`.'),
+    tls: setting(
+      z
+        .strictObject({
+          cert: setting(path('a certificate file'), 'Certificate chain, PEM.'),
+          key: setting(path('a key file'), 'Private key, PEM.'),
+        })
+        .optional(),
+      { doc: 'Answer HTTPS instead of HTTP.', fallback: 'plain HTTP, best behind a TLS proxy' },
+    ),
+    log: setting(
+      z
+        .strictObject({
+          level: setting(
+            oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
+            'Least level that is logged.',
+          ),
+          format: setting(
+            oneOf('auto', 'json', 'text').default('auto'),
+            '`json` for machines, `text` for people; `auto` is `text` on a terminal.',
+          ),
+        })
+        .prefault({}),
+      'The log, on standard output.',
+    ),
+    metrics: setting(
+      z
+        .strictObject({
+          public: setting(
+            flag().default(false),
+            'Answer `/-{brand}/metrics` to everyone, not only to clients on this machine.',
+          ),
+        })
+        .prefault({}),
+      'Metrics in the Prometheus format.',
+    ),
+    health: setting(
+      z
+        .strictObject({
+          public: setting(
+            flag().default(true),
+            'Answer `/-{brand}/health` to everyone, not only to clients on this machine.',
+          ),
+        })
+        .prefault({}),
+      'Health of the server.',
+    ),
+    limits: setting(
+      z
+        .strictObject({
+          headers: setting(size().default(32 * 1024), 'Largest head of a request; a greater one is answered 431.'),
+          headerWait: setting(duration().default(60 * SECOND), 'Longest wait for the head of a request.'),
+          bodyIdle: setting(duration().default(60 * SECOND), 'Longest pause within the body of a request.'),
+          leaseWait: setting(
+            duration().default(10 * SECOND),
+            'Longest wait of a write for others of the same path; then 503.',
+          ),
+          shutdown: setting(duration().default(10 * SECOND), 'On SIGTERM, running requests get this long to finish.'),
+        })
+        .prefault({}),
+      'Limits of the server as a whole.',
+    ),
+    defaults: setting(siteDefaults.prefault({}), {
+      doc: 'Settings of all sites, as far as their entries say nothing else.',
+    }),
+    sites: setting(z.array(siteEntry).default([]), {
+      doc: 'The sites; the first entry with a matching host counts.',
+      fallback: 'one demo site for every host',
+    }),
+  })
+  .superRefine((settings, context) => {
+    const { mount, listen } = settings
+    if ('port' in mount && mount.port !== 0 && mount.port === listen.port) {
+      context.addIssue({ code: 'custom', path: ['mount', 'port'], message: 'another port than listen.port' })
+    }
+    if (settings.workers > 1 && settings.redis === undefined) {
+      context.addIssue({ code: 'custom', path: ['workers'], message: '1, unless redis is set' })
+    }
+  })
+
+/** Checked settings, in the server's units: sizes in bytes, times in milliseconds. */
+export type Settings = z.output<typeof settingsSchema>

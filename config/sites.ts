@@ -1,0 +1,141 @@
+/** Which site a host belongs to: the first entry that matches, every host of a pattern a site of its own. */
+
+import micromatch from 'micromatch'
+import { isHostPattern, normalizeHost } from './hosts.ts'
+import type { MountPlace, Settings } from './schema.ts'
+import type { SiteEntry } from './site-schema.ts'
+
+/** Settings of one site, with everything derived that depends on others. */
+export interface SiteSettings extends Omit<SiteEntry, 'name' | 'host'> {
+  /** Name of the site in the store: its host, or what the entry's `name` says. */
+  name: string
+  /** `brand` as header names spell it: `platform` is `Platform`, `my-site` is `My-Site`. */
+  brandHeader: string
+  errorNs: string
+}
+
+/** Hosts of patterns that are remembered. Beyond it the least recently used are forgotten, so that hostile `Host` headers cannot fill the memory. */
+const REMEMBERED = 1000
+
+export interface SiteTable {
+  /**
+   * The site of a `Host` header or `:authority`: any letter case, with or without port and final dot.
+   *
+   * @returns undefined when no entry matches, or when it is no host name at all
+   */
+  siteFor(host: string): SiteSettings | undefined
+  /**
+   * The site whose mount has this host, where mounts have hosts of their own (`mount: { host }`).
+   *
+   * @returns undefined when the host is not that of a mount
+   */
+  mountSiteFor(host: string): SiteSettings | undefined
+  /** Sites that are known without a request: those of names, not of patterns. */
+  named: readonly SiteSettings[]
+}
+
+/** Compiles the site table of these settings. */
+export function siteTable(settings: Pick<Settings, 'sites' | 'mount'>): SiteTable {
+  const find = siteFinder(settings.sites)
+  const mountHost = mountHostParser(settings.mount)
+  return {
+    siteFor: host => {
+      const name = normalizeHost(host)
+      return name === undefined ? undefined : find(name)
+    },
+    mountSiteFor: host => {
+      const name = normalizeHost(host)
+      const site = name === undefined ? undefined : mountHost(name)
+      return site === undefined ? undefined : find(site)
+    },
+    named: knownSites(settings.sites, find),
+  }
+}
+
+type Finder = (host: string) => SiteSettings | undefined
+
+function siteFinder(entries: readonly SiteEntry[]): Finder {
+  const byName = new Map<string, SiteSettings>()
+  for (const entry of entries) if (entry.name !== undefined) byName.set(entry.name, settle(entry, entry.name))
+  const rows = entries.flatMap(entry => entry.host.map(host => ({ matches: hostTest(host), entry })))
+  const remembered = new Map<string, SiteSettings | undefined>()
+
+  const look: Finder = host => {
+    // The name of a site is a host name of that site: otherwise the host of this name, found by another entry's pattern,
+    // would be a second site with the same documents.
+    const named = byName.get(host)
+    if (named) return named
+    const entry = rows.find(row => row.matches(host))?.entry
+    if (entry === undefined) return undefined
+    return entry.name === undefined ? settle(entry, host) : byName.get(entry.name)
+  }
+
+  return host => {
+    const known = remembered.has(host)
+    const site = known ? remembered.get(host) : look(host)
+    remembered.delete(host)
+    remembered.set(host, site)
+    if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value ?? host)
+    return site
+  }
+}
+
+function hostTest(host: string): (candidate: string) => boolean {
+  if (!isHostPattern(host)) return candidate => candidate === host
+  const expression = micromatch.makeRe(host, { dot: true, noextglob: true, noglobstar: true, strictSlashes: true })
+  return candidate => expression.test(candidate)
+}
+
+/** The settings of one site of an entry. */
+function settle(entry: SiteEntry, name: string): SiteSettings {
+  const { host: _, name: __, ...settings } = entry
+  return {
+    ...settings,
+    name,
+    brandHeader: brandHeader(entry.brand),
+    errorNs: entry.errorNs ?? `${entry.ns}/error`,
+    publicUrl: entry.publicUrl?.replace('{host}', name),
+  }
+}
+
+/** The brand word as header names spell it: each of its parts begins with a capital letter. */
+export function brandHeader(brand: string): string {
+  return brand.replace(/(^|-)([a-z])/g, (_, dash: string, letter: string) => dash + letter.toUpperCase())
+}
+
+function mountHostParser(mount: MountPlace): (host: string) => string | undefined {
+  if (!('host' in mount)) return () => undefined
+  const [before = '', after = ''] = mount.host.split('{host}')
+  return host =>
+    host.length > before.length + after.length && host.startsWith(before) && host.endsWith(after)
+      ? host.slice(before.length, host.length - after.length)
+      : undefined
+}
+
+function knownSites(entries: readonly SiteEntry[], find: Finder): SiteSettings[] {
+  const hosts = entries.flatMap(entry =>
+    entry.name === undefined ? entry.host.filter(h => !isHostPattern(h)) : entry.name,
+  )
+  const sites = new Map<string, SiteSettings>()
+  for (const host of hosts) {
+    const site = find(host)
+    if (site) sites.set(site.name, site)
+  }
+  return [...sites.values()]
+}
+
+/** Entries that no request can reach, because an earlier one takes all their hosts; `[index, index of the earlier one]`. */
+export function unreachableEntries(entries: readonly SiteEntry[]): [number, number][] {
+  const found: [number, number][] = []
+  entries.forEach((entry, index) => {
+    const earlier = entry.host.map(host =>
+      entries
+        .slice(0, index)
+        .findIndex(other =>
+          other.host.some(h => h === host || (!isHostPattern(host) && hostTest(h)(host)) || h === '*'),
+        ),
+    )
+    if (earlier.every(place => place !== -1)) found.push([index, Math.max(...earlier)])
+  })
+  return found
+}

@@ -1,0 +1,194 @@
+/** Types of settings: what an operator may write, what the server gets, and how a value is written back. */
+
+import { z } from 'zod'
+
+/** A type of settings. */
+export interface ValueType<T> {
+  /** Noun phrase that completes "… is not …". */
+  expected: string
+  /** The value in the server's units, or undefined when `written` is not of this type. */
+  read: (written: unknown) => T | undefined
+  /** How an operator would write the value. */
+  write: (value: T) => unknown
+}
+
+/** The type behind each schema made by `value`, for messages, documentation and printing. */
+export const valueTypes = z.registry<{ expected: string; write: (value: unknown) => unknown }>()
+
+/** A schema for one value of this type. Its only message is the expectation. */
+export function value<T>(type: ValueType<T>) {
+  const schema = z.unknown().transform((written, context): T => {
+    const read = type.read(written)
+    if (read !== undefined) return read
+    context.addIssue({ code: 'custom', message: type.expected, input: written })
+    return z.NEVER
+  })
+  return schema.register(valueTypes, { expected: type.expected, write: written => type.write(written as T) })
+}
+
+const asWritten = <T>(written: T): T => written
+
+/** Text of 1 to `longest` characters that fulfils `test`; control characters never do. */
+export function text(expected: string, test: (text: string) => boolean = () => true, longest = 4096) {
+  return value<string>({
+    expected,
+    read: written =>
+      typeof written === 'string' &&
+      written !== '' &&
+      written.length <= longest &&
+      !hasControls(written) &&
+      test(written)
+        ? written
+        : undefined,
+    write: asWritten,
+  })
+}
+
+/** True when a text holds a C0 control character or DEL. */
+export function hasControls(text: string): boolean {
+  return /[\u0000-\u001f\u007f]/.test(text)
+}
+
+/** A whole number within bounds, both included; its decimal digits as text will do. */
+export function whole(lowest: number, highest: number) {
+  return value<number>({
+    expected: `a whole number from ${lowest} to ${highest}`,
+    read: written => {
+      const number = typeof written === 'string' && /^[0-9]{1,15}$/.test(written) ? Number(written) : written
+      return typeof number === 'number' && Number.isInteger(number) && number >= lowest && number <= highest
+        ? number
+        : undefined
+    },
+    write: asWritten,
+  })
+}
+
+/** One of several words. */
+export function oneOf<const W extends string>(...words: readonly W[]) {
+  return value<W>({
+    expected: `one of ${words.join(', ')}`,
+    read: written => words.find(word => word === written),
+    write: asWritten,
+  })
+}
+
+const SWITCH = new Map<unknown, boolean>([
+  [true, true],
+  ['true', true],
+  ['on', true],
+  ['yes', true],
+  [false, false],
+  ['false', false],
+  ['off', false],
+  ['no', false],
+])
+
+/** Reads a switch, or gives undefined. YAML 1.2 takes `on` and `off` for text, so the words count too. */
+export function readSwitch(written: unknown): boolean | undefined {
+  return SWITCH.get(typeof written === 'string' ? written.toLowerCase() : written)
+}
+
+/** On or off. */
+export function flag() {
+  return value<boolean>({ expected: 'true or false (on and off will do)', read: readSwitch, write: asWritten })
+}
+
+const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+const SIZE_UNITS = new Map<string, number>([
+  ['', 1],
+  ...BINARY.map((unit, power): [string, number] => [unit.toLowerCase(), 1024 ** power]),
+  ['kb', 1e3],
+  ['mb', 1e6],
+  ['gb', 1e9],
+  ['tb', 1e12],
+])
+
+/** A number of bytes, written with a unit or as a plain number. */
+export function size() {
+  return value<number>({
+    expected: 'a size such as 1GiB, 64MiB, 500kB or a number of bytes',
+    read: written => {
+      if (typeof written === 'number') return Number.isSafeInteger(written) && written >= 0 ? written : undefined
+      const parts = typeof written === 'string' ? /^([0-9]{1,15})(\.[0-9]{1,6})? ?([a-z]*)$/i.exec(written) : null
+      const unit = SIZE_UNITS.get((parts?.[3] ?? '').toLowerCase())
+      if (!parts || unit === undefined) return undefined
+      const bytes = Number(`${parts[1]}${parts[2] ?? ''}`) * unit
+      return Number.isSafeInteger(bytes) ? bytes : undefined
+    },
+    write: writeSize,
+  })
+}
+
+/** A number of bytes in the largest binary unit that divides it: 67108864 is `64MiB`. */
+export function writeSize(bytes: number): string | number {
+  let power = 0
+  while (power < BINARY.length - 1 && bytes > 0 && bytes % 1024 ** (power + 1) === 0) power++
+  return power === 0 ? bytes : `${bytes / 1024 ** power}${BINARY[power]}`
+}
+
+const TIME_UNITS = new Map([
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+])
+
+/** A time span of 1 ms to 10 years, always written with a unit; the server gets milliseconds. */
+export function duration() {
+  return value<number>({
+    expected: 'a time with a unit, such as 30d, 12h, 10m, 60s or 250ms',
+    read: written => {
+      const parts = typeof written === 'string' ? /^([0-9]{1,12}) ?(ms|s|m|h|d)$/.exec(written) : null
+      const time = Number(parts?.[1]) * (TIME_UNITS.get(parts?.[2] ?? '') ?? Number.NaN)
+      return time >= 1 && time <= 3650 * 86_400_000 ? time : undefined
+    },
+    write: writeDuration,
+  })
+}
+
+/** Milliseconds in the largest unit that divides them: 600000 is `10m`. */
+export function writeDuration(time: number): string {
+  for (const [unit, length] of TIME_UNITS) if (time % length === 0) return `${time / length}${unit}`
+  return `${time}ms`
+}
+
+/** A list; a single value stands for a list of one. */
+export function list<S extends z.ZodType>(item: S) {
+  return z.preprocess(written => (isSingle(written) ? [written] : written), z.array(item))
+}
+
+function isSingle(written: unknown): boolean {
+  return typeof written === 'string' || typeof written === 'number' || typeof written === 'boolean'
+}
+
+/** An absolute http or https URL without query and fragment, and without a slash at its end: paths are appended to it. */
+export function baseUrl(expected = 'an http or https URL without a slash at its end') {
+  return text(expected, written => {
+    const url = parseUrl(written)
+    return (
+      url !== undefined &&
+      (url.protocol === 'https:' || url.protocol === 'http:') &&
+      !/[\s?#@"<>\\]/.test(written) &&
+      !written.endsWith('/')
+    )
+  })
+}
+
+/** An origin of the web: scheme, host and port, nothing more (RFC 6454). */
+export function isOrigin(written: string): boolean {
+  const url = parseUrl(written)
+  return (url?.protocol === 'http:' || url?.protocol === 'https:') && url.origin === written
+}
+
+/** The address of a service, such as `redis://user:password@host:6379/0`. */
+export function serviceUrl(schemes: readonly string[], expected: string) {
+  return text(expected, written => {
+    const url = parseUrl(written)
+    return url !== undefined && schemes.includes(url.protocol) && url.hostname !== '' && !/\s/.test(written)
+  })
+}
+
+function parseUrl(written: string): URL | undefined {
+  return URL.canParse(written) ? new URL(written) : undefined
+}
