@@ -12,7 +12,7 @@ export const MAX_ATTRIBUTES = 1_000
  */
 export const EXTRA_ELEMENTS = 4_096
 
-export type TreeReason = 'malformed' | 'too-deep' | 'too-many-attributes' | 'too-many-elements'
+export type TreeReason = 'malformed' | 'too-deep' | 'too-many-attributes' | 'too-many-elements' | 'too-large'
 
 /** Why a text is no document, or none that is accepted. */
 export class TreeError extends Error {
@@ -43,4 +43,8 @@ export function tooManyAttributes(offset?: number): TreeError {
 
 export function tooManyElements(offset?: number): TreeError {
   return new TreeError('too-many-elements', 'Unclosed formatting elements multiply to too many elements.', offset)
+}
+
+export function tooLarge(): TreeError {
+  return new TreeError('too-large', 'The items of the document repeat each other too often to be written out.')
 }

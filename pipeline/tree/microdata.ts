@@ -1,0 +1,219 @@
+/**
+ * Microdata items of a tree (HTML standard, "Microdata"; HTTP-71). How the text of a property is read differs between
+ * the readers of items and is an argument.
+ */
+
+import { tooLarge } from './limits.ts'
+import { microdataValue, type ValueReader } from './microdata-value.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from './nodes.ts'
+
+export interface Item {
+  element: ElementNode
+  /** Tokens of `itemtype`, each once. */
+  types: string[]
+  /** `itemid` as written, without outer white space. */
+  id?: string
+  /** In tree order; an element with several names gives several properties in the order of the names. */
+  properties: Property[]
+}
+
+export interface Property {
+  name: string
+  element: ElementNode
+  /** An item that is met twice is one object; `itemref` can make an item a part of itself. */
+  value: string | Item
+}
+
+/** Elements that may be reached again and again through `itemref`, beside a share for each reference written. */
+const REFERRED = 100_000
+const REFERRED_PER_TOKEN = 16
+
+/** UTF-16 code units of all values together; nested properties repeat each other's text. */
+const VALUE_TEXT = 32 * 1024 * 1024
+
+/**
+ * Items with `itemscope` and no `itemprop`, in tree order. Contents of templates hold none.
+ *
+ * @param root document, or element to look in (itself included)
+ * @param read how values are read; by default as JSON-LD does without configuration items
+ * @throws TreeError (`too-large`) when references multiply beyond all proportion to the text
+ */
+export function topLevelItems(root: ParentNode, read: ValueReader = microdataValue): Item[] {
+  return itemReader(root, read).read(topLevelScopes(root))
+}
+
+/**
+ * The items of chosen elements (HTTP-70): an element with `itemscope` gives its own item, another one the top-level items
+ * inside it. Each item is given once.
+ *
+ * @param nodes elements of one document, in any order
+ * @throws TreeError as `topLevelItems`
+ */
+export function itemsWithin(nodes: ElementNode | ElementNode[], read: ValueReader = microdataValue): Item[] {
+  const list = Array.isArray(nodes) ? nodes : [nodes]
+  const [first] = list
+  if (!first) return []
+  const scopes = new Set<ElementNode>()
+  // An element inside one that was looked through adds nothing new.
+  const seen = new Set<ElementNode>()
+  for (const node of list) {
+    for (const scope of isScope(node) ? [node] : topLevelScopes(node, seen)) scopes.add(scope)
+  }
+  return itemReader(first, read).read(list.length === 1 ? [...scopes] : inTreeOrder([...scopes], indexTree(first)))
+}
+
+/**
+ * Every item of a tree, nested ones too, in tree order: configuration is found wherever it stands (RULE-1, MOD-2).
+ *
+ * @param wanted chooses items by their types before anything else of them is read
+ * @throws TreeError as `topLevelItems`
+ */
+export function allItems(
+  root: ParentNode,
+  read: ValueReader = microdataValue,
+  wanted: (types: string[]) => boolean = () => true,
+): Item[] {
+  const scopes: ElementNode[] = []
+  eachElement(root, element => {
+    if (isScope(element) && wanted(typesOf(element))) scopes.push(element)
+    return true
+  })
+  return itemReader(root, read).read(scopes)
+}
+
+/** Tokens of `itemtype`, each once, in order. */
+export function typesOf(element: ElementNode): string[] {
+  return tokens(attribute(element, 'itemtype'))
+}
+
+/** Tokens of `itemprop`, each once, in order. */
+export function propertyNames(element: ElementNode): string[] {
+  return tokens(attribute(element, 'itemprop'))
+}
+
+function isScope(element: ElementNode): boolean {
+  return attribute(element, 'itemscope') !== undefined
+}
+
+function tokens(value: string | undefined): string[] {
+  if (!value) return []
+  return [...new Set(value.split(/[\t\n\f\r ]+/))].filter(token => token !== '')
+}
+
+function topLevelScopes(root: ParentNode, seen?: Set<ElementNode>): ElementNode[] {
+  const scopes: ElementNode[] = []
+  eachElement(root, element => {
+    if (seen?.has(element)) return false
+    seen?.add(element)
+    if (isScope(element) && attribute(element, 'itemprop') === undefined) scopes.push(element)
+    return true
+  })
+  return scopes
+}
+
+/**
+ * Visits elements in tree order, contents of templates left out.
+ *
+ * @param visit says whether to go on inside the element
+ */
+function eachElement(node: ParentNode, visit: (element: ElementNode) => boolean): void {
+  if (isElement(node)) {
+    // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
+    if (!visit(node) || (node.tagName === 'template' && node.namespaceURI === HTML_NAMESPACE)) return
+  }
+  for (const child of node.childNodes) if (isElement(child)) eachElement(child, visit)
+}
+
+interface TreeIndex {
+  /** First element in tree order with each id. */
+  ids: Map<string, ElementNode>
+  /** Place of each element in tree order. */
+  order: Map<ElementNode, number>
+}
+
+function indexTree(node: ParentNode): TreeIndex {
+  let top = node
+  while (isElement(top) && top.parentNode) top = top.parentNode
+  const index: TreeIndex = { ids: new Map(), order: new Map() }
+  eachElement(top, element => {
+    index.order.set(element, index.order.size)
+    const id = attribute(element, 'id')
+    if (id && !index.ids.has(id)) index.ids.set(id, element)
+    return true
+  })
+  return index
+}
+
+function inTreeOrder(elements: ElementNode[], { order }: TreeIndex): ElementNode[] {
+  return elements.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
+}
+
+function itemReader(root: ParentNode, read: ValueReader): { read(scopes: ElementNode[]): Item[] } {
+  const items = new Map<ElementNode, Item>()
+  const unread: Item[] = []
+  // Needed for `itemref` alone.
+  let index: TreeIndex | undefined
+  let referred = REFERRED
+  let text = VALUE_TEXT
+
+  const itemOf = (element: ElementNode): Item => {
+    let item = items.get(element)
+    if (!item) {
+      const id = attribute(element, 'itemid')?.trim()
+      item = { element, types: typesOf(element), ...(id ? { id } : {}), properties: [] }
+      items.set(element, item)
+      unread.push(item)
+    }
+    return item
+  }
+
+  const propertyElements = (scope: ElementNode): ElementNode[] => {
+    const found: ElementNode[] = []
+    const references = tokens(attribute(scope, 'itemref'))
+    if (references.length === 0) {
+      for (const child of scope.childNodes) {
+        if (isElement(child)) eachElement(child, element => collect(element, found))
+      }
+      return found
+    }
+    index ??= indexTree(root)
+    referred += references.length * REFERRED_PER_TOKEN
+    const visited = new Set([scope])
+    const visit = (element: ElementNode): boolean => {
+      if (visited.has(element)) return false
+      visited.add(element)
+      if (--referred < 0) throw tooLarge()
+      return collect(element, found)
+    }
+    for (const child of scope.childNodes) if (isElement(child)) eachElement(child, visit)
+    for (const reference of references) {
+      const target = index.ids.get(reference)
+      if (target) eachElement(target, visit)
+    }
+    return inTreeOrder(found, index)
+  }
+
+  const fill = (item: Item): void => {
+    for (const element of propertyElements(item.element)) {
+      const value = isScope(element) ? itemOf(element) : read(element, item)
+      for (const name of propertyNames(element)) {
+        if (typeof value === 'string' && (text -= value.length) < 0) throw tooLarge()
+        item.properties.push({ name, element, value })
+      }
+    }
+  }
+
+  return {
+    read(scopes) {
+      const result = scopes.map(itemOf)
+      for (let item = unread.pop(); item; item = unread.pop()) fill(item)
+      return result
+    },
+  }
+}
+
+/** Notes a property element; nested items keep their own descendants. */
+function collect(element: ElementNode, found: ElementNode[]): boolean {
+  if (attribute(element, 'itemprop')) found.push(element)
+  return !isScope(element)
+}
