@@ -1,0 +1,42 @@
+/** The `Destination` field of MOVE and COPY (HTTP-105, DAV-48). */
+
+import { Fault } from '../fault.ts'
+import { trimField } from './field-text.ts'
+import { decodeTarget, type PathRules, splitAbsolute } from './path.ts'
+
+/**
+ * Reads `Destination`: an absolute path, or an absolute URL of this host. The scheme does not matter, since TLS may end
+ * in front of the server.
+ *
+ * @param header as Node delivers it
+ * @param rules on the public host query and fragment are ignored; on the mount a raw `#` is refused, because clients
+ *   that send one mean a name (DAV-10)
+ * @param own authorities by which this surface is known: the request's `Host`, configured names, what a trusted proxy
+ *   forwards
+ * @returns the decoded path
+ * @throws Fault 400 `InvalidPath`, 414 `UriTooLong`, 502 `BadGateway`
+ */
+export function parseDestination(header: string, rules: PathRules, own: readonly string[]): string {
+  let reference = trimField(header)
+  if (!reference.startsWith('/')) {
+    const absolute = splitAbsolute(reference)
+    if (!absolute) {
+      throw new Fault(400, 'InvalidPath', 'Destination must be an absolute path or an absolute URL of this host.')
+    }
+    const authority = withoutDefaultPort(absolute.authority)
+    if (!own.some(name => withoutDefaultPort(name) === authority)) {
+      throw new Fault(502, 'BadGateway', 'Destination names another host; resources move within this host only.')
+    }
+    reference = absolute.reference
+  }
+  if (rules === 'public') {
+    const fragment = reference.indexOf('#')
+    if (fragment >= 0) reference = reference.slice(0, fragment)
+  }
+  return decodeTarget(reference, rules, true).path
+}
+
+/** Lower case, without `:80` and `:443`: proxies and clients disagree about writing them. */
+function withoutDefaultPort(authority: string): string {
+  return authority.toLowerCase().replace(/:(?:80|443)?$/, '')
+}

@@ -1,0 +1,111 @@
+/** Multipart bodies: several elements, capability parts, several byte ranges (HTTP-65 to HTTP-67, RFC 2046 §5.1). */
+
+import { createHash, hash } from 'node:crypto'
+import { type ByteRange, bytesContentRange } from './byte-ranges.ts'
+import { withoutControls } from './field-text.ts'
+
+/** One part. */
+export interface Part {
+  /** Header fields in the order in which they are written. */
+  headers: Readonly<Record<string, string>>
+  /** Gets a `Content-Length` of its own; a part without content consists of its headers (HTTP-122). */
+  content?: string | Uint8Array
+}
+
+/** A finished multipart body. */
+export interface Multipart {
+  /** `multipart/mixed; boundary=…`, the boundary unquoted and last (HTTP-66). */
+  contentType: string
+  body: Buffer
+}
+
+const CRLF = Buffer.from('\r\n')
+
+/**
+ * Writes `multipart/mixed`. The boundary is made from a hash of the parts: the same parts give the same bytes, as a
+ * strong tag promises, and no author can write a part that contains it.
+ *
+ * @param boundary 1 to 70 letters and digits; replaced if it occurs in a part
+ */
+export function writeMultipart(parts: readonly Part[], boundary?: string): Multipart {
+  const chunks: Buffer[] = []
+  for (const { headers, content } of parts) {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : bufferOf(content)
+    chunks.push(Buffer.from(head(headers, bytes?.length)), bytes ?? Buffer.alloc(0))
+  }
+  const chosen = freeBoundary(chunks, boundary)
+  const delimiter = Buffer.from(`--${chosen}\r\n`)
+  const pieces: Buffer[] = []
+  for (let i = 0; i < chunks.length; i += 2) pieces.push(delimiter, ...chunks.slice(i, i + 2), CRLF)
+  pieces.push(Buffer.from(`--${chosen}--\r\n`))
+  return { contentType: `multipart/mixed; boundary=${chosen}`, body: Buffer.concat(pieces) }
+}
+
+/** A view of the same bytes. */
+function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** Header lines of a part and the empty line below them. */
+function head(headers: Readonly<Record<string, string>>, length: number | undefined): string {
+  let text = ''
+  for (const [name, value] of Object.entries(headers)) text += `${name}: ${withoutControls(value)}\r\n`
+  if (length !== undefined) text += `Content-Length: ${length}\r\n`
+  return `${text}\r\n`
+}
+
+/** The proposed boundary, or one derived from the parts, that occurs in none of them. */
+function freeBoundary(chunks: readonly Buffer[], proposed: string | undefined): string {
+  let boundary = proposed ?? boundaryOf(chunks)
+  const occurs = (chunk: Buffer) => chunk.includes(boundary)
+  while (chunks.some(occurs)) boundary = nextBoundary(boundary)
+  return boundary
+}
+
+function boundaryOf(chunks: readonly Buffer[]): string {
+  const digest = createHash('sha256')
+  for (const chunk of chunks) digest.update(chunk)
+  return digest.digest('hex').slice(0, BOUNDARY_LENGTH)
+}
+
+const BOUNDARY_LENGTH = 24
+
+function nextBoundary(text: string): string {
+  return hash('sha256', text).slice(0, BOUNDARY_LENGTH)
+}
+
+/** A body sent piece by piece: bytes as they are, and ranges to be read from the representation. */
+export interface ByterangesBody {
+  contentType: string
+  /** Bytes of all pieces together. */
+  size: number
+  pieces: (Uint8Array | ByteRange)[]
+}
+
+/**
+ * Lays out `multipart/byteranges` (RFC 9110 §14.6) without touching the bytes of the representation.
+ *
+ * @param type content type of the representation
+ * @param ranges resolved, inside the representation
+ * @param size bytes of the representation
+ * @param tag its strong tag. The boundary is derived from it; a file that contained it would have to contain a hash of
+ *   its own hash, so the bytes need not be searched
+ */
+export function writeByteranges(type: string, ranges: readonly ByteRange[], size: number, tag: string): ByterangesBody {
+  const boundary = nextBoundary(`byteranges ${tag}`)
+  const pieces: (Uint8Array | ByteRange)[] = []
+  let total = 0
+  const push = (text: string) => {
+    const bytes = Buffer.from(text, 'latin1')
+    pieces.push(bytes)
+    total += bytes.length
+  }
+  ranges.forEach((range, i) => {
+    const lines = { 'Content-Type': type, 'Content-Range': bytesContentRange(range, size) }
+    push(`${i === 0 ? '' : '\r\n'}--${boundary}\r\n${head(lines, undefined)}`)
+    pieces.push(range)
+    total += range.last - range.first + 1
+  })
+  push(`\r\n--${boundary}--\r\n`)
+  return { contentType: `multipart/byteranges; boundary=${boundary}`, size: total, pieces }
+}

@@ -1,0 +1,114 @@
+/** Error documents of the public host, in the three forms of HTTP-170, and the headers that go with them. */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import type { Fault } from '../../pipeline/fault.ts'
+import { errorArticle, statusLine } from '../../pipeline/http/error-article.ts'
+import { escapeMarkup } from '../../pipeline/http/markup.ts'
+import { encodePath } from '../../pipeline/http/path.ts'
+import { adviceFor } from './advice.ts'
+import { page } from './page.ts'
+
+/** The site and the request that failed. */
+export interface ErrorContext {
+  ns: string
+  errorNs: string
+  brand: string
+  method: string
+  /** Decoded. */
+  path: string
+  /** Raw, without `?`. */
+  query?: string
+}
+
+/**
+ * Makes the whole answer to a failed request.
+ *
+ * @returns status, headers except those every response has, and the document; for HEAD the edge leaves the body out
+ */
+export function errorAnswer(fault: Fault, context: ErrorContext): Answer {
+  return { status: fault.status, headers: errorHeaders(fault), body: errorDocument(fault, context) }
+}
+
+/** Headers that a status asks for unless the failure brings its own (HTTP-170, HTTP-171). */
+const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  // A scheme that browsers do not know, so that they do not ask for a password (DENY-5).
+  401: { 'WWW-Authenticate': 'Session realm="site"' },
+  408: { Connection: 'close' },
+  413: { Connection: 'close' },
+  503: { 'Retry-After': '5' },
+}
+
+/** @returns headers of an error document: never cached, no tag but that of a 412, nothing that tells of the target of a refusal (DENY-4) */
+export function errorHeaders(fault: Fault): Record<string, string> {
+  const headers: Record<string, string> = {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    ...HEADERS_OF_STATUS[fault.status],
+    ...fault.details.headers,
+  }
+  if (fault.status !== 412) delete headers.ETag
+  if (fault.details.refused) {
+    delete headers['Last-Modified']
+    delete headers['Content-Range']
+  }
+  return headers
+}
+
+/**
+ * @param extra microdata that belongs to the failure, such as the `failure` item of code that went wrong (MOD-132);
+ *   markup, placed inside the article
+ * @returns a complete page; a document that validation made is returned as it is
+ */
+export function errorDocument(fault: Fault, context: ErrorContext, extra?: string): string {
+  const { document, refused } = fault.details
+  if (document !== undefined) return document
+  if (refused) return refusal(fault.status, refused.method, refused.resource, context)
+  const title = statusLine(fault.status)
+  if (fault.status === 413) return page(title, tooLarge(fault.message, context.ns))
+  const { status, kind, message } = fault
+  const { ns, errorNs } = context
+  const article = errorArticle({ status, kind, message, ns, errorNs }, { extra })
+  return page(title, article + advice(adviceFor(kind)) + wayOut(status, context))
+}
+
+/** DENY-2 and DENY-3: an item on `body`. It depends on nothing but requester, method and path. */
+function refusal(status: number, method: string, resource: string, context: ErrorContext): string {
+  const anonymous = status === 401
+  const action = `${escapeMarkup(method)} this resource`
+  const content =
+    `<h1>${escapeMarkup(statusLine(status))}</h1>\n` +
+    (anonymous
+      ? `<p itemprop="message">Authentication required to ${action}.</p>\n`
+      : `<p itemprop="message">You are signed in, but you do not have permission to ${action}.</p>\n`) +
+    `<dl><dt>Resource</dt><dd itemprop="resource">${escapeMarkup(resource)}</dd></dl>\n` +
+    (anonymous
+      ? `${advice('Sign in with an account that may do this, then try again.')}\n` +
+        `<p><a class="action" href="${escapeMarkup(loginAddress(context))}">Sign in</a></p>`
+      : advice('Ask the owner of this site for access, or sign in with another account.'))
+  return page(statusLine(status), content, `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`)
+}
+
+/** The sign-in address; a GET is repeated afterwards. */
+function loginAddress({ brand, method, path, query }: ErrorContext): string {
+  const address = `/-${encodeURIComponent(brand)}/oidc/login`
+  if (method !== 'GET') return address
+  const target = query === undefined ? encodePath(path) : `${encodePath(path)}?${query}`
+  return `${address}?redirect-post=${encodeURIComponent(target.toWellFormed())}`
+}
+
+function tooLarge(message: string, ns: string): string {
+  return (
+    `<article itemscope itemtype="${escapeMarkup(ns)}/Error"><h1>${escapeMarkup(statusLine(413))}</h1>` +
+    `<meta itemprop="status" content="413"><p itemprop="message">${escapeMarkup(message)}</p></article>` +
+    advice('Send less at once, or ask the operator of this site to raise the limit.')
+  )
+}
+
+function advice(text: string | undefined): string {
+  return text === undefined ? '' : `<p class="advice">${escapeMarkup(text)}</p>`
+}
+
+/** People who opened a page that is not there get a link; programs need none. */
+function wayOut(status: number, { method, path }: ErrorContext): string {
+  return status === 404 && method === 'GET' && path !== '/' ? '<p><a href="/">Go to the start page</a></p>' : ''
+}
