@@ -5,10 +5,11 @@ import { type Outline, outline, outlineAt, type Path, readPath } from './outline
 import { nearest } from './suggest.ts'
 import type { Assignment } from './written.ts'
 
-const PREFIX = 'SCRIPTORIUM_'
+/** Environment variables with settings begin with this. */
+export const VARIABLE_PREFIX = 'SCRIPTORIUM_'
 
 /** Read by the command line, and therefore no setting. */
-const FILE_VARIABLE = `${PREFIX}CONFIG`
+const FILE_VARIABLE = `${VARIABLE_PREFIX}CONFIG`
 
 /** Kubernetes makes these of a service with our name. */
 const SERVICE_LINK =
@@ -21,7 +22,7 @@ export function fileFromEnvironment(env: Record<string, string | undefined>): st
 
 /** The environment variable of a setting: `sites[0].maxBody` is `SCRIPTORIUM_SITES_0_MAX_BODY`. */
 export function variableName(path: Path): string {
-  return PREFIX + path.map(step => String(step).replace(/[A-Z]/g, '_$&').toUpperCase()).join('_')
+  return VARIABLE_PREFIX + path.map(step => String(step).replace(/[A-Z]/g, '_$&').toUpperCase()).join('_')
 }
 
 /**
@@ -35,8 +36,8 @@ export function fromEnvironment(env: Record<string, string | undefined>): {
   const assignments: Assignment[] = []
   const warnings: string[] = []
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith(PREFIX) || name === FILE_VARIABLE || !text) continue
-    const path = pathOfVariable(name.slice(PREFIX.length), outline)
+    if (!name.startsWith(VARIABLE_PREFIX) || name === FILE_VARIABLE || !text) continue
+    const path = pathOfVariable(name.slice(VARIABLE_PREFIX.length), outline)
     if (path) {
       assignments.push({ path, value: fromText(text, path), origin: `environment variable ${name}` })
     } else if (!SERVICE_LINK.test(name)) {
@@ -65,7 +66,7 @@ function pathOfVariable(rest: string, node: Outline): Path | undefined {
   if (rest === '') return []
   if (node.kind === 'group') {
     for (const [key, below] of node.keys) {
-      const path = pathBelow(rest, key, variableName([key]).slice(PREFIX.length), below)
+      const path = pathBelow(rest, key, variableName([key]).slice(VARIABLE_PREFIX.length), below)
       if (path) return path
     }
   } else if (node.kind === 'list') {

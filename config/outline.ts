@@ -26,6 +26,7 @@ export interface List extends Node {
 export interface Value extends Node {
   kind: 'value'
   expected: string
+  short?: string
   /** How an operator would write a value. */
   write: (value: unknown) => unknown
 }

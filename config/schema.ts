@@ -8,7 +8,7 @@ import { duration, flag, oneOf, readSwitch, serviceUrl, size, text, value, whole
 
 const SECOND = 1000
 
-const path = (what: string) => text(`the path of ${what}`)
+const path = (what: string) => text(`the path of ${what}`, undefined, 4096, 'path')
 const port = () => whole(0, 65_535)
 
 /** Where the mounts of the sites are: on a port of their own, on a host of their own, or under a path. */
@@ -51,6 +51,7 @@ export type TrustProxy = boolean | string[]
 
 const trustProxy = value<TrustProxy>({
   expected: 'true, false or a list of addresses and networks such as 10.0.0.0/8',
+  short: 'switch or list',
   read: written => {
     const on = readSwitch(written)
     if (on !== undefined) return on
@@ -215,3 +216,5 @@ export const settingsSchema = z
 
 /** Checked settings, in the server's units: sizes in bytes, times in milliseconds. */
 export type Settings = z.output<typeof settingsSchema>
+
+export type { SiteSettings } from './sites.ts'

@@ -43,6 +43,7 @@ const credential = z
     password: setting(
       value<string>({
         expected: 'a password of 1 to 1024 characters, or a hash made by "scriptorium hash" (put it in quotes)',
+        short: 'text',
         read: written =>
           typeof written === 'string' && written !== '' && written.length <= 1024 && isStoredPassword(written)
             ? written
@@ -55,6 +56,7 @@ const credential = z
       value<string>({
         expected:
           'an access key of at least 22 letters, digits, "-" or "_", or its hash (both made by "scriptorium hash --key")',
+        short: 'text',
         read: written => (typeof written === 'string' && isStoredKey(written) ? written : undefined),
         write: key => key,
       }).optional(),
@@ -191,6 +193,7 @@ const REFERRER_POLICIES = [
 
 const hsts = value<string | false>({
   expected: 'off or a header value such as "max-age=31536000; includeSubDomains"',
+  short: '`off` or text',
   read: written => {
     if (readSwitch(written) === false) return false
     return typeof written === 'string' && /^max-age=[0-9]{1,10}(; ?(includeSubDomains|preload)){0,2}$/i.test(written)

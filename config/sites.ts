@@ -7,8 +7,8 @@ import type { SiteEntry } from './site-schema.ts'
 
 /** Settings of one site, with everything derived that depends on others. */
 export interface SiteSettings extends Omit<SiteEntry, 'name' | 'host'> {
-  /** Name of the site in the store: its host, or what the entry's `name` says. */
-  name: string
+  /** The one host name that stands for the site, also in the store: its host, or what the entry's `name` says. */
+  host: string
   /** `brand` as header names spell it: `platform` is `Platform`, `my-site` is `My-Site`. */
   brandHeader: string
   errorNs: string
@@ -91,7 +91,7 @@ function settle(entry: SiteEntry, name: string): SiteSettings {
   const { host: _, name: __, ...settings } = entry
   return {
     ...settings,
-    name,
+    host: name,
     brandHeader: brandHeader(entry.brand),
     errorNs: entry.errorNs ?? `${entry.ns}/error`,
     publicUrl: entry.publicUrl?.replace('{host}', name),
@@ -119,7 +119,7 @@ function knownSites(entries: readonly SiteEntry[], find: Finder): SiteSettings[]
   const sites = new Map<string, SiteSettings>()
   for (const host of hosts) {
     const site = find(host)
-    if (site) sites.set(site.name, site)
+    if (site) sites.set(site.host, site)
   }
   return [...sites.values()]
 }

@@ -6,6 +6,8 @@ import { z } from 'zod'
 export interface ValueType<T> {
   /** Noun phrase that completes "… is not …". */
   expected: string
+  /** The same in a word or two, for tables; `expected` where it is short enough. */
+  short?: string
   /** The value in the server's units, or undefined when `written` is not of this type. */
   read: (written: unknown) => T | undefined
   /** How an operator would write the value. */
@@ -13,7 +15,7 @@ export interface ValueType<T> {
 }
 
 /** The type behind each schema made by `value`, for messages, documentation and printing. */
-export const valueTypes = z.registry<{ expected: string; write: (value: unknown) => unknown }>()
+export const valueTypes = z.registry<Omit<ValueType<unknown>, 'read'>>()
 
 /** A schema for one value of this type. Its only message is the expectation. */
 export function value<T>(type: ValueType<T>) {
@@ -23,15 +25,21 @@ export function value<T>(type: ValueType<T>) {
     context.addIssue({ code: 'custom', message: type.expected, input: written })
     return z.NEVER
   })
-  return schema.register(valueTypes, { expected: type.expected, write: written => type.write(written as T) })
+  const { expected, short, write } = type
+  return schema.register(valueTypes, { expected, short, write: written => write(written as T) })
 }
 
 const asWritten = <T>(written: T): T => written
 
-/** Text of 1 to `longest` characters that fulfils `test`; control characters never do. */
-export function text(expected: string, test: (text: string) => boolean = () => true, longest = 4096) {
+/**
+ * Text of 1 to `longest` characters that fulfils `test`; control characters never do.
+ *
+ * @param short what tables call it
+ */
+export function text(expected: string, test: (text: string) => boolean = () => true, longest = 4096, short = 'text') {
   return value<string>({
     expected,
+    short,
     read: written =>
       typeof written === 'string' &&
       written !== '' &&
@@ -53,6 +61,7 @@ export function hasControls(text: string): boolean {
 export function whole(lowest: number, highest: number) {
   return value<number>({
     expected: `a whole number from ${lowest} to ${highest}`,
+    short: `${lowest} to ${highest}`,
     read: written => {
       const number = typeof written === 'string' && /^[0-9]{1,15}$/.test(written) ? Number(written) : written
       return typeof number === 'number' && Number.isInteger(number) && number >= lowest && number <= highest
@@ -67,6 +76,7 @@ export function whole(lowest: number, highest: number) {
 export function oneOf<const W extends string>(...words: readonly W[]) {
   return value<W>({
     expected: `one of ${words.join(', ')}`,
+    short: words.map(word => `\`${word}\``).join(' '),
     read: written => words.find(word => word === written),
     write: asWritten,
   })
@@ -90,7 +100,12 @@ export function readSwitch(written: unknown): boolean | undefined {
 
 /** On or off. */
 export function flag() {
-  return value<boolean>({ expected: 'true or false (on and off will do)', read: readSwitch, write: asWritten })
+  return value<boolean>({
+    expected: 'true or false (on and off will do)',
+    short: 'switch',
+    read: readSwitch,
+    write: asWritten,
+  })
 }
 
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
@@ -107,6 +122,7 @@ const SIZE_UNITS = new Map<string, number>([
 export function size() {
   return value<number>({
     expected: 'a size such as 1GiB, 64MiB, 500kB or a number of bytes',
+    short: 'size',
     read: written => {
       if (typeof written === 'number') return Number.isSafeInteger(written) && written >= 0 ? written : undefined
       const parts = typeof written === 'string' ? /^([0-9]{1,15})(\.[0-9]{1,6})? ?([a-z]*)$/i.exec(written) : null
@@ -138,6 +154,7 @@ const TIME_UNITS = new Map([
 export function duration() {
   return value<number>({
     expected: 'a time with a unit, such as 30d, 12h, 10m, 60s or 250ms',
+    short: 'time',
     read: written => {
       const parts = typeof written === 'string' ? /^([0-9]{1,12}) ?(ms|s|m|h|d)$/.exec(written) : null
       const time = Number(parts?.[1]) * (TIME_UNITS.get(parts?.[2] ?? '') ?? Number.NaN)
@@ -163,16 +180,13 @@ function isSingle(written: unknown): boolean {
 }
 
 /** An absolute http or https URL without query and fragment, and without a slash at its end: paths are appended to it. */
-export function baseUrl(expected = 'an http or https URL without a slash at its end') {
-  return text(expected, written => {
-    const url = parseUrl(written)
-    return (
-      url !== undefined &&
-      (url.protocol === 'https:' || url.protocol === 'http:') &&
-      !/[\s?#@"<>\\]/.test(written) &&
-      !written.endsWith('/')
-    )
-  })
+export function baseUrl(expected: string) {
+  return text(expected, isBaseUrl, 2048, 'URL')
+}
+
+function isBaseUrl(written: string): boolean {
+  const protocol = parseUrl(written)?.protocol
+  return (protocol === 'https:' || protocol === 'http:') && !/[\s?#@"<>\\]|\/$/.test(written)
 }
 
 /** An origin of the web: scheme, host and port, nothing more (RFC 6454). */
@@ -183,10 +197,11 @@ export function isOrigin(written: string): boolean {
 
 /** The address of a service, such as `redis://user:password@host:6379/0`. */
 export function serviceUrl(schemes: readonly string[], expected: string) {
-  return text(expected, written => {
+  const test = (written: string) => {
     const url = parseUrl(written)
     return url !== undefined && schemes.includes(url.protocol) && url.hostname !== '' && !/\s/.test(written)
-  })
+  }
+  return text(expected, test, 4096, 'URL')
 }
 
 function parseUrl(written: string): URL | undefined {

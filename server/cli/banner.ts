@@ -1,0 +1,68 @@
+/** What the server says when all its listeners are ready: how to look at the site, how to mount it, and one `ready` line. */
+
+import type { Settings } from '../../config/schema.ts'
+
+export interface Listening {
+  settings: Settings
+  /** Origin of the public surface as it really listens, such as `http://localhost:8080`. */
+  publicOrigin: string
+  /** Origin of the mount when it has a port of its own. */
+  mountOrigin?: string
+  /** The generated password, when it was made just now. */
+  firstPassword?: { user: string; password: string }
+  /** The demo site is served, because no site is configured. */
+  firstStart: boolean
+}
+
+/**
+ * The lines to print. Exactly one begins with `ready`; it is the last.
+ */
+export function banner(listening: Listening): string[] {
+  const { settings, publicOrigin, firstPassword, firstStart } = listening
+  const mount = mountUrl(listening)
+  return [
+    '',
+    `  Site    ${publicOrigin}/`,
+    `  Mount   ${mount}`,
+    `  Data    ${settings.data}`,
+    ...(firstPassword
+      ? [
+          '',
+          `  User ${firstPassword.user}, password ${firstPassword.password}`,
+          '  The password is shown only this once. Lost it? Start again with --new-password.',
+        ]
+      : []),
+    ...(firstStart && !firstPassword
+      ? ['', '  User editor; the password was shown at the first start. Lost it? Start again with --new-password.']
+      : []),
+    '',
+    '  To edit the site as a drive:',
+    `    Finder     Go > Connect to Server: ${mount}`,
+    ...explorer(mount),
+    ...davfs(mount),
+    '',
+    `ready: site ${publicOrigin}/ mount ${mount}`,
+  ]
+}
+
+function explorer(mount: string): string[] {
+  const lines = [`    Explorer   This PC > Map network drive: ${mount}`]
+  // WebClient sends passwords over HTTPS only, unless BasicAuthLevel is 2.
+  if (mount.startsWith('http:')) lines.push('               (Windows wants HTTPS for this: put a TLS proxy in front)')
+  return lines
+}
+
+function davfs(mount: string): string[] {
+  return [
+    `    Linux      gio mount ${mount.replace(/^http/, 'dav')}`,
+    `               sudo mount -t davfs ${mount} /mnt`,
+  ]
+}
+
+function mountUrl({ settings, publicOrigin, mountOrigin }: Listening): string {
+  const { mount } = settings
+  if ('path' in mount) return `${publicOrigin}${mount.path}/`
+  if ('port' in mount) return `${mountOrigin ?? publicOrigin}/`
+  const { protocol, hostname, port } = new URL(publicOrigin)
+  return `${protocol}//${mount.host.replace('{host}', hostname)}${port === '' ? '' : `:${port}`}/`
+}

@@ -1,0 +1,130 @@
+/** The command line: finds the command, reads its arguments, runs it, and turns failures into sentences. */
+
+import { readFileSync } from 'node:fs'
+import { SettingsError } from '../../config/load.ts'
+import { nearest } from '../../config/suggest.ts'
+import { check } from './check.ts'
+import { type Command, columns, commandHelp, readArguments, UsageError } from './command.ts'
+import type { Commands } from './commands.ts'
+import { explain } from './explain.ts'
+import { exportSite } from './export.ts'
+import { hash } from './hash.ts'
+import { importSite } from './import.ts'
+import { serve } from './serve.ts'
+import { settings } from './settings.ts'
+import { line, processTerminal, type Terminal } from './terminal.ts'
+
+const COMMANDS: readonly Command[] = [serve, hash, check, exportSite, importSite, explain, settings]
+
+/** Exit code for a command line or settings that cannot be used. */
+const MISUSE = 2
+
+/**
+ * Runs a command line.
+ *
+ * @param argv arguments without program and script
+ * @param commands the work behind the commands
+ * @returns the exit code: 0, 1 when the work failed, 2 when arguments or settings are wrong
+ */
+export async function run(
+  argv: readonly string[],
+  commands: Commands,
+  terminal: Terminal = processTerminal(),
+): Promise<number> {
+  try {
+    return await dispatch(argv, commands, terminal)
+  } catch (error) {
+    return report(error, terminal)
+  }
+}
+
+async function dispatch(argv: readonly string[], commands: Commands, terminal: Terminal): Promise<number> {
+  const [first] = argv
+  if (first === '--help' || first === '-h' || first === 'help') {
+    line(terminal.output, argv[1] === undefined ? help() : commandHelp(commandNamed(argv[1])))
+    return 0
+  }
+  if (first === '--version' || first === '-V') {
+    line(terminal.output, version())
+    return 0
+  }
+  const isNamed = first !== undefined && !first.startsWith('-')
+  const command = isNamed ? commandNamed(first) : serve
+  const rest = isNamed ? argv.slice(1) : argv
+  if (rest.includes('--help') || rest.includes('-h')) {
+    line(terminal.output, commandHelp(command))
+    return 0
+  }
+  return command.run({ args: readArguments(command, rest), commands, terminal })
+}
+
+function commandNamed(name: string): Command {
+  const command = COMMANDS.find(command => command.name === name)
+  if (command) return command
+  const meant = nearest(
+    name,
+    COMMANDS.map(command => command.name),
+  )
+  throw new UsageError(`unknown command "${name}"${meant === undefined ? '' : `; did you mean ${meant}?`}`)
+}
+
+function report(error: unknown, { errors }: Terminal): number {
+  if (error instanceof UsageError) {
+    const help = error.command === undefined ? 'scriptorium --help' : `scriptorium ${error.command} --help`
+    line(errors, `scriptorium: ${error.message}`)
+    line(errors, `Try "${help}".`)
+    return MISUSE
+  }
+  if (error instanceof SettingsError) {
+    line(errors, 'scriptorium: the settings cannot be used')
+    for (const problem of error.problems) line(errors, `  ${problem}`)
+    return MISUSE
+  }
+  line(errors, `scriptorium: ${failure(error)}`)
+  return 1
+}
+
+/** A failure of the system in words; anything unexpected with its trace, which a report of the fault needs. */
+function failure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code, address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const place = address === undefined ? `port ${port}` : `${address}:${port}`
+  if (code === 'EADDRINUSE')
+    return `${place} is taken by another program; choose another port with --port or --mount-port`
+  if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine (listen.host)`
+  if (code === 'EACCES' && port !== undefined) return `${place} needs more rights; take a port above 1023`
+  if (code === 'EACCES' || code === 'EROFS') return `no permission to use ${path ?? 'a file'}`
+  if (code === 'ENOENT' && path !== undefined) return `there is no ${path}`
+  if (code === 'ENOSPC') return `no space left on the device${path === undefined ? '' : ` (${path})`}`
+  return error.stack ?? error.message
+}
+
+/** The help of the whole command line. */
+function help(): string {
+  return [
+    'Usage: scriptorium [command] [options]',
+    '',
+    'An authoring server: documents that are edited by element, mounted as a drive',
+    'and served as a site.',
+    '',
+    'Commands:',
+    ...columns(COMMANDS.map(({ name, summary }): [string, string] => [name, summary])),
+    '',
+    'Options:',
+    ...columns([
+      ['-h, --help', 'Show this help; "scriptorium COMMAND --help" shows that of a command'],
+      ['-V, --version', 'Show the version'],
+    ]),
+    '',
+    'Examples:',
+    '  scriptorium                      Try it out: http://localhost:8080',
+    '  scriptorium --config site.yaml   Serve what a settings file describes',
+    '  scriptorium hash                 Hash a password for the settings file',
+  ].join('\n')
+}
+
+/** The version of this program. */
+export function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : ''
+}

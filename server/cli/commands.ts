@@ -1,0 +1,94 @@
+/** The work behind the commands, as the command line sees it. `server/main.ts` supplies it. */
+
+import type { Settings } from '../../config/schema.ts'
+
+/** Told now and then during long work. */
+export interface ProgressReport {
+  /** What is being done, such as `checking documents`. */
+  step: string
+  done: number
+  /** Undefined while nobody knows. */
+  total?: number
+}
+
+export type Progress = (report: ProgressReport) => void
+
+export interface ServeOptions {
+  /** No site is configured: make the demo site's credential, and its documents when the store is empty. */
+  firstStart: boolean
+  /** Make a new password for the user of the demo site. */
+  newPassword: boolean
+  /** Writes one line to the operator; all of `banner` go through it. */
+  print: (line: string) => void
+}
+
+export interface CheckOutcome {
+  /** Number of resources looked at. */
+  checked: number
+  /** What is wrong, one sentence each. */
+  problems: string[]
+  /** How many of them were repaired. */
+  repaired: number
+}
+
+export interface TransferOptions {
+  /** Name of the site in the store. */
+  site: string
+  /** Folder to write to or to read from. */
+  directory: string
+  progress: Progress
+}
+
+export interface TransferOutcome {
+  files: number
+  bytes: number
+  /** What could not be transferred, one sentence each. */
+  problems: string[]
+}
+
+/** Who asks for what (SEC-5). */
+export interface Question {
+  /** Name of the site in the store. */
+  site: string
+  method: string
+  /** Decoded path. */
+  path: string
+  selector?: string
+  /** `sub` of the principal; undefined for an anonymous visitor. */
+  user?: string
+  /** Verified email. */
+  email?: string
+  roles: string[]
+}
+
+/** One rule that took part in a decision. */
+export interface ExplainedRule {
+  /** Path of the document that holds the rule. */
+  document: string
+  action: 'Allow' | 'Deny'
+  /** Specificity of the actor that matched; 3 is the most specific. */
+  tier: number
+  actor: string
+  resource: string
+  method: string
+  selector?: string
+}
+
+export interface Explanation {
+  allowed: boolean
+  /** Status that a refusal would be answered with. */
+  status?: number
+  /** One sentence: which tier, which rule or which setting decided. */
+  reason: string
+  /** Matching rules, the most specific first. */
+  rules: ExplainedRule[]
+}
+
+export interface Commands {
+  /** Runs the server; resolves when it has ended. */
+  serve(settings: Settings, options: ServeOptions): Promise<void>
+  check(settings: Settings, options: { repair: boolean; progress: Progress }): Promise<CheckOutcome>
+  export(settings: Settings, options: TransferOptions): Promise<TransferOutcome>
+  import(settings: Settings, options: TransferOptions): Promise<TransferOutcome>
+  explain(settings: Settings, question: Question): Promise<Explanation>
+}

@@ -1,0 +1,72 @@
+/** `scriptorium explain`: why a request would be allowed or refused (SEC-5). */
+
+import { type Call, type Command, UsageError } from './command.ts'
+import type { Explanation, Question } from './commands.ts'
+import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
+import { line } from './terminal.ts'
+
+export const explain: Command = {
+  name: 'explain',
+  summary: 'Tell why a request would be allowed or refused',
+  positionals: ['METHOD', 'PATH'],
+  options: {
+    ...settingsOptions,
+    ...siteOption,
+    user: {
+      type: 'string',
+      short: 'u',
+      value: 'SUB',
+      doc: 'User name of the principal; without it, nobody is signed in',
+    },
+    email: { type: 'string', value: 'EMAIL', doc: 'Verified email of the principal' },
+    role: { type: 'string', multiple: true, value: 'ROLE', doc: 'Role of the principal; may be repeated' },
+    selector: { type: 'string', value: 'SELECTOR', doc: 'Element that the request addresses' },
+    json: { type: 'boolean', doc: 'Answer in JSON' },
+  },
+  details: ['The exit code is 0 when the request would be allowed, and 1 when it would be refused.'],
+  examples: [
+    ['scriptorium explain PUT /plan.html', 'May an anonymous visitor replace the page?'],
+    [
+      "scriptorium explain --user u-7 --role editors --selector '#todo li' DELETE /plan.html",
+      'May this editor remove the element?',
+    ],
+  ],
+  async run(call) {
+    const question = questionOf(call)
+    const loaded = await settingsOf(call)
+    const site = chosenSite(call, loaded, 'explain')
+    const explanation = await call.commands.explain(loaded.settings, { ...question, site })
+    const lines = call.args.flag('json')
+      ? [JSON.stringify(explanation, null, 2)]
+      : explanationLines(question, explanation)
+    for (const text of lines) line(call.terminal.output, text)
+    return explanation.allowed ? 0 : 1
+  },
+}
+
+function questionOf({ args }: Call): Omit<Question, 'site'> {
+  const [method = '', path = ''] = args.positionals
+  if (!/^[A-Za-z-]+$/.test(method)) throw new UsageError(`"${method}" is no method; write METHOD PATH`, 'explain')
+  if (!path.startsWith('/')) throw new UsageError(`"${path}" is no path: paths begin with /`, 'explain')
+  const [user, email] = [args.text('user'), args.text('email')]
+  const roles = args.texts('role')
+  if (user === undefined && (email !== undefined || roles.length > 0)) {
+    throw new UsageError('an email or role belongs to a principal: add --user', 'explain')
+  }
+  return { method: method.toUpperCase(), path, selector: args.text('selector'), user, email, roles }
+}
+
+function explanationLines(question: Omit<Question, 'site'>, { allowed, status, reason, rules }: Explanation): string[] {
+  const who = question.user ?? 'an anonymous visitor'
+  const what = `${question.method} ${question.path}${question.selector === undefined ? '' : ` (${question.selector})`}`
+  const verdict = allowed ? 'allowed' : `refused${status === undefined ? '' : ` with ${status}`}`
+  return [
+    `${what} by ${who} is ${verdict}.`,
+    reason,
+    ...(rules.length > 0 ? ['', 'Matching rules, the most specific first:'] : []),
+    ...rules.map(({ document, action, tier, actor, resource, method, selector }) => {
+      const element = selector === undefined ? '' : ` ${selector}`
+      return `  tier ${tier}  ${action.padEnd(5)}  ${actor}  ${method}  ${resource}${element}  in ${document}`
+    }),
+  ]
+}

@@ -1,0 +1,83 @@
+/** Options that every command with settings takes, and the settings they lead to. */
+
+import { fileFromEnvironment, fromSet } from '../../config/environment.ts'
+import { type LoadedSettings, loadSettings, SettingsError } from '../../config/load.ts'
+import type { Path } from '../../config/outline.ts'
+import { siteTable } from '../../config/sites.ts'
+import type { Assignment } from '../../config/written.ts'
+import { type Call, type Option, UsageError } from './command.ts'
+import { line } from './terminal.ts'
+
+/** Options that name the store and the settings. */
+export const settingsOptions = {
+  config: {
+    type: 'string',
+    short: 'c',
+    value: 'FILE',
+    doc: 'Settings file (YAML or JSON); also SCRIPTORIUM_CONFIG',
+  },
+  data: { type: 'string', short: 'd', value: 'FOLDER', doc: 'Folder of the embedded store (./data)' },
+  set: {
+    type: 'string',
+    multiple: true,
+    value: 'KEY=VALUE',
+    doc: 'Any setting, such as log.level=debug; may be repeated',
+  },
+} satisfies Record<string, Option>
+
+/** Options that stand for a setting. */
+const SHORTHANDS: readonly (readonly [string, Path])[] = [
+  ['data', ['data']],
+  ['host', ['listen', 'host']],
+  ['port', ['listen', 'port']],
+  ['mount-port', ['mount', 'port']],
+]
+
+/**
+ * Loads the settings that the arguments ask for; warnings go to the terminal.
+ *
+ * @throws SettingsError
+ */
+export async function settingsOf({ args, terminal }: Call): Promise<LoadedSettings> {
+  const assignments: Assignment[] = []
+  const problems: string[] = []
+  for (const text of args.texts('set')) {
+    const assignment = fromSet(text)
+    if (typeof assignment === 'string') problems.push(assignment)
+    else assignments.push(assignment)
+  }
+  for (const [option, path] of SHORTHANDS) {
+    const value = args.text(option)
+    if (value !== undefined) assignments.push({ path, value, origin: `--${option}` })
+  }
+  if (problems.length > 0) throw new SettingsError(problems)
+  const file = args.text('config') ?? fileFromEnvironment(terminal.env)
+  const loaded = await loadSettings({ file, env: terminal.env, assignments, cwd: terminal.cwd })
+  for (const warning of loaded.warnings) line(terminal.errors, `warning: ${warning}`)
+  return loaded
+}
+
+/** The option that chooses a site. */
+export const siteOption = {
+  site: { type: 'string', short: 's', value: 'HOST', doc: 'Host name of the site; needed when there are several' },
+} satisfies Record<string, Option>
+
+/**
+ * The site that the arguments ask for: that of `--site`, or the only one.
+ *
+ * @returns its name in the store
+ * @throws UsageError when there is no such site, or none was chosen among several
+ */
+export function chosenSite({ args }: Call, { settings }: LoadedSettings, command: string): string {
+  const table = siteTable(settings)
+  const host = args.text('site')
+  const [only, ...others] = table.named
+  if (host === undefined) {
+    if (only !== undefined && others.length === 0) return only.host
+    const choices = table.named.map(site => site.host).join(', ')
+    throw new UsageError(`choose a site with --site HOST${choices === '' ? '' : ` (${choices})`}`, command)
+  }
+  const site = table.siteFor(host)
+  if (site === undefined) throw new UsageError(`no site is configured for the host ${host}`, command)
+  return site.host
+}
