@@ -1,0 +1,102 @@
+// Every element of this page has an address: the page's own path and `Range: selector=…`.
+// This module reads and writes elements by it. Nothing here is special to this site.
+import { parts } from './multipart.mjs'
+
+/** The server said no: `status` is its answer, `tag` the entity tag that it named, if it did. */
+export class Refusal extends Error {
+  constructor(response) {
+    super(`${response.status} ${response.statusText}`)
+    this.status = response.status
+    this.tag = response.headers.get('ETag')
+  }
+}
+
+async function send(method, headers, body) {
+  const response = await fetch(location.pathname, { method, headers, body, cache: 'no-store' })
+  if (!response.ok) throw new Refusal(response)
+  return response
+}
+
+const range = selector => ({ Range: `selector=${selector}` })
+const match = tag => (tag ? { 'If-Match': tag } : {})
+const HTML = { 'Content-Type': 'text/html' }
+
+/** Markup from the server as one element. A template keeps it inert: nothing in it loads or runs here. */
+function parse(text) {
+  const template = document.createElement('template')
+  template.innerHTML = text
+  const element = template.content.firstElementChild
+  if (element === null) throw new Error('The answer holds no element.')
+  return document.importNode(element, true)
+}
+
+async function stored(response) {
+  return { element: parse(await response.text()), tag: response.headers.get('ETag') }
+}
+
+/** The first match, with its tag. */
+export async function read(selector) {
+  return stored(await send('GET', range(selector)))
+}
+
+/** Every match, with its tag, in document order; none is no error. */
+export async function readAll(selector) {
+  try {
+    const response = await send('GET', { ...range(selector), Accept: 'multipart/mixed' })
+    const all = parts(response.headers.get('Content-Type') ?? '', await response.text())
+    return all.map(({ headers, body }) => ({ element: parse(body), tag: headers.get('etag') ?? null }))
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 416) return []
+    throw error
+  }
+}
+
+/** Puts a copy of `element` at the end of the first match; resolves to the element as it was stored. */
+export async function append(selector, element) {
+  return stored(await send('POST', { ...range(selector), ...HTML }, element.outerHTML))
+}
+
+/** Replaces the first match, provided that it still is what `tag` stands for. */
+export async function replace(selector, element, tag) {
+  return stored(await send('PUT', { ...range(selector), ...match(tag), ...HTML }, element.outerHTML))
+}
+
+/** Removes the first match, provided that it still is what `tag` stands for. */
+export async function remove(selector, tag) {
+  await send('DELETE', { ...range(selector), ...match(tag) })
+}
+
+/** Moves the first match to another place on the page: `before` or `after` the anchor, or into it (`append`, `prepend`). */
+export async function move(selector, anchor, placement) {
+  await send('MOVE', {
+    ...range(selector),
+    Destination: location.pathname,
+    'Destination-Range': `selector=${anchor}; placement=${placement}`,
+  })
+}
+
+/**
+ * Asks what this visitor may do here.
+ * @returns {Promise<{ page: Set<string>, on(element: Element): Set<string> }>} the methods permitted on the page, and
+ *   those on an element: the sum of all parts of the answer whose selector the element matches
+ */
+export async function permissions() {
+  const response = await send('OPTIONS', { Accept: 'multipart/mixed' })
+  // Without rules for elements there is no body (204) and one Allow for everything.
+  if (response.status !== 207) {
+    const page = methods(response.headers.get('Allow'))
+    return { page, on: () => page }
+  }
+  const grants = parts(response.headers.get('Content-Type') ?? '', await response.text()).map(({ headers }) => ({
+    selector: /^selector[= ](.*)$/.exec(headers.get('content-range') ?? '')?.[1],
+    allow: methods(headers.get('allow')),
+  }))
+  const sum = some => new Set(some.flatMap(({ allow }) => [...allow]))
+  const scoped = grants.filter(grant => grant.selector !== undefined)
+  return {
+    page: sum(grants.filter(grant => grant.selector === undefined)),
+    on: element => sum(scoped.filter(grant => element.matches(grant.selector))),
+  }
+}
+
+const methods = list => new Set((list ?? '').split(',').map(name => name.trim()))
