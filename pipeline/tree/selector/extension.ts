@@ -1,0 +1,32 @@
+/** Functional pseudo-classes that are added to the selector language by name. */
+import type { ElementNode, TreeDocument } from '../../tree/nodes.ts'
+
+/** What a test of an extension may use of the query it runs in. */
+export interface ExtensionContext {
+  readonly document: TreeDocument
+  /**
+   * Counts work that depends on the size of the document: call it with about one unit per node looked at, or per 256
+   * characters of text read.
+   *
+   * @throws SelectorError when the query has become too costly
+   */
+  spend(units: number): void
+}
+
+/** Whether an element is matched by one use of an extension. */
+export type ExtensionTest = (element: ElementNode, context: ExtensionContext) => boolean
+
+/** A functional pseudo-class `:name(argument)` beyond those of CSS. */
+export interface Extension {
+  /**
+   * Called once per use, when the selector is compiled.
+   *
+   * @param argument the text between the parentheses as written; `tokenize` reads it by the rules of CSS
+   * @returns the test
+   * @throws SelectorError when the argument is not one, which makes the selector invalid
+   */
+  compile(argument: string): ExtensionTest
+}
+
+/** Extensions by name, lower-case, without colon. They cannot replace what CSS defines. */
+export type Extensions = ReadonlyMap<string, Extension>

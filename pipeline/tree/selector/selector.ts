@@ -1,0 +1,156 @@
+/** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import type { Mode, Test } from './attribute.ts'
+import { listTest } from './compile.ts'
+import { candidates } from './document-index.ts'
+import type { Extensions } from './extension.ts'
+import { parseRelativeList, parseSelectorList } from './parse.ts'
+import { Query } from './query.ts'
+import { walk } from './relation.ts'
+import type { ComplexSelector } from './syntax.ts'
+
+export { allowIndex, touch } from './document-index.ts'
+export { SelectorError, type SelectorFault } from './error.ts'
+export type { Extension, ExtensionContext, Extensions, ExtensionTest } from './extension.ts'
+export type { ComplexSelector, Compound, Simple } from './syntax.ts'
+export { tokenize } from './token.ts'
+
+export interface SelectorOptions {
+  /** Functional pseudo-classes beyond those of CSS. */
+  extensions?: Extensions
+  /** The selectors may start with a combinator and are relative to the scope: `> li` stands for `:scope > li`. */
+  relative?: boolean
+}
+
+/** A selector list that can be asked. It belongs to no document. */
+export interface Selector {
+  readonly text: string
+  /** The parsed list, for those who look into selectors rather than at elements. */
+  readonly list: readonly ComplexSelector[]
+  /** Compiled tests, one for each way of comparing names. */
+  readonly tests: Map<string, Test>
+}
+
+const NONE: Extensions = new Map()
+
+/**
+ * Compiles a selector list (Selectors Level 4, with the standard's rules of forgiveness and nothing more). Namespace
+ * prefixes are never declared: `p|a` is invalid; in XML `a` matches the local name in any namespace, as `*|a` does.
+ *
+ * @param text the selector list, at most LIMITS.length characters
+ * @returns the selector
+ * @throws SelectorError when it does not parse or is too large
+ */
+export function compileSelector(text: string, options: SelectorOptions = {}): Selector {
+  const extensions = options.extensions ?? NONE
+  const list = options.relative
+    ? parseRelativeList(text, extensions).map(({ leading, compounds, combinators }) => ({
+        compounds: [{ simples: [{ kind: 'state' as const, name: 'scope' }], pseudoElement: false }, ...compounds],
+        combinators: [leading, ...combinators],
+      }))
+    : parseSelectorList(text, extensions)
+  return { text, list, tests: new Map() }
+}
+
+/** Compiled selectors of one set of extensions, the least recently used first. */
+const caches = new WeakMap<Extensions, Map<string, Selector>>()
+const CACHED = 1_000
+
+/**
+ * The same, from a bounded cache: for selectors that come again and again.
+ *
+ * @throws SelectorError as compileSelector does
+ */
+export function selectorFor(text: string, extensions: Extensions = NONE): Selector {
+  let cache = caches.get(extensions)
+  if (!cache) caches.set(extensions, (cache = new Map()))
+  let selector = cache.get(text)
+  if (selector) cache.delete(text)
+  else {
+    selector = compileSelector(text, { extensions })
+    for (const oldest of cache.keys()) {
+      if (cache.size < CACHED) break
+      cache.delete(oldest)
+    }
+  }
+  cache.set(text, selector)
+  return selector
+}
+
+/**
+ * The first element below `within` in document order that matches.
+ *
+ * @param within where to look, the whole document when missing; an element given here is `:scope` and is not looked at
+ *   itself. The selector sees the whole tree: its ancestors may lie outside.
+ * @returns the element, or undefined
+ * @throws SelectorError (`cost`) when the search would take too long
+ */
+export function selectFirst(
+  selector: Selector,
+  document: TreeDocument,
+  within: ParentNode = document.root,
+): ElementNode | undefined {
+  let found: ElementNode | undefined
+  search(selector, document, within, element => {
+    found = element
+    return true
+  })
+  return found
+}
+
+/** All elements below `within` that match, in document order. Arguments and errors as for selectFirst. */
+export function selectAll(
+  selector: Selector,
+  document: TreeDocument,
+  within: ParentNode = document.root,
+): ElementNode[] {
+  const found: ElementNode[] = []
+  search(selector, document, within, element => {
+    found.push(element)
+    return false
+  })
+  return found
+}
+
+/**
+ * Whether an element is among those that the selector selects in its document (KEY-1).
+ *
+ * @param scope what `:scope` stands for; the document element when missing
+ * @throws SelectorError (`cost`) when the answer would take too long
+ */
+export function matches(
+  selector: Selector,
+  element: ElementNode,
+  document: TreeDocument,
+  scope?: ElementNode,
+): boolean {
+  return testFor(selector, document)(element, new Query(document, scope))
+}
+
+/** Elementary steps that a complete search takes; a measure of cost that does not depend on the machine. */
+export function stepsOf(selector: Selector, document: TreeDocument): number {
+  return search(selector, document, document.root, () => false).steps
+}
+
+function search(
+  selector: Selector,
+  document: TreeDocument,
+  within: ParentNode,
+  visit: (element: ElementNode) => boolean,
+): Query {
+  const query = new Query(document, isElement(within) ? within : undefined)
+  const test = testFor(selector, document)
+  const few = within === document.root ? candidates(selector.list, document) : undefined
+  const tryOne = (element: ElementNode) => test(element, query) && visit(element)
+  if (few) few.some(tryOne)
+  else walk(within, tryOne)
+  return query
+}
+
+function testFor(selector: Selector, { kind, root }: TreeDocument): Test {
+  const mode: Mode = { html: kind === 'html', quirks: kind === 'html' && root.mode === 'quirks' }
+  const key = mode.quirks ? 'quirks' : kind
+  let test = selector.tests.get(key)
+  if (!test) selector.tests.set(key, (test = listTest([...selector.list], { mode, slots: 0 })))
+  return test
+}

@@ -1,0 +1,61 @@
+/** The parsed form of selectors, in the terms of Selectors Level 4. */
+import type { ExtensionTest } from './extension.ts'
+
+/** `' '` descendant, `'>'` child, `'+'` next sibling, `'~'` subsequent sibling. */
+export type Combinator = ' ' | '>' | '+' | '~'
+
+/** Compounds from left to right; `combinators[i]` stands between compounds `i` and `i + 1`. */
+export interface ComplexSelector {
+  compounds: Compound[]
+  combinators: Combinator[]
+}
+
+/** An argument of `:has()`: `leading` relates the anchor to the first compound. */
+export interface RelativeSelector extends ComplexSelector {
+  leading: Combinator
+}
+
+/** Simple selectors that one element has to meet all. An empty list is met by every element (`*`). */
+export interface Compound {
+  simples: Simple[]
+  /** A pseudo-element stands here: valid, but no element is one. */
+  pseudoElement: boolean
+}
+
+/** `any`: `*|x` or no prefix; `none`: `|x`. Prefixes are never declared. */
+export type NamespaceTest = 'any' | 'none'
+
+export type Simple =
+  | { kind: 'type'; namespace: NamespaceTest; name: string }
+  | { kind: 'no-namespace' }
+  | { kind: 'id'; name: string }
+  | { kind: 'class'; name: string }
+  | AttributeSelector
+  | { kind: 'state'; name: string }
+  | { kind: 'nth'; nth: Nth; last: boolean; ofType: boolean; of?: ComplexSelector[] }
+  | { kind: 'is'; selectors: ComplexSelector[] }
+  | { kind: 'not'; selectors: ComplexSelector[] }
+  | { kind: 'has'; selectors: RelativeSelector[] }
+  | { kind: 'lang'; ranges: string[] }
+  | { kind: 'dir'; direction: string }
+  | { kind: 'heading'; levels: number[] }
+  | { kind: 'extension'; name: string; test: ExtensionTest }
+  /** Dynamic states and the like: valid, but never true of a stored document. */
+  | { kind: 'never' }
+
+export interface AttributeSelector {
+  kind: 'attribute'
+  namespace: NamespaceTest
+  name: string
+  /** Missing: the attribute only has to be there. */
+  operator?: '=' | '~=' | '|=' | '^=' | '$=' | '*='
+  value: string
+  /** `i`: ASCII case-insensitive, `s`: exact, missing: as the attribute has it in HTML. */
+  flag?: 'i' | 's'
+}
+
+/** The `An+B` notation: the index is `a·n + b` for some n ≥ 0. */
+export interface Nth {
+  a: number
+  b: number
+}
