@@ -12,7 +12,7 @@ import {
   type TreeAdapter,
   type TreeAdapterTypeMap,
 } from 'parse5'
-import { EXTRA_ELEMENTS, MAX_ATTRIBUTES, MAX_DEPTH, tooDeep, tooManyAttributes, tooManyElements } from './limits.ts'
+import { MAX_ATTRIBUTES, MAX_DEPTH, maxElements, tooDeep, tooManyAttributes, tooManyElements } from './limits.ts'
 import {
   type AnyNode,
   type ChildNode,
@@ -87,6 +87,7 @@ function options(source: string, mode: string | undefined): ParserOptions<HtmlNo
 function limitedAdapter(length: number, forcedMode: string | undefined): TreeAdapter<HtmlNodes> {
   let depth = 0
   let elements = 0
+  const limit = maxElements(length)
   const adopted = new Map<ElementNode, Set<string>>()
 
   return {
@@ -95,7 +96,7 @@ function limitedAdapter(length: number, forcedMode: string | undefined): TreeAda
     ...inspection,
 
     createElement(tagName, namespaceURI, attrs) {
-      if (++elements > length + EXTRA_ELEMENTS) throw tooManyElements()
+      if (++elements > limit) throw tooManyElements()
       return { nodeName: tagName, tagName, attrs, namespaceURI, childNodes: [], parentNode: null }
     },
 
@@ -109,17 +110,22 @@ function limitedAdapter(length: number, forcedMode: string | undefined): TreeAda
 
     setNodeSourceCodeLocation(node, location) {
       if (!('parentNode' in node)) return
-      if (!isElement(node)) {
-        node.sourceCodeLocation = location && { startOffset: location.startOffset, endOffset: location.endOffset }
-        return
+      // The parser places the end of a comment that the text cuts short behind the text.
+      const place = location && { startOffset: location.startOffset, endOffset: Math.min(location.endOffset, length) }
+      if (isElement(node)) {
+        if (node.attrs.length > MAX_ATTRIBUTES) throw tooManyAttributes(place?.startOffset)
+        node.sourceCodeLocation = place && { ...place, startTag: place, endTag: undefined }
+      } else {
+        node.sourceCodeLocation = place
       }
-      if (node.attrs.length > MAX_ATTRIBUTES) throw tooManyAttributes(location?.startOffset)
-      node.sourceCodeLocation = location && {
-        startOffset: location.startOffset,
-        endOffset: location.endOffset,
-        startTag: { startOffset: location.startOffset, endOffset: location.endOffset },
-        endTag: undefined,
-      }
+    },
+
+    updateNodeSourceCodeLocation(node, { endOffset, endTag }) {
+      const place = 'sourceCodeLocation' in node ? node.sourceCodeLocation : undefined
+      if (!place) return
+      if (endTag) place.endTag = { startOffset: endTag.startOffset, endOffset: endTag.endOffset }
+      // Raw text that the text cuts short ends, for the parser, before its own start tag.
+      if (endOffset !== undefined) place.endOffset = endOffset < (place.startTag?.endOffset ?? 0) ? length : endOffset
     },
 
     // A second `html` or `body` tag gives its element the attributes that it does not have yet.
@@ -197,12 +203,6 @@ const mutation = {
   },
   setDocumentMode(document: DocumentNode, mode: html.DOCUMENT_MODE): void {
     document.mode = mode
-  },
-  updateNodeSourceCodeLocation(node: AnyNode, end: Partial<Token.ElementLocation>): void {
-    const place = 'sourceCodeLocation' in node ? node.sourceCodeLocation : undefined
-    if (!place) return
-    if (end.endOffset !== undefined) place.endOffset = end.endOffset
-    if (end.endTag) place.endTag = { startOffset: end.endTag.startOffset, endOffset: end.endTag.endOffset }
   },
 }
 

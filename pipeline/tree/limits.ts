@@ -7,10 +7,12 @@ export const MAX_DEPTH = 512
 export const MAX_ATTRIBUTES = 1_000
 
 /**
- * Elements per document beyond one for each character of its text. Tags need three characters, so only documents whose
- * misnested formatting the HTML parser copies over and over (`<b><i>…</p><p>x</p><p>x`) come near.
+ * Elements in a document of `length` characters. A start tag has three characters at least, so only documents come near
+ * whose unclosed formatting elements the HTML parser copies into every paragraph (`<p><b><i>…</p><p>x</p><p>x`).
  */
-export const EXTRA_ELEMENTS = 4_096
+export function maxElements(length: number): number {
+  return length / 2 + 4_096
+}
 
 export type TreeReason = 'malformed' | 'too-deep' | 'too-many-attributes' | 'too-many-elements' | 'too-large'
 

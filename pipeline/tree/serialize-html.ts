@@ -54,10 +54,21 @@ function one(node: ChildNode, raw: boolean): string {
     case '#comment':
       return `<!--${node.data}-->`
     case '#documentType':
-      return `<!DOCTYPE ${node.name}>`
+      return doctype(node.name, node.publicId, node.systemId)
     default:
       return `<?${node.target} ${node.data}>`
   }
+}
+
+/** The standard writes the name alone; without its identifiers the document would be read in another quirks mode. */
+function doctype(name: string, publicId: string, systemId: string): string {
+  const system = systemId === '' ? '' : ` ${quoted(systemId)}`
+  if (publicId !== '') return `<!DOCTYPE ${name} PUBLIC ${quoted(publicId)}${system}>`
+  return system === '' ? `<!DOCTYPE ${name}>` : `<!DOCTYPE ${name} SYSTEM${system}>`
+}
+
+function quoted(identifier: string): string {
+  return identifier.includes('"') ? `'${identifier}'` : `"${identifier}"`
 }
 
 function attributes(attrs: Attribute[]): string {

@@ -4,60 +4,96 @@ import { declaredPrefix, inScopeNamespaces, prefixOf, XML_NAMESPACE } from './na
 import { type AnyNode, type Attribute, type ChildNode, type ElementNode, isElement } from './nodes.ts'
 
 /** Namespace by prefix; `''` is the default namespace. */
-type Scope = Map<string, string>
+type Bindings = Map<string, string>
 
-const TOP: Scope = new Map([
-  ['xml', XML_NAMESPACE],
-  ['', ''],
-])
-
-/** @returns markup of the node itself; of a document, that of its children. An element stands by itself: the
- *   declarations of its ancestors that names in it need are added to its start tag. */
+/**
+ * @returns markup of the node itself; of a document, that of its children. An element stands by itself: declarations
+ *   outside it that names inside it need are added to its start tag.
+ */
 export function outerXml(node: AnyNode): string {
   if (!('parentNode' in node)) return innerXml(node)
-  return isElement(node) ? element(node, TOP, owed(node)) : one(node, TOP)
+  return isElement(node) ? xmlWriter().element(node, owed(node)) : xmlWriter().nodes([node])
 }
 
 /** @returns markup of the node's children, to be read with the namespaces in scope at the node */
 export function innerXml(node: AnyNode): string {
   if (!('childNodes' in node)) return ''
-  if (!isElement(node)) return node.childNodes.map(outerXml).join('\n')
-  const scope = new Map([...TOP, ...inScopeNamespaces(node)])
-  return all(node.childNodes, scope)
+  if (isElement(node)) return xmlWriter(inScopeNamespaces(node)).nodes(node.childNodes)
+  return node.childNodes.map(outerXml).join(node.nodeName === '#document' ? '\n' : '')
 }
 
-/** Declarations of ancestors that names inside the element stand on. */
-function owed(cut: ElementNode): Scope {
-  const outer = inScopeNamespaces(cut.parentNode && isElement(cut.parentNode) ? cut.parentNode : undefined)
-  const needed: Scope = new Map()
-  if (outer.size === 0) return needed
-  const collect = (node: ElementNode, declared: Set<string>): void => {
-    const own = node.attrs.map(declaredPrefix).filter(prefix => prefix !== undefined)
-    const inner = own.length > 0 ? new Set([...declared, ...own]) : declared
-    for (const prefix of usedPrefixes(node)) {
-      const namespace = outer.get(prefix)
-      if (namespace !== undefined && !inner.has(prefix)) needed.set(prefix, namespace)
-    }
-    for (const child of node.childNodes) if (isElement(child)) collect(child, inner)
+/** What the element's names take from declarations outside it. */
+function owed(cut: ElementNode): Bindings {
+  const needed: Bindings = new Map()
+  // How many open elements declare each prefix.
+  const declared = new Map<string, number>([['xml', 1]])
+  const need = (prefix: string, namespace: string): void => {
+    if (!declared.get(prefix) && !needed.has(prefix)) needed.set(prefix, namespace)
   }
-  collect(cut, new Set())
+  const collect = (node: ElementNode): void => {
+    const own = node.attrs.map(declaredPrefix).filter(prefix => prefix !== undefined)
+    for (const prefix of own) declared.set(prefix, (declared.get(prefix) ?? 0) + 1)
+    need(prefixOf(node.tagName), node.namespaceURI)
+    for (const a of node.attrs) if (isPrefixed(a)) need(a.prefix, a.namespace)
+    for (const child of node.childNodes) if (isElement(child)) collect(child)
+    for (const prefix of own) declared.set(prefix, (declared.get(prefix) ?? 0) - 1)
+  }
+  collect(cut)
   return needed
 }
 
-function usedPrefixes(node: ElementNode): string[] {
-  const used = [prefixOf(node.tagName)]
-  for (const a of node.attrs) if (a.prefix && a.prefix !== 'xmlns') used.push(a.prefix)
-  return used
+interface XmlWriter {
+  /** @param declarations what to declare on the start tag beside the element's own attributes */
+  element(node: ElementNode, declarations?: Bindings): string
+  nodes(list: ChildNode[]): string
 }
 
-function all(nodes: ChildNode[], scope: Scope): string {
-  let markup = ''
-  for (const node of nodes) markup += one(node, scope)
-  return markup
+/** @param context namespaces in scope where the text will stand */
+function xmlWriter(context: Bindings = new Map()): XmlWriter {
+  const scope: Bindings = new Map([['', ''], ['xml', XML_NAMESPACE], ...context])
+
+  const element = (node: ElementNode, declarations?: Bindings): string => {
+    let tag = `<${node.tagName}`
+    const shadowed: [prefix: string, namespace: string | undefined][] = []
+    const bind = (prefix: string, namespace: string): void => {
+      shadowed.push([prefix, scope.get(prefix)])
+      scope.set(prefix, namespace)
+    }
+    // A prefix that means something else, or nothing, where the node now stands is declared on the spot.
+    const ensure = (prefix: string, namespace: string): void => {
+      if (scope.get(prefix) === namespace) return
+      bind(prefix, namespace)
+      tag += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(namespace)}"`
+    }
+    for (const a of node.attrs) {
+      const prefix = declaredPrefix(a)
+      if (prefix !== undefined) bind(prefix, a.value.trim())
+      tag += ` ${a.prefix ? `${a.prefix}:${a.name}` : a.name}="${escapeAttribute(a.value)}"`
+    }
+    declarations?.forEach((namespace, prefix) => {
+      ensure(prefix, namespace)
+    })
+    ensure(prefixOf(node.tagName), node.namespaceURI)
+    for (const a of node.attrs) if (isPrefixed(a)) ensure(a.prefix, a.namespace)
+
+    const markup = node.childNodes.length === 0 ? `${tag}/>` : `${tag}>${nodes(node.childNodes)}</${node.tagName}>`
+    for (let entry = shadowed.pop(); entry; entry = shadowed.pop()) {
+      const [prefix, namespace] = entry
+      if (namespace === undefined) scope.delete(prefix)
+      else scope.set(prefix, namespace)
+    }
+    return markup
+  }
+
+  const nodes = (list: ChildNode[]): string => {
+    let markup = ''
+    for (const node of list) markup += isElement(node) ? element(node) : leaf(node)
+    return markup
+  }
+  return { element, nodes }
 }
 
-function one(node: ChildNode, scope: Scope): string {
-  if (isElement(node)) return element(node, scope)
+function leaf(node: Exclude<ChildNode, ElementNode>): string {
   switch (node.nodeName) {
     case '#text':
       return escapeText(node.value)
@@ -65,41 +101,14 @@ function one(node: ChildNode, scope: Scope): string {
       return `<!--${node.data}-->`
     case '#documentType':
       return doctype(node.name, node.publicId, node.systemId)
-    default:
+    case '#instruction':
       return node.data === '' ? `<?${node.target}?>` : `<?${node.target} ${node.data}?>`
   }
 }
 
-function element(node: ElementNode, outer: Scope, extra?: Scope): string {
-  let tag = `<${node.tagName}`
-  let scope = outer
-  const declare = (prefix: string, namespace: string): void => {
-    if (scope === outer) scope = new Map(outer)
-    scope.set(prefix, namespace)
-  }
-  for (const a of node.attrs) {
-    const prefix = declaredPrefix(a)
-    if (prefix !== undefined) declare(prefix, a.value.trim())
-    tag += ` ${qualifiedName(a)}="${escapeAttribute(a.value)}"`
-  }
-  const add = (prefix: string, namespace: string): void => {
-    declare(prefix, namespace)
-    tag += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(namespace)}"`
-  }
-  if (extra) for (const [prefix, namespace] of extra) add(prefix, namespace)
-  // Nodes that came from elsewhere may stand under prefixes that mean something else, or nothing, here.
-  const own = prefixOf(node.tagName)
-  if (scope.get(own) !== node.namespaceURI) add(own, node.namespaceURI)
-  for (const a of node.attrs) {
-    if (a.prefix && a.prefix !== 'xmlns' && a.namespace !== undefined && scope.get(a.prefix) !== a.namespace) {
-      add(a.prefix, a.namespace)
-    }
-  }
-  return node.childNodes.length === 0 ? `${tag}/>` : `${tag}>${all(node.childNodes, scope)}</${node.tagName}>`
-}
-
-function qualifiedName(a: Attribute): string {
-  return a.prefix ? `${a.prefix}:${a.name}` : a.name
+/** Whether the attribute's name needs a declaration. */
+function isPrefixed(a: Attribute): a is Attribute & { prefix: string; namespace: string } {
+  return !!a.prefix && a.prefix !== 'xmlns' && a.namespace !== undefined
 }
 
 function doctype(name: string, publicId: string, systemId: string): string {

@@ -169,7 +169,12 @@ function attributesOf(tag: SaxesTagNS): Attribute[] {
   return list
 }
 
-const DOCTYPE = /^\s+([^\s"'[\]<>]+)(?:\s+(?:SYSTEM|PUBLIC\s+(?:"([^"]*)"|'([^']*)'))\s+(?:"([^"]*)"|'([^']*)'))?\s*$/
+const NAME = String.raw`[:A-Z_a-z\u00c0-\u{effff}][-.0-9:A-Z_a-z\u00b7-\u{effff}]*`
+const PUBLIC_ID = String.raw`"([-\w \n'()+,./:=?;!*#@$%]*)"|'([-\w \n()+,./:=?;!*#@$%]*)'`
+const DOCTYPE = new RegExp(
+  String.raw`^[ \t\n]+(${NAME})(?:[ \t\n]+(?:SYSTEM|PUBLIC[ \t\n]+(?:${PUBLIC_ID}))[ \t\n]+(?:"([^"]*)"|'([^']*)'))?[ \t\n]*$`,
+  'u',
+)
 
 /** @param text what stands between `<!DOCTYPE` and `>` */
 function doctype(text: string): { name: string; publicId: string; systemId: string } | undefined {
