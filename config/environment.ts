@@ -41,8 +41,10 @@ export function fromEnvironment(env: Record<string, string | undefined>): {
     if (path) {
       assignments.push({ path, value: fromText(text, path), origin: `environment variable ${name}` })
     } else if (!SERVICE_LINK.test(name)) {
-      const meant = nearest(name, allVariables(outline, []))
-      warnings.push(`environment variable ${name} names no setting${meant ? `; did you mean ${meant}?` : ''}`)
+      const known = [...allVariables(outline, [])].map(variable => variable.slice(VARIABLE_PREFIX.length))
+      const meant = nearest(name.slice(VARIABLE_PREFIX.length), known)
+      const advice = meant === undefined ? '' : `; did you mean ${VARIABLE_PREFIX}${meant}?`
+      warnings.push(`environment variable ${name} names no setting${advice}`)
     }
   }
   // Whole before part: SCRIPTORIUM_SITES before SCRIPTORIUM_SITES_0_HOST, and entry 2 before entry 10.

@@ -4,11 +4,11 @@ import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { fromEnvironment } from './environment.ts'
 import { FileProblem, readSettingsFile } from './file.ts'
-import { holdsSecret, type Outline, outline, outlineAt, type Path, pathText } from './outline.ts'
+import { type Group, holdsSecret, type Outline, outline, outlineAt, type Path, pathText } from './outline.ts'
 import { type Settings, settingsSchema } from './schema.ts'
 import { unreachableEntries } from './sites.ts'
 import { nearest } from './suggest.ts'
-import { type Assignment, assign, isMapping, originOf, overlay, type Written, withoutNulls } from './written.ts'
+import { type Assignment, assignAll, isMapping, originOf, overlay, type Written, withoutNulls } from './written.ts'
 
 /** Everything that is wrong with the settings, one sentence each: key, value, what was expected and where it stands. */
 export class SettingsError extends Error {
@@ -51,10 +51,7 @@ const DEMO_SITE = { host: '*', name: 'localhost' }
 export async function loadSettings(options: LoadOptions = {}): Promise<LoadedSettings> {
   const { assignments, warnings } = fromEnvironment(options.env ?? {})
   const written = await readFileOrNothing(options.file)
-  const wrongPlaces = [...assignments, ...(options.assignments ?? [])].flatMap(assignment => {
-    const wrong = assign(written, assignment)
-    return wrong === undefined ? [] : `${wrong} (${assignment.origin})`
-  })
+  const wrongPlaces = [assignments, options.assignments ?? []].flatMap(source => assignAll(written, source))
   if (wrongPlaces.length > 0) throw new SettingsError(wrongPlaces)
 
   const { sites } = written.tree
@@ -172,8 +169,14 @@ function asWritten(path: Path, written: Written): Path {
 
 function expectedOf(node: Outline | undefined): string {
   if (node?.kind === 'value') return node.expected
-  if (node?.kind === 'group') return `a group of keys (${[...node.keys.keys()].slice(0, 4).join(', ')} …)`
-  return 'a list'
+  if (node?.kind === 'group') return `a group of keys (${keysOf(node)})`
+  if (node?.item.kind === 'group') return `a list of groups of keys (${keysOf(node.item)})`
+  return node?.item.kind === 'value' ? `a list, or ${node.item.expected}` : 'a list'
+}
+
+function keysOf({ keys }: Group): string {
+  const names = [...keys.keys()]
+  return names.slice(0, 4).join(', ') + (names.length > 4 ? ' …' : '')
 }
 
 function from(written: Written, path: Path): string {

@@ -83,7 +83,7 @@ function fallback(node: Outline): string {
 }
 
 function meaning({ about }: Outline): string {
-  const secret = about?.secret === undefined ? '' : ' Never shown.'
+  const secret = { value: ' Never shown.', url: ' Its password is never shown.', none: '' }[about?.secret ?? 'none']
   const inert = about?.inert === undefined ? '' : ` No effect: ${about.inert}.`
   return `${about?.doc ?? ''}${secret}${inert}`
 }

@@ -22,37 +22,36 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Puts one more value into the tree; what stood there is replaced.
+ * Puts the values of one more source into the tree, in their order; what stood there is replaced.
  *
- * @returns what is wrong with the place, if it cannot be
+ * @returns what is wrong with the places of those that cannot be
  */
-export function assign(written: Written, { path, value, origin }: Assignment): string | undefined {
+export function assignAll(written: Written, assignments: readonly Assignment[]): string[] {
+  // Keys that exclude each other: one of this source must not meet another of an earlier one.
+  for (const { path, origin } of assignments) {
+    const depth = path.findIndex((_, index) => outlineAt(path.slice(0, index + 1))?.about?.whole)
+    if (depth !== -1 && depth < path.length - 1) assign(written, { path: path.slice(0, depth + 1), value: {}, origin })
+  }
+  return assignments.flatMap(assignment => {
+    const wrong = assign(written, assignment)
+    return wrong === undefined ? [] : `${wrong} (${assignment.origin})`
+  })
+}
+
+function assign(written: Written, { path, value, origin }: Assignment): string | undefined {
   let place: unknown = written.tree
   for (const [depth, step] of path.slice(0, -1).entries()) {
-    const here = path.slice(0, depth + 1)
-    if (outlineAt(here)?.about?.whole && written.origins.get(pathText(here)) !== origin) {
-      replaceWhole(written, here, origin)
-    }
     const next = child(place, step) ?? (typeof path[depth + 1] === 'number' ? [] : {})
-    const wrong = put(place, step, next, here)
+    const wrong = put(place, step, next, path.slice(0, depth + 1))
     if (wrong) return wrong
     place = next
   }
-  const last = path.at(-1)
-  if (last === undefined) return 'no key'
   const text = pathText(path)
+  const wrong = put(place, path.at(-1) ?? '', value, path)
+  if (wrong) return wrong
   for (const known of written.origins.keys()) if (isBelow(known, text)) written.origins.delete(known)
   written.origins.set(text, origin)
-  return put(place, last, value, path)
-}
-
-/** Keys that exclude each other: one from a later source must not meet another from an earlier one. */
-function replaceWhole(written: Written, path: Path, origin: string): void {
-  const text = pathText(path)
-  for (const known of written.origins.keys()) if (isBelow(known, text)) written.origins.delete(known)
-  written.origins.set(text, origin)
-  const parent = path.slice(0, -1).reduce<unknown>(child, written.tree)
-  put(parent, path.at(-1) ?? '', {}, path)
+  return undefined
 }
 
 function isBelow(text: string, above: string): boolean {

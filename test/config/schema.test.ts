@@ -1,0 +1,332 @@
+import { expect } from 'chai'
+import { loadSettings } from '../../config/load.ts'
+import { proxyTrust, type Settings } from '../../config/schema.ts'
+import type { SiteEntry } from '../../config/site-schema.ts'
+import { loadText, problemsOf } from './loading.ts'
+
+const json = JSON.stringify
+
+/** Key of the server, what is written, what the server gets. */
+const GOOD: [key: string, written: unknown, read: unknown][] = [
+  ['data', '/srv/data', '/srv/data'],
+  ['listen', { host: '::', port: 0 }, { host: '::', port: 0 }],
+  ['listen', { port: '9000' }, { host: '127.0.0.1', port: 9000 }],
+  ['listen', null, { host: '127.0.0.1', port: 8080 }],
+  ['mount', { port: 0 }, { port: 0 }],
+  ['mount', { host: 'dav.{host}' }, { host: 'dav.{host}' }],
+  ['mount', { host: 'dav-{host}' }, { host: 'dav-{host}' }],
+  ['mount', { path: '/-platform/dav' }, { path: '/-platform/dav' }],
+  ['trustProxy', 'on', true],
+  ['trustProxy', ['10.0.0.0/8', '::1'], ['10.0.0.0/8', '::1']],
+  ['trustProxy', '10.0.0.1, 10.0.0.2', ['10.0.0.1', '10.0.0.2']],
+  ['redis', 'redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
+  ['redis', 'rediss://user:pass@cache.example:6380', 'rediss://user:pass@cache.example:6380'],
+  ['postgres', 'postgres://u:p@db.example/site', 'postgres://u:p@db.example/site'],
+  ['tls', { cert: '/etc/c.pem', key: '/etc/k.pem' }, { cert: '/etc/c.pem', key: '/etc/k.pem' }],
+  ['log', { level: 'debug', format: 'json' }, { level: 'debug', format: 'json' }],
+  ['metrics', { public: 'yes' }, { public: true }],
+  ['health', { public: false }, { public: false }],
+  [
+    'limits',
+    { headers: '16KiB', headerWait: '1s', bodyIdle: '2m', leaseWait: '500ms', shutdown: '3s' },
+    { headers: 16384, headerWait: 1000, bodyIdle: 120_000, leaseWait: 500, shutdown: 3000 },
+  ],
+]
+
+/** Settings as they are written, and the whole message. */
+const BAD: [written: object, message: string][] = [
+  [{ data: '' }, 'data: "" is not the path of a folder'],
+  [{ data: 7 }, 'data: 7 is not the path of a folder'],
+  [{ listen: 8080 }, 'listen: 8080 is not a group of keys (host, port)'],
+  [{ listen: { port: 65536 } }, 'listen.port: 65536 is not a whole number from 0 to 65535'],
+  [{ listen: { port: 80.5 } }, 'listen.port: 80.5 is not a whole number from 0 to 65535'],
+  [{ listen: { port: -1 } }, 'listen.port: -1 is not a whole number from 0 to 65535'],
+  [{ listen: { host: 'a b' } }, 'listen.host: "a b" is not a host name or address to listen on'],
+  [{ mount: {} }, 'mount needs exactly one of port, host, path'],
+  [{ mount: { port: 1, path: '/dav' } }, 'mount needs exactly one of port, host, path'],
+  [{ mount: { port: 8080 } }, 'mount.port: 8080 is not another port than listen.port'],
+  [
+    { mount: { host: 'dav.example' } },
+    'mount.host: "dav.example" is not a host name in which {host} stands once for the host of the site, such as dav.{host}',
+  ],
+  [{ mount: { path: 'dav/' } }, 'mount.path: "dav/" is not a path such as /-platform/dav, without a slash at its end'],
+  [
+    { mount: { path: '/a/../b' } },
+    'mount.path: "/a/../b" is not a path such as /-platform/dav, without a slash at its end',
+  ],
+  [
+    { trustProxy: ['10.0.0.0/33'] },
+    'trustProxy: ["10.0.0.0/33"] is not true, false or a list of addresses and networks such as 10.0.0.0/8',
+  ],
+  [
+    { trustProxy: 'proxy.example' },
+    'trustProxy: "proxy.example" is not true, false or a list of addresses and networks such as 10.0.0.0/8',
+  ],
+  [
+    { redis: 'http://localhost' },
+    'redis: the given value (not shown) is not a URL such as redis://127.0.0.1:6379/0 (rediss:// for TLS)',
+  ],
+  [
+    { postgres: 'localhost' },
+    'postgres: the given value (not shown) is not a URL such as postgres://user:password@host:5432/database',
+  ],
+  [{ workers: 0 }, 'workers: 0 is not a whole number from 1 to 64'],
+  [{ workers: 2 }, 'workers: 2 is not 1, unless redis is set'],
+  [{ tls: { cert: 'c.pem' } }, 'tls.key is missing; expected the path of a key file'],
+  [{ log: { level: 'loud' } }, 'log.level: "loud" is not one of trace, debug, info, warn, error, fatal, silent'],
+  [{ metrics: { public: 'maybe' } }, 'metrics.public: "maybe" is not true or false (on and off will do)'],
+  [
+    { limits: { headerWait: 60 } },
+    'limits.headerWait: 60 is not a time with a unit, such as 30d, 12h, 10m, 60s or 250ms',
+  ],
+  [{ sites: {} }, 'sites: the given value (not shown) is not a list of groups of keys (host, name, title, brand …)'],
+  [
+    { sites: [{}] },
+    'sites[0].host is missing; expected a list, or a host name such as www.example.org, an address, or a pattern such as "*.example.org" (wildcards *, ? and {a,b}, at most 3 stars; no port)',
+  ],
+]
+
+/** Key of a site, what is written, what the server gets. */
+const GOOD_SITE: [key: string, written: unknown, read: unknown][] = [
+  ['host', 'WWW.Example.org', ['www.example.org']],
+  ['host', 'bücher.example', ['xn--bcher-kva.example']],
+  ['host', '[::0:1]', ['[::1]']],
+  ['host', ['a.example', '*.b.example'], ['a.example', '*.b.example']],
+  ['host', '{a,b}.example', ['{a,b}.example']],
+  ['name', 'main', 'main'],
+  ['title', 'Ein Titel', 'Ein Titel'],
+  ['brand', 'my-site2', 'my-site2'],
+  ['ns', 'http://x.example:81/vocabulary/1', 'http://x.example:81/vocabulary/1'],
+  ['errorNs', 'https://x.example/errors', 'https://x.example/errors'],
+  ['schemaHost', 'https://s.example', 'https://s.example'],
+  ['defaultGet', 'deny', 'deny'],
+  ['maxBody', '1GiB', 1024 ** 3],
+  ['maxBody', '1.5 MiB', 1.5 * 1024 ** 2],
+  ['maxBody', 1000, 1000],
+  ['maxBody', 0, 0],
+  ['maxDocument', '64 mib', 64 * 1024 ** 2],
+  ['maxDocument', '10MB', 10_000_000],
+  ['sessionContentMax', '1KiB', 1024],
+  ['allowOutbound', true, true],
+  ['locksBindPublicWrites', 'on', true],
+  ['mountReactions', 'off', false],
+  ['mountStrictParents', 'TRUE', true],
+  ['cors', ['https://a.example', 'http://b.example:8080'], ['https://a.example', 'http://b.example:8080']],
+  ['cors', 'https://a.example', ['https://a.example']],
+  ['cors', null, []],
+  ['credentials', [{ user: 'ä', password: 'p' }], [{ user: 'ä', password: 'p', scope: ['/*'], write: true }]],
+  [
+    'credentials',
+    [{ user: 'ci', key: 'abcdefghijklmnopqrstuv', scope: '/blog/*', write: false }],
+    [{ user: 'ci', key: 'abcdefghijklmnopqrstuv', scope: ['/blog/*'], write: false }],
+  ],
+  ['oidc', { issuer: 'https://id.example' }, oidc({ issuer: 'https://id.example' })],
+  ['oidc', { tokenAuth: 'none', endSession: 'on' }, oidc({ tokenAuth: 'none', endSession: true })],
+  ['authAliases', false, false],
+  ['publicUrl', 'https://{host}:8443', 'https://{host}:8443'],
+  ['sessions', 'external', { idle: 30 * 86_400_000, signedIn: 30 * 86_400_000, external: true, embedded: false }],
+  [
+    'sessions',
+    { idle: '12h', signedIn: '1d' },
+    { idle: 43_200_000, signedIn: 86_400_000, external: false, embedded: false },
+  ],
+  ['referrerPolicy', 'no-referrer', 'no-referrer'],
+  ['hsts', 'off', false],
+  ['hsts', false, false],
+  ['hsts', 'max-age=60; includeSubDomains; preload', 'max-age=60; includeSubDomains; preload'],
+  ['frame', 'self', 'self'],
+  ['frame', 'https://a.example', ['https://a.example']],
+  ['frame', ['https://a.example'], ['https://a.example']],
+  ['drafts', { settle: '5s' }, { settle: 5000 }],
+]
+
+function oidc(given: object): object {
+  return { scopes: 'openid email profile', rolesClaim: 'roles', endSession: false, authCallback: false, ...given }
+}
+
+const HOST =
+  'a host name such as www.example.org, an address, or a pattern such as "*.example.org" (wildcards *, ? and {a,b}, at most 3 stars; no port)'
+const VOCABULARY = 'an http or https URL without a slash at its end, such as https://platform.example/ns'
+const PASSWORD = 'a password of 1 to 1024 characters, or a hash made by "scriptorium hash" (put it in quotes)'
+
+/** Settings of a site as they are written, and the whole message after `sites[0].`. */
+const BAD_SITE: [written: object, message: string][] = [
+  [{ host: 'a b' }, `host: "a b" is not ${HOST}`],
+  [{ host: 'a.example:80' }, `host: "a.example:80" is not ${HOST}`],
+  [{ host: ['a.example', '-b'] }, `host[1]: "-b" is not ${HOST}`],
+  [{ host: '*a*a*a*' }, `host: "*a*a*a*" is not ${HOST}`],
+  [{ host: '{1..9}.example' }, `host: "{1..9}.example" is not ${HOST}`],
+  [{ host: '{{a,b}' }, `host: "{{a,b}" is not ${HOST}`],
+  [{ host: '*.example/x' }, `host: "*.example/x" is not ${HOST}`],
+  [{ host: [] }, 'host: [] is not a list with at least one host'],
+  [{ name: 'A' }, 'name: "A" is not a name of lower-case letters, digits, -, _ and dots'],
+  [{ title: '' }, 'title: "" is not text of at most 200 characters'],
+  [{ title: 'a\u0007' }, 'title: "a\\u0007" is not text of at most 200 characters'],
+  [{ brand: 'Platform' }, 'brand: "Platform" is not a word of lower-case letters and digits, parts joined by -'],
+  [{ brand: 'a--b' }, 'brand: "a--b" is not a word of lower-case letters and digits, parts joined by -'],
+  [{ ns: 'https://x.example/ns/' }, `ns: "https://x.example/ns/" is not ${VOCABULARY}`],
+  [{ ns: 'urn:x' }, `ns: "urn:x" is not ${VOCABULARY}`],
+  [{ ns: 'https://x.example/"' }, `ns: "https://x.example/\\"" is not ${VOCABULARY}`],
+  [{ errorNs: 7 }, `errorNs: 7 is not ${VOCABULARY}`],
+  [{ schemaHost: 'schema.org' }, `schemaHost: "schema.org" is not ${VOCABULARY}`],
+  [{ defaultGet: 'Allow' }, 'defaultGet: "Allow" is not one of allow, deny'],
+  [{ maxBody: '1G' }, 'maxBody: "1G" is not a size such as 1GiB, 64MiB, 500kB or a number of bytes'],
+  [{ maxBody: -1 }, 'maxBody: -1 is not a size such as 1GiB, 64MiB, 500kB or a number of bytes'],
+  [{ maxBody: '0.5B' }, 'maxBody: "0.5B" is not a size such as 1GiB, 64MiB, 500kB or a number of bytes'],
+  [{ maxBody: '99999999TiB' }, 'maxBody: "99999999TiB" is not a size such as 1GiB, 64MiB, 500kB or a number of bytes'],
+  [{ mountReactions: 1 }, 'mountReactions: 1 is not true or false (on and off will do)'],
+  [
+    { cors: ['https://a.example/'] },
+    'cors[0]: "https://a.example/" is not an origin such as https://www.example.org (scheme, host and port, no path)',
+  ],
+  [{ cors: '*' }, 'cors: "*" is not an origin such as https://www.example.org (scheme, host and port, no path)'],
+  [{ credentials: [{ password: 'p' }] }, 'credentials[0].user is missing; expected a user name without colon'],
+  [{ credentials: [{ user: 'a:b', password: 'p' }] }, 'credentials[0].user: "a:b" is not a user name without colon'],
+  [{ credentials: [{ user: 'a' }] }, 'credentials[0] needs a password or a key'],
+  [
+    { credentials: [{ user: 'a', password: 1234 }] },
+    `credentials[0].password: the given value (not shown) is not ${PASSWORD}`,
+  ],
+  [
+    { credentials: [{ user: 'a', password: 'scrypt$3$8$1$aaaa$bbbb' }] },
+    `credentials[0].password: the given value (not shown) is not ${PASSWORD}`,
+  ],
+  [
+    { credentials: [{ user: 'a', key: 'short' }] },
+    'credentials[0].key: the given value (not shown) is not an access key of at least 22 letters, digits, "-" or "_", or its hash (both made by "scriptorium hash --key")',
+  ],
+  [
+    { credentials: [{ user: 'a', password: 'p', scope: ['blog'] }] },
+    'credentials[0].scope[0]: "blog" is not a path pattern that begins with / (such as /* or /blog/*)',
+  ],
+  [
+    { credentials: [{ user: 'a', password: 'p', scope: [] }] },
+    'credentials[0].scope: [] is not a list with at least one path pattern',
+  ],
+  [
+    {
+      credentials: [
+        { user: 'a', password: 'p' },
+        { user: 'a', password: 'q' },
+      ],
+    },
+    'credentials[1].user: "a" is not a user name that no other credential has',
+  ],
+  [
+    { credentials: 'editor:secret' },
+    'credentials: the given value (not shown) is not a list of groups of keys (user, password, key, scope …)',
+  ],
+  [
+    { oidc: { issuer: 'id.example' } },
+    'oidc.issuer: "id.example" is not an http or https URL (the issuer, or the full URL of its configuration document)',
+  ],
+  [{ oidc: { scopes: 'email' } }, 'oidc.scopes: "email" is not scopes separated by spaces, openid among them'],
+  [
+    { publicUrl: 'https://a.example/x' },
+    'publicUrl: "https://a.example/x" is not an origin such as https://www.example.org, in which {host} stands for the host of the request',
+  ],
+  [
+    { name: 'a', publicUrl: 'https://{host}' },
+    'publicUrl: "https://{host}" is not one origin without {host}, because the entry is one site with a name',
+  ],
+  [{ sessions: { idle: 30 } }, 'sessions.idle: 30 is not a time with a unit, such as 30d, 12h, 10m, 60s or 250ms'],
+  [{ sessions: { idle: '0s' } }, 'sessions.idle: "0s" is not a time with a unit, such as 30d, 12h, 10m, 60s or 250ms'],
+  [{ sessions: 'none' }, 'sessions: "none" is not a group of keys (idle, signedIn, external, embedded)'],
+  [{ hsts: 'max-age' }, 'hsts: "max-age" is not off or a header value such as "max-age=31536000; includeSubDomains"'],
+  [
+    { hsts: 'max-age=1\r\nX: y' },
+    'hsts: "max-age=1\\r\\nX: y" is not off or a header value such as "max-age=31536000; includeSubDomains"',
+  ],
+  [{ frame: ['*'] }, 'frame: ["*"] is not any, none, self or a list of origins'],
+  [{ events: { bufferEvents: 0 } }, 'events.bufferEvents: 0 is not a whole number from 1 to 1000000'],
+  [
+    { helperFiles: { work: ['a/b'] } },
+    'helperFiles.work[0]: "a/b" is not a file name without "/", in which * stands for any characters and ? for one',
+  ],
+]
+
+describe('settings: keys of the server', () => {
+  for (const [key, written, read] of GOOD) {
+    it(`${key}: ${json(written)} is taken`, async () => {
+      const { settings } = await loadText(json({ [key]: written }), { cwd: '/' }, 'site.json')
+      expect(settings[key as keyof Settings]).to.deep.equal(read)
+    })
+  }
+  for (const [written, message] of BAD) {
+    it(`${json(written)} is refused`, async () => {
+      expect(await problemsOf(loadText(json(written), {}, 'site.json'))).to.deep.equal([`${message} (site.json:1)`])
+    })
+  }
+})
+
+describe('settings: keys of a site', () => {
+  for (const [key, written, read] of GOOD_SITE) {
+    it(`${key}: ${json(written)} is taken`, async () => {
+      const { settings } = await loadText(json({ sites: [{ host: 'h', [key]: written }] }), {}, 'site.json')
+      expect(settings.sites[0]?.[key as keyof SiteEntry]).to.deep.equal(read)
+    })
+  }
+  for (const [written, message] of BAD_SITE) {
+    it(`${json(written)} is refused`, async () => {
+      const problems = await problemsOf(loadText(json({ sites: [{ host: 'h', ...written }] }), {}, 'site.json'))
+      expect(problems).to.deep.equal([`sites[0].${message} (site.json:1)`])
+    })
+  }
+})
+
+describe('settings: defaults', () => {
+  it('COMP-82 DAV-62 EVT-37 EVT-46 HTTP-180 HTTP-181 SSN-5 have the figures of the specification', async () => {
+    const { settings } = await loadSettings({ cwd: '/srv' })
+    expect(settings.data).to.equal('/srv/data')
+    expect(settings.listen).to.deep.equal({ host: '127.0.0.1', port: 8080 })
+    expect(settings.mount).to.deep.equal({ port: 8081 })
+    expect(settings.limits).to.deep.include({ headers: 32_768, headerWait: 60_000, bodyIdle: 60_000 })
+    expect(settings.defaults).to.deep.include({
+      brand: 'platform',
+      ns: 'https://platform.example/ns',
+      schemaHost: 'https://schema.org',
+      defaultGet: 'allow',
+      maxBody: 1024 ** 3,
+      maxDocument: 64 * 1024 ** 2,
+      sessionContentMax: 256 * 1024,
+      allowOutbound: false,
+      locksBindPublicWrites: false,
+      mountReactions: false,
+      mountStrictParents: false,
+      authAliases: true,
+      referrerPolicy: 'strict-origin-when-cross-origin',
+      hsts: 'max-age=31536000',
+      frame: 'any',
+    })
+    expect(settings.defaults.events).to.deep.equal({
+      retention: 600_000,
+      keptEvents: 10_000,
+      keptBytes: 16 * 1024 ** 2,
+      bufferEvents: 256,
+      bufferBytes: 1024 ** 2,
+      streamsPerSession: 32,
+      streamsPerAddress: 256,
+      streamsPerSite: 10_000,
+    })
+    expect(settings.defaults.drafts.settle).to.equal(60_000)
+    expect(settings.defaults.sessions.idle).to.equal(30 * 86_400_000)
+  })
+})
+
+describe('settings: trusted proxies', () => {
+  const CASES: [trust: boolean | string[], address: string, trusted: boolean][] = [
+    [false, '127.0.0.1', false],
+    [true, '203.0.113.7', true],
+    [['10.0.0.0/8'], '10.200.3.4', true],
+    [['10.0.0.0/8'], '11.0.0.1', false],
+    [['10.0.0.0/8'], '::ffff:10.1.2.3', true],
+    [['::1', 'fd00::/8'], 'fd12::1', true],
+    [['::1', 'fd00::/8'], '::2', false],
+    [['192.0.2.1'], 'nonsense', false],
+  ]
+  for (const [trust, address, trusted] of CASES) {
+    it(`trustProxy ${json(trust)} ${trusted ? 'believes' : 'does not believe'} ${address}`, () => {
+      expect(proxyTrust(trust)(address)).to.equal(trusted)
+    })
+  }
+})
