@@ -56,7 +56,11 @@ const estuary: Print = {
     },
     at => {
       if (bench(at, 0.34, 0.9, 0.5) === 1) return 1
-      const lamp = Math.max(box(at, 0.198, 0.2, 0.21, 0.9), box(at, 0.176, 0.13, 0.232, 0.2), box(at, 0.166, 0.117, 0.242, 0.13))
+      const lamp = Math.max(
+        box(at, 0.198, 0.2, 0.21, 0.9),
+        box(at, 0.176, 0.13, 0.232, 0.2),
+        box(at, 0.166, 0.117, 0.242, 0.13),
+      )
       if (lamp === 1) return 1
       // The lawn, its stone edge, and the long shadows that the sun behind them throws.
       const shade = at.y > 0.86 && at.y < 0.96 && Math.abs(at.x - 0.55 + (at.y - 0.86) * 1.9) < 0.24
@@ -112,7 +116,11 @@ const shelter: Print = {
     at => {
       const roof = at.y > 0.27 + (at.x - 0.36) * 0.03 && at.y < 0.325 && at.x > 0.36 && at.x < 1.2 ? 1 : 0
       const posts = [0.42, 0.655, 0.895, 1.128].some(x => box(at, x, 0.32, x + 0.012, 0.82) === 1)
-      const seat = Math.max(box(at, 0.69, 0.665, 1.1, 0.685), box(at, 0.715, 0.685, 0.727, 0.8), box(at, 1.065, 0.685, 1.077, 0.8))
+      const seat = Math.max(
+        box(at, 0.69, 0.665, 1.1, 0.685),
+        box(at, 0.715, 0.685, 0.727, 0.8),
+        box(at, 1.065, 0.685, 1.077, 0.8),
+      )
       const pole = Math.max(box(at, 1.274, 0.27, 1.286, 0.86), disc(at, 1.28, 0.24, 0.062))
       // Somebody waiting, with a hat, and a dog who has waited longer.
       const sitter = Math.max(
@@ -124,15 +132,19 @@ const shelter: Print = {
         box(at, 0.81, 0.67, 0.836, 0.81),
       )
       const dog = Math.max(
-        at.y > 0.66 && at.y < 0.81 && Math.abs(at.x - 0.55 + (at.y - 0.66) * 0.12) < 0.026 + (at.y - 0.66) * 0.26 ? 1 : 0,
+        at.y > 0.66 && at.y < 0.81 && Math.abs(at.x - 0.55 + (at.y - 0.66) * 0.12) < 0.026 + (at.y - 0.66) * 0.26
+          ? 1
+          : 0,
         box(at, 0.556, 0.66, 0.574, 0.81),
         disc(at, 0.564, 0.64, 0.034),
         box(at, 0.564, 0.636, 0.618, 0.662),
         at.y > 0.585 && at.y < 0.625 && Math.abs(at.x - 0.545) < (at.y - 0.585) * 0.4 ? 1 : 0,
         Math.abs(Math.hypot(at.x - 0.478, at.y - 0.775) - 0.035) < 0.008 && at.x < 0.49 ? 1 : 0,
       )
-      if (roof || posts || seat || pole || sitter || dog) return disc(at, 1.28, 0.24, 0.046) && !disc(at, 1.28, 0.24, 0.036) ? 0.1 : 1
-      if (inShelter(at) === 1) return box(at, 0.93, 0.42, 1.09, 0.6) ? (at.y * 60) % 1 < 0.4 && at.y > 0.45 ? 0.6 : 0.12 : 0.03
+      if (roof || posts || seat || pole || sitter || dog)
+        return disc(at, 1.28, 0.24, 0.046) && !disc(at, 1.28, 0.24, 0.036) ? 0.1 : 1
+      if (inShelter(at) === 1)
+        return box(at, 0.93, 0.42, 1.09, 0.6) ? ((at.y * 60) % 1 < 0.4 && at.y > 0.45 ? 0.6 : 0.12) : 0.03
       const drops = rain(at)
       if (at.y > 0.8) {
         const pool = Math.hypot((at.x - 0.78) / 0.74, (at.y - 0.83) / 0.12)

@@ -84,19 +84,27 @@ export async function permissions() {
   const response = await send('OPTIONS', { Accept: 'multipart/mixed' })
   // Without rules for elements there is no body (204) and one Allow for everything.
   if (response.status !== 207) {
-    const page = methods(response.headers.get('Allow'))
+    const page = new Set(methods(response.headers.get('Allow')))
     return { page, on: () => page }
   }
   const grants = parts(response.headers.get('Content-Type') ?? '', await response.text()).map(({ headers }) => ({
     selector: /^selector[= ](.*)$/.exec(headers.get('content-range') ?? '')?.[1],
     allow: methods(headers.get('allow')),
   }))
-  const sum = some => new Set(some.flatMap(({ allow }) => [...allow]))
-  const scoped = grants.filter(grant => grant.selector !== undefined)
+  const sum = some => new Set(some.flatMap(({ allow }) => allow))
   return {
     page: sum(grants.filter(grant => grant.selector === undefined)),
-    on: element => sum(scoped.filter(grant => element.matches(grant.selector))),
+    on: element => sum(grants.filter(grant => grant.selector !== undefined && matches(element, grant.selector))),
   }
 }
 
-const methods = list => new Set((list ?? '').split(',').map(name => name.trim()))
+const methods = list => (list ?? '').split(',').map(name => name.trim())
+
+/** Rules may use selectors that the server knows and browsers do not; those grant nothing that this page could offer. */
+function matches(element, selector) {
+  try {
+    return element.matches(selector)
+  } catch {
+    return false
+  }
+}

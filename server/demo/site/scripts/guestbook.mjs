@@ -1,6 +1,6 @@
 // The guest book: sign it, and mend, move or delete what stands in it, as far as the rules permit.
-import { append, move, permissions, Refusal, read, readAll, remove, replace } from './elements.mjs'
 import { editor } from './editor.mjs'
+import { append, move, permissions, Refusal, read, readAll, remove, replace } from './elements.mjs'
 import { element, note, noteContent, today } from './markup.mjs'
 import { explain, hush, say } from './notices.mjs'
 
@@ -8,56 +8,30 @@ const list = document.querySelector('#entries')
 const form = document.querySelector('#sign-form')
 const said = form.querySelector('.said')
 
-/** Entity tag of each entry as it is shown here, by id: what makes a lost update noticeable. */
+/** Entity tag of each entry as this page shows it, by id: what makes a lost update noticeable. */
 const tags = new Map()
 let permitted = { page: new Set(), on: () => new Set() }
 
 const address = item => `#${CSS.escape(item.id)}`
-const newId = () => `entry-${[...crypto.getRandomValues(new Uint8Array(6))].map(byte => byte.toString(16).padStart(2, '0')).join('')}`
+const place = item => item.querySelector('.said')
 const status = error => (error instanceof Refusal ? error.status : undefined)
 
-/** Puts an entry that the server sent in the place of the one shown, or at the end. */
+function newId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(6))
+  return `entry-${[...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+/** Shows an entry as the server sent it, in the place of `old` or at the end, with its actions. */
 function show({ element: item, tag }, old) {
-  if (tag) tags.set(item.id, tag)
+  tags.set(item.id, tag)
   if (old) old.replaceWith(item)
   else list.append(item)
-  equip(item)
+  item.append(element('div', { class: 'said' }), actions(item))
+  settle()
   return item
 }
 
-/** The actions under an entry: only those that would be permitted and make sense where it stands. */
-function equip(item) {
-  const on = permitted.on(item)
-  const name = noteContent(item).name
-  const place = element('div', { class: 'said' })
-  const acts = element('div', { class: 'acts' })
-  const act = (label, action) => {
-    const button = element('button', { type: 'button', class: 'quiet', 'aria-label': `${label}: entry of ${name}` }, label)
-    button.addEventListener('click', () => action(button))
-    acts.append(button)
-    return button
-  }
-  if (on.has('PUT')) act('Edit', () => edit(item, acts, place))
-  if (permitted.page.has('MOVE') && on.has('DELETE') && permitted.on(list).has('POST')) {
-    act('Move up', button => shift(item, 'previousElementSibling', 'before', button)).dataset.way = 'up'
-    act('Move down', button => shift(item, 'nextElementSibling', 'after', button)).dataset.way = 'down'
-  }
-  if (on.has('DELETE')) act('Delete', () => ask(item, acts, place))
-  item.append(place, acts)
-  settle()
-}
-
-/** The first entry cannot go up, the last not down. */
-function settle() {
-  for (const item of list.children) {
-    for (const button of item.querySelectorAll('[data-way]')) {
-      button.hidden = button.dataset.way === 'up' ? item === list.firstElementChild : item === list.lastElementChild
-    }
-  }
-  document.querySelector('#no-entries').hidden = list.childElementCount > 0
-}
-
-/** Shows the book as it stands now; entries that did not change keep their place in the page. */
+/** Shows the whole book as it stands now. */
 async function refresh() {
   const entries = await readAll('#entries > li')
   tags.clear()
@@ -66,91 +40,130 @@ async function refresh() {
   settle()
 }
 
-/** An entry that somebody deleted meanwhile leaves this page too. */
+/** Buttons for what this visitor may do with an entry, and for nothing else. */
+function actions(item) {
+  const on = permitted.on(item)
+  const { name } = noteContent(item)
+  const bar = element('div', { class: 'acts' })
+  const add = (label, act) => {
+    const button = element(
+      'button',
+      { type: 'button', class: 'quiet', 'aria-label': `${label}: entry of ${name}` },
+      label,
+    )
+    button.addEventListener('click', () => act(button))
+    bar.append(button)
+    return button
+  }
+  if (on.has('PUT')) add('Edit', () => edit(item))
+  // A move is a MOVE of the page, a DELETE where it starts and a POST where it ends.
+  if (permitted.page.has('MOVE') && on.has('DELETE') && permitted.on(list).has('POST')) {
+    add('Move up', button => shift(item, item.previousElementSibling, 'before', button)).dataset.way = 'up'
+    add('Move down', button => shift(item, item.nextElementSibling, 'after', button)).dataset.way = 'down'
+  }
+  if (on.has('DELETE')) add('Delete', () => ask(item))
+  return bar
+}
+
+/** The first entry cannot go up, the last not down; an empty book says so. */
+function settle() {
+  for (const button of list.querySelectorAll('[data-way]')) {
+    const end = button.dataset.way === 'up' ? list.firstElementChild : list.lastElementChild
+    button.hidden = button.closest('li') === end
+  }
+  document.querySelector('#no-entries').hidden = list.childElementCount > 0
+}
+
+const focusFirst = item => item.querySelector('.acts button:not([hidden])')?.focus()
+
+/** Takes an entry off the page that is no longer in the book; returns where to say so. */
 function vanish(item) {
   const neighbour = item.nextElementSibling ?? item.previousElementSibling
   item.remove()
   tags.delete(item.id)
   settle()
-  ;(neighbour?.querySelector('.acts button:not([hidden])') ?? form.elements.name).focus()
-  return neighbour?.querySelector('.said') ?? said
+  if (neighbour === null) {
+    form.elements.name.focus()
+    return said
+  }
+  focusFirst(neighbour)
+  return place(neighbour)
 }
 
-function edit(item, acts, place) {
+/** After a 412: shows the entry as others left it. Undefined when it is gone altogether. */
+async function reload(item) {
+  try {
+    return show(await read(address(item)), item)
+  } catch (error) {
+    if (status(error) === 416) say(vanish(item), explain(error), 'problem')
+    else say(place(item), explain(error), 'problem')
+    return undefined
+  }
+}
+
+/** Opens the form for an entry, with its own words or with those the visitor already typed. */
+function edit(item, words = noteContent(item)) {
   const { date } = noteContent(item)
-  const parts = [...item.children].filter(child => child !== place)
-  const reveal = open => {
-    for (const part of parts) part.hidden = open
-    acts.hidden = open
+  const covered = [...item.querySelectorAll(':scope > p, :scope > .acts')]
+  const cover = hidden => {
+    for (const part of covered) part.hidden = hidden
   }
-  const close = shown => {
-    reveal(false)
-    const button = shown.querySelector('.acts button:not([hidden])')
-    button?.focus()
-  }
-  hush(place)
-  reveal(true)
-  const slip = editor(noteContent(item), {
+  const slip = editor(words, {
     cancel() {
       slip.remove()
-      hush(place)
-      close(item)
+      hush(place(item))
+      cover(false)
+      focusFirst(item)
     },
-    async save(words) {
+    async save(typed) {
+      const written = note({ ...typed, date }, { id: item.id, class: 'entry' })
       try {
-        const written = note({ ...words, date }, { id: item.id, class: 'entry' })
-        const shown = show(await replace(address(item), written, tags.get(item.id)), item)
-        shown.classList.add('fresh')
-        close(shown)
-        say(shown.querySelector('.said'), 'Saved.')
+        const saved = show(await replace(address(item), written, tags.get(item.id)), item)
+        saved.classList.add('fresh')
+        focusFirst(saved)
+        say(place(saved), 'Saved.')
       } catch (error) {
-        if (status(error) === 412) await conflict(words)
+        if (status(error) === 412) await conflict(item, typed)
         else if (status(error) === 416) say(vanish(item), explain(error), 'problem')
-        else say(place, `${explain(error)} Your words are still in the form.`, 'problem')
+        else say(place(item), `${explain(error)} Your words are still in the form.`, 'problem')
       }
     },
   })
+  hush(place(item))
+  cover(true)
   item.append(slip)
   slip.elements.text.focus()
-
-  /** The entry is no longer what was read: show theirs, keep ours in the form, and let the visitor decide. */
-  async function conflict(words) {
-    try {
-      const theirs = await read(address(item))
-      const shown = show(theirs, item)
-      edit(shown, shown.querySelector('.acts'), shown.querySelector('.said'))
-      for (const part of shown.querySelectorAll(':scope > p')) part.hidden = false
-      const again = shown.querySelector('form')
-      again.elements.name.value = words.name
-      again.elements.text.value = words.text
-      say(
-        shown.querySelector('.said'),
-        'Somebody changed this meanwhile. It now reads as above; your words are still in the form. Save again to replace theirs, or cancel to keep theirs.',
-        'problem',
-      )
-    } catch (error) {
-      if (status(error) === 416) say(vanish(item), explain(error), 'problem')
-      else say(place, explain(error), 'problem')
-    }
-  }
 }
 
-function ask(item, acts, place) {
-  const before = [...acts.childNodes]
+/** Somebody was faster: show theirs, keep ours in the form, and let the visitor decide with both in sight. */
+async function conflict(item, typed) {
+  const theirs = await reload(item)
+  if (theirs === undefined) return
+  edit(theirs, typed)
+  for (const part of theirs.querySelectorAll(':scope > p')) part.hidden = false
+  say(
+    place(theirs),
+    'Somebody changed this meanwhile. It now reads as above; your words are still in the form. ' +
+      'Save again to replace theirs, or cancel to keep theirs.',
+    'problem',
+  )
+}
+
+/** Asks before deleting, in the place of the buttons. */
+function ask(item) {
+  const bar = item.querySelector('.acts')
   const button = (label, kind) => element('button', { type: 'button', class: kind }, label)
   const yes = button('Yes, delete', 'danger')
   const no = button('Keep it', 'quiet')
   const back = () => {
-    acts.replaceChildren(...before)
+    bar.replaceWith(actions(item))
     settle()
+    item.querySelector('.acts button:last-child').focus()
   }
-  hush(place)
-  acts.replaceChildren(element('span', { class: 'ask' }, 'Delete this entry?'), yes, no)
+  hush(place(item))
+  bar.replaceChildren(element('span', { class: 'ask' }, 'Delete this entry?'), yes, no)
   no.focus()
-  no.addEventListener('click', () => {
-    back()
-    acts.querySelector('button:last-child').focus()
-  })
+  no.addEventListener('click', back)
   yes.addEventListener('click', async () => {
     try {
       await remove(address(item), tags.get(item.id))
@@ -158,27 +171,28 @@ function ask(item, acts, place) {
     } catch (error) {
       if (status(error) === 416) return say(vanish(item), explain(error), 'problem')
       back()
-      if (status(error) !== 412) return say(place, explain(error), 'problem')
-      const shown = show(await read(address(item)), item)
-      shown.querySelector('.acts button').focus()
-      say(shown.querySelector('.said'), 'Somebody changed this meanwhile, so it was not deleted. It now reads as above.', 'problem')
+      if (status(error) !== 412) return say(place(item), explain(error), 'problem')
+      const theirs = await reload(item)
+      if (theirs === undefined) return
+      focusFirst(theirs)
+      say(place(theirs), 'Somebody changed this meanwhile, so it was not deleted. It now reads as above.', 'problem')
     }
   })
 }
 
-async function shift(item, towards, placement, button) {
-  const neighbour = item[towards]
+async function shift(item, neighbour, placement, button) {
   if (neighbour === null) return
   try {
     await move(address(item), address(neighbour), placement)
     neighbour[placement](item)
     settle()
+    // Where the entry reached an end, its button is gone and the other one takes the focus.
     const next = button.hidden ? item.querySelector('[data-way]:not([hidden])') : button
     next?.focus()
     const position = [...list.children].indexOf(item) + 1
-    say(item.querySelector('.said'), `Moved: now number ${position} of ${list.childElementCount}.`)
+    say(place(item), `Moved: now number ${position} of ${list.childElementCount}.`)
   } catch (error) {
-    if (status(error) !== 416) return say(item.querySelector('.said'), explain(error), 'problem')
+    if (status(error) !== 416) return say(place(item), explain(error), 'problem')
     await refresh()
     say(said, 'Somebody changed the book meanwhile. This is how it stands now.', 'problem')
   }

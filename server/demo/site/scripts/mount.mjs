@@ -10,7 +10,13 @@ function fill(kind) {
   if (!URL.canParse(address)) return
   const { host, hostname, port, protocol } = new URL(address)
   const secure = protocol === 'https:'
-  const forms = { '': address, host, hostname, port: port || (secure ? '443' : '80'), dav: `${secure ? 'davs' : 'dav'}://${host}` }
+  const forms = {
+    '': address,
+    host,
+    hostname,
+    port: port || (secure ? '443' : '80'),
+    dav: `${secure ? 'davs' : 'dav'}://${host}`,
+  }
   for (const [form, text] of Object.entries(forms)) {
     for (const place of document.querySelectorAll(`[data-${kind}="${form}"]`)) place.textContent = text
   }

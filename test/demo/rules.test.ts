@@ -1,0 +1,141 @@
+import { expect } from 'chai'
+import { extractAccess } from '../../pipeline/access/extract.ts'
+import { parseDocument } from '../../pipeline/tree/document.ts'
+import { page, pages, text } from './pages.ts'
+
+const NS = 'https://platform.example/ns'
+const ARTICLE = '/articles/four-metres-to-the-left.html'
+const WRITES = ['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH']
+
+/** Fields of the configuration items of the site and how often each must occur. */
+const FIELDS: Record<string, Record<string, [least: number, most: number]>> = {
+  [`${NS}/AuthorizationRule`]: { actor: [1, 9], resource: [1, 9], method: [1, 9], selector: [0, 1], action: [1, 1] },
+  [`${NS}/ShapeConstraint`]: { resource: [1, 9], selector: [1, 9], permit: [1, 99] },
+}
+
+const rules = extractAccess(parseDocument('html', text('/rules.html')), NS)?.rules ?? []
+const allowed = rules.filter(rule => rule.action[0] === 'Allow')
+
+describe('Demo site, house rules', () => {
+  it('are items of known types, with known properties, as many as the type asks for', () => {
+    const items = pages.flatMap(({ document }) => [...document.querySelectorAll('[itemscope]')])
+    expect(items).to.have.length(8)
+    for (const item of items) {
+      const fields = FIELDS[item.getAttribute('itemtype') ?? '']
+      const names = [...item.querySelectorAll('[itemprop]')].map(property => property.getAttribute('itemprop') ?? '')
+      expect(fields, item.outerHTML).to.include.keys(...names)
+      for (const [name, [least, most]] of Object.entries(fields ?? {})) {
+        expect(names.filter(other => other === name).length, name).to.be.within(least, most)
+      }
+    }
+    const loose = pages.flatMap(({ document }) => [...document.querySelectorAll('[itemprop]')])
+    expect(loose.every(property => property.closest('[itemscope]'))).to.equal(true)
+  })
+
+  it('RULE-1 to RULE-6: the server reads from the table what the table shows', () => {
+    const read = rules.map(({ actor, action, method, resource, selector }) =>
+      [actor, action, method.join(' '), resource, selector].flat().join(' | '),
+    )
+    expect(read).to.deep.equal([
+      '* | Allow | GET | /*',
+      `* | Allow | POST | ${ARTICLE} | #comments`,
+      '* | Allow | POST | /guestbook.html | #entries',
+      '* | Allow | PUT DELETE | /guestbook.html | #entries > li',
+      '* | Allow | MOVE | /guestbook.html',
+      '* | Deny | PUT POST DELETE MOVE PATCH | /rules.html',
+    ])
+  })
+
+  it('let visitors write into comments and guest book only, and by element only', () => {
+    const writes = allowed.filter(rule => rule.method.some(method => WRITES.includes(method) || method === '*'))
+    for (const rule of writes) {
+      expect([ARTICLE, '/guestbook.html'], 'no pattern, and one of the two pages').to.include.members(rule.resource)
+      // AMV-1: an element move needs a MOVE of the page; it must not bring whole-document methods along.
+      if (rule.selector.length === 0) expect(rule.method).to.deep.equal(['MOVE'])
+    }
+  })
+
+  it('AMV-3: no two paths allow MOVE, so no page can be moved away', () => {
+    const moves = allowed.filter(rule => rule.method.includes('MOVE'))
+    expect(moves.flatMap(rule => rule.resource)).to.deep.equal(['/guestbook.html'])
+  })
+
+  it('RULE-9: no rule about MOVE has a selector', () => {
+    for (const rule of rules.filter(({ method }) => method.includes('MOVE'))) expect(rule.selector).to.deep.equal([])
+  })
+
+  it('AMV-1, KEY-1: what they select exists, and a move inside the guest book has all three permits', () => {
+    for (const { resource, selector } of rules.filter(rule => rule.selector.length > 0)) {
+      const [path = '', css = ''] = [...resource, ...selector]
+      expect(page(path).document.querySelector(css), `${path} ${css}`).not.to.equal(null)
+    }
+    const grants = allowed.filter(rule => rule.resource.includes('/guestbook.html')).flatMap(rule => rule.method)
+    expect(grants).to.include.members(['MOVE', 'DELETE', 'POST'])
+  })
+})
+
+describe('Demo site, shapes of what visitors write', () => {
+  const shapes = [...page('/rules.html').document.querySelectorAll(`[itemtype="${NS}/ShapeConstraint"]`)].map(item => {
+    const values = (name: string) =>
+      [...item.querySelectorAll(`[itemprop=${name}]`)].map(({ textContent }) => textContent ?? '')
+    return { path: values('resource')[0] ?? '', scope: values('selector')[0] ?? '', permits: values('permit') }
+  })
+
+  /** MOD-94, MOD-95: each element matches a permit, and each attribute is named in one that matches. */
+  function refused(element: Element, permits: string[]): boolean {
+    const matching = permits.filter(permit => element.matches(permit))
+    const covered = (name: string) => matching.some(permit => permit.split(' ').at(-1)?.includes(`[${name}`))
+    return matching.length === 0 || !element.getAttributeNames().every(covered)
+  }
+
+  it('cover every place that visitors may write to', () => {
+    const places = allowed
+      .filter(rule => rule.method.includes('POST'))
+      .map(rule => [...rule.resource, ...rule.selector])
+    expect(shapes).to.have.length(places.length)
+    for (const [path = '', css = ''] of places) {
+      const shape = shapes.find(candidate => candidate.path === path)
+      expect(
+        page(path)
+          .document.querySelector(css)
+          ?.matches(shape?.scope ?? 'none'),
+        path,
+      ).to.equal(true)
+    }
+  })
+
+  it('permit what the site itself holds there', () => {
+    for (const { path, scope, permits } of shapes) {
+      const inside = [...page(path).document.querySelectorAll(`${scope} *`)]
+      expect(inside.length).to.be.above(8)
+      expect(inside.filter(element => refused(element, permits)).map(String)).to.deep.equal([])
+    }
+  })
+
+  for (const markup of [
+    '<script src="/x.js"></script>',
+    '<img src="x" alt="">',
+    '<p onclick="x()">x</p>',
+    '<p style="color:red">x</p>',
+    '<p class="by" id="main">x</p>',
+    '<b class="name fresh">x</b>',
+    '<a href="javascript:x()">x</a>',
+    '<meta http-equiv="refresh" content="0">',
+    `<p itemscope itemtype="${NS}/AuthorizationRule"><b class="name" itemprop="actor">*</b></p>`,
+    '<ol><li class="entry" id="entry-1">x</li></ol>',
+  ]) {
+    it(`refuse ${markup.slice(0, 48)}`, () => {
+      for (const { path, scope, permits } of shapes) {
+        const list = page(path).document.querySelector(scope)?.cloneNode(true) as Element
+        const item = list.querySelector('li')
+        if (item === null) throw new Error(`${path} has no item to write into.`)
+        item.innerHTML = markup
+        // The permits speak of the list by its id, which the copy still has.
+        expect(
+          [...list.querySelectorAll('*')].some(element => refused(element, permits)),
+          path,
+        ).to.equal(true)
+      }
+    })
+  }
+})
