@@ -25,7 +25,7 @@ export type Form = 'html' | 'json-ld' | 'multipart'
  */
 export function negotiate(accept: string | undefined, hasSelector: boolean): Form {
   if (!accept) return 'html'
-  const preferences = parsePreferences(accept)
+  const preferences = preferencesIn(accept)
   const json = qualityOf(preferences, JSON_LD)
   const jsonWins = json > qualityOf(preferences, 'text/html')
   const multipart = hasSelector ? named(preferences, MULTIPART) : 0
@@ -43,7 +43,7 @@ export function names(accept: string | undefined, type: string): boolean {
 
 /** @returns the quality of a type listed literally, wildcards aside; 0 if it is not listed */
 export function namedQuality(accept: string | undefined, type: string): number {
-  return accept ? named(parsePreferences(accept), type) : 0
+  return accept ? named(preferencesIn(accept), type) : 0
 }
 
 /**
@@ -52,7 +52,7 @@ export function namedQuality(accept: string | undefined, type: string): number {
  */
 export function excludes(accept: string | undefined, type: string): boolean {
   if (!accept) return false
-  const preferences = parsePreferences(accept)
+  const preferences = preferencesIn(accept)
   return preferences.some(({ name }) => name === '*' || name.includes('/')) && qualityOf(preferences, type) === 0
 }
 
@@ -70,7 +70,7 @@ export type AcceptedCoding = (typeof CODINGS)[number] | 'identity'
  */
 export function chooseCoding(accept: string | undefined): AcceptedCoding {
   if (!accept) return 'identity'
-  const preferences = parsePreferences(accept)
+  const preferences = preferencesIn(accept)
   const any = highest(preferences, '*')
   // Without a word about it, sending the bytes as they are is acceptable but never preferred.
   let best: AcceptedCoding = 'identity'
@@ -117,6 +117,22 @@ const COMMA = 0x2c
 const SEMICOLON = 0x3b
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
+
+/** Browsers send the same few fields again and again; what was read of short ones is kept until there are too many. */
+const recent = new Map<string, readonly Preference[]>()
+const MOST_RECENT = 64
+const LONGEST_KEPT = 512
+
+function preferencesIn(field: string): readonly Preference[] {
+  let preferences = recent.get(field)
+  if (preferences) return preferences
+  preferences = parsePreferences(field)
+  if (field.length <= LONGEST_KEPT) {
+    if (recent.size === MOST_RECENT) recent.clear()
+    recent.set(field, preferences)
+  }
+  return preferences
+}
 
 /**
  * Reads a list of names with parameters in one pass. Parameters other than `q` are dropped, so a type with a profile

@@ -1,6 +1,6 @@
 /** Multipart bodies: several elements, capability parts, several byte ranges (HTTP-65 to HTTP-67, RFC 2046 §5.1). */
 
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type ByteRange, bytesContentRange } from './byte-ranges.ts'
 import { withoutControls } from './field-text.ts'
 
@@ -9,7 +9,7 @@ export interface Part {
   /** Header fields in the order in which they are written. */
   headers: Readonly<Record<string, string>>
   /** Gets a `Content-Length` of its own; a part without content consists of its headers (HTTP-122). */
-  content?: string | Uint8Array
+  content?: string
 }
 
 /** A finished multipart body. */
@@ -19,7 +19,7 @@ export interface Multipart {
   body: Buffer
 }
 
-const CRLF = Buffer.from('\r\n')
+const BOUNDARY_LENGTH = 24
 
 /**
  * Writes `multipart/mixed`. The boundary is made from a hash of the parts: the same parts give the same bytes, as a
@@ -28,49 +28,26 @@ const CRLF = Buffer.from('\r\n')
  * @param boundary 1 to 70 letters and digits; replaced if it occurs in a part
  */
 export function writeMultipart(parts: readonly Part[], boundary?: string): Multipart {
-  const chunks: Buffer[] = []
-  for (const { headers, content } of parts) {
-    const bytes = typeof content === 'string' ? Buffer.from(content) : bufferOf(content)
-    chunks.push(Buffer.from(head(headers, bytes?.length)), bytes ?? Buffer.alloc(0))
-  }
-  const chosen = freeBoundary(chunks, boundary)
-  const delimiter = Buffer.from(`--${chosen}\r\n`)
-  const pieces: Buffer[] = []
-  for (let i = 0; i < chunks.length; i += 2) pieces.push(delimiter, ...chunks.slice(i, i + 2), CRLF)
-  pieces.push(Buffer.from(`--${chosen}--\r\n`))
-  return { contentType: `multipart/mixed; boundary=${chosen}`, body: Buffer.concat(pieces) }
-}
-
-/** A view of the same bytes. */
-function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {
-  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const texts = parts.map(({ headers, content }) =>
+    content === undefined ? head(headers, undefined) : head(headers, Buffer.byteLength(content)) + content,
+  )
+  let chosen = boundary ?? boundaryFrom(texts.join('\n'))
+  const occurs = (text: string) => text.includes(chosen)
+  while (texts.some(occurs)) chosen = boundaryFrom(chosen)
+  let body = ''
+  for (const text of texts) body += `--${chosen}\r\n${text}\r\n`
+  return { contentType: `multipart/mixed; boundary=${chosen}`, body: Buffer.from(`${body}--${chosen}--\r\n`) }
 }
 
 /** Header lines of a part and the empty line below them. */
 function head(headers: Readonly<Record<string, string>>, length: number | undefined): string {
   let text = ''
-  for (const [name, value] of Object.entries(headers)) text += `${name}: ${withoutControls(value)}\r\n`
+  for (const name in headers) text += `${name}: ${withoutControls(headers[name] ?? '')}\r\n`
   if (length !== undefined) text += `Content-Length: ${length}\r\n`
   return `${text}\r\n`
 }
 
-/** The proposed boundary, or one derived from the parts, that occurs in none of them. */
-function freeBoundary(chunks: readonly Buffer[], proposed: string | undefined): string {
-  let boundary = proposed ?? boundaryOf(chunks)
-  const occurs = (chunk: Buffer) => chunk.includes(boundary)
-  while (chunks.some(occurs)) boundary = nextBoundary(boundary)
-  return boundary
-}
-
-function boundaryOf(chunks: readonly Buffer[]): string {
-  const digest = createHash('sha256')
-  for (const chunk of chunks) digest.update(chunk)
-  return digest.digest('hex').slice(0, BOUNDARY_LENGTH)
-}
-
-const BOUNDARY_LENGTH = 24
-
-function nextBoundary(text: string): string {
+function boundaryFrom(text: string): string {
   return hash('sha256', text).slice(0, BOUNDARY_LENGTH)
 }
 
@@ -92,7 +69,7 @@ export interface ByterangesBody {
  *   its own hash, so the bytes need not be searched
  */
 export function writeByteranges(type: string, ranges: readonly ByteRange[], size: number, tag: string): ByterangesBody {
-  const boundary = nextBoundary(`byteranges ${tag}`)
+  const boundary = boundaryFrom(`byteranges ${tag}`)
   const pieces: (Uint8Array | ByteRange)[] = []
   let total = 0
   const push = (text: string) => {

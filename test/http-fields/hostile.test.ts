@@ -96,16 +96,27 @@ const units = [
   'Sun, 06 Nov ',
 ]
 
+/** Milliseconds: linear work takes about one, quadratic work more than a thousand. */
+const ENOUGH = 150
+
+/** Time of the first run that is short enough, else of the shortest of five: a busy machine is no fault of the parser. */
+function shortest(parser: (field: string) => unknown, field: string): number {
+  let best = Number.POSITIVE_INFINITY
+  for (let run = 0; run < 5 && best >= ENOUGH; run++) {
+    const start = performance.now()
+    faultOf(() => parser(field))
+    best = Math.min(best, performance.now() - start)
+  }
+  return best
+}
+
 describe('hostile fields', () => {
   for (const [name, parser] of Object.entries(parsers)) {
     it(`HTTP-181 ${name}: 32 KiB of anything takes no time`, () => {
       for (const unit of units) {
         for (const tail of ['', 'x', '"', '=']) {
           const field = unit.repeat(Math.ceil(SIZE / unit.length)).slice(0, SIZE - 1) + tail
-          const start = performance.now()
-          faultOf(() => parser(field))
-          // Linear work takes about a millisecond; anything quadratic more than a second.
-          expect(performance.now() - start, JSON.stringify(unit + tail)).to.be.below(150)
+          expect(shortest(parser, field), JSON.stringify(unit + tail)).to.be.below(ENOUGH)
         }
       }
     })

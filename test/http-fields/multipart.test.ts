@@ -30,7 +30,7 @@ describe('multipart', () => {
     const { contentType, body } = writeMultipart(
       [
         { headers: { 'Content-Type': 'text/html', 'Content-Range': 'selector=#b' }, content: '<b id="b">é</b>' },
-        { headers: { ETag: '"x"' }, content: Buffer.from([0, 13, 10, 255]) },
+        { headers: { ETag: '"x"' }, content: '\0\r\n\xff' },
       ],
       'b7Qm',
     )
@@ -45,9 +45,9 @@ describe('multipart', () => {
         Buffer.from('<b id="b">é</b>').toString('latin1'),
         '--b7Qm',
         'ETag: "x"',
-        'Content-Length: 4',
+        'Content-Length: 5',
         '',
-        '\0\r\n\xff',
+        '\0\r\n\xc3\xbf',
         '--b7Qm--',
         '',
       ].join('\r\n'),
@@ -94,17 +94,14 @@ describe('multipart', () => {
 
   it('HTTP-66 any parts are read back', () => {
     const value = fc.string({ unit: fc.constantFrom(...'ab;=é> ') }).map(text => text.trim())
-    const content = fc.oneof(
-      fc.uint8Array(),
-      fc.string({ unit: fc.constantFrom('-', '\r', '\n', 'a') }).map(text => Buffer.from(text)),
-    )
+    const content = fc.string({ unit: fc.constantFrom('-', '\r', '\n', 'a', 'é', '😀') })
     const part = fc.record({ headers: fc.record({ 'Content-Range': value }), content })
     fc.assert(
       fc.property(fc.array(part, { maxLength: 4 }), parts => {
         const { contentType, body } = writeMultipart(parts satisfies Part[])
         expect(readMultipart(contentType, body)).to.deep.equal(
           parts.map(({ headers, content }) => ({
-            headers: [`Content-Range: ${headers['Content-Range']}`, `Content-Length: ${content.length}`],
+            headers: [`Content-Range: ${headers['Content-Range']}`, `Content-Length: ${Buffer.byteLength(content)}`],
             content: Buffer.from(content),
           })),
         )
