@@ -1,0 +1,343 @@
+/** The decision (DEC-1 to DEC-4): what a site's rules say to one requester about a method, a path and an element. */
+
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { matches, type Selector, SelectorError, selectAll } from '../tree/selector/selector.ts'
+import type { AccessRules } from './access-rules.ts'
+import { fillPattern, loosePattern, matchesNames, type Pattern, pathNames } from './glob.ts'
+import { Membership } from './groups.ts'
+import { lookUp } from './lookup.ts'
+import { type Requester, verifiedEmail } from './principal.ts'
+import { type Actor, collapse, type Group, parseSelector, type Rule } from './rules.ts'
+import { renderSelector } from './selector-template.ts'
+
+/** The element that selector rules are tested against, in the tree where the request's selector found it (KEY-1, KEY-2). */
+export interface Key {
+  element: ElementNode
+  document: TreeDocument
+}
+
+export type Decision = 'allow' | 'deny' | 'unmatched'
+
+/** 3 a user name, 2 the deprecated forms, 1 group, role, email or signed-in, 0 everybody (ACT-3). */
+export type Tier = 0 | 1 | 2 | 3
+
+/** A rule that matches a requester, method and path. */
+export interface MatchingRule {
+  rule: Rule
+  tier: Tier
+  /** Which elements it is for; missing when it counts for the whole resource. */
+  scope: { text: string; selector: Selector } | undefined
+}
+
+export interface PermitOptions {
+  /** An event stream is asked for, which default-GET never grants (METH-3). */
+  subscribe?: boolean
+  /** The target is session content, which needs no rule (DEC-8). */
+  session?: boolean
+}
+
+export interface AccessSettings {
+  /** Answer to a GET or HEAD that no rule matches (DEC-4). */
+  defaultGet: 'allow' | 'deny'
+}
+
+const NOBODY = -1
+
+/** Up to so many elements are tested one by one; for more, all elements of a selector are found at once. */
+const FEW = 16
+
+/**
+ * What one requester may do, by one snapshot of the rules. Made once for each request; remembers what it found out.
+ * Groups that decide by themselves have to be settled before they are asked about; until then a rule that names one
+ * does not allow, and refuses if it is a Deny.
+ */
+export class Access {
+  readonly rules: AccessRules
+  readonly requester: Requester
+  readonly settings: AccessSettings
+  readonly membership: Membership
+  readonly #email: string | undefined
+  readonly #values = new Map<string, string>()
+  readonly #patterns = new Map<Pattern, Pattern>()
+  readonly #scopes = new Map<Rule, MatchingRule['scope']>()
+  readonly #matching = new Map<string, readonly MatchingRule[]>()
+  #anonymous: Access | undefined
+
+  /**
+   * @param membership memberships found out earlier in the same request, when the rules have changed since
+   */
+  constructor(rules: AccessRules, requester: Requester, settings: AccessSettings, membership?: Membership) {
+    this.rules = rules
+    this.requester = requester
+    this.settings = settings
+    this.membership = membership ?? new Membership(requester.principal)
+    this.#email = requester.principal && verifiedEmail(requester.principal)
+  }
+
+  /**
+   * What the rules answer (DEC-1).
+   *
+   * @param method upper case
+   * @param path decoded
+   * @param key without it, only resource-level rules can match (KEY-3)
+   */
+  decide(method: string, path: string, key?: Key): Decision {
+    return this.#decide(method, path, key, matches)
+  }
+
+  #decide(method: string, path: string, key: Key | undefined, test: typeof matches): Decision {
+    return resolve(this.matching(method, path), rule => applies(rule, key, test))
+  }
+
+  /** Whether a request is permitted: the rules' answer or, where none matches, the default (DEC-4, DEC-8). */
+  permit(method: string, path: string, key?: Key, options: PermitOptions = {}): boolean {
+    const decision = this.decide(method, path, key)
+    if (decision === 'unmatched' && options.session) {
+      return this.readable(path) || (key !== undefined && this.permit('GET', path, key))
+    }
+    return this.#permitted(decision, method, options.subscribe)
+  }
+
+  #permitted(decision: Decision, method: string, subscribe = false): boolean {
+    if (decision !== 'unmatched') return decision === 'allow'
+    return (method === 'GET' || method === 'HEAD') && !subscribe && this.settings.defaultGet === 'allow'
+  }
+
+  /**
+   * Whether each of several elements is permitted by itself (ALL-1). Takes time in proportion to the document and not, as
+   * asking one by one could, to its square.
+   *
+   * @param keys elements of trees that do not change meanwhile
+   */
+  permitEvery(method: string, path: string, keys: readonly Key[]): boolean {
+    if (keys.length > 0 && !this.selectorDependence(method, path)) return this.permit(method, path)
+    const test = keys.length > FEW ? searchedTest() : matches
+    return keys.every(key => this.#permitted(this.#decide(method, path, key, test), method))
+  }
+
+  /** Whether the requester may GET the resource as a whole: R of section 9. */
+  readable(path: string): boolean {
+    return this.permit('GET', path)
+  }
+
+  /**
+   * Whether the rules could grant a method on some element of a resource: no resource-level Deny decides, and some Allow
+   * is for this requester (ABS-3 b, c).
+   *
+   * @param transient whether the page holds a transient element, so that a write may need no rule (DEC-8)
+   */
+  mayBeGranted(method: string, path: string, transient = false): boolean {
+    if (this.decide(method, path) === 'deny') return false
+    return transient || this.matching(method, path).some(({ rule }) => rule.allow)
+  }
+
+  /** Whether an anonymous request for the same would have been permitted too (PRIV-1). */
+  permitAnonymous(method: string, path: string, key?: Key): boolean {
+    if (!this.requester.principal) return this.permit(method, path, key)
+    this.#anonymous ??= new Access(this.rules, { facts: this.requester.facts }, this.settings)
+    return this.#anonymous.permit(method, path, key)
+  }
+
+  /**
+   * Whether the element asked about can make a difference to `permit` for this requester; if not, asking without a key
+   * gives the answer for every element.
+   */
+  selectorDependence(method: string, path: string): boolean {
+    const matching = this.matching(method, path)
+    let whole = NOBODY
+    for (const { scope, tier } of matching) if (!scope && tier > whole) whole = tier
+    const permitted = this.permit(method, path)
+    return matching.some(({ scope, tier, rule }) => {
+      if (!scope) return false
+      return permitted ? !rule.allow && tier >= whole : rule.allow && tier > whole
+    })
+  }
+
+  /**
+   * Whether the answer for a method and path can differ between requests: some rule that may cover them names anybody
+   * but `*` or looks something up. If not, answers can be shared by all requesters.
+   */
+  dependsOnRequest(method: string, path: string): boolean {
+    const names = pathNames(path)
+    for (const rules of this.rules.candidates(method, names)) {
+      for (const { actors, patterns, selector } of rules) {
+        const depends =
+          actors.some(actor => actor.form !== 'everybody') ||
+          patterns.some(pattern => pattern.open) ||
+          (selector !== undefined && selector.text === undefined)
+        if (depends && patterns.some(pattern => matchesNames(loosePattern(pattern), names))) return true
+      }
+    }
+    return false
+  }
+
+  /**
+   * The rules that match this requester, a method and a path, whatever the element.
+   *
+   * @param method upper case, or undefined for rules of any method
+   */
+  matching(method: string | undefined, path: string): readonly MatchingRule[] {
+    const memo = `${method ?? ''} ${path}`
+    let matching = this.#matching.get(memo)
+    if (!matching) this.#matching.set(memo, (matching = this.#match(method, path)))
+    return matching
+  }
+
+  /** Whether any rule for elements, whoever it is for, covers a path (CAP-7). */
+  hasScopedRules(path: string): boolean {
+    const names = pathNames(path)
+    for (const rules of this.rules.candidates(undefined, names)) {
+      for (const rule of rules) if (rule.selector && this.#coversPath(rule, names)) return true
+    }
+    return false
+  }
+
+  /**
+   * Asks the groups that decide by themselves and are named by rules for these paths (GRP-5). Needed before a decision
+   * wherever the site has such groups.
+   *
+   * @param paths every path that will be asked about
+   */
+  async settle(paths: readonly string[]): Promise<void> {
+    if (this.rules.subtypedGroups === 0 || this.#email === undefined) return
+    const groups = new Set<Group>()
+    for (const path of paths) {
+      const names = pathNames(path)
+      for (const rules of this.rules.candidates(undefined, names)) {
+        for (const rule of rules) {
+          const named = rule.actors.flatMap(actor => [...this.#groupsOf(actor)])
+          if (named.length > 0 && this.#coversPath(rule, names)) for (const group of named) groups.add(group)
+        }
+      }
+    }
+    await this.membership.settle(groups)
+  }
+
+  #groupsOf(actor: Actor): readonly Group[] {
+    const name = actor.form === 'lookup' ? this.#render(actor.parts) : 'name' in actor ? actor.name : undefined
+    return name === undefined ? [] : this.rules.groupsNamed(name)
+  }
+
+  #match(method: string | undefined, path: string): MatchingRule[] {
+    const names = pathNames(path)
+    const found = new Map<Rule, MatchingRule>()
+    for (const rules of this.rules.candidates(method, names)) {
+      for (const rule of rules) {
+        const tier = this.#tierOf(rule)
+        if (tier === NOBODY || found.has(rule) || !this.#coversPath(rule, names)) continue
+        const scope = this.#scopeOf(rule)
+        if (rule.selector && !scope && rule.allow) continue
+        found.set(rule, { rule, tier: tier as Tier, scope })
+      }
+    }
+    return [...found.values()]
+  }
+
+  #tierOf(rule: Rule): Tier | typeof NOBODY {
+    let tier: Tier | typeof NOBODY = NOBODY
+    for (const actor of rule.actors) {
+      const own = this.#actorTier(actor, rule.allow)
+      if (own > tier) tier = own
+    }
+    return tier
+  }
+
+  #actorTier(actor: Actor, allow: boolean): Tier | typeof NOBODY {
+    const { principal } = this.requester
+    if (actor.form === 'everybody') return 0
+    if (!principal) return NOBODY
+    if (actor.form === 'signed-in') return actor.tier
+    const name = actor.form === 'lookup' ? this.#render(actor.parts) : actor.name
+    if (name === '') return NOBODY
+    if (actor.form !== 'role') {
+      if (name === principal.sub) return 3
+      if (name === this.#email) return 1
+    }
+    return (this.membership.holds(name, this.rules) ?? !allow) ? 1 : NOBODY
+  }
+
+  #coversPath(rule: Rule, names: readonly string[]): boolean {
+    return rule.patterns.some(pattern => matchesNames(pattern.open ? this.#filled(pattern) : pattern, names))
+  }
+
+  #filled(pattern: Pattern): Pattern {
+    let filled = this.#patterns.get(pattern)
+    if (!filled) this.#patterns.set(pattern, (filled = fillPattern(pattern, path => this.#value(path))))
+    return filled
+  }
+
+  /** The rule's selector for this request; undefined also when it does not parse after its lookups (RULE-10). */
+  #scopeOf(rule: Rule): MatchingRule['scope'] {
+    if (!rule.selector || rule.selector.text !== undefined) return rule.selector
+    if (this.#scopes.has(rule)) return this.#scopes.get(rule)
+    const text = renderSelector(rule.selector.template, path => this.#value(path))
+    const selector = parseSelector(text, this.rules.extensions)
+    const scope = selector && { text: collapse(text), selector }
+    this.#scopes.set(rule, scope)
+    return scope
+  }
+
+  #render(parts: readonly (string | { lookup: string })[]): string {
+    return parts.map(part => (typeof part === 'string' ? part : this.#value(part.lookup))).join('')
+  }
+
+  #value(path: string): string {
+    let value = this.#values.get(path)
+    if (value === undefined) this.#values.set(path, (value = lookUp(path, this.requester)))
+    return value
+  }
+}
+
+/**
+ * Resolves matching rules (DEC-1, DEC-2): those of the highest tier count, and one Deny among them refuses.
+ *
+ * @param applies whether a rule's selector, if it has one, matches; asked only where it can still matter
+ */
+export function resolve(matching: readonly MatchingRule[], applies: (rule: MatchingRule) => boolean): Decision {
+  let decision: Decision = 'unmatched'
+  let tier = NOBODY
+  for (const candidate of matching) {
+    const stronger = candidate.tier > tier || (candidate.tier === tier && decision === 'allow' && !candidate.rule.allow)
+    if (!stronger || !applies(candidate)) continue
+    tier = candidate.tier
+    decision = candidate.rule.allow ? 'allow' : 'deny'
+  }
+  return decision
+}
+
+/**
+ * Whether a matching rule counts for an element (KEY-1, KEY-3). A test that becomes too costly fails closed: the Allow
+ * does not match, the Deny does.
+ */
+export function applies({ rule, scope }: MatchingRule, key: Key | undefined, test = matches): boolean {
+  if (!scope) return true
+  if (!key) return false
+  try {
+    return test(scope.selector, key.element, key.document)
+  } catch (error) {
+    if (error instanceof SelectorError) return !rule.allow
+    throw error
+  }
+}
+
+/** `matches` for many elements: searches the document once for each selector. */
+function searchedTest(): typeof matches {
+  const found = new Map<Selector, Map<TreeDocument, ReadonlySet<ElementNode> | SelectorError>>()
+  return (selector, element, document) => {
+    let documents = found.get(selector)
+    if (!documents) found.set(selector, (documents = new Map()))
+    let elements = documents.get(document)
+    if (!elements) documents.set(document, (elements = search(selector, document)))
+    if (elements instanceof SelectorError) throw elements
+    return elements.has(element)
+  }
+}
+
+function search(selector: Selector, document: TreeDocument): ReadonlySet<ElementNode> | SelectorError {
+  try {
+    return new Set(selectAll(selector, document))
+  } catch (error) {
+    if (error instanceof SelectorError) return error
+    throw error
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Finds the rules and groups that a document declares (RULE-1 to RULE-7, GRP-1). The result is plain data: it is stored
+ * with the document's version and compiled when a site's rules are put together.
+ */
+
+import { allItems, type Item } from '../tree/microdata.ts'
+import { ruleValue } from '../tree/microdata-value.ts'
+import { localName } from '../tree/namespaces.ts'
+import { type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+
+/** The fields of a rule as written: trimmed, empty values dropped, never split (RULE-3, RULE-5). */
+export interface RawRule {
+  /** Place of the item's element among the document's elements in tree order, from 0. */
+  position: number
+  /** Which rule of a table this is, from 0; missing when the item is no table (RULE-6). */
+  row?: number
+  actor: string[]
+  resource: string[]
+  method: string[]
+  selector: string[]
+  action: string[]
+}
+
+/** A group as written. Its item can be found again by its position. */
+export interface RawGroup {
+  position: number
+  /** Item types that are subtypes of a group (GRP-4); empty for a plain group. */
+  subtypes: string[]
+  /** First value that is not empty; empty when there is none. */
+  name: string
+  members: string[]
+}
+
+/** What one document version declares. */
+export interface RawAccess {
+  /** The vocabulary base URI it was read with. */
+  ns: string
+  rules: RawRule[]
+  groups: RawGroup[]
+}
+
+/** Item types whose `parent` chain reaches a rule or a group (RULE-12, GRP-4). */
+export interface AccessTypes {
+  rule: ReadonlySet<string>
+  group: ReadonlySet<string>
+}
+
+type Field = Exclude<keyof RawRule, 'position' | 'row'>
+const FIELDS: ReadonlySet<string> = new Set<Field>(['actor', 'resource', 'method', 'selector', 'action'])
+const TABLES = new Set(['table', 'thead', 'tbody', 'tfoot'])
+
+/**
+ * Extracts rules and groups from stored markup. The contents of templates declare nothing (RULE-2).
+ *
+ * @param ns the site's vocabulary base URI, without slash at the end
+ * @param types the site's subtypes of rules and groups
+ * @returns undefined when there are none
+ * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
+ */
+export function extractAccess(document: TreeDocument, ns: string, types?: AccessTypes): RawAccess | undefined {
+  const ruleType = `${ns}/AuthorizationRule`
+  const groupType = `${ns}/Group`
+  const isRule = (type: string) => type === ruleType || types?.rule.has(type) === true
+  const isGroup = (type: string) => type === groupType || types?.group.has(type) === true
+  const items = allItems(document.root, ruleValue, tokens => tokens.some(t => isRule(t) || isGroup(t)))
+  if (items.length === 0) return undefined
+  const access: RawAccess = { ns, rules: [], groups: [] }
+  const positions = elementPositions(document)
+  for (const item of items) {
+    const position = positions.get(item.element) ?? 0
+    // A property that is a nested item has no text, and its own properties are not the rule's (RULE-4).
+    if (item.types.some(isRule)) access.rules.push(...rulesOf(item, position))
+    if (item.types.some(isGroup)) {
+      const subtypes = item.types.filter(type => types?.group.has(type))
+      access.groups.push({
+        position,
+        subtypes,
+        name: texts(item, 'name')[0] ?? '',
+        members: [...new Set(texts(item, 'member'))],
+      })
+    }
+  }
+  return access
+}
+
+function rulesOf(item: Item, position: number): RawRule[] {
+  const isTable = TABLES.has(htmlName(item.element))
+  const rules = new Map<ElementNode, RawRule>()
+  if (!isTable) rules.set(item.element, emptyRule(position))
+  for (const { name, element, value } of item.properties) {
+    if (!FIELDS.has(name) || typeof value !== 'string' || value === '') continue
+    const holder = isTable ? rowOf(element, item.element) : item.element
+    if (!holder) continue
+    let rule = rules.get(holder)
+    if (!rule) rules.set(holder, (rule = { ...emptyRule(position), row: rules.size }))
+    rule[name as Field].push(value)
+  }
+  return [...rules.values()]
+}
+
+function emptyRule(position: number): RawRule {
+  return { position, actor: [], resource: [], method: [], selector: [], action: [] }
+}
+
+/** The table row inside an item that a property stands in. */
+function rowOf(element: ElementNode, item: ElementNode): ElementNode | undefined {
+  let row: ElementNode | undefined
+  for (let node: ParentNode | null = element; node && isElement(node); node = node.parentNode) {
+    if (node === item) return row
+    if (!row && htmlName(node) === 'tr') row = node
+  }
+  return undefined
+}
+
+function texts(item: Item, name: string): string[] {
+  return item.properties.flatMap(p => (p.name === name && typeof p.value === 'string' && p.value ? [p.value] : []))
+}
+
+/** XHTML under any prefix and XML without a namespace read like HTML. */
+function htmlName(element: ElementNode): string {
+  if (element.namespaceURI === HTML_NAMESPACE) return localName(element.tagName)
+  return element.namespaceURI === '' ? element.tagName : ''
+}
+
+/** Place of every element in tree order; contents of templates are not counted. */
+export function elementPositions(document: TreeDocument): Map<ElementNode, number> {
+  const positions = new Map<ElementNode, number>()
+  const open: ElementNode[] = document.root.childNodes.filter(isElement).reverse()
+  for (let element = open.pop(); element; element = open.pop()) {
+    positions.set(element, positions.size)
+    for (let i = element.childNodes.length - 1; i >= 0; i--) {
+      const child = element.childNodes[i]
+      if (child && isElement(child)) open.push(child)
+    }
+  }
+  return positions
+}

@@ -1,0 +1,110 @@
+/**
+ * Resource patterns (PATH-1 to PATH-6): the glob language of rules, matched against decoded paths.
+ *
+ * `*` crosses `/`. Looked-up values enter as literal tokens, never as text, so that no value can act as a pattern.
+ */
+
+import { type Matcher, matcher, matchesText } from './glob-match.ts'
+import { type Hole, isClass, isHole, merge, parsePattern, RUN, type Token } from './glob-syntax.ts'
+
+export type { Hole } from './glob-syntax.ts'
+
+export interface Pattern {
+  /** The pattern as its author wrote it, for people. */
+  readonly source: string
+  /** False when the text did not compile and is compared as it is (PATH-6). */
+  readonly compiled: boolean
+  /** Token lists of the alternatives, kept only where holes are to be filled. */
+  readonly open: readonly (readonly Token[])[] | undefined
+  readonly matchers: readonly Matcher[]
+  /** Literal text that every match begins with, for each alternative; `whole` when it is all there is. */
+  readonly heads: readonly { text: string; whole: boolean }[]
+}
+
+/**
+ * Compiles a pattern.
+ *
+ * @param pattern text as written, or its parts with holes for looked-up values
+ * @returns a pattern; one with holes matches nothing until `fillPattern` has filled them
+ */
+export function compilePattern(pattern: string | readonly (string | Hole)[]): Pattern {
+  const parts = typeof pattern === 'string' ? [pattern] : pattern
+  const source = parts.map(part => (typeof part === 'string' ? part : `\${${part.lookup}}`)).join('')
+  const parsed = source.includes('{{') ? undefined : parsePattern(parts)
+  const alternatives = parsed ? parsed.flatMap(withBareName) : [merge(parts)]
+  const open = alternatives.some(tokens => tokens.some(t => isHole(t) || (isClass(t) && t.holes.length > 0)))
+  return {
+    source,
+    compiled: parsed !== undefined,
+    open: open ? alternatives : undefined,
+    matchers: open ? [] : alternatives.map(matcher),
+    heads: alternatives.map(tokens => {
+      const text = tokens[0]
+      return typeof text === 'string' ? { text, whole: tokens.length === 1 } : { text: '', whole: tokens.length === 0 }
+    }),
+  }
+}
+
+/** What ends in a slash and a run also matches the bare name before that slash (PATH-3). */
+function withBareName(tokens: Token[]): Token[][] {
+  const before = tokens.at(-2)
+  if (tokens.at(-1) !== RUN || typeof before !== 'string' || !before.endsWith('/')) return [tokens]
+  const bare = merge([...tokens.slice(0, -2), before.slice(0, -1)])
+  return bare.length > 0 ? [tokens, bare] : [tokens]
+}
+
+/**
+ * Fills the holes of a pattern with literal text (LOOK-5).
+ *
+ * @param value gives the value of a lookup, the empty string where it finds nothing
+ */
+export function fillPattern(pattern: Pattern, value: (lookup: string) => string): Pattern {
+  if (!pattern.open) return pattern
+  const matchers = pattern.open.map(tokens => matcher(merge(tokens.map(token => fill(token, value)))))
+  return { ...pattern, open: undefined, matchers }
+}
+
+/** A pattern that matches whatever this one may match for any values in its holes. */
+export function loosePattern(pattern: Pattern): Pattern {
+  if (!pattern.open) return pattern
+  const loose = (token: Token) => (isHole(token) || (isClass(token) && token.holes.length > 0) ? RUN : token)
+  return { ...pattern, open: undefined, matchers: pattern.open.map(tokens => matcher(merge(tokens.map(loose)))) }
+}
+
+function fill(token: Token, value: (lookup: string) => string): Token {
+  if (isHole(token)) return value(token.lookup)
+  if (!isClass(token) || token.holes.length === 0) return token
+  const ranges = [...token.ranges]
+  for (const { lookup } of token.holes) {
+    for (const character of value(lookup)) {
+      const point = character.codePointAt(0) ?? 0
+      ranges.push(point, point)
+    }
+  }
+  return { negated: token.negated, ranges, holes: [] }
+}
+
+/**
+ * The names by which rules know a path (PATH-4): a directory and its index are one resource.
+ *
+ * @param path decoded, absolute
+ */
+export function pathNames(path: string): readonly string[] {
+  if (path.endsWith('/')) return [path, `${path}index.html`]
+  return path.endsWith('/index.html') ? [path, path.slice(0, -'index.html'.length)] : [path]
+}
+
+/** Whether a pattern matches one of the names of a path. */
+export function matchesNames(pattern: Pattern, names: readonly string[]): boolean {
+  for (const matcher of pattern.matchers) for (const name of names) if (matchesText(matcher, name)) return true
+  return false
+}
+
+/**
+ * Whether a pattern matches a path (PATH-1 to PATH-6).
+ *
+ * @param path decoded, absolute
+ */
+export function matchesPath(pattern: Pattern, path: string): boolean {
+  return matchesNames(pattern, pathNames(path))
+}

@@ -1,0 +1,84 @@
+/** Which groups a principal is in (GRP-1 to GRP-6), found out when a rule needs it and at most once for each request. */
+
+import type { AccessRules } from './access-rules.ts'
+import { type Principal, verifiedEmail } from './principal.ts'
+import type { Group } from './rules.ts'
+
+/** Answers for groups whose type has an `includes` of its own (GRP-4). */
+export interface GroupOracle {
+  /** Whether a type of the group, or the nearest ancestor that does, defines `includes`; if not, members count. */
+  overrides(group: Group): boolean
+  /**
+   * Calls `includes` with the email; the call has a small budget of its own. A failure of any kind is no membership
+   * (GRP-5), whether it resolves to false or rejects.
+   */
+  includes(group: Group, email: string): Promise<boolean>
+}
+
+/** The memberships of one principal, kept for one request, also when the rules change meanwhile. */
+export class Membership {
+  readonly #email: string | undefined
+  readonly #roles: ReadonlySet<string>
+  readonly #oracle: GroupOracle | undefined
+  readonly #answers = new Map<Group, boolean>()
+
+  constructor(principal: Principal | undefined, oracle?: GroupOracle) {
+    this.#email = principal && verifiedEmail(principal)
+    this.#roles = new Set(principal?.roles)
+    this.#oracle = oracle
+  }
+
+  /**
+   * Whether the principal holds a group or role name (ACT-2, GRP-3).
+   *
+   * @returns undefined when it depends on a group that has not been settled
+   */
+  holds(name: string, rules: AccessRules): boolean | undefined {
+    if (this.#roles.has(name)) return true
+    let held: boolean | undefined = false
+    for (const group of rules.groupsNamed(name)) {
+      const included = this.includes(group)
+      if (included) return true
+      if (included === undefined) held = undefined
+    }
+    return held
+  }
+
+  /** Whether a group includes the principal (GRP-2); undefined when its own `includes` has not been asked yet. */
+  includes(group: Group): boolean | undefined {
+    if (this.#email === undefined) return false
+    if (group.subtypes.length === 0 || !this.#oracle?.overrides(group)) return group.members.has(this.#email)
+    return this.#answers.get(group)
+  }
+
+  /** Asks the groups that decide by themselves and have not been asked yet (GRP-5). */
+  async settle(groups: Iterable<Group>): Promise<void> {
+    const [email, oracle] = [this.#email, this.#oracle]
+    if (email === undefined || !oracle) return
+    const open = [...new Set(groups)].filter(group => this.includes(group) === undefined)
+    await Promise.all(
+      open.map(async group => {
+        const answer = await oracle.includes(group, email).catch(() => false)
+        this.#answers.set(group, answer)
+      }),
+    )
+  }
+}
+
+/**
+ * The role list that pages see (IDC-1): the verified email, the groups, the roles, then `users`, without repetition.
+ *
+ * @returns empty for an anonymous request
+ */
+export async function roleList(
+  rules: AccessRules,
+  principal: Principal | undefined,
+  membership: Membership,
+): Promise<string[]> {
+  if (!principal) return []
+  const groups = [...rules.groups()]
+  await membership.settle(groups)
+  const names = groups.filter(group => membership.includes(group)).map(group => group.name)
+  const email = verifiedEmail(principal)
+  return [...new Set([...(email ? [email] : []), ...names.sort(), ...principal.roles, 'users'])]
+}

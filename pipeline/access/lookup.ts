@@ -1,0 +1,87 @@
+/** Lookups `${path}` in the fields of rules (LOOK-1 to LOOK-6): found in the text, and answered for a request. */
+
+import type { Hole } from './glob-syntax.ts'
+import type { Requester } from './principal.ts'
+
+/** A piece of a field: text as written, or a lookup by its dotted path. */
+export type Part = string | Hole
+
+const LOOKUP = /\$\{([\p{L}\p{N}_.-]+)\}/gu
+const LOOKUP_OR_USERNAME = /\$\{([\p{L}\p{N}_.-]+)\}|:username(?![\p{L}\p{N}_-])/gu
+
+/**
+ * Cuts a field at its lookups (LOOK-1).
+ *
+ * @param text the field's value
+ * @param username whether `:username` inside a longer value counts too, as it does in `resource` and `selector`
+ */
+export function splitLookups(text: string, username: boolean): Part[] {
+  const parts: Part[] = []
+  let from = 0
+  for (const match of text.matchAll(username && text !== ':username' ? LOOKUP_OR_USERNAME : LOOKUP)) {
+    if (match.index > from) parts.push(text.slice(from, match.index))
+    parts.push({ lookup: match[1] ?? 'request.auth.username' })
+    from = match.index + match[0].length
+  }
+  if (from < text.length) parts.push(text.slice(from))
+  return parts
+}
+
+/** The text of a field that has no lookups, or undefined. */
+export function plainText(parts: readonly Part[]): string | undefined {
+  if (parts.length === 0) return ''
+  const [text] = parts
+  return parts.length === 1 && typeof text === 'string' ? text : undefined
+}
+
+/**
+ * The value at a dotted path (LOOK-2, LOOK-3).
+ *
+ * @returns text; empty when the path finds nothing, a list or an object
+ */
+export function lookUp(path: string, { principal, facts }: Requester): string {
+  const [head = '', rest] = cut(path)
+  if (head === 'request' && rest !== undefined) return ofRequest(rest)
+  if (head === 'username' && rest === undefined) return principal?.sub ?? ''
+  if (path === 'method' || path === 'path' || head === 'query' || head === 'auth') return ofRequest(path)
+  return ''
+
+  function ofRequest(path: string): string {
+    const [head, rest] = cut(path)
+    if (rest === undefined) {
+      if (head === 'method') return facts.method.toUpperCase()
+      if (head === 'path') return facts.path
+      return head === 'query_string' ? facts.queryString : ''
+    }
+    if (head === 'headers') return rest === rest.toLowerCase() ? (facts.headers(rest) ?? '') : ''
+    if (head === 'query') return new URLSearchParams(facts.queryString).get(rest) ?? ''
+    return head === 'auth' ? ofPrincipal(rest) : ''
+  }
+
+  function ofPrincipal(path: string): string {
+    if (!principal) return ''
+    if (path === 'sub' || path === 'username') return principal.sub
+    if (path === 'email') return principal.email ?? ''
+    if (path === 'name') return principal.name ?? ''
+    const [head, rest] = cut(path)
+    return head === 'claims' && rest !== undefined ? asText(within(principal.claims, rest)) : ''
+  }
+}
+
+function cut(path: string): [string, string | undefined] {
+  const dot = path.indexOf('.')
+  return dot < 0 ? [path, undefined] : [path.slice(0, dot), path.slice(dot + 1)]
+}
+
+function within(value: unknown, path: string): unknown {
+  let found = value
+  for (const name of path.split('.')) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
+    found = (found as Record<string, unknown>)[name]
+  }
+  return found
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}

@@ -1,0 +1,188 @@
+/** One document's rules and groups, compiled from what was extracted when its version was stored (RULE-7 to RULE-13). */
+
+import { type Extensions, type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
+import type { RawAccess, RawRule } from './extract.ts'
+import { compilePattern, type Pattern } from './glob.ts'
+import { type Part, plainText, splitLookups } from './lookup.ts'
+import { selectorTemplate, type TemplatePart } from './selector-template.ts'
+
+export type { RawAccess } from './extract.ts'
+
+/** Whom a rule is for (ACT-3). `name` is a user, email, group or role; `lookup` is one literal name once looked up. */
+export type Actor =
+  | { form: 'everybody' }
+  | { form: 'signed-in'; tier: 1 | 2 }
+  | { form: 'role'; name: string }
+  | { form: 'name'; name: string }
+  | { form: 'lookup'; parts: readonly Part[] }
+
+/** Which elements a rule is for; the text has its white space collapsed. */
+export type RuleSelector =
+  | { text: string; selector: Selector }
+  | { template: readonly TemplatePart[]; text?: undefined }
+
+export interface Rule {
+  /** Path of the document that holds the rule. */
+  readonly document: string
+  /** Place of the rule among those of its document. */
+  readonly order: number
+  readonly allow: boolean
+  readonly actors: readonly Actor[]
+  readonly patterns: readonly Pattern[]
+  /** Upper case; `*` stands for every method. */
+  readonly methods: ReadonlySet<string>
+  /** Missing in a resource-level rule. */
+  readonly selector: RuleSelector | undefined
+}
+
+export interface Group {
+  readonly document: string
+  /** Place of the item's element among the document's elements (see `elementPositions`). */
+  readonly position: number
+  readonly name: string
+  readonly subtypes: readonly string[]
+  readonly members: ReadonlySet<string>
+}
+
+/** Something an author should know: an item that is ignored or not taken as written (RULE-13). */
+export interface Finding {
+  document: string
+  /** Place of the item's element among the document's elements. */
+  position: number
+  /** Row of a table item. */
+  row?: number
+  reason: string
+}
+
+export interface CompiledAccess {
+  readonly raw: RawAccess
+  readonly rules: readonly Rule[]
+  readonly groups: readonly Group[]
+  readonly findings: readonly Finding[]
+}
+
+/** What `*` covers in a rule for elements (KEY-7). */
+export const ELEMENT_METHODS = ['GET', 'HEAD', 'PUT', 'DELETE', 'POST'] as const
+
+/** Deprecated actors that mean any signed-in principal (ACT-3). */
+const DEPRECATED = new Set([':username', `\${username}`, `\${request.auth.username}`])
+const BUILT_IN = new Set(['users', 'authenticated'])
+
+/**
+ * Compiles the rules and groups of one document. Never fails: what cannot be used is left out or, if it refuses, widened,
+ * and reported.
+ *
+ * @param path of the document
+ * @param extensions the server's additions to the selector language
+ */
+export function compileAccess(path: string, raw: RawAccess, extensions?: Extensions): CompiledAccess {
+  const findings: Finding[] = []
+  const rules = raw.rules.flatMap((rule, order) => {
+    const report = (reason: string) => {
+      const { position, row } = rule
+      findings.push({ document: path, position, ...(row === undefined ? {} : { row }), reason })
+    }
+    return compileRule({ document: path, order }, rule, extensions, report) ?? []
+  })
+  const groups = raw.groups.flatMap(group => {
+    const { position, name, subtypes, members } = group
+    if (name && !BUILT_IN.has(name)) return { document: path, position, name, subtypes, members: new Set(members) }
+    const reason = name ? `The group ${name} is built in and cannot be changed.` : 'A group without a name is ignored.'
+    findings.push({ document: path, position, reason })
+    return []
+  })
+  return { raw, rules, groups, findings }
+}
+
+function compileRule(
+  place: { document: string; order: number },
+  raw: RawRule,
+  extensions: Extensions | undefined,
+  report: (reason: string) => void,
+): Rule | undefined {
+  for (const field of ['actor', 'resource', 'method', 'action'] as const) {
+    if (raw[field].length > 0) continue
+    report(`A rule without ${field} is ignored.`)
+    return undefined
+  }
+  const actions = raw.action.map(action => action.toLowerCase())
+  const allow = !actions.includes('deny')
+  if (allow && actions.some(action => action !== 'allow')) {
+    report('A rule whose action is neither Allow nor Deny is ignored.')
+    return undefined
+  }
+  const methods = new Set(raw.method.map(method => method.toUpperCase()))
+  let selectorText = raw.selector.join(', ')
+  if (selectorText.includes('{{')) {
+    report('A rule whose selector contains {{ matches nothing.')
+    return undefined
+  }
+  if (selectorText && methods.has('MOVE')) {
+    if (allow) {
+      report('A rule that allows MOVE on a selector is ignored.')
+      return undefined
+    }
+    report('A rule that denies MOVE on a selector denies the whole resource.')
+    selectorText = ''
+  }
+  const selector = selectorText ? compileRuleSelector(selectorText, extensions) : undefined
+  if (selector === 'broken') {
+    report(allow ? 'A selector does not parse: the rule allows nothing.' : 'A selector does not parse: all is denied.')
+    if (allow) return undefined
+  }
+  const scope = selector === 'broken' ? undefined : selector
+  if (scope && methods.delete('*')) for (const method of ELEMENT_METHODS) methods.add(method)
+  const actors = raw.actor.flatMap(actor => compileActor(actor, report) ?? [])
+  if (actors.length === 0) return undefined
+  const patterns = raw.resource.map(resource => {
+    const pattern = compilePattern(splitLookups(resource, true))
+    if (!pattern.compiled) report('A resource is no pattern and compared as it is written.')
+    return pattern
+  })
+  return { ...place, allow, actors, patterns, methods, selector: scope }
+}
+
+function compileActor(text: string, report: (reason: string) => void): Actor | undefined {
+  if (text.includes('{{')) {
+    report('An actor that contains {{ matches nobody.')
+    return undefined
+  }
+  if (DEPRECATED.has(text)) {
+    report(`The actor ${text} is deprecated; it means any signed-in user.`)
+    return { form: 'signed-in', tier: 2 }
+  }
+  if (text === '*') return { form: 'everybody' }
+  if (BUILT_IN.has(text)) return { form: 'signed-in', tier: 1 }
+  const parts = splitLookups(text, false)
+  const name = plainText(parts)
+  if (name === undefined) return { form: 'lookup', parts }
+  if (!name.startsWith('role:')) return { form: 'name', name }
+  const role = name.slice('role:'.length)
+  return BUILT_IN.has(role) ? { form: 'signed-in', tier: 1 } : { form: 'role', name: role }
+}
+
+function compileRuleSelector(text: string, extensions: Extensions | undefined): RuleSelector | 'broken' {
+  const parts = splitLookups(text, true)
+  const plain = plainText(parts)
+  if (plain === undefined) {
+    const template = selectorTemplate(parts)
+    return template ? { template } : 'broken'
+  }
+  const selector = parseSelector(plain, extensions)
+  return selector ? { text: collapse(plain), selector } : 'broken'
+}
+
+/** A selector, or undefined when the text does not parse. */
+export function parseSelector(text: string, extensions: Extensions | undefined): Selector | undefined {
+  try {
+    return selectorFor(text, extensions)
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined
+    throw error
+  }
+}
+
+/** The form in which the texts of selectors are compared (CAP-3): runs of white space are one space. */
+export function collapse(selector: string): string {
+  return selector.trim().replace(/\s+/g, ' ')
+}
