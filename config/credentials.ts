@@ -1,6 +1,6 @@
 /** Finds the credential that a user name and password, or a bearer token, stand for (MNT-1, DAV-3). */
 
-import { keyDigest, storedKeyDigest, UNMATCHABLE, verifyPassword } from './passwords.ts'
+import { isPlainPassword, keyDigest, storedKeyDigest, verifyPassword } from './passwords.ts'
 import type { Credential } from './site-schema.ts'
 
 export interface CredentialCheck {
@@ -22,6 +22,9 @@ export function credentialCheck(credentials: readonly Credential[]): CredentialC
     if (credential.key !== undefined) byKey.set(storedKeyDigest(credential.key), credential)
   }
 
+  // What a name without hash is checked against, so that it costs as much as one with: its result never counts.
+  const decoy = credentials.map(({ password }) => password).find(password => password && !isPlainPassword(password))
+
   const withKey = (token: string) => byKey.get(keyDigest(token))
 
   return {
@@ -29,8 +32,10 @@ export function credentialCheck(credentials: readonly Credential[]): CredentialC
       const credential = byUser.get(user.normalize('NFC'))
       // Tools that know no bearer tokens send the key as the password.
       if (credential && withKey(password) === credential) return credential
-      const right = await verifyPassword(password, credential?.password ?? UNMATCHABLE)
-      return right && credential?.password !== undefined ? credential : undefined
+      const stored = credential?.password
+      if (decoy !== undefined && (stored === undefined || isPlainPassword(stored)))
+        await verifyPassword(password, decoy)
+      return stored !== undefined && (await verifyPassword(password, stored)) ? credential : undefined
     },
 
     async bearer(token) {

@@ -58,7 +58,7 @@ export async function hashPassword(password: string, cost = COST.N): Promise<str
  * @throws PasswordsBusy when too many comparisons wait
  */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  if (!stored.startsWith('scrypt$')) return equalTexts(password, stored)
+  if (!stored.startsWith('scrypt$')) return equalTexts(password.normalize('NFC'), stored.normalize('NFC'))
   const parsed = parseHash(stored)
   if (parsed === undefined) return false
   return timingSafeEqual(await derive(password, parsed), parsed.hash)
@@ -113,16 +113,6 @@ async function derive(password: string, { N, r, p, salt, hash }: ScryptHash): Pr
     else running--
   }
 }
-
-/** A stored form of the same cost that no password fits: checking it takes the time of checking a real one. */
-export const UNMATCHABLE = [
-  'scrypt',
-  COST.N,
-  COST.r,
-  COST.p,
-  randomBytes(SALT_BYTES).toString('base64url'),
-  randomBytes(HASH_BYTES).toString('base64url'),
-].join('$')
 
 /** Without characters that are easily taken for others. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'

@@ -1,7 +1,7 @@
 /** The reference documentation of all settings, as Markdown, made from their declarations. */
 
-import { VARIABLE_PREFIX, variableName } from './environment.ts'
-import { type Group, type Outline, outline, type Path } from './outline.ts'
+import { variableName } from './environment.ts'
+import { type Outline, outline, type Path } from './outline.ts'
 
 const HEAD = `# Settings
 
@@ -20,7 +20,6 @@ Unknown keys are refused. \`scriptorium serve --print-config\` shows what is in 
 - **Lists** may be a single value; in environment variables commas separate, or \`[…]\` is written.
 - **Relative paths** start at the working directory.
 - A key without value (\`cors:\`) counts as not written; in a site it undoes what \`defaults\` says.
-
 `
 
 const FOOT = `This file is made by \`scriptorium settings\`; change the declarations in [schema.ts](schema.ts) and [site-schema.ts](site-schema.ts) instead.
@@ -31,39 +30,37 @@ export function reference(): string {
   const server: string[] = []
   const site: string[] = []
   for (const [key, node] of outline.keys) {
-    server.push(...rows(node, [key], key !== 'defaults' && key !== 'sites'))
-    if (key === 'sites' && node.kind === 'list' && node.item.kind === 'group') site.push(...siteRows(node.item))
+    server.push(...entries(node, [key], key !== 'defaults' && key !== 'sites'))
+    if (key === 'sites' && node.kind === 'list' && node.item.kind === 'group') {
+      for (const [name, inner] of node.item.keys) site.push(...entries(inner, ['sites', 0, name], true))
+    }
   }
   return [
     HEAD,
-    table('The server', 'Variables begin with `SCRIPTORIUM_`.', server),
-    table(
+    section('The server', 'Keys at the top of the file.', server),
+    section(
       'A site',
-      'In `sites`, and all but `host` and `name` in `defaults` too. Variables begin with `SCRIPTORIUM_SITES_0_` (the first entry) or `SCRIPTORIUM_DEFAULTS_`.',
+      'Keys of the entries of `sites`. All but `host` and `name` may stand in `defaults`, too; the variables there begin with `SCRIPTORIUM_DEFAULTS_`.',
       site,
     ),
     FOOT,
-  ].join('')
+  ].join('\n')
 }
 
-function siteRows(entry: Group): string[] {
-  return [...entry.keys].flatMap(([key, node]) => rows(node, [key], true))
+function section(title: string, text: string, entries: string[]): string {
+  return `## ${title}\n\n${text}\n\n${entries.join('\n')}\n`
 }
 
-function table(title: string, text: string, rows: string[]): string {
-  const head = '| Key | Variable | Written as | Default | Meaning |\n|---|---|---|---|---|'
-  return `## ${title}\n\n${text}\n\n${head}\n${rows.join('\n')}\n\n`
-}
-
-function rows(node: Outline, path: Path, deep: boolean): string[] {
-  const key = path.map((step, index) => (step === 0 ? '[]' : index === 0 ? step : `.${step}`)).join('')
-  const variable = variableName(path).slice(VARIABLE_PREFIX.length)
-  const cells = [`\`${key}\``, `\`${variable}\``, writtenAs(node), fallback(node), meaning(node)]
-  const own = `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+function entries(node: Outline, path: Path, deep: boolean): string[] {
+  const own = path[0] === 'sites' && path.length > 1 ? path.slice(2) : path
+  const key = own.map((step, index) => (step === 0 ? '[]' : index === 0 ? step : `.${step}`)).join('')
+  const depth = own.filter(step => step !== 0).length - 1
+  const facts = [writtenAs(node), fallback(node)].filter(fact => fact !== '').join(', ')
+  const line = `${'  '.repeat(depth)}- \`${key}\` (${facts}): ${meaning(node)} \`${variableName(path)}\``
   const below = node.kind === 'list' ? node.item : node
-  if (!deep || below.kind !== 'group') return [own]
+  if (!deep || below.kind !== 'group') return [line]
   const here = node.kind === 'list' ? [...path, 0] : path
-  return [own, ...[...below.keys].flatMap(([name, inner]) => rows(inner, [...here, name], true))]
+  return [line, ...[...below.keys].flatMap(([name, inner]) => entries(inner, [...here, name], true))]
 }
 
 function writtenAs(node: Outline): string {
@@ -73,13 +70,13 @@ function writtenAs(node: Outline): string {
 }
 
 function fallback(node: Outline): string {
-  if (node.about?.fallback !== undefined) return node.about.fallback
-  if (node.kind === 'value' && node.fallback !== undefined) return `\`${node.write(node.fallback)}\``
-  if (node.kind === 'list' && Array.isArray(node.fallback) && node.fallback.length > 0) {
-    return `\`${JSON.stringify(node.fallback)}\``
+  if (node.about?.fallback !== undefined) return `default: ${node.about.fallback}`
+  if (node.kind === 'value' && node.fallback !== undefined) return `default \`${node.write(node.fallback)}\``
+  if (node.kind === 'list' && Array.isArray(node.fallback)) {
+    return node.fallback.length === 0 ? 'default: none' : `default \`${JSON.stringify(node.fallback)}\``
   }
   if (node.kind === 'group') return ''
-  return node.optional || node.fallback !== undefined ? 'none' : 'required'
+  return node.optional ? 'default: none' : 'required'
 }
 
 function meaning({ about }: Outline): string {

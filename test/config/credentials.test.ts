@@ -1,0 +1,197 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { credentialCheck } from '../../config/credentials.ts'
+import {
+  createAccessKey,
+  createPassword,
+  equalTexts,
+  hashPassword,
+  isStoredKey,
+  isStoredPassword,
+  PasswordsBusy,
+  verifyPassword,
+} from '../../config/passwords.ts'
+import type { Credential } from '../../config/site-schema.ts'
+
+/** Cheap: these tests are about the form, not the cost. */
+const COST = 16
+
+describe('passwords', () => {
+  it('a hash has the documented form, another salt every time, and the cost of today', async () => {
+    const [one, other] = await Promise.all([hashPassword('secret'), hashPassword('secret')])
+    expect(one).to.match(/^scrypt\$32768\$8\$3\$[\w-]{22}\$[\w-]{43}$/)
+    expect(one).to.not.equal(other)
+    expect(await verifyPassword('secret', one)).to.equal(true)
+  })
+
+  it('a hash verifies its password and no other', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), async (password, other) => {
+        const stored = await hashPassword(password, COST)
+        expect(isStoredPassword(stored)).to.equal(true)
+        expect(await verifyPassword(password, stored)).to.equal(true)
+        expect(await verifyPassword(other, stored)).to.equal(password.normalize('NFC') === other.normalize('NFC'))
+      }),
+      { seed: 2, numRuns: 40 },
+    )
+  })
+
+  it('composed and decomposed spellings of a password are the same', async () => {
+    expect(await verifyPassword('Ga\u0308rtner', await hashPassword('Gärtner', COST))).to.equal(true)
+    expect(await verifyPassword('Ga\u0308rtner', 'Gärtner')).to.equal(true)
+  })
+
+  it('a hash made elsewhere is understood (RFC 7914 section 12)', async () => {
+    const salt = Buffer.from('SodiumChloride').toString('base64url')
+    const hash = Buffer.from(
+      '7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887',
+      'hex',
+    ).toString('base64url')
+    expect(await verifyPassword('pleaseletmein', `scrypt$16384$8$1$${salt}$${hash}`)).to.equal(true)
+    expect(await verifyPassword('pleaseletmeout', `scrypt$16384$8$1$${salt}$${hash}`)).to.equal(false)
+  })
+
+  const MALFORMED = [
+    'scrypt$',
+    'scrypt$16$8$1$aaaaaaaa',
+    `scrypt$15$8$1$aaaaaaaa$${'a'.repeat(43)}`,
+    `scrypt$0$8$1$aaaaaaaa$${'a'.repeat(43)}`,
+    `scrypt$16$0$1$aaaaaaaa$${'a'.repeat(43)}`,
+    `scrypt$16$8$17$aaaaaaaa$${'a'.repeat(43)}`,
+    `scrypt$67108864$8$1$aaaaaaaa$${'a'.repeat(43)}`,
+    `scrypt$16$8$1$aaaa$${'a'.repeat(43)}`,
+    'scrypt$16$8$1$aaaaaaaa$aaaa',
+    'scrypt$16$8$1$a+a/aaaa$aaaa',
+  ]
+  for (const stored of MALFORMED) {
+    it(`${stored.slice(0, 40)} is no hash, and nothing fits it`, async () => {
+      expect(isStoredPassword(stored)).to.equal(false)
+      expect(await verifyPassword(stored, stored)).to.equal(false)
+    })
+  }
+
+  it('plain passwords are compared as a whole', async () => {
+    expect(await verifyPassword('abc', 'abc')).to.equal(true)
+    expect(await verifyPassword('abc', 'abcd')).to.equal(false)
+    expect(await verifyPassword('', 'abc')).to.equal(false)
+    expect(equalTexts('a', 'a')).to.equal(true)
+    expect(equalTexts('a', '')).to.equal(false)
+  })
+
+  it('generated passwords are long, readable and different', () => {
+    const all = new Set(Array.from({ length: 50 }, createPassword))
+    expect(all.size).to.equal(50)
+    for (const password of all) expect(password).to.match(/^([a-km-np-z2-9]{4}-){3}[a-km-np-z2-9]{4}$/)
+  })
+
+  it('access keys have 192 bits and are kept as SHA-256', () => {
+    const { key, stored } = createAccessKey()
+    expect(key).to.match(/^[\w-]{32}$/)
+    expect(stored).to.match(/^sha256\$[0-9a-f]{64}$/)
+    expect(isStoredKey(key)).to.equal(true)
+    expect(isStoredKey(stored)).to.equal(true)
+    expect(isStoredKey('sha256$ab')).to.equal(false)
+    expect(isStoredKey('a'.repeat(21))).to.equal(false)
+  })
+
+  it('a flood of checks is refused, not queued without end, and ends', async () => {
+    const stored = await hashPassword('x', 1024)
+    const results = await Promise.allSettled(Array.from({ length: 200 }, () => verifyPassword('x', stored)))
+    const refused = results.filter(result => result.status === 'rejected')
+    expect(refused.length).to.equal(200 - 66)
+    for (const { reason } of refused) expect(reason).to.be.instanceOf(PasswordsBusy)
+    expect(await verifyPassword('x', stored)).to.equal(true)
+  })
+})
+
+describe('credentials', () => {
+  const credential = (given: Partial<Credential>): Credential => ({ user: 'u', scope: ['/*'], write: true, ...given })
+  const access = createAccessKey()
+
+  async function checked() {
+    const credentials = [
+      credential({ user: 'editor', password: await hashPassword('editor:1', COST) }),
+      credential({ user: 'plain', password: 'plain-1' }),
+      credential({ user: 'Jürgen', password: 'p', write: false }),
+      credential({ user: 'ci', key: access.stored }),
+      credential({ user: 'bot', key: 'a-plain-key-of-the-bot-1', password: 'bot-1' }),
+    ]
+    return credentialCheck(credentials)
+  }
+
+  const BASIC: [user: string, password: string, found: string | undefined][] = [
+    ['editor', 'editor:1', 'editor'],
+    ['editor', 'editor:2', undefined],
+    ['editor', '', undefined],
+    ['Editor', 'editor:1', undefined],
+    ['plain', 'plain-1', 'plain'],
+    ['plain', 'editor:1', undefined],
+    ['Ju\u0308rgen', 'p', 'Jürgen'],
+    ['nobody', 'plain-1', undefined],
+    ['', '', undefined],
+    ['ci', '', undefined],
+    ['ci', 'undefined', undefined],
+    ['ci', access.key, 'ci'],
+    ['ci', access.stored, undefined],
+    ['plain', access.key, undefined],
+    ['bot', 'a-plain-key-of-the-bot-1', 'bot'],
+    ['bot', 'bot-1', 'bot'],
+    ['__proto__', 'x', undefined],
+  ]
+  for (const [user, password, found] of BASIC) {
+    it(`MNT-1 Basic ${user}:${password.slice(0, 12)} opens ${found ?? 'nothing'}`, async () => {
+      expect((await (await checked()).basic(user, password))?.user).to.equal(found)
+    })
+  }
+
+  const BEARER: [token: string, found: string | undefined][] = [
+    [access.key, 'ci'],
+    [access.stored, undefined],
+    ['a-plain-key-of-the-bot-1', 'bot'],
+    ['editor:1', 'editor'],
+    ['plain-1', 'plain'],
+    ['bot-1', 'bot'],
+    ['wrong', undefined],
+    ['', undefined],
+  ]
+  for (const [token, found] of BEARER) {
+    it(`DAV-3 Bearer ${token.slice(0, 12)} opens ${found ?? 'nothing'}`, async () => {
+      expect((await (await checked()).bearer(token))?.user).to.equal(found)
+    })
+  }
+
+  it('MNT-4 without credentials nothing opens', async () => {
+    const check = credentialCheck([])
+    expect(await check.basic('editor', 'x')).to.equal(undefined)
+    expect(await check.bearer('x')).to.equal(undefined)
+  })
+
+  it('MNT-1 names cost the same whether they exist, have a plain password, or only a key', async () => {
+    const check = credentialCheck([
+      credential({ user: 'hashed', password: await hashPassword('right') }),
+      credential({ user: 'plain', password: 'right' }),
+      credential({ user: 'ci', key: access.stored }),
+    ])
+    const time = async (user: string) => {
+      const start = performance.now()
+      expect(await check.basic(user, 'wrong')).to.equal(undefined)
+      return performance.now() - start
+    }
+    const hashed = await time('hashed')
+    for (const user of ['plain', 'ci', 'nobody']) expect(await time(user), user).to.be.within(hashed / 5, hashed * 5)
+  })
+
+  it('MNT-1 without any hash nothing is slow', async () => {
+    const check = credentialCheck([credential({ user: 'plain', password: 'right' })])
+    const start = performance.now()
+    for (let index = 0; index < 100; index++) expect(await check.basic('nobody', 'wrong')).to.equal(undefined)
+    expect(performance.now() - start).to.be.below(500)
+  })
+
+  it('an access key needs no slow hash', async () => {
+    const check = await checked()
+    const start = performance.now()
+    for (let index = 0; index < 200; index++) await check.bearer(access.key)
+    expect(performance.now() - start).to.be.below(500)
+  })
+})
