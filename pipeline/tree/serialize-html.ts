@@ -17,9 +17,14 @@ export function isVoid(element: ElementNode): boolean {
   return VOID.has(element.tagName) && element.namespaceURI === HTML_NAMESPACE
 }
 
+function isRaw(element: ElementNode): boolean {
+  return RAW.has(element.tagName) && element.namespaceURI === HTML_NAMESPACE
+}
+
 /** @returns markup of the node itself; of a document or fragment, that of its children */
 export function outerHtml(node: AnyNode): string {
-  return 'parentNode' in node ? one(node, false) : innerHtml(node)
+  if (!('parentNode' in node)) return innerHtml(node)
+  return one(node, node.parentNode !== null && isElement(node.parentNode) && isRaw(node.parentNode))
 }
 
 /** @returns markup of the node's children; of a `template`, that of its contents */
@@ -32,7 +37,7 @@ export function innerHtml(node: AnyNode): string {
 function content(element: ElementNode): string {
   const isHtml = element.namespaceURI === HTML_NAMESPACE
   const nodes = (isHtml && element.content ? element.content : element).childNodes
-  const markup = all(nodes, isHtml && RAW.has(element.tagName))
+  const markup = all(nodes, isRaw(element))
   // The standard leaves this out, and the text would lose its first line when it is read again.
   return isHtml && LEADING_LINE_FEED.has(element.tagName) && markup.startsWith('\n') ? `\n${markup}` : markup
 }

@@ -114,9 +114,14 @@ function read(
     append({ nodeName: '#comment', data, parentNode: parent, sourceCodeLocation: place(cursor, parser.position + 1) })
   })
   // Reported when the `<` behind it was read, or at the end of a fragment.
-  parser.on('text', value =>
-    appendText(value, source[parser.position - 1] === '<' ? parser.position - 1 : source.length),
-  )
+  parser.on('text', value => {
+    const endOffset = source[parser.position - 1] === '<' ? parser.position - 1 : source.length
+    // The reader looks for this only inside elements.
+    if (fragment && open.length === 0 && source.slice(cursor, endOffset).includes(']]>')) {
+      throw new TreeError('malformed', 'The string "]]>" is disallowed in character data.', cursor)
+    }
+    appendText(value, endOffset)
+  })
   parser.on('cdata', value => appendText(value, parser.position))
 
   parser.on('opentagstart', () => {
