@@ -5,6 +5,7 @@
 
 import { tooLarge } from './limits.ts'
 import { microdataValue, type ValueReader } from './microdata-value.ts'
+import { localName } from './namespaces.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from './nodes.ts'
 
 export interface Item {
@@ -119,7 +120,7 @@ function topLevelScopes(root: ParentNode, seen?: Set<ElementNode>): ElementNode[
 function eachElement(node: ParentNode, visit: (element: ElementNode) => boolean): void {
   if (isElement(node)) {
     // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
-    if (!visit(node) || (node.tagName === 'template' && node.namespaceURI === HTML_NAMESPACE)) return
+    if (!visit(node) || (node.namespaceURI === HTML_NAMESPACE && localName(node.tagName) === 'template')) return
   }
   for (const child of node.childNodes) if (isElement(child)) eachElement(child, visit)
 }

@@ -1,0 +1,122 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { addressIndex, escapeIdentifier, uniqueSelector } from '../../pipeline/tree/address.ts'
+import { parseDocument } from '../../pipeline/tree/document.ts'
+import type { DocumentKind, ElementNode } from '../../pipeline/tree/nodes.ts'
+import { elementsOf, runs } from './samples.ts'
+
+/** Addresses of all elements. */
+function addresses(kind: DocumentKind, source: string): string[] {
+  const document = parseDocument(kind, source)
+  const index = addressIndex(document)
+  return elementsOf(document.root).map(element => uniqueSelector(element, document, index))
+}
+
+describe('tree/address', () => {
+  it('HTTP-67 the id where it is unique, else steps from the nearest unique id or from html', () => {
+    const source = '<!doctype html><ul><li>a<li id=x>b<i></i><b id=y></b></ul><p id=y><b></b></p><p id=Y></p>'
+    expect(addresses('html', source)).to.deep.equal([
+      'html',
+      'html > head:nth-child(1)',
+      'html > body:nth-child(2)',
+      'html > body:nth-child(2) > ul:nth-child(1)',
+      'html > body:nth-child(2) > ul:nth-child(1) > li:nth-child(1)',
+      '#x',
+      '#x > i:nth-child(1)',
+      '#x > b:nth-child(2)',
+      'html > body:nth-child(2) > p:nth-child(2)',
+      'html > body:nth-child(2) > p:nth-child(2) > b:nth-child(1)',
+      '#Y',
+    ])
+  })
+
+  it('in quirks mode ids that differ in case are not unique', () => {
+    expect(addresses('html', '<p id=y></p><p id=Y></p><p id=z></p>').slice(3)).to.deep.equal([
+      'html > body:nth-child(2) > p:nth-child(1)',
+      'html > body:nth-child(2) > p:nth-child(2)',
+      '#z',
+    ])
+  })
+
+  it('ids in templates do not count, nor does an empty one', () => {
+    const source = '<!doctype html><body><template><p id=x></p></template><p id=x></p><p id></p>'
+    expect(
+      addresses('html', source).filter(selector => selector.includes('p:') || selector.startsWith('#')),
+    ).to.include('#x')
+    expect(addresses('html', source).at(-1)).to.equal('html > body:nth-child(2) > p:nth-child(3)')
+  })
+
+  it('text and comments are no siblings', () => {
+    expect(addresses('html', '<div>a<!--b--><i></i>c<b></b></div>').slice(-2)).to.deep.equal([
+      'html > body:nth-child(2) > div:nth-child(1) > i:nth-child(1)',
+      'html > body:nth-child(2) > div:nth-child(1) > b:nth-child(2)',
+    ])
+  })
+
+  it('names and ids are escaped', () => {
+    expect(addresses('html', '<!doctype html><o:p id="a b"></o:p><o:p><x.y></x.y></o:p>').slice(3)).to.deep.equal([
+      '#a\\ b',
+      'html > body:nth-child(2) > o\\:p:nth-child(2)',
+      'html > body:nth-child(2) > o\\:p:nth-child(2) > x\\.y:nth-child(1)',
+    ])
+  })
+
+  it('XML: the root is told from elements of its name, prefixes stand for any namespace', () => {
+    expect(addresses('xml', '<f:feed xmlns:f="u"><feed><f:e/><e.x id="i"/></feed></f:feed>')).to.deep.equal([
+      '*|feed:root',
+      '*|feed:root > feed:nth-child(1)',
+      '*|feed:root > feed:nth-child(1) > *|e:nth-child(1)',
+      '#i',
+    ])
+  })
+
+  it('CSSOM identifiers', () => {
+    const cases: [name: string, expected: string][] = [
+      ['a', 'a'],
+      ['-', '\\-'],
+      ['--', '--'],
+      ['-a', '-a'],
+      ['1a', '\\31 a'],
+      ['-1a', '-\\31 a'],
+      ['--1', '--1'],
+      ['a1', 'a1'],
+      ['\0', '\ufffd'],
+      ['a\0', 'a\ufffd'],
+      ['\n', '\\a '],
+      ['\x7f', '\\7f '],
+      ['a b', 'a\\ b'],
+      ['a\\b', 'a\\\\b'],
+      ['\\31 ', '\\\\31\\ '],
+      ['a.b:c#d', 'a\\.b\\:c\\#d'],
+      ['é😀_-', 'é😀_-'],
+      ['\u00a0', '\u00a0'],
+    ]
+    for (const [name, expected] of cases) expect(escapeIdentifier(name), JSON.stringify(name)).to.equal(expected)
+  })
+
+  it('addresses of a document differ from each other', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.constantFrom('<p>', '</p>', '<div id=a>', '<div id=b>', '</div>', '<ul><li>', '</ul>', '<b>x</b>'),
+          { maxLength: 40 },
+        ),
+        parts => {
+          const all = addresses('html', `<!doctype html>${parts.join('')}`)
+          expect(new Set(all).size).to.equal(all.length)
+        },
+      ),
+      runs(200),
+    )
+  })
+
+  it('takes linear time for all elements of a document', () => {
+    const document = parseDocument('html', `<!doctype html><ul>${'<li><b></b></li>'.repeat(20_000)}</ul>`)
+    const index = addressIndex(document)
+    const start = performance.now()
+    const all: ElementNode[] = elementsOf(document.root)
+    for (const element of all) uniqueSelector(element, document, index)
+    expect(performance.now() - start).to.be.lessThan(1500)
+  })
+})
