@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { loadSettings } from '../../config/load.ts'
+import { siteTable } from '../../config/sites.ts'
+
+const DOCKER = new URL('../../docker/', import.meta.url)
+
+/** The environment that compose.yaml gives the server, with variables of the shell put in as Compose does. */
+async function environment(shell: Record<string, string>): Promise<Record<string, string>> {
+  const compose = parse(await readFile(new URL('compose.yaml', DOCKER), 'utf8'))
+  const variables: Record<string, string> = compose.services.server.environment
+  const put = (text: string) =>
+    text.replace(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}/g, (_, name, fallback) => shell[name] ?? fallback ?? '')
+  return Object.fromEntries(Object.entries(variables).map(([name, text]) => [name, put(text)]))
+}
+
+describe('docker', () => {
+  it('compose.yaml configures one site with a mount on a host of its own', async () => {
+    const env = await environment({ SITE_HOST: 'www.example.org', EDITOR_PASSWORD: 'secret' })
+    const { settings, warnings, firstStart } = await loadSettings({ env })
+    expect(warnings).to.deep.equal([])
+    expect(firstStart).to.equal(false)
+    expect(settings.trustProxy).to.equal(true)
+    const table = siteTable(settings)
+    expect(table.siteFor('www.example.org')?.publicUrl).to.equal('https://www.example.org')
+    expect(table.mountSiteFor('dav.www.example.org')?.credentials[0]).to.deep.include({
+      user: 'editor',
+      password: 'secret',
+    })
+  })
+
+  it('the Dockerfile sets settings that exist, and its ignore file lets in what it copies', async () => {
+    const dockerfile = await readFile(new URL('Dockerfile', DOCKER), 'utf8')
+    const env = Object.fromEntries(
+      [...dockerfile.matchAll(/(SCRIPTORIUM_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+    )
+    const { settings, warnings } = await loadSettings({ env })
+    expect(warnings).to.deep.equal([])
+    expect(settings).to.deep.include({ data: '/data', listen: { host: '0.0.0.0', port: 8080 } })
+    const ignored = await readFile(new URL('Dockerfile.dockerignore', DOCKER), 'utf8')
+    for (const [, source] of dockerfile.matchAll(/^COPY (\w+) /gm)) expect(ignored).to.include(`\n!${source}\n`)
+  })
+})
