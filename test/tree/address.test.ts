@@ -4,7 +4,8 @@ import { describe, it } from 'mocha'
 import { addressIndex, escapeIdentifier, uniqueSelector } from '../../pipeline/tree/address.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import type { DocumentKind, ElementNode } from '../../pipeline/tree/nodes.ts'
-import { elementsOf, runs } from './samples.ts'
+import { compileSelector, selectAll } from '../../pipeline/tree/selector/selector.ts'
+import { elementsOf, htmlSoup, runs, tidyHtml, xmlDocument } from './samples.ts'
 
 /** Addresses of all elements. */
 function addresses(kind: DocumentKind, source: string): string[] {
@@ -108,6 +109,44 @@ describe('tree/address', () => {
         },
       ),
       runs(200),
+    )
+  })
+
+  it('HTTP-67 an address finds exactly its element', () => {
+    const check = (kind: DocumentKind, source: string): void => {
+      const document = parseDocument(kind, source)
+      const index = addressIndex(document)
+      for (const element of selectAll(compileSelector('*'), document)) {
+        const address = uniqueSelector(element, document, index)
+        expect(selectAll(compileSelector(address), document), address).to.deep.equal([element])
+      }
+    }
+    const odd = fc.constantFrom(
+      'id="1 a"',
+      'id="-"',
+      'id="\\31"',
+      'id="é😀"',
+      'id="a&#10;b"',
+      'id="A"',
+      'id="a"',
+      'id=""',
+      'id="a.b"',
+    )
+    const marked = (markup: fc.Arbitrary<string>) =>
+      fc.tuple(markup, odd).map(([source, id]) => source.replace(/ (?:class|k)="[^"]*"/g, ` ${id}`))
+    fc.assert(
+      fc.property(marked(htmlSoup), source => check('html', source)),
+      runs(150),
+    )
+    fc.assert(
+      fc.property(marked(tidyHtml), source => check('html', source)),
+      runs(50),
+    )
+    fc.assert(
+      fc.property(marked(xmlDocument.map(source => source.replace(/ id="[^"]*"/g, ''))), source =>
+        check('xml', source),
+      ),
+      runs(150),
     )
   })
 
