@@ -1,6 +1,6 @@
 /** Selectors that address exactly one element and can be used as the range of a following request (HTTP-67). */
 
-import { localName, prefixOf } from './namespaces.ts'
+import { localName } from './namespaces.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, parentElement, type TreeDocument } from './nodes.ts'
 
 /** What addresses of many elements of one document need in common. */
@@ -9,18 +9,21 @@ export interface AddressIndex {
   ids: Map<string, number>
   /** One-based place of each element among the elements of its parent. */
   positions: Map<ElementNode, number>
+  /** Elements with each name, prefixes left out. */
+  names: Map<string, number>
 }
 
 /** Reads a document once, so that addressing many of its elements stays linear. */
 export function addressIndex(document: TreeDocument): AddressIndex {
-  const index: AddressIndex = { ids: new Map(), positions: new Map() }
+  const index: AddressIndex = { ids: new Map(), positions: new Map(), names: new Map() }
   const read = (parent: ParentNode): void => {
     let position = 0
     for (const child of parent.childNodes) {
       if (!isElement(child)) continue
       index.positions.set(child, ++position)
       const id = attribute(child, 'id')
-      if (id) index.ids.set(idKey(id, document), (index.ids.get(idKey(id, document)) ?? 0) + 1)
+      if (id) count(index.ids, idKey(id, document))
+      count(index.names, bareName(child, document))
       read(child)
     }
   }
@@ -28,12 +31,16 @@ export function addressIndex(document: TreeDocument): AddressIndex {
   return index
 }
 
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
 /**
  * @param element an element of the document, outside template contents
  * @param index `addressIndex(document)`, to be shared when several elements of an unchanged document are addressed
  * @returns `#id` when the id is unique, else steps `name:nth-child(i)` joined by ` > ` from the nearest ancestor with a
- *   unique id or from the document element. In XML the document element is `name:root`, and a name with a prefix is
- *   written `*|local`.
+ *   unique id or from the document element, which is `name:root` where others bear its name (SVG may hold an `html`). In
+ *   XML a name with a prefix is written `*|local`.
  */
 export function uniqueSelector(element: ElementNode, document: TreeDocument, index = addressIndex(document)): string {
   const steps: string[] = []
@@ -46,8 +53,8 @@ export function uniqueSelector(element: ElementNode, document: TreeDocument, ind
     }
     const parent = parentElement(node)
     if (!parent) {
-      // In XML an element of the same name may stand deeper, at the same place among its siblings.
-      steps.push(document.kind === 'xml' ? `${typeSelector(node, document)}:root` : typeSelector(node, document))
+      const alone = index.names.get(bareName(node, document)) === 1
+      steps.push(alone ? typeSelector(node, document) : `${typeSelector(node, document)}:root`)
       break
     }
     steps.push(`${typeSelector(node, document)}:nth-child(${index.positions.get(node) ?? 1})`)
@@ -62,9 +69,14 @@ function idKey(id: string, document: TreeDocument): string {
   return id.replace(/[A-Z]+/g, letters => letters.toLowerCase())
 }
 
+/** In XML the name without prefix; HTML knows no prefixes. */
+function bareName(element: ElementNode, document: TreeDocument): string {
+  return document.kind === 'xml' ? localName(element.tagName) : element.tagName
+}
+
 function typeSelector(element: ElementNode, document: TreeDocument): string {
-  if (document.kind === 'html' || prefixOf(element.tagName) === '') return escapeIdentifier(element.tagName)
-  return `*|${escapeIdentifier(localName(element.tagName))}`
+  const name = bareName(element, document)
+  return name === element.tagName ? escapeIdentifier(name) : `*|${escapeIdentifier(name)}`
 }
 
 /** Serializes an identifier (CSSOM, "serialize an identifier"). */

@@ -63,7 +63,18 @@ describe('tree/address', () => {
     ])
   })
 
-  it('XML: the root is told from elements of its name, prefixes stand for any namespace', () => {
+  it('the document element is told from others of its name', () => {
+    expect(addresses('html', '<!doctype html><svg><html></html></svg>')).to.deep.equal([
+      'html:root',
+      'html:root > head:nth-child(1)',
+      'html:root > body:nth-child(2)',
+      'html:root > body:nth-child(2) > svg:nth-child(1)',
+      'html:root > body:nth-child(2) > svg:nth-child(1) > html:nth-child(1)',
+    ])
+  })
+
+  it('XML: prefixes stand for any namespace', () => {
+    expect(addresses('xml', '<p:a xmlns:p="u"><b/></p:a>')).to.deep.equal(['*|a', '*|a > b:nth-child(1)'])
     expect(addresses('xml', '<f:feed xmlns:f="u"><feed><f:e/><e.x id="i"/></feed></f:feed>')).to.deep.equal([
       '*|feed:root',
       '*|feed:root > feed:nth-child(1)',
