@@ -47,6 +47,8 @@ export interface StagedBlob {
   size: number
   /** Set when the body was small enough to be kept in the database. */
   bytes?: Uint8Array
+  /** Set otherwise: a file that holds the bytes until a commit takes it or it is discarded. */
+  file?: string
   /** Drops the staged file; harmless after a commit or when called twice. */
   discard(): Promise<void>
 }
@@ -176,7 +178,7 @@ export interface SiteStore {
   derived(path: string, name: string): Promise<string | undefined>
   /** One kind of derived data of the whole site, ascending by path. */
   allDerived(name: string): AsyncIterable<{ path: string; version: number; value: string }>
-  /** Rewrites derived data without making a new version; ignored if the resource changed meanwhile. */
+  /** Rewrites the named derived data without making a new version; ignored if the resource changed meanwhile. */
   derive(resource: Resource, derived: Record<string, string>): Promise<void>
   properties(path: string): Promise<Property[]>
   counters(): Promise<Record<string, number>>
@@ -186,6 +188,12 @@ export interface SiteStore {
   allEvents(after: string | undefined, limit: number): Promise<StoredEvent[]>
   /** Newest id ever given out on a path, kept for 24 hours (EVT-49). */
   newestEvent(path: string): Promise<string | undefined>
+  /** Whether `events(path, after)` is everything that happened since: false when a reset is due instead (EVT-49). */
+  continuous(path: string, after: string): Promise<boolean>
+  /**
+   * Carries out all changes in order and stores the events, or does nothing at all. Bytes must not change until the
+   * promise settles. @throws StoreError
+   */
   commit(commit: Commit): Promise<CommitResult>
 }
 
@@ -197,8 +205,23 @@ export interface StagingOptions {
 /** Why a body could not be staged. */
 export class StagingError extends Error {
   readonly reason: 'too-large' | 'aborted'
-  constructor(reason: 'too-large' | 'aborted') {
-    super(reason)
+  constructor(reason: 'too-large' | 'aborted', options?: ErrorOptions) {
+    super(reason, options)
+    this.name = 'StagingError'
+    this.reason = reason
+  }
+}
+
+/** Why a store could not do what was asked of it; nothing was changed unless the reason is `failed`. */
+export class StoreError extends Error {
+  /**
+   * `invalid`: a path or a combination of paths that cannot be (a mistake of the caller); `busy`: another process kept
+   * the store locked; `full`: no space left; `closed`: after `close`; `failed`: anything else, the outcome may be unknown.
+   */
+  readonly reason: 'invalid' | 'busy' | 'full' | 'closed' | 'failed'
+  constructor(reason: 'invalid' | 'busy' | 'full' | 'closed' | 'failed', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreError'
     this.reason = reason
   }
 }

@@ -1,0 +1,43 @@
+/** Paths as keys: how a decoded absolute path is taken apart, and which paths may be stored at all. */
+
+/** Where a resource stands: the path of its collection and its name in it. The root has neither. */
+export interface Place {
+  /** Ends in `/`; empty for the root. */
+  folder: string
+  /** Last segment without slash; empty for the root. */
+  name: string
+}
+
+/** Takes a path apart; a trailing slash makes no difference, because a name is used once per collection. */
+export function placeOf(path: string): Place {
+  if (path === '/') return { folder: '', name: '' }
+  const end = path.endsWith('/') ? path.length - 1 : path.length
+  const cut = path.lastIndexOf('/', end - 1) + 1
+  return { folder: path.slice(0, cut), name: path.slice(cut, end) }
+}
+
+/** Path of the collection that a resource is a member of; empty for the root. */
+export function parentOf(path: string): string {
+  return placeOf(path).folder
+}
+
+/** True of paths of collections. */
+export function namesCollection(path: string): boolean {
+  return path.endsWith('/')
+}
+
+/**
+ * The first key behind everything below a collection, for range scans: `0` follows `/`.
+ * @param collection path with its trailing slash
+ */
+export function endOf(collection: string): string {
+  return `${collection.slice(0, -1)}0`
+}
+
+/** An empty segment, a dot segment or U+0000. */
+const UNSTORABLE = /\/(?:\/|\.{1,2}(?:\/|$))|\0/
+
+/** Whether a path can be stored: absolute, well-formed text, no empty, `.` or `..` segments, no U+0000. */
+export function isStorable(path: string): boolean {
+  return path.startsWith('/') && !UNSTORABLE.test(path) && path.isWellFormed()
+}

@@ -1,0 +1,139 @@
+/**
+ * Bytes of large blobs: files named by their SHA-256 beside the database. A file is complete and on disk before a
+ * committed row refers to it, and goes away only after no row has referred to it for a while.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rm, statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Database } from './database.ts'
+
+/** Milliseconds that an unreferenced file stays, for readers that were given its name and have not opened it yet. */
+export const GRACE = 10 * 60_000
+
+/** Files removed in one go, so that commits never wait long for it. */
+const SWEPT_AT_ONCE = 16
+
+/** File that holds the bytes of this digest. */
+export function blobFile(folder: string, digest: string): string {
+  return join(folder, 'blobs', digest.slice(0, 2), digest.slice(2))
+}
+
+/** Where bodies are written while they arrive. */
+export function stagingFolder(folder: string): string {
+  return join(folder, 'staging')
+}
+
+/** This machine, as names of staged files show it. */
+export const HOST = hostname().replace(/[^\w.]/g, '_')
+
+/** Name of a staged file: host and process come first, so that a later start can tell whether anybody still needs it. */
+export function stagedName(rest: string): string {
+  return `${HOST}-${process.pid}-${rest}`
+}
+
+/** Brings the names in a folder to disk. Windows has no such call and needs none. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Brings the new names of these folders to disk, those of their parents included. */
+export function syncFolders(folder: string, folders: ReadonlySet<string>): void {
+  if (folders.size === 0) return
+  for (const each of folders) syncFolder(each)
+  syncFolder(join(folder, 'blobs'))
+}
+
+/**
+ * Gives a staged file its final name, unless a file of that name is there already: it holds the same bytes, and replacing
+ * a large one would take as long as removing it.
+ * @returns the folder whose names changed, or undefined when the staged file is left over
+ * @throws Error when neither the staged file nor the final one exists
+ */
+export function adoptFile(folder: string, staged: string, digest: string, size: number): string | undefined {
+  const target = blobFile(folder, digest)
+  if (statSync(target, { throwIfNoEntry: false })?.size === size) return undefined
+  const parent = dirname(target)
+  mkdirSync(parent, { recursive: true })
+  renameSync(staged, target)
+  return parent
+}
+
+/** Removes files while the thread goes on with its work. What cannot be removed now goes at the next start. */
+export function removeLater(files: readonly string[]): void {
+  for (const file of files) rm(file, { force: true }, () => undefined)
+}
+
+/** What a round of sweeping did. */
+export interface Swept {
+  /** Where the files are now, to be removed when the transaction is over: that can take a while. */
+  files: string[]
+  /** True when more is waiting. */
+  more: boolean
+}
+
+/** Takes away files that nothing refers to; must run while no other connection can commit. */
+export interface Sweep {
+  /** Blobs given up before the time, at most a few. */
+  unused(before: number): Swept
+  /** Files without a row, left behind by a crash. @param shard `00` to `ff` */
+  unknown(shard: string): Swept
+}
+
+/**
+ * @param database a connection for writing; its caller opens and ends the transactions
+ * @param folder of the store
+ */
+export function prepareSweep(database: Database, folder: string): Sweep {
+  const candidates = database.prepare<{ digest: string }>(
+    `SELECT digest FROM blob WHERE unused < ? ORDER BY unused LIMIT ${SWEPT_AT_ONCE}`,
+  )
+  const referred = database.prepare<{ found: number }>(
+    'SELECT EXISTS (SELECT 1 FROM resource WHERE digest = ? AND in_file = 1) AS found',
+  )
+  const known = database.prepare<{ found: number }>('SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?) AS found')
+  const reuse = database.prepare('UPDATE blob SET unused = NULL WHERE digest = ?')
+  const remove = database.prepare('DELETE FROM blob WHERE digest = ?')
+  const mark = randomBytes(6).toString('hex')
+  let count = 0
+
+  /** Renames a file to where nobody looks for it; it is removed at the next start at the latest. */
+  function setAside(file: string): string[] {
+    const aside = join(stagingFolder(folder), stagedName(`${mark}-gone-${++count}`))
+    try {
+      renameSync(file, aside)
+      return [aside]
+    } catch {
+      // Missing, or open on a system that does not rename open files: then it is a file without a row from now on.
+      return []
+    }
+  }
+
+  return {
+    unused(before) {
+      const found = candidates.all(before)
+      const files: string[] = []
+      for (const { digest } of found) {
+        if (referred.get(digest)?.found === 1) reuse.run(digest)
+        else {
+          files.push(...setAside(blobFile(folder, digest)))
+          remove.run(digest)
+        }
+      }
+      return { files, more: found.length === SWEPT_AT_ONCE }
+    },
+    unknown(shard) {
+      const directory = join(folder, 'blobs', shard)
+      if (!existsSync(directory)) return { files: [], more: false }
+      const strays = readdirSync(directory).filter(name => known.get(shard + name)?.found !== 1)
+      return { files: strays.flatMap(name => setAside(join(directory, name))), more: false }
+    },
+  }
+}

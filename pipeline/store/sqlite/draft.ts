@@ -1,0 +1,146 @@
+/**
+ * A transaction of the writer and the commits inside it. What a commit changes beside rows stays in its draft until it
+ * has succeeded, so that undoing it touches nothing of the others.
+ */
+
+import { placeOf } from '../paths.ts'
+import type { CommitResult, Resource } from '../store.ts'
+import type { Database } from './database.ts'
+import { pathOf, type ResourceRow, resourceOf } from './rows.ts'
+import type { Statements } from './statements.ts'
+import { flushSums, mergeSums, type Sums } from './sums.ts'
+
+/** What lives as long as the writer does. */
+export interface WriterState {
+  database: Database
+  statements: Statements
+  /** Compiled on first use: they take a deep copy apart. */
+  copies: ReturnType<Database['prepare']>[] | undefined
+  folder: string
+  /** Told about every event, so that those beyond the limits of a path are removed in time. */
+  grew(site: number, path: string, bytes: number): void
+}
+
+/** A site within a transaction: the newest event id that was given out, and what its collections have to gain. */
+export interface SiteState {
+  id: number
+  name: string
+  ms: number
+  seq: number
+  sums: Sums
+  /** Collections seen to exist. */
+  known: Set<string>
+}
+
+/** One group of commits between BEGIN and COMMIT. */
+export interface Transaction {
+  writer: WriterState
+  sites: Map<string, SiteState>
+  version: number
+  /** Highest number of a resource; read when the first one is added. */
+  lastId: number | undefined
+  /** Folders with new names that must be on disk before COMMIT. */
+  folders: Set<string>
+  /** Staged files whose bytes were stored already; removed after COMMIT. */
+  leftovers: string[]
+}
+
+/** One commit on its way. */
+export interface Draft {
+  transaction: Transaction
+  statements: Statements
+  site: SiteState
+  /** True when the site did not exist before. */
+  founded: boolean
+  version: number
+  at: number
+  /** Names without a line in sums. */
+  unlisted: ReadonlySet<string>
+  /** Bytes of all contents of the message. */
+  bytes: ArrayBuffer
+  sums: Sums
+  known: Set<string>
+  /** Set once pending sums were written early: what they were before, in case the commit is undone. */
+  before: { sums: Sums; known: Set<string> } | undefined
+  ms: number
+  seq: number
+  /** Staged files that become blobs when everything else has succeeded. */
+  adoptions: { file: string; digest: string; size: number }[]
+}
+
+/** Thrown inside a commit to undo it; carries the answer. */
+export class Refusal extends Error {
+  readonly result: Extract<CommitResult, { ok: false }>
+  constructor(result: Extract<CommitResult, { ok: false }>) {
+    super(result.reason)
+    this.result = result
+  }
+}
+
+/** Undoes the commit because of what stands, or does not stand, at a path. */
+export function refuse(reason: 'version' | 'missing' | 'kind', path: string, row?: ResourceRow): never {
+  const current = row === undefined ? undefined : resourceOf(row)
+  if (reason === 'kind' && current !== undefined) throw new Refusal({ ok: false, reason, path, current })
+  if (reason === 'missing') throw new Refusal({ ok: false, reason, path })
+  throw new Refusal(
+    current === undefined ? { ok: false, reason: 'version', path } : { ok: false, reason: 'version', path, current },
+  )
+}
+
+/** The row at a place, whatever its kind. */
+export function rowAt(draft: Draft, path: string): ResourceRow | undefined {
+  const { folder, name } = placeOf(path)
+  return draft.statements.find.get(draft.site.id, folder, name)
+}
+
+/** The resource of exactly this path: `/a` finds no collection and `/a/` no file. */
+export function resourceAt(draft: Draft, path: string): Resource | undefined {
+  const row = rowAt(draft, path)
+  return row !== undefined && pathOf(row) === path ? resourceOf(row) : undefined
+}
+
+/** A number for a new resource. */
+export function nextId(draft: Draft, count = 1): number {
+  const { transaction } = draft
+  transaction.lastId ??= draft.statements.lastId.get()?.id ?? 0
+  const id = transaction.lastId + 1
+  transaction.lastId += count
+  return id
+}
+
+/**
+ * Writes what is pending in the site so far, so that whole subtrees can be taken away, moved or copied with right sums.
+ * Forgets which collections exist.
+ */
+export function settle(draft: Draft): void {
+  const { site, statements } = draft
+  draft.before ??= { sums: site.sums, known: site.known }
+  const pending: Sums = new Map()
+  mergeSums(pending, site.sums)
+  mergeSums(pending, draft.sums)
+  flushSums(statements, site.id, pending)
+  site.sums = new Map()
+  site.known = new Set()
+  draft.sums = new Map()
+  draft.known = new Set()
+}
+
+/** Makes what a successful commit noted part of its transaction. */
+export function keep(draft: Draft): void {
+  const { site, transaction } = draft
+  transaction.version = draft.version
+  site.ms = draft.ms
+  site.seq = draft.seq
+  mergeSums(site.sums, draft.sums)
+  for (const path of draft.known) site.known.add(path)
+}
+
+/** Forgets what an undone commit noted; the rows are rolled back by the caller. */
+export function forget(draft: Draft): void {
+  const { site, transaction, before } = draft
+  if (before !== undefined) {
+    site.sums = before.sums
+    site.known = before.known
+  }
+  if (draft.founded) transaction.sites.delete(site.name)
+}

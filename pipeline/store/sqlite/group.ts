@@ -1,0 +1,88 @@
+/** Group commit: the jobs that arrived together share one transaction and one flush to disk, and fail one by one. */
+
+import { type Place, placeOf } from '../paths.ts'
+import { removeLater, syncFolders } from './blobs.ts'
+import { runCommit } from './commit.ts'
+import { reasonOf } from './database.ts'
+import type { Transaction, WriterState } from './draft.ts'
+import type { Answer, Job } from './jobs.ts'
+import { flushSums } from './sums.ts'
+
+/** A job with the bytes of the message it came in. */
+export interface Arrived {
+  job: Job
+  bytes: ArrayBuffer
+}
+
+function failure(job: Job, error: unknown): Answer {
+  const message = error instanceof Error ? error.message : String(error)
+  return { id: job.id, error: { reason: reasonOf(error), message } }
+}
+
+function derive({ writer: { statements } }: Transaction, job: Extract<Job, { task: 'derive' }>, place: Place): void {
+  const site = statements.site.get(job.site)
+  const row = site === undefined ? undefined : statements.find.get(site.id, place.folder, place.name)
+  if (site === undefined || row === undefined || row.version !== job.version) return
+  for (const [name, value] of Object.entries(job.derived)) statements.derive.run(row.id, name, site.id, value)
+}
+
+function startTransaction(writer: WriterState, version: number): Transaction {
+  return { writer, sites: new Map(), version, lastId: undefined, folders: new Set(), leftovers: [] }
+}
+
+function runJob(transaction: Transaction, { job, bytes }: Arrived): Answer {
+  if (job.task === 'commit') return { id: job.id, result: runCommit(transaction, job, bytes) }
+  if (job.task === 'derive') derive(transaction, job, placeOf(job.path))
+  else transaction.writer.statements.setSetting.run(job.name, job.value)
+  return { id: job.id, result: undefined }
+}
+
+/** Writes what the commits of a transaction left for its end. */
+function finish(transaction: Transaction, version: number): void {
+  const { statements, folder } = transaction.writer
+  for (const site of transaction.sites.values()) {
+    flushSums(statements, site.id, site.sums)
+    statements.setSite.run(site.ms, site.seq, site.id)
+  }
+  if (transaction.version !== version) statements.setProgress.run(transaction.version)
+  syncFolders(folder, transaction.folders)
+}
+
+function rollBack({ database, statements }: WriterState): void {
+  if (database.inTransaction()) statements.rollback.run()
+}
+
+/**
+ * Runs jobs in one transaction. A job that fails is undone alone; when the transaction itself fails, as on a full disk,
+ * the jobs are tried again one by one.
+ * @returns an answer for every job, after everything answered with success is on disk
+ */
+export function runGroup(writer: WriterState, arrived: Arrived[]): Answer[] {
+  const { database, statements } = writer
+  try {
+    statements.begin.run()
+  } catch (error) {
+    return arrived.map(({ job }) => failure(job, error))
+  }
+  try {
+    const version = statements.progress.get()?.version ?? 0
+    const transaction = startTransaction(writer, version)
+    const answers: Answer[] = []
+    for (const each of arrived) {
+      try {
+        answers.push(runJob(transaction, each))
+      } catch (error) {
+        if (!database.inTransaction()) throw error
+        answers.push(failure(each.job, error))
+      }
+    }
+    finish(transaction, version)
+    statements.commit.run()
+    removeLater(transaction.leftovers)
+    return answers
+  } catch (error) {
+    rollBack(writer)
+    if (arrived.length > 1) return arrived.flatMap(each => runGroup(writer, [each]))
+    return arrived.map(({ job }) => failure(job, error))
+  }
+}

@@ -1,0 +1,62 @@
+/** What the threads of the store say to each other. */
+
+import type { Change, Commit, CommitResult, StoreError } from '../store.ts'
+
+/**
+ * Bytes of a change on their way to the writer: a stretch of the buffer that travels with the message, or a staged file.
+ */
+export type PackedContent =
+  | { offset: number; length: number; digest?: string }
+  | { file: string; sha256: string; sha1: string; md5: string; size: number }
+
+/** A change with its bytes taken out. */
+export type PackedChange =
+  | Exclude<Change, { op: 'put' }>
+  | (Omit<Extract<Change, { op: 'put' }>, 'content'> & { content: PackedContent })
+
+/** One thing for the writer to do. Times are unix milliseconds by the clock of the process. */
+export type Job =
+  | {
+      task: 'commit'
+      id: number
+      at: number
+      site: string
+      commit: Omit<Commit, 'changes'> & { changes: PackedChange[] }
+      /** Names in the paths of the changes that have no line in the sum of their collection. */
+      unlisted: string[]
+    }
+  | {
+      task: 'derive'
+      id: number
+      at: number
+      site: string
+      path: string
+      version: number
+      derived: Record<string, string>
+    }
+  | { task: 'setting'; id: number; at: number; name: string; value: string }
+
+/** A message to the writer. */
+export type WriterMessage =
+  | { jobs: Job[]; bytes: ArrayBuffer }
+  /** Nothing to commit, but time has passed. */
+  | { upkeep: number }
+  | { close: true }
+
+/** What became of a job; `result` is undefined for jobs other than commits. */
+export type Answer =
+  | { id: number; result: CommitResult | undefined }
+  | { id: number; error: { reason: StoreError['reason']; message: string } }
+
+/** A message of the writer. */
+export type WriterReply =
+  | { ready: true }
+  | { answers: Answer[] }
+  | { log: { level: 'warn' | 'error'; message: string; details: Record<string, unknown> } }
+
+/** What the writer is started with. */
+export interface WriterData {
+  folder: string
+  /** Milliseconds. */
+  eventRetention: number
+}

@@ -1,0 +1,204 @@
+/** What a site's part of the store reads, on the calling thread, through statements compiled once per connection. */
+
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { namesCollection, placeOf } from '../paths.ts'
+import type { Body, Property, Resource, SiteStore } from '../store.ts'
+import { ZERO } from '../tags.ts'
+import { blobFile } from './blobs.ts'
+import type { Database } from './database.ts'
+import { type EventReader, prepareEvents } from './event-reader.ts'
+import { COLUMNS, MEMBER_COLUMNS, type MemberTuple, memberOf, pathOf, type ResourceRow, resourceOf } from './rows.ts'
+import { walk } from './walk.ts'
+
+/** Members read at once. */
+const PAGE = 512
+
+/** Members of a listing read at once: up to here it is one query. */
+const LISTING = 4096
+
+/** Pieces of derived data sorted at once: more are found by walking the site. */
+const SORTED = 2048
+
+/** Everything that reading needs from the store. */
+export interface ReaderContext {
+  database: Database
+  folder: string
+  clock: () => number
+  /** Milliseconds. */
+  eventRetention: number
+  /** Unix milliseconds shown as the times of roots of sites that nobody has written to. */
+  opened: number
+  /** A second connection, for reads that have to see one state over several turns of the event loop. */
+  connect(): Database
+}
+
+/** The reading half of a site. */
+export type SiteReader = Omit<SiteStore, 'name' | 'commit' | 'derive'>
+
+const MEMBERS = `SELECT ${MEMBER_COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name > ? ORDER BY name LIMIT ?`
+
+function prepareReads(database: Database) {
+  return {
+    site: database.prepare<{ id: number }>('SELECT id FROM site WHERE name = ?'),
+    find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
+    members: database.prepareTuples<MemberTuple>(MEMBERS),
+    body: database.prepare<{ in_file: number; bytes: Uint8Array | null }>(
+      `SELECT in_file, bytes FROM resource LEFT JOIN body ON body.id = resource.id
+       WHERE site = ? AND folder = ? AND name = ? AND version = ? AND kind <> 0`,
+    ),
+    digests: database.prepare<{ sha1: string; md5: string }>('SELECT sha1, md5 FROM blob WHERE digest = ?'),
+    derived: database.prepare<{ version: number; value: string }>(
+      `SELECT version, value FROM resource JOIN derived ON derived.id = resource.id
+       WHERE resource.site = ? AND folder = ? AND resource.name = ? AND derived.name = ?`,
+    ),
+    countDerived: database.prepare<{ count: number }>(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM derived WHERE site = ? AND name = ? LIMIT ${SORTED + 1})`,
+    ),
+    placesOfDerived: database.prepare<{ path: string }>(
+      `SELECT folder || resource.name AS path FROM derived JOIN resource ON resource.id = derived.id
+       WHERE derived.site = ? AND derived.name = ? ORDER BY path`,
+    ),
+    properties: database.prepare<Property>(
+      `SELECT namespace, property.name AS name, value FROM resource JOIN property ON property.id = resource.id
+       WHERE site = ? AND folder = ? AND resource.name = ?`,
+    ),
+    counters: database.prepare<{ name: string; value: number }>('SELECT name, value FROM counter WHERE site = ?'),
+  }
+}
+
+/** Compiled reads of a connection, shared by all sites. */
+export interface Reader {
+  context: ReaderContext
+  reads: ReturnType<typeof prepareReads>
+  events: EventReader
+}
+
+export function prepareReader(context: ReaderContext): Reader {
+  return { context, reads: prepareReads(context.database), events: prepareEvents(context) }
+}
+
+/** Root of a site without commits: an empty collection. */
+function emptyRoot(opened: number): Resource {
+  const times = { created: opened, modified: opened, sameSecond: false }
+  return {
+    path: '/',
+    kind: 'collection',
+    version: 0,
+    digest: '',
+    size: 0,
+    type: '',
+    ...times,
+    properties: ZERO,
+    members: ZERO,
+  }
+}
+
+/** The bytes in slices of a megabyte, the event loop getting its turn after each. */
+async function hashSlowly(bytes: Uint8Array): Promise<{ sha1: string; md5: string }> {
+  const [sha1, md5] = [createHash('sha1'), createHash('md5')]
+  for (let from = 0; from < bytes.length; from += 1 << 20) {
+    const slice = bytes.subarray(from, from + (1 << 20))
+    sha1.update(slice)
+    md5.update(slice)
+    await setImmediate()
+  }
+  return { sha1: sha1.digest('hex'), md5: md5.digest('hex') }
+}
+
+/** All members of a collection that is too large for one query, in one state, a page at a time. */
+async function listSlowly(context: ReaderContext, site: number, collection: string): Promise<Resource[]> {
+  const database = context.connect()
+  try {
+    database.exec('BEGIN')
+    const members = database.prepareTuples<MemberTuple>(MEMBERS)
+    const found: Resource[] = []
+    for (let after = ''; ; ) {
+      const rows = members.all(site, collection, after, LISTING)
+      for (const row of rows) found.push(memberOf(collection, row))
+      if (rows.length < LISTING) return found
+      after = rows.at(-1)?.[0] ?? ''
+      await setImmediate()
+    }
+  } finally {
+    database.close()
+  }
+}
+
+/** Reads of one site. @param name of the site; it need not exist yet */
+export function readSite({ context, reads, events }: Reader, name: string): SiteReader {
+  let known: number | undefined
+  /** Number of the site; 0, which no site has, before its first commit. */
+  const site = (): number => (known ??= reads.site.get(name)?.id) ?? 0
+
+  function find(path: string): Resource | undefined {
+    const { folder, name } = placeOf(path)
+    const row = reads.find.get(site(), folder, name)
+    if (row === undefined) return path === '/' ? emptyRoot(context.opened) : undefined
+    return pathOf(row) === path ? resourceOf(row) : undefined
+  }
+
+  function body(resource: Resource): Body | undefined {
+    const { folder, name } = placeOf(resource.path)
+    const row = reads.body.get(site(), folder, name, resource.version)
+    if (row === undefined) return undefined
+    if (row.in_file === 1) return { file: blobFile(context.folder, resource.digest), size: resource.size }
+    return { bytes: row.bytes ?? new Uint8Array() }
+  }
+
+  function derived(path: string, kind: string) {
+    const { folder, name } = placeOf(path)
+    return reads.derived.get(site(), folder, name, kind)
+  }
+
+  const page = (collection: string, after: string): Resource[] =>
+    reads.members.all(site(), collection, after, PAGE).map(row => memberOf(collection, row))
+
+  return {
+    async find(path) {
+      return find(path)
+    },
+    async body(resource) {
+      return body(resource)
+    },
+    async checksums(resource) {
+      const content = body(resource)
+      if (content === undefined) return undefined
+      if ('file' in content) return reads.digests.get(resource.digest)
+      return hashSlowly(content.bytes)
+    },
+    async list(collection) {
+      const rows = reads.members.all(site(), collection, '', LISTING)
+      if (rows.length === LISTING) return listSlowly(context, site(), collection)
+      return rows.map(row => memberOf(collection, row))
+    },
+    async *walk(prefix, { collections = false } = {}) {
+      if (!namesCollection(prefix)) return
+      for await (const resource of walk(page, prefix)) {
+        if (collections || resource.kind !== 'collection') yield resource
+      }
+    },
+    async derived(path, kind) {
+      return derived(path, kind)?.value
+    },
+    async *allDerived(kind) {
+      const few = (reads.countDerived.get(site(), kind)?.count ?? 0) <= SORTED
+      const places = few ? reads.placesOfDerived.all(site(), kind) : walk(page, '/')
+      for await (const { path } of places) {
+        const found = derived(path, kind)
+        if (found !== undefined) yield { path, ...found }
+      }
+    },
+    async properties(path) {
+      const { folder, name } = placeOf(path)
+      return reads.properties.all(site(), folder, name)
+    },
+    async counters() {
+      return Object.fromEntries(reads.counters.all(site()).map(({ name, value }) => [name, value]))
+    },
+    events: async (path, after) => events.ofPath(site(), path, after),
+    allEvents: async (after, limit) => events.ofSite(site(), after, limit),
+    newestEvent: async path => events.newest(site(), path),
+    continuous: async (path, after) => events.continuous(site(), path, after),
+  }
+}

@@ -1,0 +1,118 @@
+/** Forgetting events: by age, and by number and size per path (EVT-46). What was dropped last is remembered for a day. */
+
+import type { Database } from './database.ts'
+
+/** Milliseconds that the last dropped id of a path is kept (EVT-49). */
+const REMEMBERED = 24 * 60 * 60_000
+
+/** Most events and bytes of payload kept per path; a path is looked at whenever it gained a tenth of that. */
+const MOST = { events: 10_000, bytes: 16 * 1024 * 1024 }
+const SLACK = { events: MOST.events / 10, bytes: MOST.bytes / 10 }
+
+/** Rows removed in one go, so that commits never wait long for it. */
+const AT_ONCE = 500
+
+/** Paths whose growth is followed; beyond that the count starts anew. */
+const FOLLOWED = 10_000
+
+interface EventKey {
+  ms: number
+  seq: number
+}
+
+/** Runs inside a write transaction that its caller opens and ends. */
+export interface Retention {
+  /** Notes that a path gained an event. */
+  grew(site: number, path: string, bytes: number): void
+  /** True when a path gained so much that `trim` should run soon. */
+  overdue(): boolean
+  /**
+   * Removes events older than a time and those beyond the limits of their path.
+   * @param now unix milliseconds
+   * @returns true when more is waiting
+   */
+  trim(now: number): boolean
+}
+
+/**
+ * @param database a connection for writing
+ * @param retention milliseconds that events are kept
+ */
+export function prepareRetention(database: Database, retention: number): Retention {
+  const nextSite = database.prepare<{ site: number }>('SELECT site FROM event WHERE site > ? ORDER BY site LIMIT 1')
+  const old = database.prepare<EventKey & { path: string }>(
+    `SELECT ms, seq, path FROM event WHERE site = ? AND ms < ? ORDER BY ms, seq LIMIT ${AT_ONCE}`,
+  )
+  const removeOld = database.prepare('DELETE FROM event WHERE site = ?1 AND (ms, seq) <= (?2, ?3)')
+  const drop = database.prepare(
+    'INSERT INTO dropped (site, path, ms, seq) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET ms = ?3, seq = ?4 WHERE (ms, seq) < (?3, ?4)',
+  )
+  const ofPath = database.prepare<EventKey & { bytes: number }>(
+    'SELECT ms, seq, bytes FROM event WHERE site = ? AND path = ? ORDER BY ms DESC, seq DESC',
+  )
+  const removeOfPath = database.prepare('DELETE FROM event WHERE site = ?1 AND path = ?2 AND (ms, seq) <= (?3, ?4)')
+  const forget = database.prepare('DELETE FROM dropped WHERE ms < ?')
+
+  /** Bytes and events gained since a path was last looked at. */
+  const growth = new Map<string, { site: number; path: string; events: number; bytes: number }>()
+  const grown = new Set<string>()
+  let site = 0
+
+  /** Removes the oldest events of a path until a tenth of its limits is free. */
+  function limit(key: string): void {
+    const found = growth.get(key)
+    growth.delete(key)
+    grown.delete(key)
+    if (found === undefined) return
+    let events = 0
+    let bytes = 0
+    for (const event of ofPath.all(found.site, found.path)) {
+      events++
+      bytes += event.bytes
+      // The newest is kept whatever its size.
+      if (events <= MOST.events - SLACK.events && (events === 1 || bytes <= MOST.bytes - SLACK.bytes)) continue
+      drop.run(found.site, found.path, event.ms, event.seq)
+      removeOfPath.run(found.site, found.path, event.ms, event.seq)
+      return
+    }
+  }
+
+  /** Removes events of one site that are too old. @returns true when there may be more */
+  function expire(before: number): boolean {
+    const events = old.all(site, before)
+    const last = events.at(-1)
+    if (last === undefined) return false
+    // The last one of each path in ascending order is the newest that is dropped.
+    const newest = new Map(events.map(event => [event.path, event]))
+    for (const { path, ms, seq } of newest.values()) drop.run(site, path, ms, seq)
+    removeOld.run(site, last.ms, last.seq)
+    return events.length === AT_ONCE
+  }
+
+  return {
+    grew(ofSite, path, bytes) {
+      const key = `${ofSite} ${path}`
+      if (growth.size >= FOLLOWED && !growth.has(key)) growth.clear()
+      const found = growth.get(key) ?? { site: ofSite, path, events: 0, bytes: 0 }
+      found.events++
+      found.bytes += bytes
+      growth.set(key, found)
+      if (found.events >= SLACK.events || found.bytes >= SLACK.bytes) grown.add(key)
+    },
+    overdue: () => grown.size > 0,
+    trim(now) {
+      for (const key of grown) limit(key)
+      for (let turn = 0; turn < 16; turn++) {
+        const next = nextSite.get(site)?.site
+        site = next ?? 0
+        if (next === undefined) break
+        if (expire(now - retention)) {
+          site--
+          return true
+        }
+      }
+      if (site === 0) forget.run(now - REMEMBERED)
+      return site !== 0
+    },
+  }
+}

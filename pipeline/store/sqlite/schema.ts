@@ -1,0 +1,161 @@
+/** Tables of the embedded store and the settings every connection to it runs with. */
+
+import { join } from 'node:path'
+import { type Database, openDatabase } from './database.ts'
+
+/** Name of the database file inside the store's folder. */
+export const DATABASE = 'store.sqlite'
+
+/** Raised with every change of the tables. */
+const FORMAT = 1
+
+/**
+ * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
+ * Bodies, derived data and properties hang on a number that survives moves.
+ */
+const TABLES = `
+CREATE TABLE IF NOT EXISTS progress (
+  version INTEGER NOT NULL
+) STRICT;
+INSERT INTO progress SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM progress);
+
+CREATE TABLE IF NOT EXISTS site (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  ms INTEGER NOT NULL,
+  seq INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS resource (
+  site INTEGER NOT NULL,
+  folder TEXT NOT NULL,
+  name TEXT NOT NULL,
+  id INTEGER NOT NULL UNIQUE,
+  kind INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  language TEXT,
+  created INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  shown INTEGER,
+  same_second INTEGER NOT NULL,
+  properties TEXT,
+  members TEXT,
+  in_file INTEGER NOT NULL,
+  unlisted INTEGER NOT NULL,
+  PRIMARY KEY (site, folder, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS resource_file ON resource (digest) WHERE in_file = 1;
+
+CREATE TABLE IF NOT EXISTS body (
+  id INTEGER PRIMARY KEY,
+  bytes BLOB
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS derived (
+  id INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  site INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS derived_name ON derived (site, name);
+
+CREATE TABLE IF NOT EXISTS property (
+  id INTEGER NOT NULL,
+  namespace TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (id, namespace, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS blob (
+  digest TEXT PRIMARY KEY,
+  size INTEGER NOT NULL,
+  sha1 TEXT NOT NULL,
+  md5 TEXT NOT NULL,
+  unused INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS blob_unused ON blob (unused) WHERE unused IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS event (
+  site INTEGER NOT NULL,
+  ms INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  path TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  payload TEXT NOT NULL,
+  session TEXT,
+  token TEXT,
+  facts TEXT,
+  bytes INTEGER NOT NULL,
+  PRIMARY KEY (site, ms, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS event_path ON event (site, path, ms, seq, bytes);
+
+CREATE TABLE IF NOT EXISTS dropped (
+  site INTEGER NOT NULL,
+  path TEXT NOT NULL,
+  ms INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (site, path)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS dropped_time ON dropped (ms);
+
+CREATE TABLE IF NOT EXISTS counter (
+  site INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value INTEGER NOT NULL,
+  PRIMARY KEY (site, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS setting (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`
+
+/** Milliseconds to wait for another process's write transaction. */
+const WAIT = 5000
+
+/**
+ * A connection for writing: every commit is on disk before it is answered; checkpoints are rare enough not to show in
+ * the response times and frequent enough to keep the log at 16 MB.
+ */
+export function connectWriter(folder: string): Database {
+  const database = openDatabase(join(folder, DATABASE), { wait: WAIT })
+  database.exec('PRAGMA journal_mode = WAL')
+  database.exec('PRAGMA synchronous = FULL')
+  database.exec('PRAGMA wal_autocheckpoint = 4000')
+  database.exec('PRAGMA mmap_size = 1073741824')
+  database.exec('PRAGMA cache_size = -65536')
+  database.exec('PRAGMA temp_store = MEMORY')
+  return database
+}
+
+/** A connection that only reads. */
+export function connectReader(folder: string): Database {
+  const database = openDatabase(join(folder, DATABASE), { wait: WAIT, readOnly: true })
+  database.exec('PRAGMA mmap_size = 1073741824')
+  database.exec('PRAGMA cache_size = -16384')
+  database.exec('PRAGMA temp_store = MEMORY')
+  return database
+}
+
+/**
+ * Makes the tables where they are missing.
+ * @throws Error when the folder was written by a newer release
+ */
+export function prepareTables(folder: string): void {
+  const database = connectWriter(folder)
+  try {
+    const format = database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0
+    if (format > FORMAT) throw new Error(`The store has format ${format}, this release knows formats up to ${FORMAT}`)
+    if (format === FORMAT) return
+    database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${FORMAT}; COMMIT`)
+  } finally {
+    database.close()
+  }
+}

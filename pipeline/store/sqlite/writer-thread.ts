@@ -1,0 +1,97 @@
+/** The writing thread: takes whatever has arrived, commits it as one group, answers all of it, then cleans up a little. */
+
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { GRACE, prepareSweep, removeLater } from './blobs.ts'
+import { reasonOf } from './database.ts'
+import type { WriterState } from './draft.ts'
+import { type Arrived, runGroup } from './group.ts'
+import type { WriterData, WriterMessage, WriterReply } from './jobs.ts'
+import { prepareRetention } from './retention.ts'
+import { connectWriter } from './schema.ts'
+import { prepareStatements } from './statements.ts'
+
+/** Milliseconds between two rounds of cleaning while there is traffic. */
+const UPKEEP_EVERY = 5000
+
+/** Commits taken into one transaction at most, so that the first ones are not kept waiting. */
+const GROUP = 512
+
+/** @throws Error outside of a worker thread */
+function connect(): MessagePort {
+  if (parentPort === null) throw new Error('This module is the entry of a worker thread')
+  return parentPort
+}
+
+const port = connect()
+const { folder, eventRetention }: WriterData = workerData
+
+const database = connectWriter(folder)
+const retention = prepareRetention(database, eventRetention)
+const sweep = prepareSweep(database, folder)
+const writer: WriterState = {
+  database,
+  statements: prepareStatements(database),
+  copies: undefined,
+  folder,
+  grew: retention.grew,
+}
+let lastUpkeep = 0
+/** Next folder of blobs to be searched for files without a row; once through all of them per start is enough. */
+let shard = 0
+
+function reply(message: WriterReply): void {
+  port.postMessage(message)
+}
+
+/** One round of cleaning in a transaction of its own. @returns true when more is waiting */
+function clean(now: number): boolean {
+  writer.statements.begin.run()
+  try {
+    const events = retention.trim(now)
+    const unused = sweep.unused(now - GRACE)
+    const unknown = shard < 256 ? sweep.unknown((shard++).toString(16).padStart(2, '0')).files : []
+    writer.statements.commit.run()
+    removeLater([...unused.files, ...unknown])
+    return events || unused.more
+  } catch (error) {
+    if (database.inTransaction()) writer.statements.rollback.run()
+    throw error
+  }
+}
+
+function upkeep(now: number): void {
+  if (now - lastUpkeep < UPKEEP_EVERY && now >= lastUpkeep && !retention.overdue()) return
+  lastUpkeep = now
+  try {
+    // What is left over waits a tenth of the usual time.
+    if (clean(now)) lastUpkeep = now - UPKEEP_EVERY * 0.9
+  } catch (error) {
+    const details = { reason: reasonOf(error), error: error instanceof Error ? error.message : String(error) }
+    reply({ log: { level: 'warn', message: 'Old events and files could not be removed', details } })
+  }
+}
+
+function work(first: WriterMessage): void {
+  const arrived: Arrived[] = []
+  let now = 0
+  let closing = false
+  for (let message: WriterMessage | undefined = first; message !== undefined; ) {
+    if ('jobs' in message) {
+      for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
+    } else if ('upkeep' in message) now = message.upkeep
+    else closing = true
+    message = receiveMessageOnPort(port)?.message
+  }
+  for (let from = 0; from < arrived.length; from += GROUP) {
+    const group = arrived.slice(from, from + GROUP)
+    reply({ answers: runGroup(writer, group) })
+    now = Math.max(now, group.at(-1)?.job.at ?? 0)
+  }
+  if (closing) {
+    database.close()
+    port.close()
+  } else upkeep(now)
+}
+
+port.on('message', work)
+reply({ ready: true })
