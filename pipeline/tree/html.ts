@@ -40,9 +40,6 @@ type HtmlNodes = TreeAdapterTypeMap<
   DoctypeNode
 >
 
-/** Whether the standard's quirks apply: `p` elements may hold tables. */
-export type Mode = 'quirks' | 'limited-quirks' | 'no-quirks'
-
 /**
  * Parses a whole document.
  *
@@ -52,7 +49,7 @@ export type Mode = 'quirks' | 'limited-quirks' | 'no-quirks'
  * @throws TreeError for a limit; HTML is never malformed
  */
 export function parseHtml(source: string, mode?: string): DocumentNode {
-  return parse<HtmlNodes>(source, options(source, mode))
+  return parse<HtmlNodes>(source, options(source, { mode, depth: 0 }))
 }
 
 /**
@@ -62,30 +59,40 @@ export function parseHtml(source: string, mode?: string): DocumentNode {
  * @param source markup
  * @param context element that will be the parent of the nodes
  * @returns the nodes without parent; offsets count from the start of `source`
- * @throws TreeError for a limit
+ * @throws TreeError for a limit; the depth of the context counts
  */
 export function parseHtmlFragment(source: string, context: ElementNode): ChildNode[] {
-  const fragment = parseFragment<HtmlNodes>(context, source, options(source, modeAround(context)))
+  const fragment = parseFragment<HtmlNodes>(context, source, options(source, surroundings(context)))
   for (const node of fragment.childNodes) node.parentNode = null
   return fragment.childNodes
 }
 
-function modeAround(context: ElementNode): string {
-  let node: ParentNode = context
-  while (isElement(node) && node.parentNode) node = node.parentNode
-  return ('mode' in node && node.mode) || html.DOCUMENT_MODE.NO_QUIRKS
+interface Surroundings {
+  mode: string | undefined
+  /** Elements that are open around the text, less the one that the parser opens itself. */
+  depth: number
 }
 
-function options(source: string, mode: string | undefined): ParserOptions<HtmlNodes> {
-  return { sourceCodeLocationInfo: true, scriptingEnabled: true, treeAdapter: limitedAdapter(source.length, mode) }
+function surroundings(context: ElementNode): Surroundings {
+  let node: ParentNode = context
+  let depth = 0
+  while (isElement(node) && node.parentNode) {
+    node = node.parentNode
+    if (isElement(node)) depth++
+  }
+  return { mode: ('mode' in node && node.mode) || html.DOCUMENT_MODE.NO_QUIRKS, depth }
+}
+
+function options(source: string, around: Surroundings): ParserOptions<HtmlNodes> {
+  return { sourceCodeLocationInfo: true, scriptingEnabled: true, treeAdapter: limitedAdapter(source.length, around) }
 }
 
 /**
  * Builds the nodes of one parse and counts. Depth is counted on the parser's stack of open elements, so that an endless
  * nesting ends early.
  */
-function limitedAdapter(length: number, forcedMode: string | undefined): TreeAdapter<HtmlNodes> {
-  let depth = 0
+function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlNodes> {
+  let { depth } = around
   let elements = 0
   const limit = maxElements(length)
   const adopted = new Map<ElementNode, Set<string>>()
@@ -144,7 +151,7 @@ function limitedAdapter(length: number, forcedMode: string | undefined): TreeAda
     },
 
     getDocumentMode(document) {
-      return (forcedMode ?? document.mode ?? html.DOCUMENT_MODE.NO_QUIRKS) as html.DOCUMENT_MODE
+      return (around.mode ?? document.mode ?? html.DOCUMENT_MODE.NO_QUIRKS) as html.DOCUMENT_MODE
     },
   }
 }

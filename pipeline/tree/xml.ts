@@ -12,6 +12,7 @@ import {
   type DocumentNode,
   type ElementNode,
   type FragmentNode,
+  isElement,
   isText,
   type ParentNode,
   type Place,
@@ -28,7 +29,7 @@ import {
  */
 export function parseXml(source: string): DocumentNode {
   const root: DocumentNode = { nodeName: '#document', childNodes: [] }
-  read(source, root, new Map(), false)
+  read(source, root)
   return root
 }
 
@@ -39,23 +40,22 @@ export function parseXml(source: string): DocumentNode {
  * @param source markup
  * @param context element that will be the parent of the nodes
  * @returns the nodes without parent; offsets count from the start of `source`
- * @throws TreeError as for documents
+ * @throws TreeError as for documents; the depth of the context counts
  */
 export function parseXmlFragment(source: string, context: ElementNode): ChildNode[] {
   const holder: FragmentNode = { nodeName: '#document-fragment', childNodes: [] }
-  read(source, holder, inScopeNamespaces(context), true)
+  read(source, holder, context)
   for (const node of holder.childNodes) node.parentNode = null
   return holder.childNodes
 }
 
-function read(
-  source: string,
-  holder: DocumentNode | FragmentNode,
-  scope: Map<string, string>,
-  fragment: boolean,
-): void {
+/** @param context where the text will stand; without it the text is a whole document */
+function read(source: string, holder: DocumentNode | FragmentNode, context?: ElementNode): void {
   // The reader takes a high surrogate and whatever follows it for one character.
   if (!source.isWellFormed()) throw new TreeError('malformed', 'The text has a lone surrogate.')
+  const fragment = context !== undefined
+  const scope = inScopeNamespaces(context)
+  const levels = MAX_DEPTH - depthOf(context)
   const parser = new SaxesParser({
     xmlns: true,
     fragment,
@@ -126,7 +126,7 @@ function read(
 
   parser.on('opentagstart', () => {
     attributes = 0
-    if (open.length >= MAX_DEPTH) throw tooDeep(cursor)
+    if (open.length >= levels) throw tooDeep(cursor)
   })
   parser.on('attribute', () => {
     if (++attributes > MAX_ATTRIBUTES) throw tooManyAttributes(cursor)
@@ -161,6 +161,12 @@ function read(
   })
 
   parser.write(source).close()
+}
+
+function depthOf(context: ElementNode | undefined): number {
+  let depth = 0
+  for (let node: ParentNode | null | undefined = context; node && isElement(node); node = node.parentNode) depth++
+  return depth
 }
 
 function attributesOf(tag: SaxesTagNS): Attribute[] {

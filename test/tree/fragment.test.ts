@@ -161,6 +161,18 @@ describe('tree/fragment', () => {
     }
   })
 
+  it('the depth of the context counts', () => {
+    const html = parseDocument('html', '<div>'.repeat(500))
+    const div = elementsOf(html.root).at(-1)
+    const xml = parseDocument('xml', '<a>'.repeat(502) + '</a>'.repeat(502))
+    const a = elementsOf(xml.root).at(-1)
+    if (!div || !a) throw new Error('no context')
+    expect(parseFragment('html', '<i>'.repeat(10), div)).to.have.length(1)
+    expect(() => parseFragment('html', '<i>'.repeat(11), div)).to.throw(TreeError)
+    expect(parseFragment('xml', '<i>'.repeat(10) + '</i>'.repeat(10), a)).to.have.length(1)
+    expect(() => parseFragment('xml', '<i>'.repeat(11) + '</i>'.repeat(11), a)).to.throw(TreeError)
+  })
+
   describe('HTTP-80 html, head and body are taken from a document', () => {
     const part = (text: string, name: 'html' | 'head' | 'body', mode?: string): string => {
       const element = parseAsPart(text, name, mode)
