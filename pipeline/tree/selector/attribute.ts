@@ -96,8 +96,8 @@ function hasToken(value: string, token: string): boolean {
   if (value === token) return true
   let start = 0
   for (let at = 0; at <= value.length; at++) {
-    const code = value.charCodeAt(at)
-    if (at < value.length && code !== 32 && code !== 10 && code !== 9 && code !== 12 && code !== 13) continue
+    const code = at < value.length ? value.charCodeAt(at) : 32
+    if (code > 32 || !(code === 32 || (code >= 9 && code <= 13 && code !== 11))) continue
     if (at - start === token.length && value.startsWith(token, start)) return true
     start = at + 1
   }
@@ -105,5 +105,5 @@ function hasToken(value: string, token: string): boolean {
 }
 
 function spendOn(value: string, query: Query): void {
-  if (value.length > 256) query.spend(value.length >> 8)
+  if (value.length > 64) query.spend(value.length >> 4)
 }

@@ -84,15 +84,14 @@ function complexTest({ compounds, combinators }: ComplexSelector, compilation: C
 
 /** `:has(> a b)` is “has a child `a` that has a descendant `b`”. */
 function relativeTest({ leading, compounds, combinators }: RelativeSelector, compilation: Compilation): Test {
-  let test: Test = () => true
-  for (let at = compounds.length - 1; at >= 0; at--) {
-    const own = compoundTest(compounds[at] ?? { simples: [], pseudoElement: true }, compilation)
+  let test: Test | undefined
+  for (const [at, compound] of [...compounds.entries()].reverse()) {
+    const own = compoundTest(compound, compilation)
     const rest = test
-    const isLast = at === compounds.length - 1
-    const both: Test = isLast ? own : (element, query) => own(element, query) && rest(element, query)
+    const both: Test = rest ? (element, query) => own(element, query) && rest(element, query) : own
     test = forwards(combinators[at - 1] ?? leading, both, compilation.slots++)
   }
-  return test
+  return test ?? (() => false)
 }
 
 /** Cheap tests first; each trial of a compound counts as one step. */

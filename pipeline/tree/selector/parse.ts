@@ -33,6 +33,8 @@ interface Cursor {
   readonly end: number
   readonly depth: number
   readonly insideHas: boolean
+  /** In an argument of a pseudo-class that stands behind a pseudo-element. */
+  readonly behindElement: boolean
 }
 
 /**
@@ -60,7 +62,7 @@ function parseWhole<S>(source: string, extensions: Extensions, item: (parser: Pa
     throw new SelectorError(`a selector has at most ${LIMITS.length} characters`, 'size')
   }
   const parser: Parser = { ...tokenize(source), extensions, simples: 0, compounds: 0 }
-  return list(parser, { at: 0, end: parser.tokens.length, depth: 0, insideHas: false }, item)
+  return list(parser, { at: 0, end: parser.tokens.length, depth: 0, insideHas: false, behindElement: false }, item)
 }
 
 /** Parses what stands between the commas of a stretch; every part has to be valid. */
@@ -135,9 +137,9 @@ function compound(parser: Parser, cursor: Cursor): Compound {
     throw new SelectorError(`a selector has at most ${LIMITS.compounds} parts`, 'size')
   }
   const start = cursor.at
-  const found: Compound = { simples: typeSelector(parser, cursor), pseudoElement: false }
+  const found: Compound = { simples: cursor.behindElement ? [] : typeSelector(parser, cursor) }
   for (let token = peek(parser, cursor); token; token = peek(parser, cursor)) {
-    if (found.pseudoElement && token.type !== ':') throw unexpected(parser, cursor)
+    if ((found.pseudoElement || cursor.behindElement) && token.type !== ':') throw unexpected(parser, cursor)
     if (token.type === 'hash' && token.isId) {
       cursor.at++
       found.simples.push({ kind: 'id', name: token.value })
@@ -186,7 +188,8 @@ function qualifiedName(parser: Parser, cursor: Cursor, star: boolean) {
   const prefixed = isDelim(peek(parser, cursor, 1), '|') && !isDelim(behindBar, '=')
   if (prefixed && behindBar && isName(behindBar)) {
     if (isDelim(first, '*')) return take(3, 'any', behindBar)
-    if (first?.type === 'ident') throw new SelectorError(`namespace prefix “${first.value}” is not declared`)
+    if (first?.type === 'ident')
+      throw new SelectorError(`namespace prefix “${first.value.slice(0, 40)}” is not declared`)
   }
   if (!first || !isName(first)) return undefined
   return take(1, 'absent', first)
@@ -234,18 +237,23 @@ function pseudoSelector(parser: Parser, cursor: Cursor, found: Compound): void {
   cursor.at++
   const inside = isFunction ? { ...enter(cursor, token), at: cursor.at } : undefined
   if (inside) cursor.at = Math.min(inside.end + 1, cursor.end)
+  const behind = found.pseudoElement
+  const isBacked = behind !== undefined && pseudo.ELEMENT_BACKED.has(behind)
   if (double || (!isFunction && pseudo.LEGACY_PSEUDO_ELEMENTS.has(name))) {
     const names = isFunction ? pseudo.PSEUDO_ELEMENT_FUNCTIONS : pseudo.PSEUDO_ELEMENTS
     // Vendors' pseudo-elements are valid whatever they are (Compatibility §2.2).
     if (!names.has(name) && (isFunction || !name.startsWith('-webkit-'))) throw unknown(`::${name}`)
     if (cursor.depth > 0) throw new SelectorError('pseudo-elements cannot stand inside of a pseudo-class')
-    found.pseudoElement = true
+    const isMarker = name === 'marker' && (behind === 'before' || behind === 'after')
+    if (behind && !isBacked && !isMarker) throw new SelectorError(`::${name} cannot follow ::${behind}`)
+    found.pseudoElement = name
     return
   }
-  if (found.pseudoElement && (isFunction || !pseudo.USER_ACTIONS.has(name))) {
-    throw new SelectorError(`:${name} cannot follow a pseudo-element`)
+  const behindElement = cursor.behindElement || (behind !== undefined && !isBacked)
+  if (behindElement && !(isFunction ? /^(is|not|where)$/.test(name) : pseudo.USER_ACTIONS.has(name))) {
+    throw new SelectorError(`:${name.slice(0, 40)} cannot follow a pseudo-element`)
   }
-  found.simples.push(...(inside ? functionalClass(parser, inside, name) : plainClass(name)))
+  found.simples.push(...(inside ? functionalClass(parser, { ...inside, behindElement }, name) : plainClass(name)))
 }
 
 function plainClass(name: string): Simple[] {
@@ -356,9 +364,10 @@ function textOf(parser: Parser, start: number, end: number): string {
 function unexpected(parser: Parser, cursor: Cursor): SelectorError {
   const token = peek(parser, cursor)
   if (!token) return new SelectorError('the selector, or a part of it, is empty or ends too early')
-  return new SelectorError(`unexpected “${parser.text.slice(token.start, token.end)}” in a selector`)
+  const text = parser.text.slice(token.start, Math.min(token.end, token.start + 40))
+  return new SelectorError(`unexpected “${text}” in a selector`)
 }
 
 function unknown(name: string): SelectorError {
-  return new SelectorError(`“${name}” is not known`)
+  return new SelectorError(`“${name.slice(0, 40)}” is not known`)
 }

@@ -32,6 +32,9 @@ export const PSEUDO_ELEMENT_FUNCTIONS = words(`
   cue highlight part picker scroll-button slotted view-transition-group view-transition-group-children
   view-transition-image-pair view-transition-new view-transition-old`)
 
+/** Those that are elements in some other tree, so that anything may follow them (CSS Pseudo 4 §4). */
+export const ELEMENT_BACKED = words('details-content file-selector-button part slotted')
+
 /** Pseudo-elements that CSS 2 wrote with one colon. */
 export const LEGACY_PSEUDO_ELEMENTS = words('after before first-letter first-line')
 

@@ -5,17 +5,25 @@ import type { ExtensionContext } from './extension.ts'
 import { localName } from './name.ts'
 
 /**
- * Work in elementary steps, each about one compound selector tried on one element. Below `free`, results are found
- * again rather than remembered, which is faster for nearly every selector there is. From there on every intermediate
- * result is kept, which makes the rest linear in selector × document. At `all` the query ends: some 40 ms.
+ * Work in elementary steps of about 25 ns, such as one compound selector tried on one element. Below `free`, results are
+ * found again rather than remembered, which is faster for nearly every selector there is. From there on every
+ * intermediate result is kept, which makes the rest linear in selector × document. A query ends at `all` steps (some
+ * 40 ms), or at one and a half for each character of a larger document, up to `most`.
  */
-export const STEPS = { free: 60_000, all: 1_000_000 }
+export const STEPS = { free: 60_000, all: 1_500_000, most: 6_000_000 }
 
 /** The element children of one parent, with their places among all and among those of the same type. */
 export interface Family {
+  parent: ParentNode
   elements: ElementNode[]
   places: Map<ElementNode, number>
   types?: { places: Map<ElementNode, number>; sizes: Map<string, number> }
+}
+
+/** A search through a family: `next` is the number of elements that are known to fail. */
+export interface Search {
+  next: number
+  found: boolean
 }
 
 export class Query implements ExtensionContext {
@@ -25,9 +33,11 @@ export class Query implements ExtensionContext {
   steps = 0
   #limit = STEPS.free
   #numbers: Map<ElementNode, number> | undefined
-  #rows: Uint8Array[] = []
-  #families = new Map<ParentNode, Family>()
-  #extras = new Map<symbol, unknown>()
+  #rows: Uint8Array[] | undefined
+  #families: Map<ParentNode, Family> | undefined
+  #latest: Family | undefined
+  #searches: Map<ParentNode, Search>[] | undefined
+  #extras: Map<symbol, unknown> | undefined
 
   constructor(document: TreeDocument, scope: ElementNode | undefined) {
     this.document = document
@@ -42,7 +52,7 @@ export class Query implements ExtensionContext {
   #overrun(): void {
     if (this.#numbers) throw new SelectorError('the selector is too costly on this document', 'cost')
     this.#numbers = new Map()
-    this.#limit = STEPS.all
+    this.#limit = Math.min(Math.max(STEPS.all, 1.5 * this.document.source.length), STEPS.most)
   }
 
   /** Whether results are kept now. */
@@ -56,7 +66,7 @@ export class Query implements ExtensionContext {
    */
   recall(slot: number, element: ElementNode): boolean | undefined {
     const number = this.#numbers?.get(element)
-    const kept = number === undefined ? 0 : (this.#rows[slot]?.[number] ?? 0)
+    const kept = number === undefined ? 0 : (this.#rows?.[slot]?.[number] ?? 0)
     return kept === 0 ? undefined : kept === 2
   }
 
@@ -64,30 +74,48 @@ export class Query implements ExtensionContext {
     if (!this.#numbers) return
     let number = this.#numbers.get(element)
     if (number === undefined) this.#numbers.set(element, (number = this.#numbers.size))
-    let row = this.#rows[slot]
+    const rows = (this.#rows ??= [])
+    let row = rows[slot]
     if (!row || number >= row.length) {
       const longer = new Uint8Array(Math.max(4096, 2 * number))
       if (row) longer.set(row)
-      this.#rows[slot] = row = longer
+      rows[slot] = row = longer
     }
     row[number] = result ? 2 : 1
   }
 
   /** The family below a parent; computed once in a query. */
   family(parent: ParentNode): Family {
-    let family = this.#families.get(parent)
+    if (this.#latest?.parent === parent) return this.#latest
+    const families = (this.#families ??= new Map())
+    let family = families.get(parent)
     if (!family) {
       const elements = parent.childNodes.filter(isElement)
-      this.spend(parent.childNodes.length >> 3)
-      family = { elements, places: new Map(elements.map((element, place) => [element, place + 1])) }
-      this.#families.set(parent, family)
+      this.spend(4 + (parent.childNodes.length >> 2))
+      const places = new Map<ElementNode, number>()
+      for (const element of elements) places.set(element, places.size + 1)
+      families.set(parent, (family = { parent, elements, places }))
     }
+    this.#latest = family
     return family
+  }
+
+  /** How far a search among siblings has come; one for each slot and parent. */
+  search(slot: number, parent: ParentNode): Search {
+    const slots = (this.#searches ??= [])
+    const searches = (slots[slot] ??= new Map())
+    let search = searches.get(parent)
+    if (!search) {
+      this.spend(4)
+      searches.set(parent, (search = { next: 0, found: false }))
+    }
+    return search
   }
 
   /** 1-based place among the siblings of the same type, and how many there are. */
   placeOfType(family: Family, element: ElementNode): { place: number; size: number } {
     if (!family.types) {
+      this.spend(family.elements.length >> 1)
       const sizes = new Map<string, number>()
       const places = new Map<ElementNode, number>()
       for (const sibling of family.elements) {
@@ -110,7 +138,8 @@ export class Query implements ExtensionContext {
 
   /** Something computed at most once in a query. */
   once<T>(key: symbol, make: () => T): T {
-    if (!this.#extras.has(key)) this.#extras.set(key, make())
-    return this.#extras.get(key) as T
+    const extras = (this.#extras ??= new Map())
+    if (!extras.has(key)) extras.set(key, make())
+    return extras.get(key) as T
   }
 }

@@ -5,11 +5,8 @@
  */
 import { type ElementNode, isElement, type ParentNode, parentElement } from '../../tree/nodes.ts'
 import type { Test } from './attribute.ts'
-import type { Query } from './query.ts'
-import { nextElement, previousElement } from './sibling.ts'
+import { nextElement, placeOf, previousElement } from './sibling.ts'
 import type { Combinator } from './syntax.ts'
-
-type Step = (element: ElementNode, query: Query) => ElementNode | undefined
 
 /**
  * What has to be true of an element for a combinator to its left.
@@ -27,14 +24,14 @@ export function backwards(combinator: Combinator, left: Test, slot: number): Tes
       }
     }
     case ' ':
-      return along(parentElement, left, slot)
+      return ancestor(left, slot)
     case '+':
       return (element, query) => {
         const previous = previousElement(element, query)
         return previous !== undefined && left(previous, query)
       }
     case '~':
-      return along(previousElement, left, slot)
+      return sibling(left, slot, false)
   }
 }
 
@@ -60,7 +57,7 @@ export function forwards(combinator: Combinator, right: Test, slot: number): Tes
         return next !== undefined && right(next, query)
       }
     case '~':
-      return along(nextElement, right, slot)
+      return sibling(right, slot, true)
   }
 }
 
@@ -77,42 +74,54 @@ export function remembered(test: Test, slot: number): Test {
   }
 }
 
-/**
- * Whether one of the elements that `step` leads to passes the test. What is kept for an element is the answer for it and
- * all behind it on the way, so the same way is never walked twice.
- */
-function along(step: Step, test: Test, slot: number): Test {
+/** Whether an ancestor passes. What is kept for an element is the answer for it and its ancestors together. */
+function ancestor(test: Test, slot: number): Test {
   return (element, query) => {
-    const start = step(element, query)
+    const start = parentElement(element)
     let at = start
-    let found = false
-    while (at) {
+    let found: boolean | undefined
+    for (; at; at = parentElement(at)) {
       query.spend(1)
-      const known = query.recall(slot, at)
-      if (known !== undefined) {
-        found = known
-        break
-      }
-      if (test(at, query)) {
-        found = true
-        break
-      }
-      at = step(at, query)
+      found = query.recall(slot, at) ?? (test(at, query) || undefined)
+      if (found !== undefined) break
     }
     if (query.remembers) {
-      for (let passed = start; passed; passed = step(passed, query)) {
-        query.keep(slot, passed, found)
+      for (let passed = start; passed; passed = parentElement(passed)) {
+        query.keep(slot, passed, found ?? false)
         if (passed === at) break
       }
     }
-    return found
+    return found ?? false
+  }
+}
+
+/**
+ * Whether an earlier sibling passes (a later one for `later`): the first of the family that does tells it for all of
+ * them, so a family is gone through once, and only as far as was asked.
+ */
+function sibling(test: Test, slot: number, later: boolean): Test {
+  return (element, query) => {
+    const parent = element.parentNode
+    if (!parent) return false
+    const { elements } = query.family(parent)
+    const place = placeOf(element, later, false, query)
+    const search = query.search(slot, parent)
+    while (!search.found && search.next < place - 1) {
+      query.spend(1)
+      const candidate = elements[later ? elements.length - 1 - search.next : search.next]
+      if (candidate && test(candidate, query)) search.found = true
+      else search.next++
+    }
+    return search.found && search.next < place - 1
   }
 }
 
 /** All elements below a node in document order until `visit` returns true. */
 export function walk(parent: ParentNode, visit: (element: ElementNode) => boolean): boolean {
-  for (const child of parent.childNodes) {
-    if (isElement(child) && (visit(child) || walk(child, visit))) return true
+  const nodes = parent.childNodes
+  for (let at = 0; at < nodes.length; at++) {
+    const child = nodes[at]
+    if (child && isElement(child) && (visit(child) || walk(child, visit))) return true
   }
   return false
 }

@@ -45,7 +45,7 @@ export function compileSelector(text: string, options: SelectorOptions = {}): Se
   const extensions = options.extensions ?? NONE
   const list = options.relative
     ? parseRelativeList(text, extensions).map(({ leading, compounds, combinators }) => ({
-        compounds: [{ simples: [{ kind: 'state' as const, name: 'scope' }], pseudoElement: false }, ...compounds],
+        compounds: [{ simples: [{ kind: 'state' as const, name: 'scope' }] }, ...compounds],
         combinators: [leading, ...combinators],
       }))
     : parseSelectorList(text, extensions)

@@ -10,6 +10,7 @@ export function previousElement(element: ElementNode, query: Query): ElementNode
   if (!parent) return undefined
   const nodes = parent.childNodes
   if (nodes.length > SHORT) {
+    query.spend(1)
     const { elements, places } = query.family(parent)
     return elements[(places.get(element) ?? 0) - 2]
   }
@@ -25,6 +26,7 @@ export function nextElement(element: ElementNode, query: Query): ElementNode | u
   if (!parent) return undefined
   const nodes = parent.childNodes
   if (nodes.length > SHORT) {
+    query.spend(1)
     const { elements, places } = query.family(parent)
     return elements[places.get(element) ?? elements.length]
   }

@@ -18,8 +18,8 @@ export interface RelativeSelector extends ComplexSelector {
 /** Simple selectors that one element has to meet all. An empty list is met by every element (`*`). */
 export interface Compound {
   simples: Simple[]
-  /** A pseudo-element stands here: valid, but no element is one. */
-  pseudoElement: boolean
+  /** Name of the pseudo-element that stands here: valid, but no element is one. */
+  pseudoElement?: string
 }
 
 /** `any`: `*|x` or no prefix; `none`: `|x`. Prefixes are never declared. */
