@@ -76,7 +76,8 @@ function cut(path: string): [string, string | undefined] {
 function within(value: unknown, path: string): unknown {
   let found = value
   for (const name of path.split('.')) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
+    if (typeof found !== 'object' || found === null || Array.isArray(found)) return undefined
+    if (!Object.hasOwn(found, name)) return undefined
     found = (found as Record<string, unknown>)[name]
   }
   return found
