@@ -21,6 +21,8 @@ export interface Answer {
   /** Field names in their usual spelling. `Content-Length` is added at the edge. */
   headers: Record<string, string>
   body?: AnswerBody
+  /** The answer of a blob, which sets no cookie so that assets stay shareable (HTTP-151). */
+  cookieless?: boolean
   /** Facts by which the edge may keep and repeat this answer for other requests; absent if it must not. */
   reuse?: Reuse
 }

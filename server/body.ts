@@ -104,7 +104,9 @@ export async function readBody(
 }
 
 export function endedEarly(): Fault {
-  return new Fault(400, 'BadRequest', 'The body ended before its declared length.', { headers: { Connection: 'close' } })
+  return new Fault(400, 'BadRequest', 'The body ended before its declared length.', {
+    headers: { Connection: 'close' },
+  })
 }
 
 /** Whether an answer given now leaves a body behind that is too large for Node to throw away quietly. */

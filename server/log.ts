@@ -1,19 +1,43 @@
-/** The server's log: one JSON line an entry, requests with duration and outcome. */
+/** The server's log: JSON lines for machines, short lines for people; requests with duration and outcome. */
 
 import pino from 'pino'
+import type { Settings } from '../config/schema.ts'
 
 export type Log = pino.Logger
 
+/** Fields of an entry that a line for people shows on its own terms. */
+interface Entry {
+  level: number
+  time: string
+  msg?: string
+  [field: string]: unknown
+}
+
 /**
- * @param level pino level; `silent` for none
- * @param destination file descriptor or path; standard output by default
+ * @param settings level, and `json`, `text`, or `auto`: text on a terminal
+ * @param destination file descriptor; standard output by default
  */
-export function createLog(level: string, destination: number | string = 1): Log {
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: ['headers.authorization', 'headers.cookie'] },
-    // Lines are gathered for a moment: a write for every request would cost more than most requests do.
-    pino.destination({ dest: destination, sync: false, minLength: 4096, periodicFlush: 500 }),
+export function createLog(settings: Settings['log'], destination = 1): Log {
+  const text = settings.format === 'text' || (settings.format === 'auto' && process.stdout.isTTY)
+  const options: pino.LoggerOptions = {
+    level: settings.level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: ['headers.authorization', 'headers.cookie'],
+  }
+  // Lines are gathered for a moment: a system call for every request would cost more than many requests do.
+  const output = pino.destination({ dest: destination, sync: false, minLength: text ? 0 : 8192, periodicFlush: 250 })
+  if (!text) return pino(options, output)
+  return pino(options, { write: (line: string) => output.write(forPeople(JSON.parse(line) as Entry)) })
+}
+
+/** One line a person can read: time, level unless it is `info`, message, and the rest as `name=value`. */
+function forPeople({ level, time, msg = '', ...fields }: Entry): string {
+  const label = level === 30 ? '' : `${pino.levels.labels[level] ?? level} `
+  const rest = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
+  return `${time.slice(11, 23)} ${label}${msg} ${rest.join(' ')}\n`
 }
 
 /** One line a request. Query strings are left out: they may hold secrets. */
@@ -21,15 +45,7 @@ export function logRequest(
   log: Log,
   entry: { face: 'public' | 'mount'; host: string; method: string; path: string; status: number; milliseconds: number },
 ): void {
-  log.info(
-    {
-      face: entry.face,
-      host: entry.host,
-      method: entry.method,
-      path: entry.path,
-      status: entry.status,
-      ms: Math.round(entry.milliseconds * 100) / 100,
-    },
-    'request',
-  )
+  if (!log.isLevelEnabled('info')) return
+  const { milliseconds, ...rest } = entry
+  log.info({ ...rest, ms: Math.round(milliseconds * 100) / 100 }, 'request')
 }

@@ -105,7 +105,8 @@ export function cookieValue(field: string | undefined, name: string): string | u
     let end = field.indexOf(';', at)
     if (end < 0) end = field.length
     while (field[at] === ' ') at++
-    if (field.startsWith(name, at) && field[at + name.length] === '=') return field.slice(at + name.length + 1, end).trim()
+    if (field.startsWith(name, at) && field[at + name.length] === '=')
+      return field.slice(at + name.length + 1, end).trim()
     at = end + 1
   }
   return undefined

@@ -1,0 +1,44 @@
+/**
+ * Who decides whether a request may do what it asks: rules on the public surface, the scope of a credential on the
+ * mount, nobody for the operator's own commands. Handlers ask here and never look at rules themselves.
+ */
+
+import type { Outcome, Question } from './access/admission.ts'
+import type { Key } from './access/decision.ts'
+import { Fault } from './fault.ts'
+
+export type { Key, Outcome, Question }
+
+export interface Authority {
+  /**
+   * The site's rules this authority decides by, as a counter: the commit asks again when it has moved on (DEC-6).
+   * Undefined when rules do not matter.
+   */
+  readonly accessVersion: number | undefined
+  /** What becomes of a request (METH-3). */
+  admit(question: Question): Outcome
+  /** A request for a directory without its slash (ABS-6). */
+  admitDirectory(path: string, index: boolean): Outcome | 'redirect'
+  /** Whether an anonymous visitor would be shown the same (PRIV-1); false keeps an answer out of shared caches. */
+  shareable(path: string, keys?: readonly Key[]): boolean
+  /** Whether every other requester who is nobody in particular gets the same answers for the path. */
+  repeatable(path: string): boolean
+  /** The failure that a refusal is (DENY-1). */
+  refusal(method: string, path: string): Fault
+}
+
+/** The operator at the command line, and the server itself: everything is allowed, and absence is told. */
+export const fullAuthority: Authority = {
+  accessVersion: undefined,
+  admit(question) {
+    if (question.ask === 'put' || (question.ask === 'post' && question.path.endsWith('/'))) return 'allow'
+    if (!question.exists) return 'not-found'
+    if (question.ask === 'read-elements') return question.keys.length > 0 ? 'allow' : 'no-match'
+    if (question.ask === 'move-element') return question.source && question.anchor ? 'allow' : 'no-match'
+    return 'target' in question && !question.target ? 'no-match' : 'allow'
+  },
+  admitDirectory: (_path, index) => (index ? 'redirect' : 'not-found'),
+  shareable: () => false,
+  repeatable: () => false,
+  refusal: () => new Fault(403, 'Forbidden', 'This is not permitted.'),
+}

@@ -1,0 +1,30 @@
+/** Repeats a write until it commits: every attempt is decided and applied against the newest version (HTTP-4). */
+
+import { LeaseTimeout } from './coordination/leases.ts'
+import { Fault } from './fault.ts'
+
+/** Attempts before a writer is told to come again; conflicts need another process, or rules that keep changing. */
+const ATTEMPTS = 50
+
+/**
+ * @param attempt returns undefined when another commit came first
+ * @throws Fault 503 when other commits keep coming first
+ */
+export async function commitLoop<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+  for (let i = 0; i < ATTEMPTS; i++) {
+    const done = await attempt()
+    if (done !== undefined) return done
+  }
+  throw busy()
+}
+
+export function busy(): Fault {
+  return new Fault(503, 'Unavailable', 'Too many writers at once. Try again in a moment.', {
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+/** A lease that did not come in time is an answer, not a fault of the server (DAV-8). */
+export function asFault(error: unknown): unknown {
+  return error instanceof LeaseTimeout ? busy() : error
+}

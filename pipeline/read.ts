@@ -1,0 +1,113 @@
+/** Reads of the public surface: whole resources, elements by selector, byte ranges, other forms (HTTP-55 to HTTP-72). */
+
+import type { Answer } from './answer.ts'
+import type { Authority, Key } from './authority.ts'
+import { absent, noMatch, settleOutcome, toSelector } from './decide.ts'
+import { type Held, notHtml } from './held.ts'
+import { negotiate } from './http/accept.ts'
+import { cacheControl } from './http/caching.ts'
+import type { Conditions } from './http/conditions.ts'
+import { directoryLocation, mayNameDirectory } from './http/path.ts'
+import type { Range, SelectorRange } from './http/range.ts'
+import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './read-elements.ts'
+import { wholeAnswer } from './read-whole.ts'
+import type { Site } from './site.ts'
+import { selectAll, selectFirst } from './tree/selector/selector.ts'
+
+export interface Read {
+  /** Canonical path: that of the index for a directory. */
+  path: string
+  /** The path as requested, decoded. */
+  requested: string
+  /** HEAD instead of GET: rules of its own may decide it (METH-2). */
+  head: boolean
+  /** Raw query without `?`. */
+  query?: string
+  range: Range | undefined
+  accept: string | undefined
+  acceptEncoding: string | undefined
+  conditions: Conditions | undefined
+  ifRange: string | undefined
+  /** The answer will set the session cookie, unless it is that of a blob (HTTP-151). */
+  setsCookie: boolean
+  /** Origins of other sites are listed, so that answers differ by `Origin`. */
+  cors: boolean
+}
+
+/** What the makers of answers need to know beside the resource. */
+export interface Reading {
+  read: Read
+  /** The same for every anonymous visitor, so shared caches may keep it (HTTP-150). */
+  shared: boolean
+  /** May be repeated for other requests with the same fields. */
+  reuse: Answer['reuse']
+}
+
+/**
+ * Answers GET and HEAD; the edge leaves out the body of a HEAD.
+ *
+ * @throws Fault with the answer of the first gate that fails (HTTP-1, gates 8 to 12)
+ */
+export async function readResource(site: Site, read: Read, authority: Authority): Promise<Answer> {
+  const { path } = read
+  const held = await site.find(path)
+  if (!held) return absence(site, read, authority)
+  if (read.range?.unit === 'selector') return readElements(site, read, read.range, held, authority)
+  settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
+  const reading = readingOf(site, read, held, authority, authority.shareable(path))
+  if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld')
+    return jsonLdAnswer(site.tree(held), undefined, held, reading, site.settings.ns)
+  return wholeAnswer(held, reading)
+}
+
+function readingOf(site: Site, read: Read, held: Held, authority: Authority, shared: boolean): Reading {
+  const reuse = authority.repeatable(read.path)
+    ? { path: read.path, version: held.resource.version, rules: site.rules }
+    : undefined
+  return { read, shared, reuse }
+}
+
+/** HTTP-15 and ABS-1: nothing is stored at the path itself. */
+async function absence(site: Site, read: Read, authority: Authority): Promise<Answer> {
+  const { requested, query } = read
+  const index = mayNameDirectory(requested) && (await site.find(`${requested}/index.html`)) !== undefined
+  const outcome = mayNameDirectory(requested)
+    ? authority.admitDirectory(requested, index)
+    : authority.admit({ ask: 'read', path: read.path, exists: false, head: read.head })
+  if (outcome !== 'redirect') {
+    settleOutcome(outcome, 'GET', requested, authority)
+    throw absent()
+  }
+  const headers = { Location: directoryLocation(requested, query), 'Cache-Control': cacheControl('redirect', true) }
+  return { status: 301, headers, body: '' }
+}
+
+function readElements(site: Site, read: Read, range: SelectorRange, held: Held, authority: Authority): Answer {
+  const { path } = read
+  const selector = toSelector(range.selector)
+  if (!held.isDocument) {
+    settleOutcome(
+      authority.admit({ ask: 'read', path, exists: true, head: read.head }),
+      'GET',
+      read.requested,
+      authority,
+    )
+    throw notHtml()
+  }
+  const document = site.tree(held)
+  const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
+  const first = form === 'html' ? selectFirst(selector, document) : undefined
+  const found = form === 'html' ? (first ? [first] : []) : selectAll(selector, document)
+  const keys: Key[] = found.map(element => ({ element, document }))
+  settleOutcome(
+    authority.admit({ ask: 'read-elements', path, exists: true, head: read.head, keys }),
+    'GET',
+    read.requested,
+    authority,
+  )
+  if (found.length === 0) throw noMatch()
+  const reading = readingOf(site, read, held, authority, authority.shareable(path, keys))
+  if (first) return fragmentAnswer(first, document, range, held, reading)
+  if (form === 'json-ld') return jsonLdAnswer(document, { range, elements: found }, held, reading, site.settings.ns)
+  return matchesAnswer(document, found, range, held, reading)
+}

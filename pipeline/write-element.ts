@@ -1,0 +1,245 @@
+/** Writes to elements of documents: PUT, POST, DELETE by selector and MOVE between places (HTTP-80 to HTTP-109). */
+
+import { hash } from 'node:crypto'
+import type { Answer } from './answer.ts'
+import type { Authority, Key, Question } from './authority.ts'
+import { commitLoop } from './commit.ts'
+import { absent, noMatch, settleOutcome, toSelector } from './decide.ts'
+import { deriveFromTree, storedForm } from './derive.ts'
+import { type Cause, mutationEvent } from './events.ts'
+import { Fault } from './fault.ts'
+import { type Held, notHtml } from './held.ts'
+import { type Conditions, evaluateWrite, preconditionFailed } from './http/conditions.ts'
+import { formatHttpDate } from './http/http-date.ts'
+import { servedType } from './http/media.ts'
+import { type DestinationRange, type SelectorRange, selectorContentRange } from './http/range.ts'
+import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
+import type { Site } from './site.ts'
+import { contentTag } from './store/tags.ts'
+import { encode } from './tree/document.ts'
+import { type Edit, EditError, edit, type Placement, type ProposedEdit } from './tree/edit/edit.ts'
+import { type ChildNode, isElement, type TreeDocument } from './tree/nodes.ts'
+import { type Selector, selectFirst } from './tree/selector/selector.ts'
+import { outerMarkup } from './tree/serialize.ts'
+
+interface ElementWriteBase {
+  /** Canonical path of the document. */
+  path: string
+  conditions: Conditions | undefined
+  cause: Cause
+}
+
+export type ElementWrite = ElementWriteBase &
+  (
+    | { op: 'put'; range: SelectorRange; text: () => Promise<string> }
+    | { op: 'post'; range: SelectorRange; placement: Placement; text: () => Promise<string> }
+    | { op: 'delete'; range: SelectorRange }
+    | { op: 'move'; range: SelectorRange; destination: DestinationRange }
+  )
+
+/** A document with the elements a write is about, as found in one version and decided under one set of rules. */
+interface Located {
+  held: Held
+  tree: TreeDocument
+  target: Key
+  /** Of a move. */
+  anchor?: Key
+  accessVersion: number
+}
+
+/** Selectors of a write, compiled once. */
+interface Selectors {
+  target: Selector
+  anchor?: Selector
+}
+
+/**
+ * Writes one element of a stored document.
+ *
+ * @returns 206 with the new element, or 204 (HTTP-81)
+ * @throws Fault with the answer of the first gate that fails (HTTP-1, gates 8 to 13); then nothing was changed
+ */
+export async function writeElement(site: Site, write: ElementWrite, authority: () => Authority): Promise<Answer> {
+  const selectors: Selectors = { target: toSelector(write.range.selector) }
+  if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector)
+  let located = await locate(site, write, selectors, authority())
+  const text = write.op === 'put' || write.op === 'post' ? await write.text() : ''
+  return site.leases.hold(site.store.name, [write.path], () =>
+    commitLoop(async () => {
+      if (!isCurrent(site, write.path, located)) located = await locate(site, write, selectors, authority())
+      return commitEdit(site, write, located, text, authority().accessVersion)
+    }),
+  )
+}
+
+function isCurrent(site: Site, path: string, located: Located): boolean {
+  return (
+    site.held(path) === located.held &&
+    located.held.hasTree &&
+    located.held.tree === located.tree &&
+    site.accessVersion === located.accessVersion
+  )
+}
+
+/** Gates 8 and 10 to 12: finds the elements in the newest version, decides, and checks preconditions. */
+async function locate(site: Site, write: ElementWrite, selectors: Selectors, authority: Authority): Promise<Located> {
+  const accessVersion = site.accessVersion
+  const { path, op } = write
+  const held = await site.find(path)
+  const tree = held?.isDocument ? site.tree(held) : undefined
+  const find = (selector: Selector | undefined): Key | undefined => {
+    if (!tree || !selector) return undefined
+    const element = selectFirst(selector, tree)
+    return element && { element, document: tree }
+  }
+  const target = find(selectors.target)
+  const anchor = find(selectors.anchor)
+  const exists = held !== undefined
+  const question: Question =
+    op === 'move'
+      ? { ask: 'move-element', path, exists, source: target, anchor, placement: write.destination.placement }
+      : { ask: `${op}-element`, path, exists, target, ...(op === 'post' && { placement: write.placement }) }
+  settleOutcome(authority.admit(question), op.toUpperCase(), path, authority)
+  if (!held) throw absent()
+  if (!tree) throw notHtml()
+  if (held.profile?.utf8 === false)
+    throw new Fault(
+      422,
+      'InvalidFragment',
+      'The document is not valid UTF-8; its elements cannot be written one by one.',
+    )
+  if (!target || (op === 'move' && !anchor)) throw noMatch()
+  checkConditions(write.conditions, held, target)
+  return { held, tree, target, ...(anchor && { anchor }), accessVersion }
+}
+
+/** HTTP-37 and HTTP-38 for selector writes. */
+function checkConditions(conditions: Conditions | undefined, held: Held, target: Key): void {
+  if (!conditions) return
+  const fragment = fragmentPart(outerMarkup(target.element, target.document.kind))
+  const document = documentPart(held.resource.digest)
+  const verdict = evaluateWrite(conditions, {
+    exists: true,
+    tags: [held.tag],
+    documentParts: [document],
+    fragmentParts: [fragment],
+    lastModified: held.resource.modified,
+  })
+  if (verdict !== 'proceed') throw preconditionFailed(fragmentTag(fragment, document))
+}
+
+function toEdit(write: ElementWrite, located: Located, text: string): Edit {
+  const { target, anchor } = located
+  if (write.op === 'put') return { op: 'replace', target: target.element, text }
+  if (write.op === 'post') return { op: 'insert', anchor: target.element, placement: write.placement, text }
+  if (write.op === 'delete') return { op: 'remove', target: target.element }
+  if (!anchor) throw noMatch()
+  return { op: 'move', source: target.element, anchor: anchor.element, placement: write.destination.placement }
+}
+
+/** Gate 13. Returns undefined when somebody else's commit came first and everything has to be looked at again. */
+async function commitEdit(
+  site: Site,
+  write: ElementWrite,
+  located: Located,
+  text: string,
+  accessVersion: number | undefined,
+): Promise<Answer | undefined> {
+  const { held, tree } = located
+  const { resource } = held
+  if (
+    write.op === 'move' &&
+    located.anchor?.element === located.target.element &&
+    isSibling(write.destination.placement)
+  )
+    return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
+  const proposal = propose(tree, toEdit(write, located, text))
+  const before = held.bytes
+  const bytes = encode(proposal.source, before !== undefined && hasByteOrderMark(before))
+  const digest = hash('sha256', bytes)
+  const { derived, tag } = proposal.propose(view => ({
+    derived: deriveFromTree(view.document, site.settings.ns, true),
+    tag: elementTag(view.nodes, view.document, digest),
+  }))
+  const event = mutationEvent(site.settings.ns, site.settings.host, describe(write, proposal, tag), write.cause)
+  const rulesTouched = derived.access !== undefined || site.rules.document(write.path) !== undefined
+  const result = await site.commit(
+    {
+      changes: [
+        {
+          op: 'put',
+          path: write.path,
+          expect: resource.version,
+          kind: 'document',
+          content: { bytes },
+          type: resource.type,
+          ...(resource.language !== undefined && { language: resource.language }),
+          derived: storedForm(derived),
+        },
+      ],
+      events: [event],
+      ...(accessVersion !== undefined && { requires: { access: located.accessVersion } }),
+      ...(rulesTouched && { raises: ['access'] }),
+    },
+    [{ path: write.path, bytes, profile: derived.profile, access: derived.access, settle: () => proposal.settle() }],
+  )
+  if (!result.ok) return undefined
+  const headers: Record<string, string> = {
+    ETag: tag ?? contentTag(digest),
+    'Last-Modified': formatHttpDate(result.at),
+    'Cache-Control': 'no-store',
+  }
+  if (write.op === 'delete' || write.op === 'move')
+    return { status: 204, headers: { ...headers, ETag: contentTag(digest) } }
+  headers['Content-Type'] = servedType(resource.type, true)
+  headers['Content-Range'] = selectorContentRange(write.range.wire)
+  return { status: 206, headers, body: proposal.inserted }
+}
+
+function isSibling(placement: Placement): boolean {
+  return placement === 'before' || placement === 'after'
+}
+
+function hasByteOrderMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+}
+
+/** Fragment tag of the first new element (HTTP-81). */
+function elementTag(nodes: ChildNode[], document: TreeDocument, digest: string): string | undefined {
+  const element = nodes.find(isElement)
+  return element && fragmentTag(fragmentPart(outerMarkup(element, document.kind)), documentPart(digest))
+}
+
+function describe(write: ElementWrite, proposal: ProposedEdit, tag: string | undefined) {
+  const common = { selector: write.range.selector, path: write.path }
+  if (write.op === 'delete') return { ...common, method: 'DELETE' as const, body: '' }
+  const body = proposal.inserted
+  const etag = tag === undefined ? {} : { etag: tag }
+  if (write.op === 'put') return { ...common, ...etag, method: 'PUT' as const, body }
+  if (write.op === 'post') return { ...common, ...etag, method: 'POST' as const, body, placement: write.placement }
+  const { placement, selector: destination } = write.destination
+  return { ...common, ...etag, method: 'MOVE' as const, body, placement, destination }
+}
+
+const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Fault>> = {
+  empty: () => new Fault(400, 'EmptyBody', 'The body holds no markup. Use DELETE to remove an element.'),
+  'no-element': () => new Fault(422, 'InvalidFragment', 'The body holds no element to put in place of the old one.'),
+  'void-anchor': () => new Fault(422, 'InvalidPlacement', 'This element cannot have children; use before or after.'),
+  malformed: message => new Fault(422, 'InvalidFragment', `The fragment is not well formed: ${message}`),
+  parentless: () => new Fault(400, 'InvalidPlacement', 'The root element has no siblings; use append or prepend.'),
+  root: () => new Fault(422, 'IllegalMove', 'The root element can be neither removed nor moved.'),
+  'into-itself': () => new Fault(422, 'IllegalMove', 'An element cannot be moved into itself.'),
+}
+
+function propose(tree: TreeDocument, change: Edit): ProposedEdit {
+  try {
+    return edit(tree, change)
+  } catch (error) {
+    if (error instanceof EditError)
+      throw (
+        EDIT_FAULTS[error.reason]?.(error.message) ??
+        new Fault(422, 'InvalidFragment', `The document would break a limit: ${error.message}`)
+      )
+    throw error
+  }
+}

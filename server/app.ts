@@ -1,0 +1,331 @@
+/** The public surface as a Koa application. Reading the list of its steps is reading the gates of HTTP-1 in order. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type Router from '@koa/router'
+import Koa from 'koa'
+import type { SiteSettings } from '../config/sites.ts'
+import type { Answer } from '../pipeline/answer.ts'
+import { asFault } from '../pipeline/commit.ts'
+import { Fault } from '../pipeline/fault.ts'
+import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
+import { isForeignWrite, ownOrigin } from '../pipeline/http/origin.ts'
+import { canonicalPath, decodeTarget, isReserved, type Target } from '../pipeline/http/path.ts'
+import type { RulesAuthority } from '../pipeline/rules-authority.ts'
+import { checkDeclaredLength } from './body.ts'
+import type { Client, KnowClient } from './client.ts'
+import { errorAnswer } from './documents/error.ts'
+import { securityHeaders } from './documents/security-headers.ts'
+import type { HostedSite, Hosting } from './hosting.ts'
+import type { Audience, KeptAnswers } from './kept-answers.ts'
+import { type Log, logRequest } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import { remove } from './public/delete.ts'
+import type { Exchange } from './public/exchange.ts'
+import { get } from './public/get.ts'
+import { move } from './public/move.ts'
+import { options } from './public/options.ts'
+import { patch } from './public/patch.ts'
+import { post } from './public/post.ts'
+import { put } from './public/put.ts'
+import { query } from './public/query.ts'
+import { send } from './send.ts'
+import { cookieValue, type Session, sessionCookie } from './session.ts'
+import type { Stage } from './stage.ts'
+
+export interface Limits {
+  /** Milliseconds without a byte of a body. */
+  bodyIdle: number
+}
+
+export interface AppParts {
+  hosting: Hosting
+  knowClient: KnowClient
+  kept: KeptAnswers
+  limits: Limits
+  log: Log
+  metrics: Metrics
+  platform: Router
+  stage: Stage
+  /** The rules of a site, applied to one request. */
+  authorityFor: (hosted: HostedSite, request: IncomingMessage, target: Target) => () => RulesAuthority
+  /** Used for failures before a site is found. */
+  fallback: Pick<SiteSettings, 'ns' | 'errorNs' | 'brand'>
+}
+
+/** What the steps find out about a request, one after another. */
+interface State {
+  started: number
+  client: Client
+  hosted?: HostedSite
+  target?: Target
+  session?: Session
+  answer?: Answer
+}
+
+type Step = Koa.Middleware<State>
+type Handler = (exchange: Exchange) => Promise<Answer>
+
+const HANDLERS: Record<string, Handler> = {
+  GET: get,
+  HEAD: get,
+  PUT: put,
+  POST: post,
+  DELETE: remove,
+  MOVE: move,
+  PATCH: patch,
+  OPTIONS: options,
+  QUERY: query,
+}
+
+/** Every method of the public host, for `Allow` (HTTP-115). */
+export const OFFERED = 'GET, HEAD, PUT, DELETE, POST, MOVE, PATCH, QUERY, OPTIONS'
+/** Known to HTTP or WebDAV, but not offered here (HTTP-115). */
+const ELSEWHERE = new Set(['PROPFIND', 'PROPPATCH', 'MKCOL', 'COPY', 'LOCK', 'UNLOCK', 'TRACE', 'CONNECT'])
+const WRITES = new Set(['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH'])
+
+/** A write under a reserved prefix (HTTP-16). */
+export function reserved(): Fault {
+  return new Fault(403, 'Reserved', 'This part of the site belongs to the server and cannot be written.')
+}
+
+/**
+ * @returns the handler of HTTP requests; it never throws and always answers
+ */
+export function publicApp(parts: AppParts): (request: IncomingMessage, response: ServerResponse) => void {
+  const app = new Koa<State>()
+  const steps: Step[] = [
+    conclude(parts),
+    chooseSite(parts),
+    checkLength,
+    readTarget,
+    knowMethod,
+    guardReserved,
+    openSession,
+    dispatch(parts),
+  ]
+  for (const step of steps) app.use(step)
+  // The platform's own routes need no site; they stand right behind the step that answers.
+  app.middleware.splice(1, 0, parts.platform.routes() as unknown as Step, stopWhenAnswered)
+  app.on('error', error => parts.log.error({ err: error }, 'request failed'))
+  const application = app.callback()
+  return (request, response) => {
+    const started = performance.now()
+    const status = parts.kept.repeat(request, response, site => newCookie(parts, site.store.name, request))
+    if (status === undefined) void application(request, response)
+    else report(parts, request, request.url ?? '', status, started)
+  }
+}
+
+/** Stops the platform's routes from falling through to the site when they have answered. */
+const stopWhenAnswered: Step = (context, next) => (context.state.answer ? undefined : next())
+
+function newCookie(parts: AppParts, site: string, request: IncomingMessage): string | undefined {
+  const client = parts.knowClient(request)
+  const hosted = parts.hosting.opened(client.authority ?? '')
+  if (!hosted || hosted.site.store.name !== site) return undefined
+  const name = `${hosted.settings.brand}_session`
+  const session = hosted.sessions.open(cookieValue(request.headers.cookie, name))
+  return session.issue && sessionCookie(name, session.issue, hosted.settings.sessions.idle, client.secure)
+}
+
+function report(parts: AppParts, request: IncomingMessage, path: string, status: number, started: number): void {
+  const milliseconds = performance.now() - started
+  const method = request.method ?? ''
+  parts.metrics.request('public', method, status, milliseconds / 1000)
+  const query = path.indexOf('?')
+  logRequest(parts.log, {
+    face: 'public',
+    host: request.headers.host ?? '',
+    method,
+    path: query < 0 ? path : path.slice(0, query),
+    status,
+    milliseconds,
+  })
+}
+
+/** Runs all other steps, turns what they return or throw into an answer and sends it. */
+function conclude(parts: AppParts): Step {
+  const secure = new Map<SiteSettings, ReturnType<typeof securityHeaders>>()
+  const securityOf = (settings: SiteSettings) => {
+    let made = secure.get(settings)
+    if (!made) {
+      made = securityHeaders({ referrerPolicy: settings.referrerPolicy, strictTransport: settings.hsts || undefined })
+      secure.set(settings, made)
+    }
+    return made
+  }
+  const plain = securityHeaders()
+
+  return async (context, next) => {
+    const { req: request, res: response, state } = context
+    context.respond = false
+    state.started = performance.now()
+    state.client = parts.knowClient(request)
+    let answer: Answer
+    let failed = false
+    try {
+      await next()
+      answer = state.answer ?? failure(parts, context, new Fault(404, 'NotFound', 'Nothing is stored at this address.'))
+    } catch (error) {
+      failed = true
+      answer = failure(parts, context, error)
+    }
+    const { hosted } = state
+    const security = hosted ? securityOf(hosted.settings) : plain
+    Object.assign(answer.headers, security(state.client.secure, failed))
+    if (hosted && !failed) Object.assign(answer.headers, frameHeaders(hosted.settings))
+    if (hosted) addCors(hosted, request, answer)
+    addCookie(state, answer)
+    if (!failed && hosted) parts.kept.keep(request, hosted.site, answer, audienceOf(state, answer))
+    if (!response.destroyed) await send(request, response, answer).catch(() => response.destroy())
+    report(parts, request, request.url ?? '', answer.status, state.started)
+  }
+}
+
+function audienceOf(state: State, answer: Answer): Audience {
+  if (answer.cookieless) return 'everybody'
+  return state.session?.issue === undefined ? 'returning' : 'new'
+}
+
+function failure(parts: AppParts, context: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
+  const error = asFault(thrown)
+  const { state, req } = context
+  const settings = state.hosted?.settings ?? parts.fallback
+  const { ns, errorNs, brand } = settings
+  const method = req.method ?? 'GET'
+  const path = state.target?.path ?? '/'
+  const query = state.target?.query
+  if (error instanceof Fault) {
+    if (error.status >= 500 && error.details.cause !== undefined)
+      parts.log.error({ err: error.details.cause }, error.message)
+    return errorAnswer(error, { ns, errorNs, brand, method, path, ...(query !== undefined && { query }) })
+  }
+  parts.log.error({ err: error, method, path }, 'unexpected failure')
+  const fault = new Fault(500, 'Internal', 'The server failed to answer this request. The failure was recorded.')
+  return errorAnswer(fault, { ns, errorNs, brand, method, path })
+}
+
+/** Who may show the site's pages in frames, where the operator says so (HTTP-160). */
+function frameHeaders(settings: SiteSettings): Record<string, string> {
+  const { frame } = settings
+  if (frame === 'any') return {}
+  const sources = frame === 'none' ? "'none'" : frame === 'self' ? "'self'" : frame.join(' ')
+  return { 'Content-Security-Policy': `frame-ancestors ${sources}` }
+}
+
+function addCors(hosted: HostedSite, request: IncomingMessage, answer: Answer): void {
+  const { cors, brandHeader } = hosted.settings
+  if (cors.length === 0) return
+  const vary = answer.headers.Vary
+  if (!vary?.includes('Origin')) answer.headers.Vary = vary ? `${vary}, Origin` : 'Origin'
+  const granted = corsHeaders(publicCors(cors, brandHeader), {
+    method: request.method ?? '',
+    origin: request.headers.origin,
+    requestedMethod: text(request.headers['access-control-request-method']),
+  })
+  if (granted) Object.assign(answer.headers, granted)
+}
+
+function text(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** SSN-1 and SSN-8: a new session travels with every answer that no shared cache may store. */
+function addCookie(state: State, answer: Answer): void {
+  const { hosted, session, client } = state
+  if (!hosted || !session?.issue || answer.cookieless) return
+  if (answer.headers['Cache-Control']?.startsWith('public')) return
+  const { brand, sessions } = hosted.settings
+  answer.headers['Set-Cookie'] = sessionCookie(`${brand}_session`, session.issue, sessions.idle, client.secure)
+}
+
+function chooseSite({ hosting }: AppParts): Step {
+  return async ({ req, state }, next) => {
+    const { authority } = state.client
+    if (authority === undefined || authority === '')
+      throw new Fault(400, 'BadRequest', 'The request names no host.', { headers: { Connection: 'close' } })
+    state.hosted = await hosting.open(absoluteAuthority(req.url) ?? authority)
+    if (!state.hosted) throw new Fault(404, 'NotFound', 'No site is served under this host name.')
+    return next()
+  }
+}
+
+/** An absolute-form target overrides `Host` (RFC 9112 §3.2.2). */
+function absoluteAuthority(url: string | undefined): string | undefined {
+  return url?.startsWith('/') ? undefined : /^https?:\/\/([^/?#]*)/i.exec(url ?? '')?.[1]
+}
+
+const checkLength: Step = ({ req, state }, next) => {
+  if (state.hosted) checkDeclaredLength(req, state.hosted.settings.maxBody)
+  return next()
+}
+
+const readTarget: Step = ({ req, state }, next) => {
+  const { url = '/', method = 'GET' } = req
+  if (url === '*' && method === 'OPTIONS') {
+    state.answer = { status: 204, headers: { Allow: OFFERED, 'Cache-Control': 'no-store' } }
+    return undefined
+  }
+  state.target = decodeTarget(url, 'public', method !== 'GET' && method !== 'HEAD' && method !== 'QUERY')
+  return next()
+}
+
+const knowMethod: Step = ({ req }, next) => {
+  const { method = '' } = req
+  if (Object.hasOwn(HANDLERS, method)) return next()
+  if (ELSEWHERE.has(method))
+    throw new Fault(405, 'MethodNotAllowed', `${method} is not offered here; mount the site to use WebDAV.`, {
+      headers: { Allow: OFFERED },
+    })
+  throw new Fault(501, 'NotImplemented', 'This method is not known.', { headers: { Allow: OFFERED } })
+}
+
+const guardReserved: Step = ({ req, state }, next) => {
+  const { hosted, target } = state
+  if (!hosted || !target || !isReserved(target.path, hosted.settings.brand)) return next()
+  if (WRITES.has(req.method ?? '')) throw reserved()
+  if (req.method !== 'OPTIONS') throw new Fault(404, 'NotFound', 'Nothing is served at this address.')
+  return next()
+}
+
+const openSession: Step = ({ req, state }, next) => {
+  const { hosted, client } = state
+  if (!hosted) return next()
+  const { settings, sessions } = hosted
+  const foreign = isForeignWrite({
+    method: req.method ?? '',
+    origin: req.headers.origin,
+    fetchSite: text(req.headers['sec-fetch-site']),
+    own: settings.publicUrl ?? ownOrigin(client.secure, client.authority ?? ''),
+    listed: new Set(settings.cors),
+  })
+  state.session = sessions.open(foreign ? undefined : cookieValue(req.headers.cookie, `${settings.brand}_session`))
+  return next()
+}
+
+function dispatch(parts: AppParts): Step {
+  return async ({ req, res, state }) => {
+    const { hosted, target, session, client } = state
+    const handler = HANDLERS[req.method ?? '']
+    if (!hosted || !target || !session || !handler) return
+    state.answer = await handler({
+      request: req,
+      response: res,
+      hosted,
+      site: hosted.site,
+      method: req.method ?? '',
+      target,
+      path: canonicalPath(target.path),
+      session,
+      authorities: authoritiesOf(hosted, client, req),
+      limits: parts.limits,
+      stage: parts.stage,
+      authority: parts.authorityFor(hosted, req, target),
+    })
+  }
+}
+
+function authoritiesOf(hosted: HostedSite, client: Client, request: IncomingMessage): string[] {
+  const names = [client.authority, request.headers.host, hosted.settings.publicUrl?.replace(/^https?:\/\//, '')]
+  return names.filter(name => name !== undefined)
+}

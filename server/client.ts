@@ -1,0 +1,52 @@
+/** How a client reached the server: directly, or through a proxy whose forwarding headers are believed. */
+
+import type { IncomingMessage } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+
+export interface Client {
+  /** Host and port as the client wrote them; undefined when it sent none. */
+  authority: string | undefined
+  /** The client's side speaks TLS. */
+  secure: boolean
+  /** Address of the peer, or of the client behind believed proxies. */
+  address: string
+}
+
+/** Reads the client's side of requests. */
+export type KnowClient = (request: IncomingMessage) => Client
+
+/**
+ * @param trusts whether forwarding headers from this address are believed
+ */
+export function clientReader(trusts: (address: string) => boolean): KnowClient {
+  return request => {
+    const { socket, headers } = request
+    const peer = socket.remoteAddress ?? ''
+    const direct: Client = {
+      authority: headers.host,
+      secure: (socket as Partial<TLSSocket>).encrypted === true,
+      address: peer,
+    }
+    if (!trusts(peer)) return direct
+    return {
+      authority: first(headers['x-forwarded-host']) ?? direct.authority,
+      secure: first(headers['x-forwarded-proto'])?.toLowerCase() === 'https' || direct.secure,
+      address: first(headers['x-forwarded-for']) ?? peer,
+    }
+  }
+}
+
+/** The client's end of a chain of proxies, or undefined for an absent or empty field. */
+function first(field: string | string[] | undefined): string | undefined {
+  const text = Array.isArray(field) ? field[0] : field
+  const value = text?.split(',', 1)[0]?.trim()
+  return value === '' ? undefined : value
+}
+
+/** Whether the peer is a process of this machine that no proxy stands in for. */
+export function isLocal(request: IncomingMessage): boolean {
+  const { headers, socket } = request
+  if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false
+  const address = socket.remoteAddress ?? ''
+  return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.')
+}

@@ -1,0 +1,94 @@
+/** The sites of this process: found by host name, opened when first asked for. */
+
+import type { SiteSettings, SiteTable } from '../config/sites.ts'
+import type { DocumentCache } from '../pipeline/cache.ts'
+import type { Leases } from '../pipeline/coordination/leases.ts'
+import { Site } from '../pipeline/site.ts'
+import type { Store } from '../pipeline/store/store.ts'
+import type { Log } from './log.ts'
+import { type Sessions, signedSessions } from './session.ts'
+import { siteRules } from './site-rules.ts'
+
+/** A site with what the edge needs beside the pipeline's part. */
+export interface HostedSite {
+  site: Site
+  settings: SiteSettings
+  sessions: Sessions
+}
+
+export interface Hosting {
+  readonly store: Store
+  /** The site of a request's host name, if it is open already. */
+  opened(host: string): HostedSite | undefined
+  /**
+   * The site of a host name (without port, in lower case); undefined when no site is configured for it.
+   */
+  open(host: string): Promise<HostedSite | undefined>
+}
+
+/** Open sites at most: hosts that match a wildcard can be invented by clients. */
+const MOST_SITES = 10_000
+
+/**
+ * @param parts.secret signs session cookies
+ */
+export function createHosting(parts: {
+  table: SiteTable
+  store: Store
+  leases: Leases
+  cache: DocumentCache
+  log: Log
+  secret: Uint8Array
+}): Hosting {
+  const { store, leases, cache, log } = parts
+  const sites = new Map<string, Promise<HostedSite>>()
+  const ready = new Map<string, HostedSite>()
+
+  async function start(settings: SiteSettings): Promise<HostedSite> {
+    const { host: name } = settings
+    const site = await Site.open({
+      settings: siteRules(settings),
+      store: store.site(name),
+      leases,
+      cache,
+      report: (message, details) => log.warn({ site: name, ...details }, message),
+    })
+    const sessions = signedSessions({ secret: parts.secret, site: name, lifetime: settings.sessions.idle })
+    return { site, settings, sessions }
+  }
+
+  function trim(): void {
+    if (ready.size <= MOST_SITES) return
+    for (const [name, hosted] of ready) {
+      ready.delete(name)
+      sites.delete(name)
+      cache.clear(hosted.site.store.name)
+      return
+    }
+  }
+
+  return {
+    store,
+    opened: host => {
+      const settings = parts.table.siteFor(host)
+      return settings && ready.get(settings.host)
+    },
+    async open(host) {
+      const settings = parts.table.siteFor(host)
+      if (!settings) return undefined
+      const known = sites.get(settings.host)
+      if (known) return known
+      const opening = start(settings)
+      sites.set(settings.host, opening)
+      try {
+        const hosted = await opening
+        ready.set(settings.host, hosted)
+        trim()
+        return hosted
+      } catch (error) {
+        sites.delete(settings.host)
+        throw error
+      }
+    },
+  }
+}

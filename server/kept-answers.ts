@@ -1,0 +1,172 @@
+/**
+ * Answers kept for repetition: a read of something unchanged, under unchanged rules, by a requester who is nobody in
+ * particular, is written to the socket without going through the application again.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer } from '../pipeline/answer.ts'
+import type { Site } from '../pipeline/site.ts'
+
+/**
+ * Who a kept answer is for: everybody (blobs set no cookie, HTTP-151), visitors who brought a session, or visitors who
+ * get one with the answer.
+ */
+export type Audience = 'everybody' | 'returning' | 'new'
+
+interface Kept {
+  site: Site
+  path: string
+  version: number
+  rules: object
+  tag: string | undefined
+  status: number
+  /** Names and values in turn, as `writeHead` takes them. */
+  head: string[]
+  unchanged: string[]
+  body: Uint8Array
+  audience: Audience
+}
+
+export interface KeptAnswers {
+  /**
+   * Answers the request if a kept answer fits.
+   *
+   * @param newCookie the `Set-Cookie` a visitor of this site needs; undefined when the request brought a session
+   * @returns the status sent, or undefined when the application has to answer
+   */
+  repeat(
+    request: IncomingMessage,
+    response: ServerResponse,
+    newCookie: (site: Site) => string | undefined,
+  ): number | undefined
+  keep(request: IncomingMessage, site: Site, answer: Answer, audience: Audience): void
+  readonly size: number
+}
+
+const MOST_ANSWERS = 4096
+const MOST_BYTES = 64 * 1024 * 1024
+/** A body larger than this is better streamed with back-pressure. */
+const LARGEST_BODY = 4 * 1024 * 1024
+const LONGEST_KEY = 2048
+/** Ends the key of an answer for visitors who get a cookie with it; no field value holds a line end. */
+const FOR_NEW = '\n'
+
+/** Fields that a 304 repeats (HTTP-40). */
+const UNCHANGED_FIELDS = new Set([
+  'etag',
+  'vary',
+  'cache-control',
+  'last-modified',
+  'accept-ranges',
+  'x-content-type-options',
+  'referrer-policy',
+  'strict-transport-security',
+])
+
+export function keptAnswers(): KeptAnswers {
+  const kept = new Map<string, Kept>()
+  let bytes = 0
+
+  function drop(key: string, entry: Kept): void {
+    kept.delete(key)
+    bytes -= entry.body.length
+  }
+
+  /** The entry if it still describes the newest version under the rules of the moment. */
+  function current(key: string): Kept | undefined {
+    const entry = kept.get(key)
+    if (!entry) return undefined
+    if (entry.site.rules === entry.rules && entry.site.held(entry.path)?.resource.version === entry.version)
+      return entry
+    drop(key, entry)
+    return undefined
+  }
+
+  return {
+    repeat(request, response, newCookie) {
+      const key = keyOf(request)
+      if (key === undefined) return undefined
+      let entry = current(key)
+      let cookie: string | undefined
+      if (entry?.audience !== 'everybody') {
+        const forNew = current(key + FOR_NEW)
+        const known = entry ?? forNew
+        if (!known) return undefined
+        cookie = newCookie(known.site)
+        if (cookie !== undefined) entry = forNew
+        if (!entry) return undefined
+      }
+      const condition = request.headers['if-none-match']
+      if (condition === undefined) {
+        response.writeHead(entry.status, withCookie(entry.head, cookie))
+        response.end(entry.body)
+        return entry.status
+      }
+      if (condition !== entry.tag) return undefined
+      response.writeHead(304, withCookie(entry.unchanged, cookie))
+      response.end()
+      return 304
+    },
+    keep(request, site, answer, audience) {
+      const { reuse, body } = answer
+      const plain = keyOf(request)
+      if (!reuse || plain === undefined || answer.status >= 300) return
+      const key = audience === 'new' ? plain + FOR_NEW : plain
+      const memory = typeof body === 'string' ? Buffer.from(body) : body
+      if (!(memory instanceof Uint8Array) || memory.length > LARGEST_BODY) return
+      const before = kept.get(key)
+      if (before) drop(key, before)
+      const head: string[] = []
+      const unchanged: string[] = []
+      for (const [name, value] of Object.entries(answer.headers)) {
+        if (name === 'Set-Cookie') continue
+        head.push(name, value)
+        if (UNCHANGED_FIELDS.has(name.toLowerCase())) unchanged.push(name, value)
+      }
+      kept.set(key, {
+        site,
+        path: reuse.path,
+        version: reuse.version,
+        rules: reuse.rules,
+        tag: answer.headers.ETag,
+        status: answer.status,
+        head,
+        unchanged,
+        body: memory,
+        audience,
+      })
+      bytes += memory.length
+      for (const [oldest, entry] of kept) {
+        if (kept.size <= MOST_ANSWERS && bytes <= MOST_BYTES) break
+        drop(oldest, entry)
+      }
+    },
+    get size() {
+      return kept.size
+    },
+  }
+}
+
+function withCookie(head: string[], cookie: string | undefined): string[] {
+  return cookie === undefined ? head : [...head, 'Set-Cookie', cookie]
+}
+
+/** Everything of a request that such an answer depends on; undefined for requests that need the application. */
+function keyOf(request: IncomingMessage): string | undefined {
+  if (request.method !== 'GET') return undefined
+  const h = request.headers
+  if (
+    h['if-match'] !== undefined ||
+    h['if-modified-since'] !== undefined ||
+    h['if-unmodified-since'] !== undefined ||
+    h['if-range'] !== undefined ||
+    h.origin !== undefined ||
+    h['content-length'] !== undefined ||
+    h['transfer-encoding'] !== undefined
+  )
+    return undefined
+  const proxy = h['x-forwarded-proto'] ?? ''
+  const name = h['x-forwarded-host'] ?? ''
+  const key = `${h.host}\n${request.url}\n${h.accept ?? ''}\n${h['accept-encoding'] ?? ''}\n${h.range ?? ''}\n${proxy}\n${name}`
+  return key.length > LONGEST_KEY ? undefined : key
+}

@@ -1,0 +1,152 @@
+/** Listeners: HTTP and HTTPS servers with their limits, broken requests answered, and a graceful end. */
+
+import { readFileSync } from 'node:fs'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { Fault } from '../pipeline/fault.ts'
+import { expectContinue } from './body.ts'
+
+export interface ListenOptions {
+  host: string
+  port: number
+  tls?: { cert: string; key: string } | undefined
+  /** Bytes of a request's head (HTTP-181). */
+  headers: number
+  /** Milliseconds to wait for a head. */
+  headerWait: number
+  /** The document for a request that could not be parsed; its status is on the fault. */
+  brokenDocument: (fault: Fault) => { headers: Record<string, string>; body: string }
+}
+
+export interface Listener {
+  /** Origin under which it answers, such as `http://localhost:8080`. */
+  origin: string
+  /**
+   * Takes no more requests and ends when the running ones are answered, at the latest after the grace time.
+   *
+   * @param grace milliseconds
+   */
+  close(grace: number): Promise<void>
+}
+
+/** Longer than the 75 s that desktop clients keep connections (webdav.md section 11). */
+const KEEP_ALIVE = 80_000
+
+/**
+ * @param handler answers every request
+ * @throws the system's error when the address cannot be had
+ */
+export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listener> {
+  const settings: ServerOptions = {
+    maxHeaderSize: options.headers,
+    headersTimeout: options.headerWait,
+    // Uploads may take as long as they keep moving; bodies have a watch of their own.
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE,
+    connectionsCheckingInterval: Math.min(5_000, options.headerWait),
+    // Requests with a Host of their own are judged by the application, which can answer with a document.
+    requireHostHeader: false,
+  }
+  const server: Server = options.tls
+    ? createTlsServer(
+        { ...settings, cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) },
+        handler,
+      )
+    : createServer(settings, handler)
+  // The default cuts heads of more than 2,000 lines off without a word; the size is limited above.
+  server.maxHeadersCount = 0
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    expectContinue(request)
+    server.emit('request', request, response)
+  })
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const { headers, body } = options.brokenDocument(new Fault(400, 'BadRequest', 'The expectation cannot be met.'))
+    response.writeHead(417, headers).end(body)
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, options))
+  server.on('connect', (_request, socket: Duplex) => answerBroken({ code: 'CONNECT' }, socket, options))
+  const idle = trackIdle(server)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port: options.port, host: options.host }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  return { origin: originOf(options, port), close: grace => closeGracefully(server, idle, grace) }
+}
+
+function originOf(options: ListenOptions, port: number): string {
+  const anywhere = ['127.0.0.1', '0.0.0.0', '::', '::1', 'localhost'].includes(options.host)
+  const host = anywhere ? 'localhost' : options.host.includes(':') ? `[${options.host}]` : options.host
+  const standard = options.tls ? 443 : 80
+  return `${options.tls ? 'https' : 'http'}://${host}${port === standard ? '' : `:${port}`}`
+}
+
+/** What a client gets whose request the parser refused. */
+function brokenFault(code: string | undefined): Fault {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new Fault(
+      431,
+      'HeaderTooLarge',
+      'The head of the request is too large. Send fewer or shorter header fields.',
+    )
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Fault(408, 'Timeout', 'The request did not arrive in time.')
+  if (code === 'CONNECT') return new Fault(405, 'MethodNotAllowed', 'This server is no proxy.')
+  return new Fault(400, 'BadRequest', 'The request is not valid HTTP.')
+}
+
+function answerBroken(error: { code?: string }, socket: Duplex, options: ListenOptions): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  // An answer that was begun cannot be followed by another one.
+  if (((socket as { _httpMessage?: { headersSent: boolean } })._httpMessage ?? { headersSent: false }).headersSent) {
+    socket.destroy()
+    return
+  }
+  const fault = brokenFault(error.code)
+  const { headers, body } = options.brokenDocument(fault)
+  const all: Record<string, string> = {
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('')}\r\n${body}`)
+  setTimeout(() => socket.destroy(), 1_000).unref()
+}
+
+/** Sockets without a request in progress. */
+function trackIdle(server: Server): Set<Socket> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
+}
+
+async function closeGracefully(server: Server, sockets: Set<Socket>, grace: number): Promise<void> {
+  const closed = new Promise<void>(resolve => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const sweep = setInterval(() => server.closeIdleConnections(), 100)
+  const timer = setTimeout(() => {
+    for (const socket of sockets) socket.destroy()
+  }, grace)
+  await closed
+  clearInterval(sweep)
+  clearTimeout(timer)
+}

@@ -1,0 +1,65 @@
+/** MOVE: an element within its document, or a whole document to another path. */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { readConditions } from '../../pipeline/http/conditions.ts'
+import { parseDestination } from '../../pipeline/http/destination.ts'
+import { canonicalPath, isReserved } from '../../pipeline/http/path.ts'
+import { parseDestinationRange } from '../../pipeline/http/range.ts'
+import { moveDocument } from '../../pipeline/write-document.ts'
+import { writeElement } from '../../pipeline/write-element.ts'
+import { reserved } from '../app.ts'
+import { causeOf, type Exchange, header } from './exchange.ts'
+import { writeRange } from './write-range.ts'
+
+export async function move(exchange: Exchange): Promise<Answer> {
+  const { request, site, path, authority } = exchange
+  const destination = header(exchange, 'destination')
+  const destinationRange = header(exchange, 'destination-range')
+  const to =
+    destination === undefined ? undefined : canonicalPath(parseDestination(destination, 'public', exchange.authorities))
+  // Gate 4 comes before the syntax of the other fields, for either end.
+  if (to !== undefined && isReserved(to, site.settings.brand)) throw reserved()
+  if (header(exchange, 'range') === undefined && destinationRange === undefined) {
+    if (to === undefined) throw incomplete('Destination is missing.')
+    const overwrite = header(exchange, 'overwrite')?.trim().toUpperCase() !== 'F'
+    return moveDocument(
+      site,
+      { path, to, overwrite, conditions: readConditions(request.headers), cause: causeOf(exchange) },
+      authority,
+    )
+  }
+  const range = moveRange(exchange)
+  if (!range || destinationRange === undefined) throw incomplete('Range and Destination-Range belong together.')
+  if (to === undefined) throw incomplete('Destination is missing.')
+  const place = parseDestinationRange(destinationRange)
+  if (to !== path)
+    throw new Fault(501, 'MoveCrossResource', 'Elements move within one document; the Destination names another.')
+  return writeElement(
+    site,
+    {
+      path,
+      op: 'move',
+      range,
+      destination: place,
+      conditions: readConditions(request.headers),
+      cause: causeOf(exchange),
+    },
+    authority,
+  )
+}
+
+/** A unit other than `selector` is 422 here, not 400 (HTTP-106). */
+function moveRange(exchange: Exchange) {
+  try {
+    return writeRange(exchange)
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'InvalidRange')
+      throw new Fault(422, 'InvalidRange', 'Range must have the form selector=<css>.')
+    throw error
+  }
+}
+
+function incomplete(message: string): Fault {
+  return new Fault(422, 'MoveMissingHeaders', message)
+}

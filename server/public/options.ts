@@ -1,0 +1,44 @@
+/** OPTIONS: what this requester may do here, from the rules alone (HTTP-120 to HTTP-123). */
+
+import { allMethods, capabilityParts, selectorMethods } from '../../pipeline/access/capabilities.ts'
+import type { Answer } from '../../pipeline/answer.ts'
+import { names } from '../../pipeline/http/accept.ts'
+import { writeMultipart } from '../../pipeline/http/multipart.ts'
+import { looksLikeHtml } from '../../pipeline/http/path.ts'
+import { selectorContentRange } from '../../pipeline/http/range.ts'
+import { type Exchange, header } from './exchange.ts'
+import { selectorOf } from './options-range.ts'
+
+export async function options(exchange: Exchange): Promise<Answer> {
+  const { target, authority } = exchange
+  const { access } = authority()
+  const { path } = target
+  const headers: Record<string, string> = {
+    Vary: 'Authorization, Accept',
+    'Cache-Control': 'no-store',
+    'Accept-Query': 'text/css-selector, text/sessel',
+  }
+  if (looksLikeHtml(path)) headers['Accept-Ranges'] = 'selector'
+  if (names(header(exchange, 'accept'), 'multipart/mixed')) {
+    const parts = capabilityParts(access, path)
+    if (!parts) return { status: 204, headers: { Allow: list(allMethods(access, path)), ...headers } }
+    const { contentType, body } = writeMultipart(
+      parts.map(({ selector, allow }) => ({
+        headers: {
+          ...(selector !== undefined && {
+            'Content-Range': selectorContentRange(Buffer.from(selector).toString('latin1')),
+          }),
+          Allow: list(allow),
+        },
+      })),
+    )
+    return { status: 207, headers: { 'Content-Type': contentType, ...headers }, body }
+  }
+  const selector = selectorOf(header(exchange, 'range'))
+  const allow = selector === undefined ? allMethods(access, path) : selectorMethods(access, path, selector)
+  return { status: 200, headers: { Allow: list(allow), ...headers }, body: '' }
+}
+
+function list(methods: string[]): string {
+  return methods.join(', ')
+}

@@ -1,0 +1,22 @@
+/** PUT: whole documents and blobs, or one element by selector. */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import { readConditions } from '../../pipeline/http/conditions.ts'
+import { putDocument } from '../../pipeline/write-document.ts'
+import { writeElement } from '../../pipeline/write-element.ts'
+import { bodyOf, causeOf, checkBodyFields, type Exchange, fragmentText, header } from './exchange.ts'
+import { writeRange } from './write-range.ts'
+
+export async function put(exchange: Exchange): Promise<Answer> {
+  const { request, site, path, authority } = exchange
+  checkBodyFields(exchange)
+  const range = writeRange(exchange)
+  const common = { path, conditions: readConditions(request.headers), cause: causeOf(exchange) }
+  if (range) return writeElement(site, { ...common, op: 'put', range, text: () => fragmentText(exchange) }, authority)
+  const language = header(exchange, 'content-language')
+  return putDocument(
+    site,
+    { ...common, type: header(exchange, 'content-type'), ...(language && { language }), body: bodyOf(exchange) },
+    authority,
+  )
+}

@@ -1,0 +1,139 @@
+/** A server that runs: the composition root's work, from settings to listeners and back. */
+
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { proxyTrust, type Settings } from '../config/schema.ts'
+import { siteTable } from '../config/sites.ts'
+import { documentCache } from '../pipeline/cache.ts'
+import { localLeases } from '../pipeline/coordination/local/leases.ts'
+import { type Imported, importFolder } from '../pipeline/import.ts'
+import { rulesAuthority } from '../pipeline/rules-authority.ts'
+import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
+import type { Store } from '../pipeline/store/store.ts'
+import { publicApp } from './app.ts'
+import { clientReader } from './client.ts'
+import { errorDocument, errorHeaders } from './documents/error.ts'
+import { securityHeaders } from './documents/security-headers.ts'
+import { createHosting, type Hosting } from './hosting.ts'
+import { keptAnswers } from './kept-answers.ts'
+import { type Listener, listen } from './listen.ts'
+import type { Log } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { platformRoutes } from './platform/routes.ts'
+
+export interface Running {
+  /** Such as `http://localhost:8080`. */
+  publicOrigin: string
+  hosting: Hosting
+  store: Store
+  /** Ends gracefully: running requests are answered, commits finished, the store closed. */
+  close(): Promise<void>
+}
+
+const SECRET = 'session-secret'
+
+/** The key that signs sessions; made once and kept with the data, so that a restart keeps every visitor's session. */
+async function sessionSecret(store: Store): Promise<Uint8Array> {
+  const kept = await store.setting(SECRET)
+  if (kept !== undefined) return Buffer.from(kept, 'base64')
+  const secret = randomBytes(32)
+  await store.setSetting(SECRET, secret.toString('base64'))
+  return secret
+}
+
+/** Opens the store that the settings name. */
+export function openStore(settings: Settings, log: Log): Promise<Store> {
+  return openSqliteStore({
+    folder: settings.data,
+    log: (level, message, details) => log[level]({ ...(details as object) }, message),
+  })
+}
+
+/**
+ * Starts a server.
+ *
+ * @param store open; closed together with the server
+ * @throws the system's error when an address is taken
+ */
+export async function startServer(settings: Settings, store: Store, log: Log): Promise<Running> {
+  const metrics = createMetrics()
+  const table = siteTable(settings)
+  const hosting = createHosting({
+    table,
+    store,
+    leases: localLeases({ patience: settings.limits.leaseWait }),
+    cache: documentCache(),
+    log,
+    secret: await sessionSecret(store),
+  })
+  let ready = false
+  const platform = platformRoutes({
+    brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
+    metrics,
+    health: () => ({ ready }),
+    open: { health: settings.health.public, metrics: settings.metrics.public },
+  })
+  const fallback = { ...settings.defaults, errorNs: settings.defaults.errorNs ?? `${settings.defaults.ns}/error` }
+  const handler = publicApp({
+    hosting,
+    knowClient: clientReader(proxyTrust(settings.trustProxy)),
+    kept: keptAnswers(),
+    limits: { bodyIdle: settings.limits.bodyIdle },
+    log,
+    metrics,
+    platform,
+    stage: (body, options) => store.stage(body, options),
+    authorityFor: (hosted, request, target) => {
+      const facts = {
+        method: request.method ?? 'GET',
+        path: target.path,
+        headers: (name: string) => joined(request, name),
+        queryString: target.query ?? '',
+      }
+      return rulesAuthority(hosted.site, { facts })
+    },
+    fallback,
+  })
+  const headers = securityHeaders()
+  const listener: Listener = await listen(handler, {
+    host: settings.listen.host,
+    port: settings.listen.port,
+    tls: settings.tls,
+    headers: settings.limits.headers,
+    headerWait: settings.limits.headerWait,
+    brokenDocument: fault => ({
+      headers: { ...errorHeaders(fault), ...headers(settings.tls !== undefined, true) },
+      body: errorDocument(fault, { ...fallback, method: 'GET', path: '/' }),
+    }),
+  })
+  ready = true
+  return {
+    publicOrigin: listener.origin,
+    hosting,
+    store,
+    async close() {
+      ready = false
+      await listener.close(settings.limits.shutdown)
+      await store.close()
+      metrics.close()
+    },
+  }
+}
+
+/** One header as one string, as rules look it up (LOOK-2). */
+function joined(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+/** Folder of the demo site's files. */
+export const DEMO = fileURLToPath(new URL('demo/site', import.meta.url))
+
+/** Imports the demo site where nothing is stored yet. */
+export async function importDemo(hosting: Hosting, store: Store): Promise<Imported | undefined> {
+  const hosted = await hosting.open('localhost')
+  if (!hosted) return undefined
+  if ((await store.sites()).includes(hosted.site.store.name)) return undefined
+  return importFolder(hosted.site, store, DEMO)
+}

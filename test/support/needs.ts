@@ -1,0 +1,44 @@
+/** Programs of the system that the tests drive, and how they come onto a machine. */
+
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Debian package by the command it brings. */
+const NEEDED: Readonly<Record<string, string>> = {
+  chromium: 'chromium',
+}
+
+function isInstalled(command: string): boolean {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin']
+  return folders.some(folder => {
+    try {
+      accessSync(join(folder, command), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+/**
+ * Makes sure that everything the tests need is there: as root on a Debian system it is installed.
+ *
+ * @returns one line that says what is missing, or undefined
+ */
+export function provideNeeds(print: (line: string) => void): string | undefined {
+  const missing = () => Object.entries(NEEDED).filter(([command]) => !isInstalled(command))
+  const packages = [...new Set(missing().map(([, name]) => name))]
+  if (packages.length === 0) return undefined
+  if (process.getuid?.() === 0 && isInstalled('apt-get')) {
+    print(`Installing ${packages.join(' ')} with apt-get …`)
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    spawnSync('apt-get', ['update', '-qq'], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+  }
+  const left = missing().map(([command, name]) => `${command} (Debian package ${name})`)
+  return left.length === 0 ? undefined : `The tests need ${left.join(', ')}: install it and run npm test again.`
+}

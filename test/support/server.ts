@@ -1,0 +1,62 @@
+/** A real server on free ports and a fresh data folder, for tests. */
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { firstCredential, withCredential } from '../../config/first-start.ts'
+import { loadSettings } from '../../config/load.ts'
+import { importFolder } from '../../pipeline/import.ts'
+import type { Site } from '../../pipeline/site.ts'
+import { createLog } from '../../server/log.ts'
+import { importDemo, openStore, type Running, startServer as start } from '../../server/running.ts'
+
+export interface TestServer {
+  /** Origin of the public surface, without slash at the end. */
+  url: string
+  port: number
+  running: Running
+  /** The site that answers for the test's host. */
+  site: Site
+  /** Folder of the data; goes away with the server. */
+  data: string
+  close(): Promise<void>
+}
+
+export interface TestServerOptions {
+  /** Settings of every site; without a site table one site answers for every host. */
+  site?: Record<string, unknown>
+  /** Settings of the server, as a settings file has them. */
+  settings?: Record<string, unknown>
+  /** Import the demo site. */
+  demo?: boolean
+  /** Files to import, by path. */
+  folder?: string
+}
+
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const data = await mkdtemp(join(tmpdir(), 'scriptorium-test-'))
+  const file = join(data, 'settings.json')
+  const level = process.env.TEST_LOG ?? 'silent'
+  const written = { data, listen: { port: 0 }, mount: { port: 0 }, log: { level }, ...options.settings }
+  await writeFile(file, JSON.stringify(options.site ? { ...written, defaults: options.site } : written))
+  const { settings } = await loadSettings({ file })
+  const log = createLog(settings.log)
+  const store = await openStore(settings, log)
+  const first = await firstCredential(store)
+  const running = await start(withCredential(settings, first.credential), store, log)
+  if (options.demo) await importDemo(running.hosting, store)
+  const hosted = await running.hosting.open('localhost')
+  if (!hosted) throw new Error('no site for localhost')
+  if (options.folder) await importFolder(hosted.site, store, options.folder)
+  return {
+    url: running.publicOrigin,
+    port: Number(new URL(running.publicOrigin).port),
+    running,
+    site: hosted.site,
+    data,
+    async close() {
+      await running.close()
+      await rm(data, { recursive: true, force: true })
+    },
+  }
+}
