@@ -37,8 +37,8 @@ export interface Transaction {
   writer: WriterState
   sites: Map<string, SiteState>
   version: number
-  /** Highest number of a resource; read when the first one is added. */
-  lastId: number | undefined
+  /** Highest number of a resource that is or was in use since the transaction began. */
+  lastId: number
   /** Folders with new names that must be on disk before COMMIT. */
   folders: Set<string>
   /** Staged files whose bytes were stored already; removed after COMMIT. */
@@ -102,7 +102,6 @@ export function resourceAt(draft: Draft, path: string): Resource | undefined {
 /** A number for a new resource. */
 export function nextId(draft: Draft, count = 1): number {
   const { transaction } = draft
-  transaction.lastId ??= draft.statements.lastId.get()?.id ?? 0
   const id = transaction.lastId + 1
   transaction.lastId += count
   return id

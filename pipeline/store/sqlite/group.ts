@@ -26,8 +26,16 @@ function derive({ writer: { statements } }: Transaction, job: Extract<Job, { tas
   for (const [name, value] of Object.entries(job.derived)) statements.derive.run(row.id, name, site.id, value)
 }
 
-function startTransaction(writer: WriterState, version: number): Transaction {
-  return { writer, sites: new Map(), version, lastId: undefined, folders: new Set(), leftovers: [] }
+function startTransaction(writer: WriterState): Transaction {
+  const { progress, lastId } = writer.statements
+  return {
+    writer,
+    sites: new Map(),
+    version: progress.get()?.version ?? 0,
+    lastId: lastId.get()?.id ?? 0,
+    folders: new Set(),
+    leftovers: [],
+  }
 }
 
 function runJob(transaction: Transaction, { job, bytes }: Arrived): Answer {
@@ -65,8 +73,8 @@ export function runGroup(writer: WriterState, arrived: Arrived[]): Answer[] {
     return arrived.map(({ job }) => failure(job, error))
   }
   try {
-    const version = statements.progress.get()?.version ?? 0
-    const transaction = startTransaction(writer, version)
+    const transaction = startTransaction(writer)
+    const { version } = transaction
     const answers: Answer[] = []
     for (const each of arrived) {
       try {

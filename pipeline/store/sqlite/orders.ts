@@ -1,7 +1,9 @@
-/** Changes as callers hand them in: what they name, and which of them can never be. */
+/** Changes on their way from callers to the writer: what they name, which can never be, and where their bytes travel. */
 
 import { isStorable, namesCollection } from '../paths.ts'
-import { type Change, StoreError } from '../store.ts'
+import { type Change, type Content, StoreError } from '../store.ts'
+import type { PackedChange, PackedContent } from './jobs.ts'
+import type { Cargo } from './writer.ts'
 
 /** Paths that a change names. */
 export function pathsIn(change: Change): string[] {
@@ -34,4 +36,32 @@ export function checkChange(change: Change): void {
   if (from === '/' || to === '/') invalid('The root stays where it is')
   if (from === to || (namesCollection(from) && to.startsWith(from)))
     invalid('A resource cannot go to itself or below itself')
+}
+
+/** True of blobs in memory that belong into a file. @param limit bytes kept in the database at most */
+export function isTooLarge(
+  change: Change,
+  limit: number,
+): change is Extract<Change, { op: 'put' }> & { content: { bytes: Uint8Array } } {
+  return (
+    change.op === 'put' && change.kind === 'blob' && 'bytes' in change.content && change.content.bytes.length > limit
+  )
+}
+
+function packContent(content: Content, cargo: Cargo[]): PackedContent {
+  const staged = 'staged' in content ? content.staged : undefined
+  if (staged?.file !== undefined) {
+    const { file, sha256, sha1, md5, size } = staged
+    return { file, sha256, sha1, md5, size }
+  }
+  const bytes = 'bytes' in content ? content.bytes : staged?.bytes
+  if (bytes === undefined) invalid('A staged body has neither bytes nor a file')
+  const packed = { offset: 0, length: bytes.length, digest: staged?.sha256 }
+  cargo.push({ bytes, content: packed })
+  return packed
+}
+
+/** Takes the bytes out of a change. @param cargo receives them */
+export function packChange(change: Change, cargo: Cargo[]): PackedChange {
+  return change.op === 'put' ? { ...change, content: packContent(change.content, cargo) } : change
 }

@@ -5,13 +5,20 @@
 
 import { mkdir } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { type Change, type Content, type SiteStore, type StagedBlob, type Store, StoreError } from '../store.ts'
-import type { PackedChange, PackedContent } from './jobs.ts'
-import { checkChange, namesIn } from './orders.ts'
+import {
+  type Change,
+  type Commit,
+  type CommitResult,
+  type SiteStore,
+  type StagedBlob,
+  type Store,
+  StoreError,
+} from '../store.ts'
+import { checkChange, isTooLarge, namesIn, packChange } from './orders.ts'
 import { prepareReader, readSite } from './reader.ts'
 import { connectReader, prepareTables } from './schema.ts'
 import { createStaging } from './staging.ts'
-import { type Cargo, type Log, startWriter } from './writer.ts'
+import { type Cargo, type Log, type Order, startWriter } from './writer.ts'
 
 export interface SqliteOptions {
   /** Folder of the database and the blobs; made when absent. */
@@ -27,6 +34,9 @@ export interface SqliteOptions {
   /** Told of failures in the background. */
   log?: Log
 }
+
+/** Bytes that are in memory already have passed every limit. */
+const NO_LIMIT = { limit: Number.POSITIVE_INFINITY }
 
 /** Milliseconds between two rounds of cleaning when nothing is written. */
 const IDLE_UPKEEP = 30_000
@@ -50,34 +60,23 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const siteNames = database.prepare<{ name: string }>('SELECT name FROM site ORDER BY name')
   const idle = setInterval(() => writer.upkeep(clock()), IDLE_UPKEEP).unref()
 
-  /** Where the bytes of a change are; large blobs in memory are brought to a file first. */
-  async function pack(
-    content: Content,
-    kind: 'document' | 'blob',
-    cargo: Cargo[],
-    own: StagedBlob[],
-  ): Promise<PackedContent> {
-    const staged = 'staged' in content ? content.staged : undefined
-    if (staged?.file !== undefined) {
-      const { file, sha256, sha1, md5, size } = staged
-      return { file, sha256, sha1, md5, size }
-    }
-    const bytes = 'bytes' in content ? content.bytes : staged?.bytes
-    if (bytes === undefined) throw new StoreError('invalid', 'A staged body has neither bytes nor a file')
-    if (kind === 'blob' && bytes.length > inlineLimit) {
-      const written = await staging.stage(Readable.from([bytes], { objectMode: false }), { limit: bytes.length })
-      own.push(written)
-      return pack({ staged: written }, kind, cargo, own)
-    }
-    const packed = { offset: 0, length: bytes.length, digest: staged?.sha256 }
-    cargo.push({ bytes, content: packed })
-    return packed
+  /** A change with its bytes in a file, where they are a blob too large for the database. */
+  async function unload(change: Change, own: StagedBlob[]): Promise<Change> {
+    if (!isTooLarge(change, inlineLimit)) return change
+    const staged = await staging.stage(Readable.from([change.content.bytes], { objectMode: false }), NO_LIMIT)
+    own.push(staged)
+    return { ...change, content: { staged } }
   }
 
-  async function packChange(change: Change, cargo: Cargo[], own: StagedBlob[]): Promise<PackedChange> {
-    checkChange(change)
-    if (change.op !== 'put') return change
-    return { ...change, content: await pack(change.content, change.kind, cargo, own) }
+  /** Hands a commit over; without delay, so that commits are carried out in the order of their calls. */
+  async function submit(site: string, commit: Commit): Promise<CommitResult> {
+    const cargo: Cargo[] = []
+    const changes = commit.changes.map(change => packChange(change, cargo))
+    const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
+    const order: Order = { task: 'commit', at: clock(), site, commit: { ...commit, changes }, unlisted: hidden }
+    const result = await writer.submit(order, cargo)
+    if (result === undefined) throw new StoreError('failed', 'The writing thread gave no answer')
+    return result
   }
 
   function openSite(name: string): SiteStore {
@@ -85,22 +84,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       name,
       ...readSite(reader, name),
       async commit(commit) {
-        const cargo: Cargo[] = []
+        for (const change of commit.changes) checkChange(change)
+        if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return submit(name, commit)
         const own: StagedBlob[] = []
         try {
-          const changes: PackedChange[] = []
-          for (const change of commit.changes) changes.push(await packChange(change, cargo, own))
-          const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
-          const order = {
-            task: 'commit',
-            at: clock(),
-            site: name,
-            commit: { ...commit, changes },
-            unlisted: hidden,
-          } as const
-          const result = await writer.submit(order, cargo)
-          if (result === undefined) throw new StoreError('failed', 'The writing thread gave no answer')
-          return result
+          const changes: Change[] = []
+          for (const change of commit.changes) changes.push(await unload(change, own))
+          return await submit(name, { ...commit, changes })
         } finally {
           for (const staged of own) await staged.discard()
         }
@@ -110,6 +100,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       },
     }
   }
+
+  async function close(): Promise<void> {
+    clearInterval(idle)
+    await staging.close()
+    await writer.close()
+    database.close()
+  }
+  let closing: Promise<void> | undefined
 
   return {
     site: openSite,
@@ -123,11 +121,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     async setSetting(name, value) {
       await writer.submit({ task: 'setting', at: clock(), name, value }, [])
     },
-    async close() {
-      clearInterval(idle)
-      await staging.close()
-      await writer.close()
-      database.close()
-    },
+    close: () => (closing ??= close()),
   }
 }

@@ -1,0 +1,21 @@
+import type { Open } from '../fixture.ts'
+import { describeChanges } from './changes.ts'
+import { describeConcurrency } from './concurrency.ts'
+import { describeEvents } from './events.ts'
+import { describeReading } from './reading.ts'
+import { describeStaging } from './staging.ts'
+import { describeSums } from './sums.ts'
+import { describeTransfers } from './transfers.ts'
+
+/** The contract of `pipeline/store/store.ts` as tests, for every implementation. */
+export function describeStore(name: string, open: Open): void {
+  describe(`store contract: ${name}`, () => {
+    describe('changes', () => describeChanges(open))
+    describe('moves and copies', () => describeTransfers(open))
+    describe('reading', () => describeReading(open))
+    describe('events', () => describeEvents(open))
+    describe('concurrency', () => describeConcurrency(open))
+    describe('sums of collections', () => describeSums(open))
+    describe('staging', () => describeStaging(open))
+  })
+}
