@@ -113,10 +113,6 @@ function compileRule(
   }
   const methods = new Set(raw.method.map(method => method.toUpperCase()))
   let selectorText = raw.selector.join(', ')
-  if (selectorText.includes('{{')) {
-    report('A rule whose selector contains {{ matches nothing.')
-    return undefined
-  }
   if (selectorText && methods.has('MOVE')) {
     if (allow) {
       report('A rule that allows MOVE on a selector is ignored.')
@@ -124,6 +120,10 @@ function compileRule(
     }
     report('A rule that denies MOVE on a selector denies the whole resource.')
     selectorText = ''
+  }
+  if (selectorText.includes('{{')) {
+    report('A rule whose selector contains {{ matches nothing.')
+    return undefined
   }
   const selector = selectorText ? compileRuleSelector(selectorText, extensions) : undefined
   if (selector === 'broken') {

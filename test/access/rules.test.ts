@@ -94,6 +94,9 @@ describe('MOVE in a rule with a selector', () => {
     const denied = access(site([['*', '*|MOVE', 'Deny', '/a', 'li']]))
     expect(['GET', 'MOVE', 'PATCH', 'QUERY'].map(m => denied.decide(m, '/a'))).to.deep.equal(Array(4).fill('deny'))
   })
+  it('RULE-9 comes before LOOK-4: a Deny has lost its selector, whatever it was', () => {
+    expect(access(site([['*', 'MOVE', 'Deny', '/a', '#{{x}}']])).decide('MOVE', '/a')).to.equal('deny')
+  })
   it('RULE-9 without a selector MOVE is granted', () => {
     expect(access(site([['*', 'MOVE', 'Allow', '/a']])).decide('MOVE', '/a')).to.equal('allow')
   })

@@ -1,0 +1,306 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: rules look things up this way
+import { expect } from 'chai'
+import { JSDOM } from 'jsdom'
+import { describe, it } from 'mocha'
+import { AccessRules } from '../../pipeline/access/access-rules.ts'
+import { admit, type Outcome, type Question } from '../../pipeline/access/admission.ts'
+import { Access, type Key } from '../../pipeline/access/decision.ts'
+import {
+  answer,
+  decide,
+  ELEMENTS,
+  type OracleRequest,
+  type OracleRequester,
+  type OracleRule,
+  type OracleSite,
+} from './oracle.ts'
+import { html, key, NS, rawGroup } from './site.ts'
+
+const PAGE =
+  '<ul id="list"><li id="one" class="a">1</li><li id="two" class="b"><span id="text">2</span></li></ul>' +
+  '<p id="mine" data-owner="ann@x.test">m</p><p id="odd" data-owner="a&quot;\\*]">o</p>'
+
+const document = html(PAGE)
+const window = new JSDOM(`<!DOCTYPE html><body>${PAGE}`).window
+const known = new Map<string, Map<string, boolean> | undefined>()
+
+/** jsdom's opinion of a selector on the page. */
+function selects(selector: string, element: string): boolean | undefined {
+  if (!known.has(selector)) {
+    let table: Map<string, boolean> | undefined
+    try {
+      table = new Map(ELEMENTS.map(id => [id, find(id)?.matches(selector) === true]))
+    } catch {
+      table = undefined
+    }
+    known.set(selector, table)
+  }
+  return known.get(selector)?.get(element)
+}
+
+function find(id: string) {
+  return id === 'html' ? window.document.documentElement : window.document.getElementById(id)
+}
+
+function parent(id: string): string | undefined {
+  const above = find(id)?.parentElement
+  return above ? above.id || above.tagName.toLowerCase() : undefined
+}
+
+const found = new Map<string, Key>(ELEMENTS.map(id => [id, key(document, id === 'html' ? 'html' : `#${id}`)]))
+
+const nobody: OracleRequester = { signedIn: false, sub: '', email: '', verified: false, roles: [], headers: {} }
+const ann = { ...nobody, signedIn: true, sub: 'ann', email: 'ann@x.test', verified: true }
+const REQUESTERS: OracleRequester[] = [
+  nobody,
+  { ...nobody, headers: { 'x-team': 'red' } },
+  ann,
+  { ...ann, verified: false, headers: { 'x-team': 'ann' } },
+  { ...ann, sub: 'u-7', roles: ['editor'], headers: { 'x-team': '*' } },
+  { ...ann, sub: 'bob', email: 'bob@x.test', roles: ['staff', 'red'] },
+  { ...ann, sub: 'a*', email: 'a"\\*]' },
+  { ...ann, sub: 'users', email: '' },
+]
+const GROUPS = { staff: ['ann@x.test'], editor: ['a"\\*]'], board: ['nobody@x.test'] }
+
+const ACTORS = [
+  '*',
+  '*',
+  'users',
+  'authenticated',
+  'ann',
+  'u-7',
+  'a*',
+  ':username',
+  '${username}',
+  'ann@x.test',
+  'staff',
+  'editor',
+  'role:staff',
+  'role:ann',
+  'board',
+  '${request.auth.sub}',
+  '${request.headers.x-team}',
+  '{{user}}',
+]
+const RESOURCES = [
+  '/*',
+  '/d/*',
+  '/d/',
+  '/d/index.html',
+  '/d/page.html',
+  '*',
+  '/d/p*.html',
+  '/d/{page,other}.html',
+  '/[!c-e]/*',
+  '/?/*',
+  '/e/**',
+  '/e',
+  '/users/${request.auth.username}/*',
+  '/${request.headers.x-team}/*',
+  '/{{x}}',
+  '/d/*/',
+]
+const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'MOVE', 'PATCH', 'QUERY', '*', 'put', 'GET, PUT']
+const SELECTORS = [
+  undefined,
+  undefined,
+  undefined,
+  'li',
+  '#list',
+  '#list > *',
+  '.a, span',
+  'html',
+  '#zzz',
+  ' ',
+  'li[',
+  '*',
+  '[data-owner="${request.auth.email}"]',
+  '#{{x}}',
+  'p:not([data-owner="${request.headers.x-team}"])',
+]
+const PATHS = ['/d/', '/d/index.html', '/d/page.html', '/d', '/e', '/users/a*/x', '/users/ann/x', '/red/a', '/']
+
+/** Small deterministic generator, so that every run judges the same sites. */
+function generator(seed: number): <T>(list: readonly T[]) => T {
+  let state = seed
+  return list => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return list[Math.floor((state / 2 ** 32) * list.length)] as never
+  }
+}
+
+function ruleSet(seed: number): OracleRule[] {
+  const pick = generator(seed)
+  const several = <T>(list: readonly T[]) => Array.from({ length: pick([1, 1, 2, 3]) }, () => pick(list))
+  return Array.from({ length: pick([0, 1, 2, 3, 4, 6, 8]) }, () => {
+    const selector = pick(SELECTORS)
+    return {
+      actors: several(ACTORS),
+      resources: several(RESOURCES),
+      methods: several(METHODS),
+      action: pick(['Allow', 'Deny', 'allow']),
+      ...(selector === undefined ? {} : { selector }),
+    }
+  })
+}
+
+function compiled(rules: OracleRule[]): AccessRules {
+  const raw = rules.map((rule, position) => ({
+    position,
+    actor: rule.actors,
+    resource: rule.resources,
+    method: rule.methods,
+    selector: rule.selector?.trim() ? [rule.selector.trim()] : [],
+    action: [rule.action],
+  }))
+  const groups = Object.entries(GROUPS).map(([name, members]) => rawGroup(name, ...members))
+  // Two documents: where a rule stands must not matter.
+  return AccessRules.empty(NS)
+    .withDocument('/one.html', { ns: NS, rules: raw.filter((_, i) => i % 2 === 0), groups })
+    .withDocument('/two.html', { ns: NS, rules: raw.filter((_, i) => i % 2 === 1), groups: [] })
+}
+
+function accessOf(rules: AccessRules, who: OracleRequester, path: string, defaultGet: 'allow' | 'deny'): Access {
+  const principal = { sub: who.sub, email: who.email, emailVerified: who.verified, roles: who.roles, claims: {} }
+  const facts = { method: 'GET', path, queryString: '', headers: (name: string) => who.headers[name] }
+  return new Access(rules, { ...(who.signedIn ? { principal } : {}), facts }, { defaultGet })
+}
+
+const SITES = process.env.FUZZ ? 1_000 : 60
+const FIRST = process.env.FUZZ ? Date.now() : 1
+
+function eachCase(visit: (site: OracleSite, who: OracleRequester, path: string, mine: Access) => void): void {
+  for (let i = 0; i < SITES; i++) {
+    const rules = ruleSet(FIRST + i)
+    const snapshot = compiled(rules)
+    const defaultGet = i % 2 === 0 ? 'allow' : 'deny'
+    const site: OracleSite = { rules, groups: GROUPS, defaultGet, selects, parent }
+    for (const who of REQUESTERS) {
+      for (const path of PATHS) visit(site, who, path, accessOf(snapshot, who, path, defaultGet))
+    }
+  }
+}
+
+describe('the decision against an independent oracle', () => {
+  it('DEC-1 actors x methods x paths x elements x rule sets', () => {
+    let cases = 0
+    const seen = new Map<string, number>()
+    eachCase((site, who, path, mine) => {
+      for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'MOVE', 'QUERY']) {
+        for (const element of [undefined, ...ELEMENTS]) {
+          const target = element === undefined ? undefined : found.get(element)
+          const expected = decide(site, who, method, path, element)
+          const actual = mine.decide(method, path, target)
+          cases++
+          seen.set(expected, (seen.get(expected) ?? 0) + 1)
+          if (actual !== expected) {
+            expect.fail(JSON.stringify({ actual, expected, method, path, element, who, rules: site.rules }, null, 1))
+          }
+        }
+      }
+    })
+    expect(cases).to.be.at.least(50_000)
+    for (const decision of ['allow', 'deny', 'unmatched']) expect(seen.get(decision), decision).to.be.above(1_000)
+  })
+})
+
+describe('admission against an independent oracle', () => {
+  const requests: Omit<OracleRequest, 'path'>[] = [
+    { kind: 'get', exists: true },
+    { kind: 'get', exists: false },
+    { kind: 'head', exists: true },
+    { kind: 'head', exists: true, bySelector: true, found: ['one'] },
+    { kind: 'get', exists: true, bySelector: true, found: ['mine'] },
+    { kind: 'get', exists: true, bySelector: true, found: [] },
+    { kind: 'get', exists: false, bySelector: true, found: [] },
+    { kind: 'get-all', exists: true, bySelector: true, found: ['one', 'two'] },
+    { kind: 'get-all', exists: true, bySelector: true, found: ['mine', 'odd'] },
+    { kind: 'subscribe', exists: true },
+    { kind: 'sessel', exists: true },
+    { kind: 'put', exists: false },
+    { kind: 'post', exists: true },
+    { kind: 'post', exists: false },
+    { kind: 'delete', exists: true },
+    { kind: 'delete', exists: false },
+    { kind: 'patch', exists: true },
+    { kind: 'put-element', exists: true, target: 'mine' },
+    { kind: 'put-element', exists: true },
+    { kind: 'put-element', exists: true, transient: true },
+    { kind: 'put-element', exists: true, target: 'text', session: true, transient: true },
+    { kind: 'put-element', exists: false },
+    { kind: 'post-element', exists: true, target: 'list' },
+    { kind: 'post-element', exists: true, target: 'one', placement: 'before' },
+    { kind: 'post-element', exists: true, target: 'html', placement: 'after' },
+    { kind: 'post-element', exists: true, placement: 'after' },
+    { kind: 'post-element', exists: true, placement: 'prepend' },
+    { kind: 'delete-element', exists: true, target: 'two' },
+    { kind: 'delete-element', exists: true },
+    { kind: 'move-element', exists: true, target: 'one', anchor: 'list', placement: 'append' },
+    { kind: 'move-element', exists: true, target: 'one', anchor: 'two', placement: 'before' },
+    { kind: 'move-element', exists: true, anchor: 'list', placement: 'append' },
+    { kind: 'move-element', exists: true, target: 'one', placement: 'before' },
+    { kind: 'move-element', exists: false, placement: 'after' },
+    { kind: 'move', exists: true, destination: '/e' },
+    { kind: 'move', exists: false, destination: '/d/page.html' },
+  ]
+
+  it('METH-3, ALL, ABS, AMV, DEC-8 requests x requesters x paths x rule sets', () => {
+    let cases = 0
+    const seen = new Map<unknown, number>()
+    eachCase((site, who, path, mine) => {
+      for (const request of requests) {
+        const expected = answer(site, who, { ...request, path })
+        const actual = inNumbers(admit(mine, questionOf({ ...request, path })))
+        cases++
+        seen.set(expected, (seen.get(expected) ?? 0) + 1)
+        if (actual !== expected) {
+          expect.fail(JSON.stringify({ actual, expected, path, request, who, ...site }, null, 1))
+        }
+      }
+    })
+    expect(cases).to.be.at.least(50_000)
+    for (const outcome of ['allow', 'refuse', 404, 416]) expect(seen.get(outcome), `${outcome}`).to.be.above(500)
+  })
+})
+
+function inNumbers(outcome: Outcome): string | number {
+  return outcome === 'not-found' ? 404 : outcome === 'no-match' ? 416 : outcome
+}
+
+function questionOf(request: OracleRequest): Question {
+  const { kind, path, exists, placement = 'append', destination = '' } = request
+  const element = (id: string | undefined) => (id === undefined ? undefined : found.get(id))
+  switch (kind) {
+    case 'get':
+    case 'head':
+    case 'get-all': {
+      const head = kind === 'head'
+      if (!request.bySelector) return { ask: 'read', path, exists, head }
+      const keys = (request.found ?? []).flatMap(id => element(id) ?? [])
+      return { ask: 'read-elements', path, exists, head, keys }
+    }
+    case 'sessel':
+      return { ask: 'evaluate', path, exists }
+    case 'put-element':
+    case 'post-element':
+    case 'delete-element': {
+      const { session, transient } = request
+      return {
+        ask: kind,
+        path,
+        exists,
+        target: element(request.target),
+        placement: request.placement,
+        session,
+        transient,
+      }
+    }
+    case 'move-element':
+      return { ask: kind, path, exists, source: element(request.target), anchor: element(request.anchor), placement }
+    case 'move':
+      return { ask: kind, path, destination, exists }
+    default:
+      return { ask: kind, path, exists }
+  }
+}

@@ -1,0 +1,67 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: rules look things up this way
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { AccessRules } from '../../pipeline/access/access-rules.ts'
+import { access, html, key, type Line, NS, rawRule, user } from './site.ts'
+
+/** A site of documents with ten rules each. */
+function siteOf(count: number, line: (i: number) => Line): AccessRules {
+  let rules = AccessRules.empty(NS)
+  for (let from = 0; from < count; from += 10) {
+    const lines = Array.from({ length: Math.min(10, count - from) }, (_, i) => rawRule(line(from + i), i))
+    rules = rules.withDocument(`/d${from}.html`, { ns: NS, rules: lines, groups: [] })
+  }
+  return rules
+}
+
+/** Best time of several runs, in milliseconds. */
+function best(work: () => void, runs = 15): number {
+  const times = Array.from({ length: runs }, () => {
+    const start = performance.now()
+    work()
+    return performance.now() - start
+  })
+  return Math.min(...times)
+}
+
+/** `slow`: every rule has to be compiled for the request. */
+const SHAPES: [name: string, line: (i: number) => Line, slow?: true][] = [
+  ['each for its own directory', i => [`u${i}`, 'GET|PUT', i % 2 ? 'Allow' : 'Deny', `/area/${i}/*`]],
+  ['all in one directory', i => ['*', 'GET|PUT', i % 2 ? 'Allow' : 'Deny', `/area/page-${i}-*.html`]],
+  ['all for every path, other people', i => [`u${i + 100}`, '*', 'Allow', '/*']],
+  ['all for every path and everybody', i => ['*', '*', i % 2 ? 'Allow' : 'Deny', '/*']],
+  ['with lookups in the resource', i => ['users', 'PUT', 'Allow', `/area/*\${request.headers.x}/${i}*`]],
+  ['with lookups in the actor', i => [`team-${i}-\${request.headers.x}`, 'PUT', 'Allow', '/area/*']],
+  ['with lookups in the selector', i => ['users', 'PUT', 'Allow', '/area/*', `#e${i} > \${request.headers.x}`], true],
+  ['with selectors', i => ['*', 'PUT', 'Allow', '/*', `#e${i} > li`]],
+]
+
+describe('cost of decisions', () => {
+  const document = html('<ul id="e7"><li></li></ul>')
+  const target = key(document, 'li')
+  for (const [name, line, slow] of SHAPES) {
+    for (const count of [10, 1_000, 10_000]) {
+      const limit = (count <= 1_000 ? 3 : 15) * (slow ? 5 : 1)
+      it(`${count} rules, ${name}`, function () {
+        const rules = siteOf(count, line)
+        const principal = user('u5')
+        const decide = () => access(rules, { principal, headers: { x: 'li' } }).permit('PUT', '/area/5/x.html', target)
+        const time = best(decide)
+        if (this.test) this.test.title += `: ${(time * 1000).toFixed(0)} µs`
+        expect(time).to.be.below(limit)
+      })
+    }
+  }
+  it('a change of one document among 10,000 rules', function () {
+    const rules = siteOf(10_000, i => ['*', 'GET', 'Allow', i % 2 ? '/*' : `/area/${i}/*`])
+    const changed = { ns: NS, rules: [rawRule(['*', 'PUT', 'Deny', '/*'])], groups: [] }
+    const time = best(() => rules.withDocument('/d500.html', changed))
+    if (this.test) this.test.title += `: ${(time * 1000).toFixed(0)} µs`
+    expect(time).to.be.below(10)
+  })
+  it('building a site of 10,000 rules, a document at a time', function () {
+    const time = best(() => siteOf(10_000, i => ['*|editors', 'GET|PUT', 'Allow', `/area/${i}/*`, `#e${i} > li`]), 3)
+    if (this.test) this.test.title += `: ${time.toFixed(0)} ms`
+    expect(time).to.be.below(2_000)
+  })
+})
