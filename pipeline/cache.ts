@@ -6,6 +6,8 @@ export interface DocumentCache {
   get(site: string, path: string): Held | undefined
   set(site: string, held: Held): void
   delete(site: string, path: string): void
+  /** Forgets everything below a collection, whose path ends in `/`. */
+  deleteBelow(site: string, collection: string): void
   /** Forgets one site. */
   clear(site: string): void
   /** To be called after a tree was parsed: trees weigh much more than their text. */
@@ -71,6 +73,9 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
     delete(site, path) {
       const held = entries.get(site)?.get(path)
       if (held) remove(site, held)
+    },
+    deleteBelow(site, collection) {
+      for (const [path, held] of entries.get(site) ?? []) if (path.startsWith(collection)) remove(site, held)
     },
     clear(site) {
       for (const held of [...(entries.get(site)?.values() ?? [])]) remove(site, held)

@@ -49,12 +49,29 @@ export type Kind =
   | 'UntranslatableWrite'
   | 'AllowanceExhausted'
 
+/** Codes that RFC 4918 and its relatives put into an XML `error` element (DAV-101). */
+export interface Precondition {
+  code:
+    | 'propfind-finite-depth'
+    | 'valid-resourcetype'
+    | 'supported-report'
+    | 'valid-sync-token'
+    | 'lock-token-matches-request-uri'
+    | 'lock-token-submitted'
+    | 'no-conflicting-lock'
+    | 'quota-not-exceeded'
+  /** Decoded paths of the resources that the code is about; the mount writes them as `href`s. */
+  paths?: readonly string[]
+}
+
 /** What a failure may carry beside status, kind and message. */
 export interface FaultDetails {
   /** Response headers that belong to this failure, such as `ETag` of a 412 or `Allow` of a 405. */
   headers?: Record<string, string>
   /** A refusal by rules (DENY-1): the document names this decoded path instead of a kind. */
   refused?: { resource: string; method: string }
+  /** Told to WebDAV clients beside the kind (DAV-101). */
+  precondition?: Precondition
   /** A complete error document made by validation; sent as it is. */
   document?: string
   /** The failure that led here; logged, never shown. */

@@ -49,6 +49,7 @@ export class Site {
   #accessVersion: number
   /** Commits applied so far; tells a load whether what it read may be outdated. */
   #applied = 0
+  readonly #watchers = new Set<(paths: Iterable<string>) => void>()
 
   private constructor(parts: {
     settings: SiteRules
@@ -165,8 +166,18 @@ export class Site {
       if (resource && known) this.#cache.set(this.store.name, this.#settle(resource, known))
       else this.#cache.delete(this.store.name, path)
     }
+    for (const collection of removedCollections(commit)) this.#cache.deleteBelow(this.store.name, collection)
     this.#applyRules(commit, byPath, result.counters)
+    for (const watcher of this.#watchers) watcher(result.resources.keys())
     return result
+  }
+
+  /**
+   * Has a function told of the paths that each commit named, before anybody can read the new state through this site;
+   * a path ending in `/` stands for everything below it, too.
+   */
+  watch(watcher: (paths: Iterable<string>) => void): void {
+    this.#watchers.add(watcher)
   }
 
   #settle(resource: Resource, known: Settled): Held {
@@ -201,4 +212,14 @@ export class Site {
     this.#rules = rules
     this.#accessVersion = version
   }
+}
+
+/** Collections whose members a commit takes away or replaces. */
+function removedCollections({ changes }: Commit): string[] {
+  const paths = changes.flatMap(change => {
+    if (change.op === 'delete') return [change.path]
+    if (change.op === 'move') return [change.from, change.to]
+    return change.op === 'copy' ? [change.to] : []
+  })
+  return paths.filter(path => path.endsWith('/'))
 }
