@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Router from '@koa/router'
 import Koa from 'koa'
+import { normalizeHost } from '../config/hosts.ts'
 import type { SiteSettings } from '../config/sites.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/commit.ts'
@@ -145,7 +146,7 @@ function report(parts: AppParts, request: IncomingMessage, path: string, status:
 
 /** Runs all other steps, turns what they return or throw into an answer and sends it. */
 function conclude(parts: AppParts): Step {
-  const secure = new Map<SiteSettings, ReturnType<typeof securityHeaders>>()
+  const secure = new WeakMap<SiteSettings, ReturnType<typeof securityHeaders>>()
   const securityOf = (settings: SiteSettings) => {
     let made = secure.get(settings)
     if (!made) {
@@ -240,19 +241,14 @@ function addCookie(state: State, answer: Answer): void {
 }
 
 function chooseSite({ hosting }: AppParts): Step {
-  return async ({ req, state }, next) => {
+  return async ({ state }, next) => {
     const { authority } = state.client
-    if (authority === undefined || authority === '')
+    state.hosted = authority === undefined ? undefined : await hosting.open(authority)
+    if (state.hosted) return next()
+    if (authority === undefined || normalizeHost(authority) === undefined)
       throw new Fault(400, 'BadRequest', 'The request names no host.', { headers: { Connection: 'close' } })
-    state.hosted = await hosting.open(absoluteAuthority(req.url) ?? authority)
-    if (!state.hosted) throw new Fault(404, 'NotFound', 'No site is served under this host name.')
-    return next()
+    throw new Fault(404, 'NotFound', 'No site is served under this host name.')
   }
-}
-
-/** An absolute-form target overrides `Host` (RFC 9112 §3.2.2). */
-function absoluteAuthority(url: string | undefined): string | undefined {
-  return url?.startsWith('/') ? undefined : /^https?:\/\/([^/?#]*)/i.exec(url ?? '')?.[1]
 }
 
 const checkLength: Step = ({ req, state }, next) => {

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 
 export interface Client {
-  /** Host and port as the client wrote them; undefined when it sent none. */
+  /** Host and port that the client asks for, as it wrote them; undefined when it named none. */
   authority: string | undefined
   /** The client's side speaks TLS. */
   secure: boolean
@@ -23,7 +23,7 @@ export function clientReader(trusts: (address: string) => boolean): KnowClient {
     const { socket, headers } = request
     const peer = socket.remoteAddress ?? ''
     const direct: Client = {
-      authority: headers.host,
+      authority: absoluteAuthority(request.url) ?? headers.host,
       secure: (socket as Partial<TLSSocket>).encrypted === true,
       address: peer,
     }
@@ -34,6 +34,11 @@ export function clientReader(trusts: (address: string) => boolean): KnowClient {
       address: first(headers['x-forwarded-for']) ?? peer,
     }
   }
+}
+
+/** An absolute-form target overrides `Host` (RFC 9112 §3.2.2). */
+function absoluteAuthority(url: string | undefined): string | undefined {
+  return url?.startsWith('/') ? undefined : /^https?:\/\/([^/?#]*)/i.exec(url ?? '')?.[1]
 }
 
 /** The client's end of a chain of proxies, or undefined for an absent or empty field. */

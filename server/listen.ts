@@ -57,12 +57,15 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     // Requests with a Host of their own are judged by the application, which can answer with a document.
     requireHostHeader: false,
   }
+  const answer: RequestListener = (request, response) => {
+    if (!namesSeveralHosts(request)) return handler(request, response)
+    const fault = new Fault(400, 'BadRequest', 'The request names more than one host.')
+    const { headers, body } = options.brokenDocument(fault)
+    response.writeHead(fault.status, { ...headers, Connection: 'close' }).end(body)
+  }
   const server: Server = options.tls
-    ? createTlsServer(
-        { ...settings, cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) },
-        handler,
-      )
-    : createServer(settings, handler)
+    ? createTlsServer({ ...settings, cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) }, answer)
+    : createServer(settings, answer)
   // The default cuts heads of more than 2,000 lines off without a word; the size is limited above.
   server.maxHeadersCount = 0
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -92,6 +95,16 @@ function originOf(options: ListenOptions, port: number): string {
   const host = anywhere ? 'localhost' : options.host.includes(':') ? `[${options.host}]` : options.host
   const standard = options.tls ? 443 : 80
   return `${options.tls ? 'https' : 'http'}://${host}${port === standard ? '' : `:${port}`}`
+}
+
+/** Two `Host` fields are an attack on somebody in between (RFC 9112 §3.2); Node would take the first. */
+function namesSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
 }
 
 /** What a client gets whose request the parser refused. */
