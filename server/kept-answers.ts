@@ -63,7 +63,11 @@ const UNCHANGED_FIELDS = new Set([
   'strict-transport-security',
 ])
 
-export function keptAnswers(): KeptAnswers {
+/**
+ * @param isOpen whether a site is still the one that answers for its name: rules and versions of one that was closed and
+ *   opened anew stand still
+ */
+export function keptAnswers(isOpen: (site: Site) => boolean): KeptAnswers {
   const kept = new Map<string, Kept>()
   let bytes = 0
 
@@ -76,8 +80,8 @@ export function keptAnswers(): KeptAnswers {
   function current(key: string): Kept | undefined {
     const entry = kept.get(key)
     if (!entry) return undefined
-    if (entry.site.rules === entry.rules && entry.site.held(entry.path)?.resource.version === entry.version)
-      return entry
+    const { site, rules, path, version } = entry
+    if (isOpen(site) && site.rules === rules && site.held(path)?.resource.version === version) return entry
     drop(key, entry)
     return undefined
   }
@@ -123,6 +127,8 @@ export function keptAnswers(): KeptAnswers {
         head.push(name, value)
         if (UNCHANGED_FIELDS.has(name.toLowerCase())) unchanged.push(name, value)
       }
+      // A head written before its content is known to Node would announce chunks.
+      head.push('Content-Length', String(memory.length))
       kept.set(key, {
         site,
         path: reuse.path,

@@ -78,7 +78,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const handler = publicApp({
     hosting,
     knowClient: clientReader(proxyTrust(settings.trustProxy)),
-    kept: keptAnswers(),
+    kept: keptAnswers(hosting.isOpen),
     limits: { bodyIdle: settings.limits.bodyIdle },
     log,
     metrics,
