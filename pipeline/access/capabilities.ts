@@ -60,11 +60,6 @@ export function capabilityParts(access: Access, path: string): CapabilityPart[] 
   return parts
 }
 
-/** Whether a path looks like that of an HTML document (CAP-4, HTTP-123). */
-export function looksLikeHtml(path: string): boolean {
-  return /(\/|\.html|\.htm|(^|\/)[^/.]*)$/.test(path)
-}
-
 function documentSet(access: Access, path: string): Set<string> {
   const named = namedMethods(access.matching(undefined, path).filter(({ scope }) => !scope))
   return new Set([...ORDER, ...named].filter(method => access.permit(method, path)))

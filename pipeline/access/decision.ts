@@ -133,9 +133,14 @@ export class Access {
 
   /** Whether an anonymous request for the same would have been permitted too (PRIV-1). */
   permitAnonymous(method: string, path: string, key?: Key): boolean {
-    if (!this.requester.principal) return this.permit(method, path, key)
+    return this.anonymous.permit(method, path, key)
+  }
+
+  /** What an anonymous requester may do who sends the same. */
+  get anonymous(): Access {
+    if (!this.requester.principal) return this
     this.#anonymous ??= new Access(this.rules, { facts: this.requester.facts }, this.settings)
-    return this.#anonymous.permit(method, path, key)
+    return this.#anonymous
   }
 
   /**

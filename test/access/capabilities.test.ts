@@ -2,13 +2,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
-import {
-  allMethods,
-  capabilityParts,
-  documentMethods,
-  looksLikeHtml,
-  selectorMethods,
-} from '../../pipeline/access/capabilities.ts'
+import { allMethods, capabilityParts, documentMethods, selectorMethods } from '../../pipeline/access/capabilities.ts'
 import { access, type Line, NS, type RequestOptions, rawRule, site, user } from './site.ts'
 
 function shown(lines: Line[], options: RequestOptions = {}) {
@@ -110,22 +104,6 @@ describe('a plain OPTIONS', () => {
     ]
     expect(shown(lines).all).to.equal('GET, HEAD, POST, OPTIONS')
   })
-  for (const [path, isHtml] of [
-    ['/', true],
-    ['/a/', true],
-    ['/a.html', true],
-    ['/a.htm', true],
-    ['/a', true],
-    ['/a.b/c', true],
-    ['/a.css', false],
-    ['/a.html/b.xml', false],
-    ['/a.HTML', false],
-    ['/.x', false],
-  ] as const) {
-    it(`CAP-4 ${path} ${isHtml ? 'looks' : 'does not look'} like HTML`, () => {
-      expect(looksLikeHtml(path)).to.equal(isHtml)
-    })
-  }
 })
 
 describe('OPTIONS with a selector', () => {

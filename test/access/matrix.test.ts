@@ -4,6 +4,7 @@ import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
 import { admit, type Outcome, type Question } from '../../pipeline/access/admission.ts'
+import { documentMethods } from '../../pipeline/access/capabilities.ts'
 import { Access, type Key } from '../../pipeline/access/decision.ts'
 import {
   answer,
@@ -202,6 +203,55 @@ describe('the decision against an independent oracle', () => {
     })
     expect(cases).to.be.at.least(50_000)
     for (const decision of ['allow', 'deny', 'unmatched']) expect(seen.get(decision), decision).to.be.above(1_000)
+  })
+})
+
+describe('short cuts give the answers that asking gives', () => {
+  const all = [...found.values()]
+  const many = [...all, ...all, ...all]
+  const METHODS_ASKED = ['GET', 'HEAD', 'PUT', 'MOVE']
+
+  it('selectorDependence: without it every element is answered like the whole', () => {
+    eachCase((_, __, path, mine) => {
+      for (const method of METHODS_ASKED) {
+        if (mine.selectorDependence(method, path)) continue
+        const whole = mine.permit(method, path)
+        for (const target of all) expect(mine.permit(method, path, target)).to.equal(whole)
+      }
+    })
+  })
+  it('ALL-1 permitEvery: as asking about each, few or many', () => {
+    eachCase((_, __, path, mine) => {
+      for (const method of METHODS_ASKED) {
+        const each = all.filter(target => mine.permit(method, path, target))
+        for (const keys of [many, [...each, ...each, ...each], all.slice(0, 2), each.slice(0, 2)]) {
+          expect(mine.permitEvery(method, path, keys)).to.equal(keys.every(target => each.includes(target)))
+        }
+      }
+    })
+  })
+  it('dependsOnRequest: without it all requesters get the same answer', () => {
+    const answers = new Map<string, string>()
+    let independent = 0
+    eachCase((site, _, path, mine) => {
+      for (const method of METHODS_ASKED) {
+        if (mine.dependsOnRequest(method, path)) continue
+        const given = [undefined, ...all].map(target => mine.decide(method, path, target)).join()
+        const question = `${JSON.stringify(site.rules)} ${method} ${path}`
+        independent++
+        expect(given).to.equal(answers.get(question) ?? given)
+        answers.set(question, given)
+      }
+    })
+    expect(independent).to.be.above(1_000)
+  })
+  it('CAP-3 the methods of a document are those that are permitted', () => {
+    eachCase((_, __, path, mine) => {
+      const listed = documentMethods(mine, path)
+      for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'MOVE', 'PATCH']) {
+        expect(listed.includes(method), method).to.equal(mine.permit(method, path))
+      }
+    })
   })
 })
 
