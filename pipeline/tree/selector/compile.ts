@@ -1,8 +1,8 @@
 /** Turns parsed selectors into tests of elements. */
-import type { ElementNode } from '../../tree/nodes.ts'
-import { attribute, HTML_NAMESPACE } from '../../tree/nodes.ts'
+import { type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { attributeTest, classTest, idTest, type Mode, type Test } from './attribute.ts'
 import { directionTest, languageTest } from './language.ts'
+import { anyMatch, anyOf } from './list.ts'
 import { asciiLower, localName } from './name.ts'
 import { isNth } from './nth.ts'
 import type { Query } from './query.ts'
@@ -20,51 +20,10 @@ export interface Compilation {
 
 /** A test that is true of the elements that one of the selectors matches. */
 export function listTest(selectors: ComplexSelector[], compilation: Compilation): Test {
-  const tests = selectors
+  const entries = selectors
     .filter(selector => !selector.compounds.some(compound => compound.pseudoElement))
-    .map(selector => ({ subject: selector.compounds.at(-1), test: complexTest(selector, compilation) }))
-  if (tests.length <= 8) return anyOf(tests.map(({ test }) => test))
-  return sorted(tests, compilation.mode)
-}
-
-/**
- * A long list sorted by what its subjects must have, so that an element meets only the selectors that can match it: by
- * id, else class, else type.
- */
-function sorted(entries: { subject: Compound | undefined; test: Test }[], mode: Mode): Test {
-  const fold = mode.quirks ? asciiLower : (name: string) => name
-  const ids = new Map<string, Test[]>()
-  const classes = new Map<string, Test[]>()
-  const types = new Map<string, Test[]>()
-  const rest: Test[] = []
-  for (const { subject, test } of entries) {
-    const find = <K extends Simple['kind']>(kind: K) =>
-      subject?.simples.find((simple): simple is Extract<Simple, { kind: K }> => simple.kind === kind)
-    const id = find('id')
-    const className = find('class')
-    const type = find('type')
-    if (id) add(ids, fold(id.name), test)
-    else if (className) add(classes, fold(className.name), test)
-    else if (type) add(types, asciiLower(type.name), test)
-    else rest.push(test)
-  }
-  const kind = mode.html ? 'html' : 'xml'
-  return (element, query) => {
-    const passes = (tests: Test[] | undefined) => tests?.some(test => test(element, query)) ?? false
-    if (passes(rest)) return true
-    if (types.size > 0 && passes(types.get(asciiLower(localName(element, kind))))) return true
-    if (ids.size > 0 && passes(ids.get(fold(attribute(element, 'id') ?? '')))) return true
-    const value = classes.size > 0 ? attribute(element, 'class') : undefined
-    if (value === undefined) return false
-    query.spend(value.length >> 6)
-    return value.split(/[ \t\n\f\r]+/).some(token => passes(classes.get(fold(token))))
-  }
-}
-
-function add(map: Map<string, Test[]>, key: string, test: Test): void {
-  const tests = map.get(key)
-  if (tests) tests.push(test)
-  else map.set(key, [test])
+    .map(selector => ({ selector, test: complexTest(selector, compilation) }))
+  return anyMatch(entries, compilation.mode)
 }
 
 function complexTest({ compounds, combinators }: ComplexSelector, compilation: Compilation): Test {
@@ -207,14 +166,4 @@ function placeMatching(
   const visit = (sibling: ElementNode) => places.set(sibling, test(sibling, query) ? ++place : 0)
   if (last) for (let at = siblings.length - 1; at >= 0; at--) visit(siblings[at] ?? element)
   else for (const sibling of siblings) visit(sibling)
-}
-
-function anyOf(tests: Test[]): Test {
-  const [first, second] = tests
-  if (!first) return () => false
-  if (!second) return first
-  return (element, query) => {
-    for (const test of tests) if (test(element, query)) return true
-    return false
-  }
 }

@@ -50,9 +50,11 @@ export class Query implements ExtensionContext {
   }
 
   #overrun(): void {
-    if (this.#numbers) throw new SelectorError('the selector is too costly on this document', 'cost')
-    this.#numbers = new Map()
-    this.#limit = Math.min(Math.max(STEPS.all, 1.5 * this.document.source.length), STEPS.most)
+    if (!this.#numbers) {
+      this.#numbers = new Map()
+      this.#limit = Math.min(Math.max(STEPS.all, 1.5 * this.document.source.length), STEPS.most)
+    }
+    if (this.steps > this.#limit) throw new SelectorError('the selector is too costly on this document', 'cost')
   }
 
   /** Whether results are kept now. */
