@@ -4,39 +4,49 @@ import { extractAccess, type RawAccess } from './access/extract.ts'
 import { Fault } from './fault.ts'
 import type { Profile } from './held.ts'
 import { kindOf } from './http/media.ts'
-import { describeItems } from './items.ts'
 import { decode, parseDocument, TreeError } from './tree/document.ts'
-import type { DocumentKind } from './tree/nodes.ts'
-import { type AnyNode, isElement, type TreeDocument } from './tree/nodes.ts'
+import { typesOf } from './tree/microdata.ts'
+import { attribute, type DocumentKind, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
+
+/** A microdata item as a document's derived data tells of it: what it is, and which one. */
+export type ItemEntry = [types: string[], id: string | null]
 
 export interface Derived {
   profile: Profile
   /** Rules and groups as written; undefined when there are none. */
   access: RawAccess | undefined
-  /** Microdata items as JSON; undefined when there are none. */
-  items: string | undefined
+  /** Every item of the document in tree order, nested ones and those inside templates left out. */
+  items: ItemEntry[]
 }
 
 /**
  * @param ns base URI of the site's vocabulary
  * @param utf8 whether the document's bytes are valid UTF-8
+ * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
  */
 export function deriveFromTree(document: TreeDocument, ns: string, utf8: boolean): Derived {
+  const items: ItemEntry[] = []
   const types = new Set<string>()
   const namespaces = new Set<string>()
-  const open: AnyNode[] = [document.root]
-  for (let node = open.pop(); node; node = open.pop()) {
-    if (isElement(node)) {
-      for (const a of node.attrs) {
-        if (a.name === 'itemtype') for (const type of a.value.split(/\s+/)) if (type) types.add(type)
-        if (a.prefix === 'xmlns' || a.name.startsWith('xmlns:')) namespaces.add(a.value)
+  const visit = (parent: ParentNode): void => {
+    for (const child of parent.childNodes) {
+      if (!isElement(child)) continue
+      let isItem = false
+      for (const { name, prefix, value } of child.attrs) {
+        if (name === 'itemscope') isItem = true
+        else if (prefix === 'xmlns' || name.startsWith('xmlns')) namespaces.add(value)
       }
+      if (isItem) {
+        const own = typesOf(child)
+        for (const type of own) types.add(type)
+        items.push([own, attribute(child, 'itemid')?.trim() ?? null])
+      }
+      if (child.childNodes.length > 0) visit(child)
     }
-    if ('childNodes' in node) for (const child of node.childNodes) if (isElement(child)) open.push(child)
   }
+  visit(document.root)
   const profile: Profile = { utf8, types: [...types], namespaces: [...namespaces] }
-  const access = types.size > 0 ? extractAccess(document, ns) : undefined
-  return { profile, access, items: describeItems(document) }
+  return { profile, access: types.size > 0 ? extractAccess(document, ns) : undefined, items }
 }
 
 /** A parsed document with everything derived from it. */
@@ -63,7 +73,8 @@ export function parseForStorage(bytes: Uint8Array, kind: DocumentKind, ns: strin
   }
 }
 
-function unusable(error: TreeError): Fault {
+/** What a document or fragment that breaks a limit is answered with. */
+export function unusable(error: TreeError): Fault {
   return new Fault(422, 'InvalidFragment', `The document cannot be stored: ${error.message}`)
 }
 
@@ -77,6 +88,6 @@ export function profileOf(bytes: Uint8Array, type: string, ns: string): Profile 
 export function storedForm(derived: Derived): Record<string, string> {
   const form: Record<string, string> = { profile: JSON.stringify(derived.profile) }
   if (derived.access) form.access = JSON.stringify(derived.access)
-  if (derived.items) form.items = derived.items
+  if (derived.items.length > 0) form.items = JSON.stringify(derived.items)
   return form
 }

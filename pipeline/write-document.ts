@@ -1,6 +1,7 @@
 /** Writes of whole documents and blobs: PUT, DELETE, MOVE, and creation under a generated name (HTTP-90 to HTTP-108). */
 
 import { hash, randomBytes } from 'node:crypto'
+import { sameDeclarations } from './access/extract.ts'
 import type { Answer } from './answer.ts'
 import type { Authority } from './authority.ts'
 import { commitLoop } from './commit.ts'
@@ -148,7 +149,7 @@ async function commitPut(
 ): Promise<(CommitResult & { ok: true }) | undefined> {
   const { path } = write
   const event = putEvent(site, path, prepared.digest, prepared.text, write.cause)
-  const rulesTouched = prepared.derived?.access !== undefined || site.rules.document(path) !== undefined
+  const rulesTouched = !sameDeclarations(prepared.derived?.access, site.rules.document(path))
   const result = await site.commit(
     {
       changes: [toChange(path, held, prepared, write.language)],

@@ -1,11 +1,12 @@
 /** Writes to elements of documents: PUT, POST, DELETE by selector and MOVE between places (HTTP-80 to HTTP-109). */
 
 import { hash } from 'node:crypto'
+import { sameDeclarations } from './access/extract.ts'
 import type { Answer } from './answer.ts'
 import type { Authority, Key, Question } from './authority.ts'
 import { commitLoop } from './commit.ts'
 import { absent, noMatch, settleOutcome, toSelector } from './decide.ts'
-import { deriveFromTree, storedForm } from './derive.ts'
+import { type Derived, deriveFromTree, storedForm, unusable } from './derive.ts'
 import { type Cause, mutationEvent } from './events.ts'
 import { Fault } from './fault.ts'
 import { type Held, notHtml } from './held.ts'
@@ -16,8 +17,9 @@ import { type DestinationRange, type SelectorRange, selectorContentRange } from 
 import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
 import type { Site } from './site.ts'
 import { contentTag } from './store/tags.ts'
-import { encode } from './tree/document.ts'
+import { encode, TreeError } from './tree/document.ts'
 import { type Edit, EditError, edit, type Placement, type ProposedEdit } from './tree/edit/edit.ts'
+import { typesOf } from './tree/microdata.ts'
 import { type ChildNode, isElement, type TreeDocument } from './tree/nodes.ts'
 import { type Selector, selectFirst } from './tree/selector/selector.ts'
 import { outerMarkup } from './tree/serialize.ts'
@@ -67,7 +69,7 @@ export async function writeElement(site: Site, write: ElementWrite, authority: (
   return site.leases.hold(site.store.name, [write.path], () =>
     commitLoop(async () => {
       if (!isCurrent(site, write.path, located)) located = await locate(site, write, selectors, authority())
-      return commitEdit(site, write, located, text, authority().accessVersion)
+      return commitEdit(site, write, located, text, authority())
     }),
   )
 }
@@ -143,8 +145,9 @@ async function commitEdit(
   write: ElementWrite,
   located: Located,
   text: string,
-  accessVersion: number | undefined,
+  authority: Authority,
 ): Promise<Answer | undefined> {
+  const { accessVersion } = authority
   const { held, tree } = located
   const { resource } = held
   if (
@@ -157,12 +160,12 @@ async function commitEdit(
   const before = held.bytes
   const bytes = encode(proposal.source, before !== undefined && hasByteOrderMark(before))
   const digest = hash('sha256', bytes)
-  const { derived, tag } = proposal.propose(view => ({
-    derived: deriveFromTree(view.document, site.settings.ns, true),
-    tag: elementTag(view.nodes, view.document, digest),
-  }))
+  const { derived, tag } = proposal.propose(view => {
+    if (write.op === 'put' || write.op === 'post') checkConfiguration(view.nodes, site, write.path, authority)
+    return { derived: derive(view.document, site.settings.ns), tag: elementTag(view.nodes, view.document, digest) }
+  })
   const event = mutationEvent(site.settings.ns, site.settings.host, describe(write, proposal, tag), write.cause)
-  const rulesTouched = derived.access !== undefined || site.rules.document(write.path) !== undefined
+  const rulesTouched = !sameDeclarations(derived.access, site.rules.document(write.path))
   const result = await site.commit(
     {
       changes: [
@@ -202,6 +205,36 @@ function isSibling(placement: Placement): boolean {
 
 function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+}
+
+/**
+ * Who may only add to a part of a page must not be able to write the site's rules through it, so new configuration items
+ * need the right to PUT the whole document, as directives do (COMP-147).
+ *
+ * @throws Fault 422
+ */
+function checkConfiguration(nodes: ChildNode[], site: Site, path: string, authority: Authority): void {
+  if (!nodes.some(node => bringsConfiguration(node, `${site.settings.ns}/`))) return
+  if (authority.admit({ ask: 'put', path, exists: true }) === 'allow') return
+  throw new Fault(
+    422,
+    'InvalidFragment',
+    'The fragment configures the site (an item of its vocabulary); that needs the right to PUT the whole document.',
+  )
+}
+
+function bringsConfiguration(node: ChildNode, prefix: string): boolean {
+  if (!isElement(node)) return false
+  if (typesOf(node).some(type => type.startsWith(prefix))) return true
+  return node.childNodes.some(child => bringsConfiguration(child, prefix))
+}
+
+function derive(document: TreeDocument, ns: string): Derived {
+  try {
+    return deriveFromTree(document, ns, true)
+  } catch (error) {
+    throw error instanceof TreeError ? unusable(error) : error
+  }
 }
 
 /** Fragment tag of the first new element (HTTP-81). */

@@ -26,7 +26,12 @@ async function serve(given: Settings, options: ServeOptions): Promise<void> {
   const store = await openStore(given, log)
   const first = options.firstStart ? await firstCredential(store, { renew: options.newPassword }) : undefined
   const settings = first ? withCredential(given, first.credential) : given
-  const server = await startServer(settings, store, log)
+  const server = await startServer(settings, store, log).catch(async (error: unknown) => {
+    if (first?.password !== undefined)
+      options.print(`User ${first.credential.user}, password ${first.password} (shown only this once)`)
+    await store.close()
+    throw error
+  })
   if (options.firstStart) await importDemo(server.hosting, store)
   const password = first?.password
   const lines = banner({

@@ -44,12 +44,7 @@ async function withSite<T>(
 }
 
 export const exportCommand: Commands['export'] = (settings, { site: name, directory, progress }) =>
-  withSite(settings, name, async site => {
-    const done = await exportSite(site.store, directory, {
-      progress: (files, total) => progress({ step: 'exporting', done: files, ...(total !== undefined && { total }) }),
-    })
-    return { files: done.files, bytes: done.bytes, problems: [] }
-  })
+  withSite(settings, name, site => exportSite(site.store, directory, { progress }))
 
 export const importCommand: Commands['import'] = (settings, { site: name, directory, progress }) =>
   withSite(settings, name, (site, store) =>

@@ -1,6 +1,7 @@
 /** Why a request would be allowed or refused (SEC-5): the rules that matched, and what came of them. */
 
 import { type Access, applies, type Decision, type Key, type PermitOptions, type Tier } from './decision.ts'
+import type { Actor } from './rules.ts'
 
 export interface ExplainedRule {
   /** Path of the document that holds the rule, and the rule's place among those of the document. */
@@ -8,6 +9,8 @@ export interface ExplainedRule {
   order: number
   action: 'Allow' | 'Deny'
   tier: Tier
+  /** Actor values of the rule, as written as far as they are literal. */
+  actors: string[]
   /** Patterns as written. */
   resources: string[]
   methods: string[]
@@ -47,6 +50,7 @@ export function explain(
       order: rule.order,
       action: rule.allow ? ('Allow' as const) : ('Deny' as const),
       tier,
+      actors: rule.actors.map(actorText),
       resources: rule.patterns.map(pattern => pattern.source),
       methods: [...rule.methods],
       ...(scope ? { selector: scope.text } : {}),
@@ -60,5 +64,20 @@ export function explain(
     decision: access.decide(method, path, key),
     permitted: access.permit(method, path, key, options),
     rules,
+  }
+}
+
+function actorText(actor: Actor): string {
+  switch (actor.form) {
+    case 'everybody':
+      return '*'
+    case 'signed-in':
+      return actor.tier === 2 ? ':username' : 'users'
+    case 'role':
+      return `role:${actor.name}`
+    case 'name':
+      return actor.name
+    default:
+      return actor.parts.map(part => (typeof part === 'string' ? part : `\${${part.lookup}}`)).join('')
   }
 }

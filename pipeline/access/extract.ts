@@ -135,3 +135,15 @@ export function elementPositions(document: TreeDocument): Map<ElementNode, numbe
   }
   return positions
 }
+
+/**
+ * Whether two versions of a document declare the same, so that every decision stays as it was. Places of elements do not
+ * count, except for groups that are found again by theirs.
+ */
+export function sameDeclarations(a: RawAccess | undefined, b: RawAccess | undefined): boolean {
+  if (a === b) return true
+  if (!a || !b) return false
+  const findable = [...a.groups, ...b.groups].some(group => group.subtypes.length > 0)
+  const relevant = (key: string, value: unknown) => (key === 'position' && !findable ? undefined : value)
+  return JSON.stringify(a, relevant) === JSON.stringify(b, relevant)
+}

@@ -105,8 +105,9 @@ export interface TreeDocument {
 
 export const HTML_NAMESPACE = 'http://www.w3.org/1999/xhtml'
 
+/** Every other node has a name that begins with `#`; comparing a character is faster than looking for a property. */
 export function isElement(node: AnyNode): node is ElementNode {
-  return 'tagName' in node
+  return node.nodeName.charCodeAt(0) !== 0x23
 }
 
 export function isText(node: AnyNode): node is TextNode {
