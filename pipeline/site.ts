@@ -9,6 +9,7 @@ import type { DocumentCache } from './cache.ts'
 import type { Leases } from './coordination/leases.ts'
 import { profileOf } from './derive.ts'
 import { Held, type Profile } from './held.ts'
+import { type Basis, rederive } from './rederive.ts'
 import type { Commit, CommitResult, Resource, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 
@@ -79,14 +80,15 @@ export class Site {
     store: SiteStore
     leases: Leases
     cache: DocumentCache
+    basis: Basis
     report: (message: string, details: object) => void
   }): Promise<Site> {
-    const { settings, store } = parts
+    const { settings, store, basis, report } = parts
+    await rederive(store, settings.ns, basis, report)
     const counters = await store.counters()
     let rules = AccessRules.empty(settings.ns)
     for await (const { path, value } of store.allDerived('access')) {
-      const raw = JSON.parse(value) as RawAccess
-      if (raw.ns === settings.ns) rules = rules.withDocument(path, raw)
+      rules = rules.withDocument(path, JSON.parse(value) as RawAccess)
     }
     return new Site({ ...parts, rules, accessVersion: counters[ACCESS_COUNTER] ?? 0 })
   }

@@ -3,6 +3,7 @@
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import type { DocumentCache } from '../pipeline/cache.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
+import type { Basis } from '../pipeline/rederive.ts'
 import { Site } from '../pipeline/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
@@ -53,6 +54,7 @@ export function createHosting(parts: {
       store: store.site(name),
       leases,
       cache,
+      basis: basisOf(store, name),
       report: (message, details) => log.warn({ site: name, ...details }, message),
     })
     const sessions = signedSessions({ secret: parts.secret, site: name, lifetime: settings.sessions.idle })
@@ -94,4 +96,10 @@ export function createHosting(parts: {
       }
     },
   }
+}
+
+/** Where a site remembers by what its derived data was made. */
+export function basisOf(store: Store, site: string): Basis {
+  const key = `derived-by:${site}`
+  return { read: () => store.setting(key), write: basis => store.setSetting(key, basis) }
 }

@@ -15,6 +15,7 @@ import type { Store } from '../pipeline/store/store.ts'
 import { exportSite } from '../pipeline/store/transfer.ts'
 import { selectFirst } from '../pipeline/tree/selector/selector.ts'
 import type { Commands, ExplainedRule, Explanation, Question } from './cli/commands.ts'
+import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
 import { openStore } from './running.ts'
 import { siteRules } from './site-rules.ts'
@@ -35,6 +36,7 @@ async function withSite<T>(
       store: store.site(found.host),
       leases: localLeases(),
       cache: documentCache(),
+      basis: basisOf(store, found.host),
       report: () => undefined,
     })
     return await work(site, store)
