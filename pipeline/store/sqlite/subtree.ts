@@ -35,7 +35,7 @@ export function moveMembers(draft: Draft, from: string, to: string, seen: number
   const { statements, site, version, at } = draft
   statements.moveBelow.run(to, from, version, seen, seen, Math.max(at, seen), site.id, from, endOf(from))
   if (seen < 0) return undefined
-  rebuildSums(statements, site.id, to, endOf(to))
+  rebuildSums(statements, site.id, to)
   return storedSum(draft, to)
 }
 
@@ -70,6 +70,6 @@ export function copyMembers(
   nextId(draft, added)
   writer.copies ??= prepareCopies(writer.database)
   for (const statement of writer.copies) statement.run(from, to, site.id, to, endOf(to))
-  rebuildSums(statements, site.id, to, endOf(to))
+  rebuildSums(statements, site.id, to)
   return storedSum(draft, to)
 }

@@ -3,7 +3,7 @@
  * and every collection touched, up to the root, is rewritten once at the end.
  */
 
-import { parentOf, placeOf } from '../paths.ts'
+import { endOf, parentOf, placeOf } from '../paths.ts'
 import { addTo, weight, ZERO } from '../tags.ts'
 import { pathOf, type ResourceRow, resourceOf } from './rows.ts'
 import type { Statements } from './statements.ts'
@@ -75,21 +75,40 @@ export function flushSums(statements: Statements, site: number, sums: Sums): voi
   sums.clear()
 }
 
-/** Computes the sums of all collections below one, and its own, from their members; for copies and repairs. */
-export function rebuildSums(statements: Statements, site: number, collection: string, end: string): void {
-  const rows = statements.below.all(site, collection, end)
-  const sums = new Map<string, bigint>()
-  const collections = rows
-    .filter(row => row.kind === 0)
-    .sort((a, b) => b.folder.length + b.name.length - a.folder.length - a.name.length)
-  const add = (row: ResourceRow) => sums.set(row.folder, (sums.get(row.folder) ?? 0n) + share(row))
-  for (const row of rows) if (row.kind !== 0) add(row)
-  const store = (row: Pick<ResourceRow, 'folder' | 'name'>, path: string) => {
-    const members = addTo(ZERO, sums.get(path) ?? 0n)
-    const stored = members === ZERO ? null : members
-    statements.member.run(stored, site, row.folder, row.name)
+/**
+ * Sums of collections, computed from their members.
+ * @param rows everything below a collection, in any order
+ * @param collection path of that collection
+ * @returns sums by path, null for 64 zeros; the collection itself comes last
+ */
+export function sumsOf(rows: Iterable<ResourceRow>, collection: string): Map<string, string | null> {
+  const shares = new Map<string, bigint>()
+  const collections: ResourceRow[] = []
+  const add = (row: ResourceRow) => shares.set(row.folder, (shares.get(row.folder) ?? 0n) + share(row))
+  for (const row of rows) {
+    if (row.kind === 0) collections.push(row)
+    else add(row)
+  }
+  const sums = new Map<string, string | null>()
+  const close = (path: string): string | null => {
+    const sum = addTo(ZERO, shares.get(path) ?? 0n)
+    const stored = sum === ZERO ? null : sum
+    sums.set(path, stored)
     return stored
   }
-  for (const row of collections) add({ ...row, members: store(row, pathOf(row)) })
-  store(placeOf(collection), collection)
+  // A collection is longer than those above it, so its own sum is known before its line is needed.
+  for (const row of collections.sort((a, b) => pathOf(b).length - pathOf(a).length)) {
+    add({ ...row, members: close(pathOf(row)) })
+  }
+  close(collection)
+  return sums
+}
+
+/** Writes the sums of all collections below one, and its own, anew from their members; for copies and repairs. */
+export function rebuildSums(statements: Statements, site: number, collection: string): void {
+  const rows = statements.below.all(site, collection, endOf(collection))
+  for (const [path, sum] of sumsOf(rows, collection)) {
+    const { folder, name } = placeOf(path)
+    statements.member.run(sum, site, folder, name)
+  }
 }

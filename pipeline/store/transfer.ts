@@ -1,0 +1,200 @@
+/** Sites as plain folders: writing one out, and reading any folder of files as a site to be. */
+
+import { constants, type Dirent } from 'node:fs'
+import { copyFile, mkdir, open, readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileName, type TakenNames, takenNames } from './filenames.ts'
+import { entryOf, fileKey, MANIFEST, MANIFEST_END, type ManifestEntry, openManifest, readManifest } from './manifest.ts'
+import { isStorable, placeOf } from './paths.ts'
+import type { Property, Resource, SiteStore } from './store.ts'
+import { shownSeconds } from './tags.ts'
+
+/** Told now and then during long work. */
+export interface ProgressReport {
+  /** What is being done. */
+  step: string
+  done: number
+  total?: number
+}
+
+export interface TransferOptions {
+  progress?: (report: ProgressReport) => void
+}
+
+export interface Exported {
+  files: number
+  bytes: number
+  /** What could not be written, one sentence each. */
+  problems: string[]
+}
+
+/** Files between two reports of progress. */
+const REPORT_EVERY = 100
+
+/** Times that a document is looked up again when it changes while it is being written out. */
+const ATTEMPTS = 5
+
+/** Writes the bytes of a resource, those of a later version if it changes meanwhile. @returns what was written */
+async function writeBody(site: SiteStore, resource: Resource, target: string): Promise<Resource | undefined> {
+  let current: Resource | undefined = resource
+  for (let attempt = 0; attempt < ATTEMPTS && current !== undefined; attempt++) {
+    const body = await site.body(current)
+    if (body !== undefined && 'bytes' in body) {
+      await writeFile(target, body.bytes, { flag: 'wx' })
+      return current
+    }
+    if (body !== undefined) {
+      // Copies without copying where the file system can.
+      await copyFile(body.file, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+      return current
+    }
+    current = await site.find(resource.path)
+  }
+  return undefined
+}
+
+/** Makes sure that nothing is overwritten or mixed. @throws Error when the folder holds anything */
+async function prepareTarget(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true })
+  if ((await readdir(directory)).length > 0) throw new Error(`The folder ${directory} is not empty`)
+}
+
+/**
+ * Writes a site to a folder of plain files, with a sidecar that keeps types, times and properties. The site may change
+ * meanwhile: each file is whole, but not all are from one moment.
+ * @param directory made when absent
+ * @throws Error when the folder is not empty, or of the file system
+ */
+export async function exportSite(site: SiteStore, directory: string, options: TransferOptions = {}): Promise<Exported> {
+  await prepareTarget(directory)
+  const manifest = await open(join(directory, MANIFEST), 'wx')
+  const exported: Exported = { files: 0, bytes: 0, problems: [] }
+  /** Relative folder of each collection, ending in `/`, and the names given out in it. */
+  const folders = new Map<string, { folder: string; taken: TakenNames }>()
+  folders.set('/', { folder: '', taken: takenNames(MANIFEST) })
+  let separator = '\n'
+  async function note(resource: Resource, file: string): Promise<void> {
+    const entry = entryOf(resource, file, await site.properties(resource.path))
+    await manifest.write(separator + JSON.stringify(entry))
+    separator = ',\n'
+  }
+
+  try {
+    await manifest.write(openManifest(site.name))
+    const root = await site.find('/')
+    if (root !== undefined) await note(root, './')
+    for await (const resource of site.walk('/', { collections: true })) {
+      const { folder: collection, name } = placeOf(resource.path)
+      const parent = folders.get(collection)
+      // Made while the export runs, in a collection that was not there when it was passed.
+      if (parent === undefined) continue
+      const file = parent.folder + fileName(name, parent.taken)
+      if (resource.kind === 'collection') {
+        await mkdir(join(directory, file))
+        folders.set(resource.path, { folder: `${file}/`, taken: takenNames() })
+        await note(resource, `${file}/`)
+        continue
+      }
+      const target = join(directory, file)
+      const written = await writeBody(site, resource, target)
+      if (written === undefined) {
+        exported.problems.push(`${resource.path} kept changing and was left out`)
+        continue
+      }
+      const seconds = shownSeconds(written)
+      await utimes(target, seconds, seconds)
+      await note(written, file)
+      exported.files++
+      exported.bytes += written.size
+      if (exported.files % REPORT_EVERY === 0) options.progress?.({ step: 'exporting', done: exported.files })
+    }
+    await manifest.write(MANIFEST_END)
+    await manifest.datasync()
+  } finally {
+    await manifest.close()
+  }
+  options.progress?.({ step: 'exporting', done: exported.files, total: exported.files })
+  return exported
+}
+
+/** A file of a folder, and what it is to be in a site. */
+export interface FolderEntry {
+  /** Decoded, in NFC; ends in `/` for collections. */
+  path: string
+  /** Where to read it. */
+  file: string
+  /** Bytes; 0 for collections. */
+  size: number
+  /** As the sidecar says, where there is one. */
+  type?: string
+  kind?: Resource['kind']
+  language?: string
+  /** Unix milliseconds. */
+  created?: number
+  modified?: number
+  /** Unix seconds. */
+  shown?: number
+  properties?: Property[]
+}
+
+export interface ReadOptions {
+  /** Yields collections too, each before its members: empty ones exist, and they may have properties. */
+  collections?: boolean
+  /** Told of what is left out: symbolic links, devices, names that are no text or cannot be stored. */
+  skipped?: (file: string, reason: string) => void
+}
+
+/** Takes what the sidecar says of a file; its path only if it can be one. */
+function describe(entry: FolderEntry, known: ManifestEntry | undefined): FolderEntry {
+  if (known === undefined) return entry
+  const { file: _file, path, ...rest } = known
+  const fits = isStorable(path) && path.endsWith('/') === entry.path.endsWith('/')
+  return { ...entry, ...rest, path: fits ? path.normalize('NFC') : entry.path }
+}
+
+/** The text of a name, or undefined if it is none. */
+function decode(name: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads a folder as a site to be: a plain one, or one that `exportSite` wrote. Nothing outside the folder is read:
+ * symbolic links are not followed and the sidecar names no files, it only describes those that are there.
+ * @param directory must exist
+ * @throws Error of the file system, or when there is a sidecar that cannot be understood
+ */
+export async function* readFolder(directory: string, options: ReadOptions = {}): AsyncGenerator<FolderEntry> {
+  const manifest = await readManifest(directory)
+  const skip = options.skipped ?? (() => undefined)
+
+  async function* read(relative: string, collection: string): AsyncGenerator<FolderEntry> {
+    const folder = join(directory, relative)
+    const found: Dirent<Buffer>[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+    for (const each of found.sort((a, b) => Buffer.compare(a.name, b.name))) {
+      const name = decode(each.name)
+      const file = join(folder, name ?? each.name.toString('latin1'))
+      const kind = each.isDirectory() ? '/' : ''
+      if (name === undefined) skip(file, 'its name is not UTF-8')
+      else if (!each.isDirectory() && !each.isFile()) skip(file, 'it is neither a file nor a folder')
+      else if (relative === '' && name === MANIFEST) continue
+      else {
+        const plain = { path: `${collection}${name.normalize('NFC')}${kind}`, file, size: 0 }
+        const entry = describe(plain, manifest.get(fileKey(`${relative}${name}${kind}`)))
+        if (!isStorable(entry.path)) skip(file, 'its name cannot be stored')
+        else if (each.isFile()) yield { ...entry, size: (await stat(file)).size }
+        else {
+          if (options.collections) yield entry
+          yield* read(`${relative}${name}/`, entry.path)
+        }
+      }
+    }
+  }
+
+  const root = manifest.get('./')
+  if (options.collections && root !== undefined) yield { ...describe({ path: '/', file: directory, size: 0 }, root) }
+  yield* read('', '/')
+}
