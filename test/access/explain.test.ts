@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: rules look things up this way
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { explain } from '../../pipeline/access/explain.ts'
@@ -23,6 +24,7 @@ describe('explaining a decision', () => {
           document: '/rules.html',
           order: 1,
           action: 'Allow',
+          actors: ['users'],
           tier: 1,
           resources: ['/a'],
           methods: ['GET', 'HEAD', 'PUT', 'DELETE', 'POST'],
@@ -33,6 +35,7 @@ describe('explaining a decision', () => {
           document: '/rules.html',
           order: 0,
           action: 'Deny',
+          actors: ['*'],
           tier: 0,
           resources: ['/a*'],
           methods: ['PUT'],
@@ -50,5 +53,11 @@ describe('explaining a decision', () => {
   it('SEC-5 default-GET is told apart from a rule', () => {
     const { decision, permitted, rules: matching } = explain(access(site([])), 'GET', '/x')
     expect({ decision, permitted, matching }).to.deep.equal({ decision: 'unmatched', permitted: true, matching: [] })
+  })
+  it('SEC-5 names the actors', () => {
+    const actors = ['*', 'users', 'authenticated', ':username', 'ann', 'role:x', 'team-${request.headers.x}']
+    const one = site([[actors.join('|'), 'PUT', 'Allow', '/a']])
+    const [rule] = explain(access(one, { principal: user('ann') }), 'PUT', '/a').rules
+    expect(rule?.actors).to.deep.equal(actors.map(actor => (actor === 'authenticated' ? 'users' : actor)))
   })
 })

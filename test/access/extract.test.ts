@@ -1,6 +1,12 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type AccessTypes, elementPositions, extractAccess, type RawRule } from '../../pipeline/access/extract.ts'
+import {
+  type AccessTypes,
+  elementPositions,
+  extractAccess,
+  type RawRule,
+  sameDeclarations,
+} from '../../pipeline/access/extract.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { attribute } from '../../pipeline/tree/nodes.ts'
 import { html, NS } from './site.ts'
@@ -204,6 +210,30 @@ describe('groups in markup', () => {
       { position: 4, subtypes: ['https://x/Domain'], name: 'staff', members: [] },
     ])
     expect(extractAccess(html(body), NS)).to.equal(undefined)
+  })
+})
+
+describe('whether two versions declare the same', () => {
+  const types = { rule: new Set<string>(), group: new Set(['https://x/Domain']) }
+  const read = (body: string) => extractAccess(html(body), NS, types)
+  const rule = `<div ${RULE}>${META}</div>`
+  const group = (type: string) => `<i itemscope itemtype="${type}"><b itemprop="name">g</b></i>`
+
+  it('places of rules and plain groups do not count', () => {
+    expect(sameDeclarations(read(rule), read(`<p>x</p>${rule}`))).to.equal(true)
+    expect(sameDeclarations(read(group(`${NS}/Group`)), read(`<p>x</p>${group(`${NS}/Group`)}`))).to.equal(true)
+    expect(sameDeclarations(undefined, read('<p>x</p>'))).to.equal(true)
+  })
+  it('anything that is declared does', () => {
+    expect(sameDeclarations(read(rule), undefined)).to.equal(false)
+    expect(sameDeclarations(undefined, read(rule))).to.equal(false)
+    expect(sameDeclarations(read(rule), read(rule + rule))).to.equal(false)
+    expect(sameDeclarations(read(rule), read(rule.replace('PUT', 'GET')))).to.equal(false)
+  })
+  it('the place of a group that is found again by it does', () => {
+    const domain = group('https://x/Domain')
+    expect(sameDeclarations(read(domain), read(domain))).to.equal(true)
+    expect(sameDeclarations(read(domain), read(`<p>x</p>${domain}`))).to.equal(false)
   })
 })
 
