@@ -1,0 +1,36 @@
+/** Why an edit cannot be made at all. */
+
+import { TreeError, type TreeReason } from '../../tree/document.ts'
+
+/**
+ * `empty`: nothing but white space was given. `no-element`: a replacement without element. `void-anchor`: the anchor can
+ * have no children. `parentless`: nothing can stand before or after the document element. `root`: the document element
+ * can neither be removed nor moved. `into-itself`: an element cannot become its own descendant. The others are limits
+ * and well-formedness, as for whole documents.
+ */
+export type EditReason = 'empty' | 'no-element' | 'void-anchor' | 'parentless' | 'root' | 'into-itself' | TreeReason
+
+/** An edit that was refused; the document is as it was. */
+export class EditError extends Error {
+  readonly reason: EditReason
+
+  /**
+   * @param reason which rule the edit breaks
+   * @param message one sentence for the author of the edit
+   */
+  constructor(reason: EditReason, message: string) {
+    super(message)
+    this.name = 'EditError'
+    this.reason = reason
+  }
+}
+
+/** Runs a parse whose failure is the fault of the edit. */
+export function refusing<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof TreeError) throw new EditError(error.reason, error.message)
+    throw error
+  }
+}

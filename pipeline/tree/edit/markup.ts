@@ -1,0 +1,61 @@
+/** What may be written at a place so that certain nodes stand there. */
+
+import type { ChildNode, DocumentKind, ElementNode, TreeDocument } from '../../tree/nodes.ts'
+import { HTML_NAMESPACE, isElement } from '../../tree/nodes.ts'
+import { innerMarkup } from '../../tree/serialize.ts'
+import type { Text } from './plan.ts'
+import { openElements } from './shape.ts'
+
+const LEADING_LINE_FEED = new Set(['pre', 'textarea', 'listing'])
+
+/** Whether the parser drops a line feed right behind the start tag. */
+export function dropsLineFeed(element: ElementNode): boolean {
+  return element.namespaceURI === HTML_NAMESPACE && LEADING_LINE_FEED.has(element.tagName)
+}
+
+/** Markup of nodes as content of an element: with its namespaces in scope, raw in a script. */
+export function markupIn(kind: DocumentKind, parent: ElementNode, nodes: ChildNode[]): string {
+  const shell: ElementNode = { ...parent, content: undefined, childNodes: nodes }
+  // Only content right behind the start tag needs another line feed.
+  return innerMarkup(kind === 'html' && dropsLineFeed(parent) ? { ...shell, tagName: 'div' } : shell, kind)
+}
+
+/**
+ * @param context the parent of the nodes
+ * @param raw what the author wrote
+ * @param first whether the place is right behind the start tag of `context`
+ * @param owed end tags that the elements before still need
+ */
+export function textsFor(
+  kind: DocumentKind,
+  context: ElementNode,
+  nodes: ChildNode[],
+  raw: string | undefined,
+  first: boolean,
+  owed: string,
+): Text[] {
+  const markup = markupIn(kind, context, nodes)
+  const normalised =
+    first && kind === 'html' && dropsLineFeed(context) && markup.startsWith('\n') ? `\n${markup}` : markup
+  const texts: Text[] = raw === undefined ? [] : [{ way: 'splice', text: raw }]
+  if (normalised !== raw) texts.push({ way: 'normalised', text: normalised })
+  if (owed !== '') texts.push(...texts.map(({ text }): Text => ({ way: 'closed', text: owed + text })))
+  return texts
+}
+
+/** What may be written where an element goes. */
+export function textsWithout(kind: DocumentKind, context: ElementNode, first: boolean, owed: string): Text[] {
+  const texts: Text[] = [{ way: 'splice', text: '' }]
+  if (first && kind === 'html' && dropsLineFeed(context)) texts.push({ way: 'normalised', text: '\n' })
+  if (owed !== '') texts.push({ way: 'closed', text: owed })
+  return texts
+}
+
+/** The end tags of what is still open behind a node. */
+export function endTagsOwed(document: TreeDocument, previous: ChildNode | undefined): string {
+  if (document.kind === 'xml' || !previous || !isElement(previous)) return ''
+  return openElements(document, previous)
+    .map(element => `</${element.tagName}>`)
+    .reverse()
+    .join('')
+}

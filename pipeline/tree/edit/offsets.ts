@@ -1,0 +1,115 @@
+/** Offsets of a tree after its source changed: everything behind a change moves by the same distance. */
+
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type Place } from '../../tree/nodes.ts'
+import { contentOf } from './shape.ts'
+
+export function shiftNodes(nodes: ChildNode[], distance: number, from = 0, to = nodes.length): void {
+  if (distance === 0) return
+  for (let i = from; i < to; i++) {
+    const node = nodes[i]
+    if (node) shiftNode(node, distance)
+  }
+}
+
+function shiftNode(node: ChildNode, distance: number): void {
+  const place = node.sourceCodeLocation
+  if (place) {
+    shiftStart(place, distance)
+    shiftEnd(place, distance)
+  }
+  if (isElement(node)) {
+    for (const child of node.childNodes) shiftNode(child, distance)
+    if (node.content) for (const child of node.content.childNodes) shiftNode(child, distance)
+  }
+}
+
+function shiftStart(place: Place, distance: number): void {
+  place.startOffset += distance
+  if (place.startTag) {
+    place.startTag.startOffset += distance
+    place.startTag.endOffset += distance
+  }
+}
+
+export function shiftEnd(place: Place, distance: number): void {
+  place.endOffset += distance
+  if (place.endTag) {
+    place.endTag.startOffset += distance
+    place.endTag.endOffset += distance
+  }
+}
+
+/** A stretch of a tree that has its final offsets already, with what it adds to the length of the source. */
+export interface Settled {
+  parent: ParentNode
+  /** The element whose children (or template contents) `parent` holds. */
+  host: ElementNode
+  /** The children that are settled, as positions in the changed list. */
+  from: number
+  to: number
+  /** Old offset of the end of the change in it. */
+  end: number
+  distance: number
+}
+
+/**
+ * Moves everything behind one stretch, or behind and between two, and the ends of the elements around them.
+ *
+ * @param first in the order of the source
+ */
+export function shiftBehind(first: Settled, second?: Settled): void {
+  if (!second) {
+    shiftToEnd(first, first.distance)
+    return
+  }
+  const around = new Set<ParentNode>()
+  for (let host: ParentNode | null = second.host; host && isElement(host); host = host.parentNode) around.add(host)
+  around.add(second.parent)
+
+  let { host, parent, to: index }: Level = first
+  while (parent !== second.parent && host && !around.has(host)) {
+    shiftNodes(parent.childNodes, first.distance, index)
+    shiftEndBehind(host, first.end, first.distance)
+    ;({ host, parent, to: index } = outside(host))
+  }
+  while (parent !== second.parent) {
+    const nodes: ChildNode[] = parent.childNodes
+    let branch = nodes[index]
+    for (; branch && !(isElement(branch) && around.has(branch)); branch = nodes[++index])
+      shiftNode(branch, first.distance)
+    if (!branch || !isElement(branch)) break
+    if (branch.sourceCodeLocation) shiftStart(branch.sourceCodeLocation, first.distance)
+    parent = contentOf(branch)
+    index = 0
+  }
+  shiftNodes(parent.childNodes, first.distance, index, second.from)
+  shiftToEnd(second, first.distance + second.distance)
+}
+
+function shiftToEnd(settled: Settled, distance: number): void {
+  if (distance === 0) return
+  for (let level: Level = settled; ; level = outside(level.host)) {
+    shiftNodes(level.parent.childNodes, distance, level.to)
+    if (!level.host) return
+    shiftEndBehind(level.host, settled.end, distance)
+  }
+}
+
+/** A list of children and where in it something ends; the children of the document have no host. */
+interface Level {
+  host: ElementNode | undefined
+  parent: ParentNode
+  to: number
+}
+
+/** The children behind an element. */
+function outside(element: ElementNode): Level {
+  const parent = element.parentNode ?? { nodeName: '#document', childNodes: [] }
+  return { host: isElement(parent) ? parent : undefined, parent, to: parent.childNodes.indexOf(element) + 1 }
+}
+
+/** The end tag of a body may stand before the change. */
+function shiftEndBehind(element: ElementNode, changed: number, distance: number): void {
+  const place = element.sourceCodeLocation
+  if (place && (place.endTag?.startOffset ?? place.endOffset) >= changed) shiftEnd(place, distance)
+}

@@ -1,0 +1,72 @@
+/** Changes of child lists that can be taken back: how a proposed tree is shown without being the document yet. */
+
+import type { ChildNode, ParentNode } from '../../tree/nodes.ts'
+
+/** A stretch of a child list that is replaced. Positions are those of the list before any change. */
+export interface ListChange {
+  parent: ParentNode
+  from: number
+  to: number
+  nodes: ChildNode[]
+}
+
+interface List {
+  parent: ParentNode
+  before: ChildNode[]
+  after: ChildNode[]
+}
+
+interface Link {
+  node: ChildNode
+  before: ParentNode | null
+  after: ParentNode | null
+}
+
+export interface Patch {
+  lists: List[]
+  links: Link[]
+}
+
+/**
+ * Prepares changes; nothing is changed yet. A node may leave one place and come in at another.
+ *
+ * @param changes stretches that do not overlap, in any order
+ */
+export function preparePatch(changes: ListChange[]): Patch {
+  const lists = new Map<ParentNode, List>()
+  const links = new Map<ChildNode, Link>()
+  for (const { parent, from, to, nodes } of [...changes].sort((a, b) => b.from - a.from || b.to - a.to)) {
+    const list = lists.get(parent) ?? { parent, before: parent.childNodes, after: parent.childNodes }
+    list.after = [...list.after.slice(0, from), ...nodes, ...list.after.slice(to)]
+    lists.set(parent, list)
+    for (const node of parent.childNodes.slice(from, to)) {
+      if (!links.has(node)) links.set(node, { node, before: parent, after: null })
+    }
+    for (const node of nodes) {
+      const link = links.get(node)
+      if (link) link.after = parent
+      else links.set(node, { node, before: node.parentNode, after: parent })
+    }
+  }
+  return { lists: [...lists.values()], links: [...links.values()] }
+}
+
+export function applyPatch(patch: Patch): void {
+  for (const { parent, after } of patch.lists) parent.childNodes = after
+  for (const { node, after } of patch.links) node.parentNode = after
+}
+
+export function revertPatch(patch: Patch): void {
+  for (const { parent, before } of patch.lists) parent.childNodes = before
+  for (const { node, before } of patch.links) node.parentNode = before
+}
+
+/** Runs a function on the changed tree and takes the changes back, also when it throws. */
+export function withPatch<T>(patch: Patch, run: () => T): T {
+  applyPatch(patch)
+  try {
+    return run()
+  } finally {
+    revertPatch(patch)
+  }
+}

@@ -1,0 +1,184 @@
+/** An edit that is ready but not done: it can be shown, and it can become the document. */
+
+import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import { type Settled, shiftBehind, shiftEnd, shiftNodes } from './offsets.ts'
+import { applyPatch, preparePatch, withPatch } from './patch.ts'
+import { type Change, changedSource } from './plan.ts'
+import type { Piece } from './prove.ts'
+import { hasStray } from './stray.ts'
+
+/** How the text of an edit came about, from least to most that was written. */
+export type Way = 'splice' | 'normalised' | 'closed' | 'ancestor' | 'document' | 'reparsed'
+
+/** The proposed tree; to be looked at, not to be kept. Offsets in it may be those of the old source. */
+export interface View {
+  document: TreeDocument
+  /** The new or moved nodes in order; text that joined its neighbours is there as the joined text. */
+  nodes: ChildNode[]
+  /** Whose children changed; contents of templates by themselves. */
+  parents: ParentNode[]
+}
+
+export interface ProposedEdit {
+  /** The new source text. */
+  source: string
+  /** What was replaced in the old source, in order: one range, or two for a move. All other code units stay. */
+  changes: Change[]
+  way: Way
+  /** Markup of the new nodes as stored, without white space outside (HTTP-81); empty when an element was removed. */
+  inserted: string
+  /**
+   * Shows the proposed tree to a function, which must be done with it when it returns.
+   *
+   * @throws what the function throws; Error when the document has changed since the edit was proposed
+   */
+  propose<T>(look: (view: View) => T): T
+  /**
+   * Makes the edit.
+   *
+   * @returns the document, patched in place, or another one that was parsed
+   * @throws Error when the document has changed since the edit was proposed
+   */
+  settle(): TreeDocument
+}
+
+/** What edits know of a document beyond its tree. */
+interface State {
+  /** Changes with every edit that settled in place. */
+  revision: number
+  /** Whether a proposed tree is being shown. */
+  showing: boolean
+  stray: boolean | undefined
+}
+
+const states = new WeakMap<TreeDocument, State>()
+
+function stateOf(document: TreeDocument): State {
+  let state = states.get(document)
+  if (!state) {
+    state = { revision: 0, showing: false, stray: undefined }
+    states.set(document, state)
+  }
+  return state
+}
+
+/** Whether edits of the document can be proved locally. */
+export function isLocal(document: TreeDocument): boolean {
+  if (!document.clean || document.kind === 'xml') return document.clean
+  const state = stateOf(document)
+  state.stray ??= hasStray(document)
+  return !state.stray
+}
+
+/** @throws Error while a proposed tree is being shown */
+export function checkAtRest(document: TreeDocument): void {
+  if (stateOf(document).showing) throw new Error('A proposed tree cannot be edited.')
+}
+
+type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> & Pick<View, 'nodes' | 'parents'>
+
+/** Guards a proposal against changes of its document that came in between. */
+function guarded(
+  document: TreeDocument,
+  source: string,
+  parts: Parts,
+  show: <T>(run: () => T) => T,
+  shown: TreeDocument,
+  settle: () => TreeDocument,
+): ProposedEdit {
+  const { changes, way, inserted, nodes, parents } = parts
+  const state = stateOf(document)
+  const { revision } = state
+  const check = (): void => {
+    if (state.revision !== revision) throw new Error('The document has changed since the edit was proposed.')
+    checkAtRest(document)
+  }
+  return {
+    source,
+    changes,
+    way,
+    inserted,
+    propose: look => {
+      check()
+      state.showing = true
+      try {
+        return show(() => look({ document: shown, nodes, parents }))
+      } finally {
+        state.showing = false
+      }
+    },
+    settle: () => {
+      check()
+      return settle()
+    },
+  }
+}
+
+/** A proposal that keeps the document as it is: nothing changes. */
+export function unchanged(document: TreeDocument, parts: Omit<Parts, 'changes' | 'way'>): ProposedEdit {
+  const settle = (): TreeDocument => document
+  return guarded(document, document.source, { ...parts, changes: [], way: 'splice' }, run => run(), document, settle)
+}
+
+/** A proposal that puts another document in place of this one. */
+export function replaced(document: TreeDocument, by: TreeDocument, parts: Parts): ProposedEdit {
+  return guarded(
+    document,
+    by.source,
+    parts,
+    run => run(),
+    by,
+    () => by,
+  )
+}
+
+/** A proposal that patches the document in place. */
+export function patched(document: TreeDocument, pieces: Piece[], parts: Parts): ProposedEdit {
+  const source = changedSource(document.source, parts.changes)
+  const settled = placePieces(pieces)
+  const patch = preparePatch(pieces.map(({ region: { parent, from, to }, nodes }) => ({ parent, from, to, nodes })))
+  const show = <T>(run: () => T): T => {
+    const before = document.source
+    document.source = source
+    try {
+      return withPatch(patch, run)
+    } finally {
+      document.source = before
+    }
+  }
+  const settle = (): TreeDocument => {
+    applyPatch(patch)
+    const [first, second] = settled
+    if (first) shiftBehind(first, second)
+    for (const { region, open } of pieces) {
+      region.open.forEach((element, i) => {
+        const place = element.sourceCodeLocation
+        const end = open[i]?.sourceCodeLocation
+        if (!place || !end) return
+        place.endOffset = end.endOffset
+        place.endTag = end.endTag
+      })
+    }
+    document.source = source
+    stateOf(document).revision++
+    return document
+  }
+  return guarded(document, source, parts, show, document, settle)
+}
+
+/** Gives the new nodes of all pieces their offsets in the new source. */
+function placePieces(pieces: Piece[]): Settled[] {
+  let moved = 0
+  let last: (Settled & { was: number }) | undefined
+  return pieces.map(({ region, nodes, open, changes }) => {
+    shiftNodes(nodes, region.start + moved)
+    for (const { sourceCodeLocation: place } of open) if (place) shiftEnd(place, region.start + moved)
+    const distance = changes.reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0)
+    moved += distance
+    const from = region.from + (last?.parent === region.parent ? last.to - last.was : 0)
+    const { parent, host } = region
+    const end = Math.max(...changes.map(change => change.end))
+    last = { parent, host, from, to: from + nodes.length, was: region.to, end, distance }
+    return last
+  })
+}

@@ -1,0 +1,267 @@
+/** From what was asked to a plan: whether it can be asked at all, the nodes of the body, the places in the source. */
+
+import { equalNodes } from '../../tree/compare.ts'
+import { parseFragment } from '../../tree/fragment.ts'
+import {
+  type ChildNode,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  type ParentNode,
+  rootElement,
+  type Span,
+  type TreeDocument,
+} from '../../tree/nodes.ts'
+import { isVoid } from '../../tree/serialize-html.ts'
+import { EditError, refusing } from './error.ts'
+import { dropsLineFeed, endTagsOwed, markupIn, textsFor, textsWithout } from './markup.ts'
+import type { Plan, Site } from './plan.ts'
+import { replaceRoot, replaceShell, shellName } from './root.ts'
+import { contentOf, isBlank, isHtmlElement, isSelfClosed } from './shape.ts'
+import type { Tail } from './tail.ts'
+
+/** Where new nodes stand: inside the anchor behind its last or before its first child node, or beside it. */
+export type Placement = 'append' | 'prepend' | 'before' | 'after'
+
+/** A change of one element of a document. Nodes belong to the document's present tree; texts are of its kind. */
+export type Edit =
+  | { op: 'replace'; target: ElementNode; text: string }
+  | { op: 'insert'; anchor: ElementNode; placement: Placement; text: string }
+  | { op: 'remove'; target: ElementNode }
+  | { op: 'move'; source: ElementNode; anchor: ElementNode; placement: Placement }
+
+/**
+ * @param tail the end of the document's body
+ * @returns undefined when nothing changes
+ * @throws EditError
+ */
+export function planOf(document: TreeDocument, tail: Tail, edit: Edit): Plan | undefined {
+  switch (edit.op) {
+    case 'replace':
+      return replacePlan(document, tail, edit.target, edit.text)
+    case 'insert':
+      return insertPlan(document, tail, edit.anchor, edit.placement, edit.text)
+    case 'remove':
+      return removePlan(document, tail, edit.target)
+    case 'move':
+      return movePlan(document, tail, edit.source, edit.anchor, edit.placement)
+  }
+}
+
+function replacePlan(document: TreeDocument, tail: Tail, target: ElementNode, text: string): Plan {
+  if (isBlank(text)) throw new EditError('empty', 'The body is empty.')
+  const shell = shellName(document, target)
+  if (shell) return replaceShell(document, tail, target, shell, text)
+  if (target === rootElement(document)) return replaceRoot(document, target, text)
+  const parent = parentOf(target)
+  const context = contextFor(parent)
+  const nodes = refusing(() => parseFragment(document.kind, text, context))
+  if (!nodes.some(isElement)) throw new EditError('no-element', 'The body has no element.')
+  const site = siteOf(target, parent, nodes, spanOf(tail, target))
+  const owed = endTagsOwed(document, parent.childNodes[site.index - 1])
+  site.texts = textsFor(document.kind, context, nodes, text, isFirst(context, site.span), owed)
+  return { sites: [site], nodes, parents: [parent], local: true }
+}
+
+function removePlan(document: TreeDocument, tail: Tail, target: ElementNode): Plan {
+  if (target === rootElement(document)) throw new EditError('root', 'The root element cannot be removed.')
+  const site = removal(document, tail, target)
+  return { sites: [site], nodes: [], parents: [site.parent], local: true }
+}
+
+function insertPlan(document: TreeDocument, tail: Tail, anchor: ElementNode, placement: Placement, text: string): Plan {
+  checkAnchor(document, anchor, placement)
+  if (isBlank(text)) throw new EditError('empty', 'The body is empty.')
+  const context = placement === 'append' || placement === 'prepend' ? anchor : contextFor(parentOf(anchor))
+  const nodes = refusing(() => parseFragment(document.kind, text, context))
+  if (nodes.length === 0) throw new EditError('empty', 'The body has no content.')
+  return insertion(document, tail, anchor, placement, nodes, text)
+}
+
+function movePlan(
+  document: TreeDocument,
+  tail: Tail,
+  source: ElementNode,
+  anchor: ElementNode,
+  placement: Placement,
+): Plan | undefined {
+  if (source === rootElement(document)) throw new EditError('root', 'The root element cannot be moved.')
+  checkAnchor(document, anchor, placement)
+  const beside = placement === 'before' || placement === 'after'
+  if (anchor === source && beside) return undefined
+  if (contains(source, anchor)) throw new EditError('into-itself', 'An element cannot be moved into itself.')
+  const span = spanOf(tail, source)
+  const written = span && document.source.slice(span.startOffset, span.endOffset)
+  const context = beside ? contextFor(parentOf(anchor)) : anchor
+  const moved = document.kind === 'xml' ? inScope(context, source, written) : { node: source, text: written }
+  const plan = insertion(document, tail, anchor, placement, [moved.node], moved.text, source)
+  const gone = removal(document, tail, source)
+  return { ...plan, sites: [gone, ...plan.sites], parents: [...new Set([gone.parent, ...plan.parents])] }
+}
+
+/** Whether one element is the other or stands in it, contents of templates included. */
+function contains(outer: ElementNode, inner: ElementNode): boolean {
+  let node: ParentNode | null = inner
+  while (node && isElement(node) && node !== outer) node = node.parentNode
+  if (!node || node.nodeName === '#document') return false
+  // Contents do not know their template.
+  return node === outer || holdsContent(outer, node)
+}
+
+function holdsContent(element: ElementNode, content: ParentNode): boolean {
+  if (element.content === content) return true
+  return contentOf(element).childNodes.some(node => isElement(node) && holdsContent(node, content))
+}
+
+/** An XML element at another place: the same, unless its prefixes mean something else there. */
+function inScope(
+  context: ElementNode,
+  source: ElementNode,
+  written: string | undefined,
+): { node: ChildNode; text: string | undefined } {
+  try {
+    if (written !== undefined && equalNodes(parseFragment('xml', written, context), [source])) {
+      return { node: source, text: written }
+    }
+  } catch {
+    // A prefix is not declared there.
+  }
+  const markup = markupIn('xml', context, [source])
+  const [node = source] = refusing(() => parseFragment('xml', markup, context))
+  return { node, text: undefined }
+}
+
+/** @param except a node that leaves the document in the same edit */
+function insertion(
+  document: TreeDocument,
+  tail: Tail,
+  anchor: ElementNode,
+  placement: Placement,
+  nodes: ChildNode[],
+  raw: string | undefined,
+  except?: ChildNode,
+): Plan {
+  if (placement === 'before' || placement === 'after') {
+    const parent = parentOf(anchor)
+    const span = spanOf(tail, anchor)
+    const index = parent.childNodes.indexOf(anchor) + (placement === 'after' ? 1 : 0)
+    const at = placement === 'after' ? span?.endOffset : span?.startOffset
+    return inserting(document, hostOf(parent), parent, index, nodes, at, raw, except)
+  }
+  if (isSelfClosed(document, anchor)) return opening(document, anchor, nodes, raw)
+  const parent = contentOf(anchor)
+  const index = placement === 'append' ? parent.childNodes.length : 0
+  const at = placement === 'append' ? endOfContent(document, tail, anchor) : startOfContent(document, tail, anchor)
+  return inserting(document, anchor, parent, index, nodes, at, raw, except)
+}
+
+function inserting(
+  document: TreeDocument,
+  host: ElementNode | undefined,
+  parent: ParentNode,
+  index: number,
+  nodes: ChildNode[],
+  at: number | undefined,
+  raw: string | undefined,
+  except: ChildNode | undefined,
+): Plan {
+  const context = host ?? contextFor(parent)
+  const before = parent.childNodes[index - 1]
+  const owed = endTagsOwed(document, before === except ? parent.childNodes[index - 2] : before)
+  const span = at === undefined ? undefined : { startOffset: at, endOffset: at }
+  const texts = textsFor(document.kind, context, nodes, raw, isFirst(context, span), owed)
+  return { sites: [{ host, parent, index, gone: 0, nodes, span, texts }], nodes, parents: [parent], local: true }
+}
+
+/** A self-closed anchor gets both its tags, and so is replaced. */
+function opening(document: TreeDocument, anchor: ElementNode, nodes: ChildNode[], raw: string | undefined): Plan {
+  const place = anchor.sourceCodeLocation
+  const opened: ElementNode = { ...anchor, childNodes: nodes }
+  const end = place?.endOffset ?? 0
+  let slash = end - 1
+  while (document.source.charAt(slash) !== '/') slash--
+  const name = /^<([^\t\n\f\r />]*)/.exec(document.source.slice(place?.startOffset, end))?.[1] ?? anchor.tagName
+  const texts = textsFor(document.kind, anchor, nodes, raw, false, '')
+  const parent = parentOf(anchor, true)
+  const site = siteOf(anchor, parent, [opened], { startOffset: slash, endOffset: end })
+  site.texts = texts.map(({ way, text }) => ({ way, text: `>${text}</${name}>` }))
+  return { sites: [site], nodes, parents: [opened], local: true }
+}
+
+function removal(document: TreeDocument, tail: Tail, target: ElementNode): Site {
+  const parent = parentOf(target)
+  const site = siteOf(target, parent, [], spanOf(tail, target))
+  const owed = endTagsOwed(document, parent.childNodes[site.index - 1])
+  const context = contextFor(parent)
+  site.texts = textsWithout(document.kind, context, isFirst(context, site.span), owed)
+  return site
+}
+
+function siteOf(target: ElementNode, parent: ParentNode, nodes: ChildNode[], span: Span | undefined): Site {
+  return { host: hostOf(parent), parent, index: parent.childNodes.indexOf(target), gone: 1, nodes, span, texts: [] }
+}
+
+function hostOf(parent: ParentNode): ElementNode | undefined {
+  return isElement(parent) ? parent : undefined
+}
+
+function parentOf(element: ElementNode, documentToo = false): ParentNode {
+  const parent = element.parentNode
+  if (!parent?.childNodes.includes(element)) throw new Error('The element does not belong to the document.')
+  if (parent.nodeName === '#document' && !documentToo) {
+    throw new EditError('parentless', 'Nothing can stand beside the root element.')
+  }
+  return parent
+}
+
+/** The element in which fragments for a parent are parsed. */
+function contextFor(parent: ParentNode): ElementNode {
+  if (isElement(parent)) return parent
+  return {
+    nodeName: 'template',
+    tagName: 'template',
+    namespaceURI: HTML_NAMESPACE,
+    attrs: [],
+    childNodes: [],
+    parentNode: null,
+  }
+}
+
+function checkAnchor(document: TreeDocument, anchor: ElementNode, placement: Placement): void {
+  if (placement === 'before' || placement === 'after') {
+    parentOf(anchor)
+  } else if (document.kind === 'html' && isVoid(anchor)) {
+    throw new EditError('void-anchor', `Nothing can stand inside ${anchor.tagName}.`)
+  }
+}
+
+/** The range of an element, without the end of the body that an open one may include. */
+export function spanOf(tail: Tail, element: ElementNode): Span | undefined {
+  const place = element.sourceCodeLocation
+  if (!place?.startTag) return undefined
+  const { startOffset, endOffset } = place
+  return { startOffset, endOffset: startOffset < tail.start ? Math.min(endOffset, tail.start) : endOffset }
+}
+
+function isFirst(context: ElementNode, span: Span | undefined): boolean {
+  return span !== undefined && context.sourceCodeLocation?.startTag?.endOffset === span.startOffset
+}
+
+function startOfContent(document: TreeDocument, tail: Tail, anchor: ElementNode): number | undefined {
+  const start = anchor.sourceCodeLocation?.startTag?.endOffset
+  if (start === undefined) {
+    const first = anchor.childNodes[0]?.sourceCodeLocation?.startOffset
+    return first === undefined ? undefined : Math.min(first, tail.start)
+  }
+  if (document.kind === 'xml' || !dropsLineFeed(anchor)) return start
+  const next = document.source.slice(start, start + 2)
+  return start + (next === '\r\n' ? 2 : next.startsWith('\n') || next.startsWith('\r') ? 1 : 0)
+}
+
+function endOfContent(document: TreeDocument, tail: Tail, anchor: ElementNode): number | undefined {
+  if (document.kind === 'html' && isHtmlElement(anchor, 'body')) return tail.start
+  const place = anchor.sourceCodeLocation
+  if (place?.endTag) return place.endTag.startOffset
+  const end = place ? place.endOffset : anchor.childNodes.at(-1)?.sourceCodeLocation?.endOffset
+  return end === undefined ? undefined : Math.min(end, tail.start)
+}

@@ -1,0 +1,121 @@
+/** Replacing what a document begins with: the root of XML; `html`, `head` and `body`, which no fragment can hold. */
+
+import { parseAsPart, parseFragment } from '../../tree/fragment.ts'
+import {
+  type ElementNode,
+  isElement,
+  isText,
+  type ParentNode,
+  rootElement,
+  type Span,
+  type TreeDocument,
+} from '../../tree/nodes.ts'
+import { outerMarkup } from '../../tree/serialize.ts'
+import { EditError, refusing } from './error.ts'
+import type { Plan, Site, Text } from './plan.ts'
+import { isBlank, isHtmlElement } from './shape.ts'
+import { dropTail, type Tail } from './tail.ts'
+
+type ShellName = 'html' | 'head' | 'body'
+
+/** @returns the name when the element is the `html`, `head` or `body` of its document */
+export function shellName(document: TreeDocument, element: ElementNode): ShellName | undefined {
+  if (document.kind === 'xml') return undefined
+  const root = rootElement(document)
+  if (element === root) return 'html'
+  if (element.parentNode !== root) return undefined
+  if (isHtmlElement(element, 'head')) return 'head'
+  return isHtmlElement(element, 'body') ? 'body' : undefined
+}
+
+/**
+ * The text is parsed as a document and its element of that name is taken (HTTP-80). It is written as its author wrote it
+ * when it has both its tags.
+ */
+export function replaceShell(
+  document: TreeDocument,
+  tail: Tail,
+  target: ElementNode,
+  name: ShellName,
+  text: string,
+): Plan {
+  const take = (markup: string): ElementNode => {
+    const element = refusing(() => parseAsPart(markup, name, document.root.mode))
+    if (!element) throw new EditError('no-element', `The body has no ${name} element.`)
+    return element
+  }
+  const found = take(text)
+  if (!hasWrittenElement(found)) throw new EditError('no-element', 'The body has no element.')
+  const place = found.sourceCodeLocation
+  const written = place?.startTag && place.endTag && text.slice(place.startOffset, place.endTag.endOffset)
+  // What stood behind it is not part of it.
+  const element = written ? take(written) : found
+  const around = element.parentNode
+  if (written && around && !isElement(around) && around.nodeName === '#document') {
+    dropTail({ kind: 'html', source: written, root: around, clean: false })
+  }
+  const texts: Text[] = written ? [{ way: 'splice', text: written }] : []
+  texts.push({ way: 'normalised', text: outerMarkup(element, 'html') })
+  const span = name === 'html' ? spanOfRoot(document, tail, target) : spanOfPart(tail, target)
+  const parent: ParentNode = target.parentNode ?? document.root
+  const site: Site = {
+    host: undefined,
+    parent,
+    index: parent.childNodes.indexOf(target),
+    gone: 1,
+    nodes: [element],
+    span,
+    texts,
+  }
+  return { sites: [site], nodes: [element], parents: [parent], local: false }
+}
+
+function hasWrittenElement(element: ElementNode): boolean {
+  const root = element.parentNode && isElement(element.parentNode) ? element.parentNode : element
+  const written = (node: ElementNode): boolean =>
+    Boolean(node.sourceCodeLocation) || node.childNodes.some(child => isElement(child) && written(child))
+  return written(root)
+}
+
+function spanOfPart(tail: Tail, target: ElementNode): Span | undefined {
+  const place = target.sourceCodeLocation
+  if (!place?.startTag) return undefined
+  const endOffset = place.endTag?.endOffset ?? Math.min(place.endOffset, tail.start)
+  return { startOffset: place.startOffset, endOffset }
+}
+
+/** An `html` element without tags is everything behind the document type and first comments. */
+function spanOfRoot(document: TreeDocument, tail: Tail, target: ElementNode): Span | undefined {
+  const place = target.sourceCodeLocation
+  const siblings = document.root.childNodes
+  const index = siblings.indexOf(target)
+  const startOffset = place?.startOffset ?? siblings[index - 1]?.sourceCodeLocation?.endOffset ?? 0
+  if (place?.endTag) return { startOffset, endOffset: place.endTag.endOffset }
+  return index === siblings.length - 1 ? { startOffset, endOffset: Math.max(startOffset, tail.start) } : undefined
+}
+
+/** The root element of XML: the text has exactly one element, and may have comments and instructions around it. */
+export function replaceRoot(document: TreeDocument, target: ElementNode, text: string): Plan {
+  const context: ElementNode = { ...target, attrs: [], childNodes: [], parentNode: null }
+  const parsed = refusing(() => parseFragment('xml', text, context))
+  const count = parsed.filter(isElement).length
+  if (count === 0) throw new EditError('no-element', 'The body has no element.')
+  if (count > 1 || parsed.some(node => isText(node) && !isBlank(node.value))) {
+    throw new EditError('malformed', 'An XML document has one root element and no text outside it.')
+  }
+  const nodes = parsed.filter(node => !isText(node))
+  const place = target.sourceCodeLocation
+  const site: Site = {
+    host: undefined,
+    parent: document.root,
+    index: document.root.childNodes.indexOf(target),
+    gone: 1,
+    nodes,
+    span: place ? { startOffset: place.startOffset, endOffset: place.endOffset } : undefined,
+    texts: [
+      { way: 'splice', text },
+      { way: 'normalised', text: nodes.map(node => outerMarkup(node, 'xml')).join('') },
+    ],
+  }
+  return { sites: [site], nodes, parents: [document.root], local: false }
+}

@@ -1,0 +1,102 @@
+/** What the source says about single elements and places: whether they are closed, and where content may be put. */
+
+import { parseFragment } from '../../tree/fragment.ts'
+import {
+  type ElementNode,
+  type FragmentNode,
+  HTML_NAMESPACE,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from '../../tree/nodes.ts'
+import { isVoid } from '../../tree/serialize-html.ts'
+
+const SVG_NAMESPACE = 'http://www.w3.org/2000/svg'
+
+export function isHtmlElement(node: ParentNode, name: string): node is ElementNode {
+  return isElement(node) && node.namespaceURI === HTML_NAMESPACE && node.tagName === name
+}
+
+const LITERAL = new Set('iframe noembed noframes noscript plaintext script style textarea title xmp'.split(' '))
+
+/** Whether the element's content is text in which no tag but its own end tag counts. */
+export function isLiteral(element: ElementNode): boolean {
+  return element.namespaceURI === HTML_NAMESPACE && LITERAL.has(element.tagName)
+}
+
+/** The list that holds the children of an element: of a template, that of its contents. */
+export function contentOf(element: ElementNode): ElementNode | FragmentNode {
+  return element.content ?? element
+}
+
+/** Whether the element is written as one tag that closes itself: XML, or SVG and MathML in HTML. */
+export function isSelfClosed(document: TreeDocument, element: ElementNode): boolean {
+  const place = element.sourceCodeLocation
+  if (!place?.startTag || place.endTag || place.endOffset !== place.startTag.endOffset) return false
+  const tag = document.source.slice(place.startTag.startOffset, place.startTag.endOffset)
+  if (!tag.endsWith('/>')) return false
+  if (document.kind === 'xml') return true
+  if (element.namespaceURI === HTML_NAMESPACE) return false
+  // The slash of `<g fill=red/>` belongs to the value: then what follows the tag stands inside.
+  const context: ElementNode = { ...EMPTY, nodeName: 'svg', tagName: 'svg', namespaceURI: SVG_NAMESPACE }
+  return parseFragment('html', `${tag}.`, context).length === 2
+}
+
+const EMPTY = { attrs: [], childNodes: [], parentNode: null }
+
+/** Whether the element may have content but no end tag that the source shows: something else has to close it. */
+export function isOpen(document: TreeDocument, element: ElementNode): boolean {
+  if (element.sourceCodeLocation?.endTag) return false
+  return !(document.kind === 'html' && isVoid(element)) && !isSelfClosed(document, element)
+}
+
+/**
+ * The elements that are still open behind an element without end tag: itself and last descendants that end with it.
+ *
+ * @returns outermost first; empty when the element is closed
+ */
+export function openElements(document: TreeDocument, element: ElementNode): ElementNode[] {
+  const chain: ElementNode[] = []
+  const end = element.sourceCodeLocation?.endOffset
+  for (let next: ElementNode = element; isOpen(document, next); ) {
+    chain.push(next)
+    const last = contentOf(next).childNodes.at(-1)
+    const lastEnd = last?.sourceCodeLocation?.endOffset
+    if (!last || !isElement(last) || (end !== undefined && lastEnd !== undefined && lastEnd !== end)) break
+    next = last
+  }
+  return chain
+}
+
+/** Whether the source has the element's tags where its offsets say. Elements without offsets have nothing to check. */
+export function tagsInPlace(document: TreeDocument, element: ElementNode): boolean {
+  const place = element.sourceCodeLocation
+  if (!place) return true
+  if (!place.startTag || !beginsWith(document, place.startTag.startOffset, `<${element.tagName}`)) return false
+  if (place.endTag) {
+    if (place.endTag.endOffset !== place.endOffset) return false
+    return beginsWith(document, place.endTag.startOffset, `</${element.tagName}`)
+  }
+  return place.endOffset >= place.startTag.endOffset && place.endOffset <= document.source.length
+}
+
+function beginsWith(document: TreeDocument, offset: number, text: string): boolean {
+  if (document.source.startsWith(text, offset)) return true
+  if (document.kind === 'xml') return false
+  return document.source.slice(offset, offset + text.length).toLowerCase() === text.toLowerCase()
+}
+
+const SPACE = '\t\n\f\r '
+
+export function isBlank(text: string): boolean {
+  return !/[^\t\n\f\r ]/.test(text)
+}
+
+/** The text without white space (of HTML and XML) at both ends, in linear time. */
+export function trimmed(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && SPACE.includes(text.charAt(start))) start++
+  while (end > start && SPACE.includes(text.charAt(end - 1))) end--
+  return text.slice(start, end)
+}

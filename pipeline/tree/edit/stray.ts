@@ -1,0 +1,75 @@
+/**
+ * What reaches beyond its place although the tree hardly shows it: a second `<body>` gives the first one its attributes,
+ * `<frameset>` may replace the body, text in a table joins the text before it. Documents that have such things are
+ * edited as wholes.
+ */
+
+import { type ChildNode, isElement, type TreeDocument } from '../../tree/nodes.ts'
+import { contentOf, isLiteral } from './shape.ts'
+import { bodyOf } from './tail.ts'
+
+const SHELL = /<(\/?(?:html|head|body|frameset|frame))(?=[\t\n\f\r />])/gi
+
+/** Whether a text that comes into a document may hold such a tag. */
+export function mayStray(text: string): boolean {
+  return text.search(SHELL) >= 0
+}
+
+const PLAIN = new Set(['html', 'head', 'body', '/html', '/head', '/body'])
+
+/** Whether an HTML document holds a shell tag that is not the one of its element, or text from inside its next sibling. */
+export function hasStray(document: TreeDocument): boolean {
+  const overlapping = bodyOf(document)?.childNodes.some((node, i, nodes) => {
+    const next = nodes[i + 1]?.sourceCodeLocation
+    return next && (node.sourceCodeLocation?.endOffset ?? 0) > next.startOffset
+  })
+  return overlapping || (!eachOnce(document.source) && between(document))
+}
+
+function eachOnce(text: string): boolean {
+  const seen = new Set<string>()
+  for (const [, tag = ''] of text.matchAll(SHELL)) {
+    const name = tag.toLowerCase()
+    if (!PLAIN.has(name) || seen.has(name)) return false
+    seen.add(name)
+  }
+  return true
+}
+
+/** Looks only where tags would be tags: outside comments, scripts and attribute values. */
+function between(document: TreeDocument): boolean {
+  const ends = new Set<string>()
+  let cursor = 0
+  let stray = false
+  const pass = (to: number): void => {
+    for (const [, tag = ''] of document.source.slice(cursor, Math.max(cursor, to)).matchAll(SHELL)) {
+      const name = tag.toLowerCase()
+      if (!name.startsWith('/') || ends.has(name)) stray = true
+      ends.add(name)
+    }
+    cursor = Math.max(cursor, to)
+  }
+  const walk = (nodes: ChildNode[]): void => {
+    for (const node of nodes) {
+      const place = node.sourceCodeLocation
+      if (isElement(node)) {
+        if (place) {
+          pass(place.startOffset)
+          cursor = place.startTag?.endOffset ?? cursor
+        }
+        if (!isLiteral(node)) walk(contentOf(node).childNodes)
+        const end = place?.endTag
+        if (end && node.tagName !== 'body' && node.tagName !== 'html') {
+          if (!isLiteral(node)) pass(end.startOffset)
+          cursor = end.endOffset
+        } else if (place && isLiteral(node)) cursor = place.endOffset
+      } else if (node.nodeName !== '#text' && place) {
+        pass(place.startOffset)
+        cursor = place.endOffset
+      }
+    }
+  }
+  walk(document.root.childNodes)
+  pass(document.source.length)
+  return stray
+}

@@ -1,0 +1,111 @@
+/**
+ * The end of an HTML body. White space behind `</body>` and `</html>` is parsed into whatever was open there last, so it
+ * follows every edit at the end of the body; edits are compared without it.
+ */
+
+import {
+  type ChildNode,
+  type ElementNode,
+  isElement,
+  isText,
+  rootElement,
+  type TextNode,
+  type TreeDocument,
+} from '../../tree/nodes.ts'
+import { contentOf, isHtmlElement, isLiteral } from './shape.ts'
+
+export interface Tail {
+  /** Where the content of the body ends: at `</body>` or `</html>`, else at the end of the source. */
+  start: number
+  /** The white space behind, as the tree has it. */
+  text: string
+}
+
+/** The `body` of an HTML document. */
+export function bodyOf(document: TreeDocument): ElementNode | undefined {
+  return rootElement(document)?.childNodes.find(
+    (node): node is ElementNode => isElement(node) && isHtmlElement(node, 'body'),
+  )
+}
+
+/** Where a document's body ends. XML documents have no body. */
+export function tailOf(document: TreeDocument): Tail {
+  const none = { start: document.source.length, text: '' }
+  if (document.kind === 'xml') return none
+  const found = endOfBody(document.source)
+  const last = lastNode(bodyOf(document)?.childNodes ?? [])
+  if (!found || !last) return found ?? none
+  // What looks like a tag may be text of a script, or part of a comment or tag that is not closed.
+  const within = isText(last) && last.parentNode && isElement(last.parentNode) && isLiteral(last.parentNode)
+  const place = last.sourceCodeLocation
+  const reach = isText(last) ? 0 : ((isElement(last) ? place?.startTag : place)?.endOffset ?? 0)
+  return within || reach > found.start ? none : found
+}
+
+/** Looks from the end of the source for end tags of `body` and `html` with nothing but white space and comments around. */
+function endOfBody(source: string): Tail | undefined {
+  let tail: Tail | undefined
+  let space = ''
+  for (let end = source.length; ; ) {
+    const start = source.slice(0, end).trimEnd().length
+    space = source.slice(start, end) + space
+    if (source.charAt(start - 1) !== '>') return tail
+    const comment = source.endsWith('-->', start)
+    end = source.lastIndexOf(comment ? '<!--' : '<', start - 1)
+    if (end < 0) return tail
+    if (comment) continue
+    if (!/^<\/(?:body|html)[\t\n\f\r ]*>$/i.test(source.slice(end, start))) return tail
+    tail = { start: end, text: space.replaceAll('\r\n', '\n').replaceAll('\r', '\n') }
+  }
+}
+
+/**
+ * Runs a function while the trailing white space is missing from the text that holds it.
+ *
+ * @param nodes siblings of which one holds that text, however deep
+ * @param tail its `start` counts like the offsets of these nodes
+ */
+export function withoutTail<T>(nodes: ChildNode[], tail: Tail, run: () => T): T {
+  const node = tailText(nodes, tail)
+  if (!node) return run()
+  const whole = node.value
+  node.value = whole.slice(0, whole.length - tail.text.length)
+  try {
+    return run()
+  } finally {
+    node.value = whole
+  }
+}
+
+/** Takes the trailing white space out of a tree that is no document's yet. */
+export function dropTail(document: TreeDocument): void {
+  const tail = tailOf(document)
+  const node = tailText(bodyOf(document)?.childNodes ?? [], tail)
+  if (node) node.value = node.value.slice(0, node.value.length - tail.text.length)
+}
+
+/** The text that reaches behind the end of the body: the last one, but where the parser moved things. */
+function tailText(nodes: ChildNode[], tail: Tail): TextNode | undefined {
+  if (tail.text === '') return undefined
+  const last = lastNode(nodes)
+  if (last && holds(last, tail)) return last
+  const search = (list: ChildNode[]): TextNode | undefined => {
+    for (const node of list) {
+      const found = isElement(node) ? search(contentOf(node).childNodes) : node
+      if (found && holds(found, tail)) return found
+    }
+    return undefined
+  }
+  return search(nodes)
+}
+
+function holds(node: ChildNode, { start, text }: Tail): node is TextNode {
+  return isText(node) && (node.sourceCodeLocation?.endOffset ?? 0) > start && node.value.endsWith(text)
+}
+
+/** The last node in tree order. */
+function lastNode(nodes: ChildNode[]): ChildNode | undefined {
+  let last = nodes.at(-1)
+  for (let next = last; next; next = isElement(next) ? contentOf(next).childNodes.at(-1) : undefined) last = next
+  return last
+}

@@ -1,0 +1,55 @@
+import { parseDocument } from '../../../pipeline/tree/document.ts'
+import { TreeError } from '../../../pipeline/tree/limits.ts'
+import type { TreeDocument } from '../../../pipeline/tree/nodes.ts'
+import { GRADES, type Grade, randomFrom, Writer } from './generator.ts'
+import { judged } from './judge.ts'
+
+/** Seconds to go on with ever new documents; without it, the same ones in every run. */
+const FUZZ = Number(process.env.FUZZ ?? 0)
+
+const DOCUMENTS = 350
+
+/** Edits in a row on one document, so that patched trees are edited again. */
+const EDITS = 4
+
+function document(writer: Writer): TreeDocument | undefined {
+  try {
+    return parseDocument('html', writer.document())
+  } catch (error) {
+    if (error instanceof TreeError) return undefined
+    throw error
+  }
+}
+
+/** @returns the ways that were taken */
+function run(grade: Grade, seed: number, ways: Map<string, number>): void {
+  const writer = new Writer(randomFrom(seed), grade)
+  let current = document(writer)
+  for (let i = 0; current && i < EDITS; i++) {
+    const wanted = writer.edit(current)
+    if (!wanted) return
+    const { source } = current
+    try {
+      const done = judged(current, wanted)
+      if (!done) continue
+      ways.set(done.way, (ways.get(done.way) ?? 0) + 1)
+      current = done.document
+    } catch (error) {
+      const { op } = wanted
+      throw new Error(`seed ${seed}, edit ${i} (${op}) of ${JSON.stringify(source)}`, { cause: error })
+    }
+  }
+}
+
+describe('HTTP-24 random edits keep all other bytes and give the expected tree', () => {
+  for (const [i, grade] of GRADES.entries()) {
+    it(`of ${grade} documents`, function () {
+      this.timeout(20_000 + FUZZ * 1000)
+      const ways = new Map<string, number>()
+      const end = Date.now() + (FUZZ * 1000) / GRADES.length
+      const first = FUZZ > 0 ? Date.now() % 1_000_000_000 : i * 1_000_000
+      for (let n = 0; FUZZ > 0 ? Date.now() < end : n < DOCUMENTS; n++) run(grade, first + n, ways)
+      if (FUZZ > 0) console.log(Object.fromEntries(ways))
+    })
+  }
+})
