@@ -140,7 +140,7 @@ describe('check', () => {
     },
     {
       name: 'an unused blob without its file',
-      damage: () => damage(`INSERT INTO blob VALUES ('${'a'.repeat(64)}', 1, '', '', 1)`),
+      damage: () => damage(`INSERT INTO blob VALUES ('${'a'.repeat(64)}', 1, '', '', 9000000000000)`),
       kinds: ['blob'],
       repairable: true,
     },

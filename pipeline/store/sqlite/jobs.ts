@@ -59,4 +59,6 @@ export interface WriterData {
   folder: string
   /** Milliseconds. */
   eventRetention: number
+  /** Milliseconds to wait for another process's write transaction. */
+  lockWait: number
 }

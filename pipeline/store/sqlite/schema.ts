@@ -118,14 +118,15 @@ CREATE TABLE IF NOT EXISTS setting (
 `
 
 /** Milliseconds to wait for another process's write transaction. */
-const WAIT = 5000
+export const LOCK_WAIT = 5000
 
 /**
  * A connection for writing: every commit is on disk before it is answered; checkpoints are rare enough not to show in
  * the response times and frequent enough to keep the log at 16 MB.
+ * @param wait milliseconds to wait for another process's write transaction
  */
-export function connectWriter(folder: string): Database {
-  const database = openDatabase(join(folder, DATABASE), { wait: WAIT })
+export function connectWriter(folder: string, wait = LOCK_WAIT): Database {
+  const database = openDatabase(join(folder, DATABASE), { wait })
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA synchronous = FULL')
   database.exec('PRAGMA wal_autocheckpoint = 4000')
@@ -137,7 +138,7 @@ export function connectWriter(folder: string): Database {
 
 /** A connection that only reads. */
 export function connectReader(folder: string): Database {
-  const database = openDatabase(join(folder, DATABASE), { wait: WAIT, readOnly: true })
+  const database = openDatabase(join(folder, DATABASE), { wait: LOCK_WAIT, readOnly: true })
   database.exec('PRAGMA mmap_size = 1073741824')
   database.exec('PRAGMA cache_size = -16384')
   database.exec('PRAGMA temp_store = MEMORY')

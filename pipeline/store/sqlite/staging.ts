@@ -74,7 +74,8 @@ function isAlive(name: string): boolean | undefined {
     process.kill(Number(pid), 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+    // Somebody else's process may not be signalled, but it is there.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

@@ -16,7 +16,7 @@ import {
 } from '../store.ts'
 import { checkChange, isTooLarge, namesIn, packChange } from './orders.ts'
 import { prepareReader, readSite } from './reader.ts'
-import { connectReader, prepareTables } from './schema.ts'
+import { connectReader, LOCK_WAIT, prepareTables } from './schema.ts'
 import { createStaging } from './staging.ts'
 import { type Cargo, type Log, type Order, startWriter } from './writer.ts'
 
@@ -29,6 +29,8 @@ export interface SqliteOptions {
   inlineLimit?: number
   /** Milliseconds that events are kept; 10 minutes by default (EVT-46). */
   eventRetention?: number
+  /** Milliseconds that a commit waits for another process before it fails as `busy`; 5 seconds by default. */
+  lockWait?: number
   /** Names that have no line in the sum of their collection: helper files that are not listed (DAV-75). */
   unlisted?: (name: string) => boolean
   /** Told of failures in the background. */
@@ -46,13 +48,20 @@ const IDLE_UPKEEP = 30_000
  * @throws Error when the folder cannot be used or was written by a newer release
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { folder, clock = Date.now, inlineLimit = 256 * 1024, eventRetention = 600_000, unlisted } = options
+  const {
+    folder,
+    clock = Date.now,
+    inlineLimit = 256 * 1024,
+    eventRetention = 600_000,
+    unlisted,
+    lockWait = LOCK_WAIT,
+  } = options
   const log: Log = options.log ?? (() => undefined)
   await mkdir(folder, { recursive: true })
   prepareTables(folder)
   const staging = createStaging(folder, inlineLimit)
   await staging.clean()
-  const writer = await startWriter({ folder, eventRetention }, log)
+  const writer = await startWriter({ folder, eventRetention, lockWait }, log)
   const connect = () => connectReader(folder)
   const database = connect()
   const reader = prepareReader({ database, folder, clock, eventRetention, opened: clock(), connect })

@@ -23,9 +23,9 @@ function connect(): MessagePort {
 }
 
 const port = connect()
-const { folder, eventRetention }: WriterData = workerData
+const { folder, eventRetention, lockWait }: WriterData = workerData
 
-const database = connectWriter(folder)
+const database = connectWriter(folder, lockWait)
 const retention = prepareRetention(database, eventRetention)
 const sweep = prepareSweep(database, folder)
 const writer: WriterState = {
