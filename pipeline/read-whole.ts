@@ -44,7 +44,7 @@ export function wholeAnswer(held: Held, reading: Reading): Answer {
   }
   const varies = vary({ kind: held.kind, personal, coded: packed, cors: read.cors })
   if (varies) headers.Vary = varies
-  const current = { tag: form.tag, lastModified: resource.modified }
+  const current = { tag: form.tag, lastModified: resource.modified, sameSecond: resource.sameSecond }
   if (read.conditions) {
     const verdict = evaluateRead(read.conditions, current)
     if (verdict === 412) throw preconditionFailed(form.tag)

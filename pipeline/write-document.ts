@@ -100,7 +100,7 @@ function checkConditions(conditions: Conditions | undefined, held: Held | undefi
   const verdict = evaluateWrite(conditions, {
     exists: held !== undefined,
     tags: held ? [held.tag] : [],
-    ...(held && { lastModified: held.resource.modified }),
+    ...(held && { lastModified: held.resource.modified, sameSecond: held.resource.sameSecond }),
   })
   if (verdict !== 'proceed') throw preconditionFailed(held?.tag)
 }

@@ -97,11 +97,15 @@ async function locate(site: Site, write: ElementWrite, selectors: Selectors, aut
   const target = find(selectors.target)
   const anchor = find(selectors.anchor)
   const exists = held !== undefined
+  // A blob has no place beside an element either: who may POST there learns that, as for any other placement (HTTP-22).
+  const placed = op === 'post' && (!exists || tree) ? { placement: write.placement } : {}
   const question: Question =
     op === 'move'
       ? { ask: 'move-element', path, exists, source: target, anchor, placement: write.destination.placement }
-      : { ask: `${op}-element`, path, exists, target, ...(op === 'post' && { placement: write.placement }) }
-  settleOutcome(authority.admit(question), op.toUpperCase(), path, authority)
+      : { ask: `${op}-element`, path, exists, target, ...placed }
+  const outcome = authority.admit(question)
+  // The kind of the resource is a gate before the match (HTTP-1, gates 10 and 11).
+  if (outcome !== 'no-match') settleOutcome(outcome, op.toUpperCase(), path, authority)
   if (!held) throw absent()
   if (!tree) throw notHtml()
   if (held.profile?.utf8 === false)
@@ -126,6 +130,7 @@ function checkConditions(conditions: Conditions | undefined, held: Held, target:
     documentParts: [document],
     fragmentParts: [fragment],
     lastModified: held.resource.modified,
+    sameSecond: held.resource.sameSecond,
   })
   if (verdict !== 'proceed') throw preconditionFailed(fragmentTag(fragment, document))
 }
