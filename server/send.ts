@@ -30,7 +30,9 @@ export function bodySize(body: AnswerBody | undefined): number {
  * @param answer its `Content-Length` is set here; 204 and 304 carry none
  */
 export async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
-  const { status, headers, body } = answer
+  const { status, headers } = answer
+  // Node joins a string to the head and encodes both as UTF-8; the bytes of field values would be encoded twice (HTTP-49).
+  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   const bodiless = status === 204 || status === 304
   const unread = leavesLargeBody(request)
   if (unread) headers.Connection = 'close'
