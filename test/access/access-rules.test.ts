@@ -46,6 +46,14 @@ describe('the snapshot of rules', () => {
     expect(rules.findings('/a.html')).to.deep.equal([])
   })
 
+  it('finds rules for paths deeper and longer than the index', () => {
+    const deep = `/${'directory/'.repeat(60)}`
+    for (const pattern of [`${deep}a.html`, `${deep}*`, `${deep}?.html`]) {
+      const rules = AccessRules.empty(NS).withDocument('/r.html', raw([['*', 'PUT', 'Deny', pattern]]))
+      expect(access(rules).decide('PUT', `${deep}a.html`)).to.equal('deny')
+    }
+  })
+
   it('property: the index misses no rule', () => {
     const segment = fc.constantFrom('a', 'b', 'index.html', '*', '?', '[ab]', '{a,b}', 'a*', '{a/b,*}')
     const pattern = fc.array(segment, { maxLength: 12 }).map(list => `/${list.join('/')}`)
@@ -134,5 +142,13 @@ describe('the persistent map', () => {
       }),
       { numRuns: 100, ...seed },
     )
+  })
+  it('holds many entries', () => {
+    const keys = Array.from({ length: 20_000 }, (_, i) => `/documents/${i}.html`)
+    let map = PersistentMap.empty<string>()
+    for (const key of keys) map = map.with(key, key)
+    for (const key of keys) expect(map.get(key)).to.equal(key)
+    for (const key of keys.slice(10)) map = map.with(key, undefined)
+    expect([...map.entries()].map(([key]) => key).sort()).to.deep.equal(keys.slice(0, 10))
   })
 })

@@ -277,6 +277,15 @@ describe('what is worth asking', () => {
     ['a Deny where all is allowed', [['*', 'GET', 'Deny', '/a', 'li']], 'GET', true],
     ['a Deny where all is denied', [['*', 'PUT', 'Deny', '/a', 'li']], 'PUT', false],
     ['an Allow where all is denied', [['*', 'PUT', 'Allow', '/a', 'li']], 'PUT', true],
+    [
+      'a Deny beside an Allow of its tier',
+      [
+        ['*', 'PUT', 'Allow', '/a'],
+        ['*', 'PUT', 'Deny', '/a', 'li'],
+      ],
+      'PUT',
+      true,
+    ],
     ['another method', [['*', 'PUT', 'Deny', '/a', 'li']], 'GET', false],
     ['another path', [['*', 'GET', 'Deny', '/b', 'li']], 'GET', false],
     ['another actor', [['users', 'GET', 'Deny', '/a', 'li']], 'GET', false],

@@ -56,6 +56,12 @@ describe('resource patterns', () => {
     ['PATH-2 several runs', '/a*b*c', ['/abc', '/axbxc', '/abbc', '/abcbc'], ['/acb', '/ab', '/abcd']],
     ['PATH-2 chunks do not overlap', '*aba*aba', ['abaaba', '/aba/aba'], ['ababa', '/ababa']],
     ['PATH-2 sets between runs', '*[ab]?*c', ['axc', '/bbc', '/xaycc'], ['ac', 'bc', '/xyc']],
+    [
+      'PATH-2 many single characters between runs',
+      `*${'a?'.repeat(40)}b*`,
+      [`/${'a'.repeat(80)}bc`, `/x${'ay'.repeat(40)}b`],
+      [`/${'a'.repeat(80)}c`, `/${'ay'.repeat(39)}b`],
+    ],
     ['PATH-3 the bare name', '/x/*', ['/x', '/x/', '/x/y'], ['/xy.html', '/']],
     ['PATH-3 the bare name with **', '/x/**', ['/x', '/x/y'], ['/xy']],
     ['PATH-3 within an alternative', '/{x/*,y}', ['/x', '/x/1', '/y'], ['/y/1', '/']],
