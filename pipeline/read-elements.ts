@@ -46,12 +46,7 @@ export function matchesAnswer(
   held: Held,
   reading: Reading,
 ): Answer {
-  const slice = range.entries && resolveEntries(range.entries, elements.length)
-  if (range.entries && !slice)
-    throw new Fault(416, 'InvalidRange', `There are only ${elements.length} matches.`, {
-      headers: { 'Content-Range': entriesContentRange(undefined, elements.length) },
-    })
-  const shown = slice ? elements.slice(slice.first, slice.last + 1) : elements
+  const { shown, slice, contentRange } = sliceOf(elements, range)
   const { parts, places } = elementParts(document, shown, held)
   const selection = slice ? `${range.selector}\n${slice.first}-${slice.last}` : range.selector
   const tag = matchesTag(selection, places)
@@ -60,8 +55,25 @@ export function matchesAnswer(
   if (unchanged) return unchanged
   const { contentType, body } = writeMultipart(parts)
   headers['Content-Type'] = contentType
-  headers['Content-Range'] = slice ? entriesContentRange(slice, elements.length) : selectorContentRange(range.wire)
+  headers['Content-Range'] = contentRange
   return { status: 206, headers, body, ...(reading.reuse && { reuse: reading.reuse }) }
+}
+
+/**
+ * The matches that are asked for (HTTP-68).
+ *
+ * @throws Fault 416 where the slice begins behind the last match
+ */
+function sliceOf(elements: ElementNode[], { entries, wire }: SelectorRange) {
+  if (!entries) return { shown: elements, contentRange: selectorContentRange(wire) }
+  const total = elements.length
+  const slice = resolveEntries(entries, total)
+  if (!slice)
+    throw new Fault(416, 'InvalidRange', `There are only ${total} matches.`, {
+      headers: { 'Content-Range': entriesContentRange(undefined, total) },
+    })
+  const shown = elements.slice(slice.first, slice.last + 1)
+  return { shown, slice, contentRange: entriesContentRange(slice, total) }
 }
 
 /** Parts of a multi-match answer, each addressed so that a write can follow (HTTP-67). */
@@ -104,14 +116,15 @@ export function jsonLdAnswer(
   reading: Reading,
   ns: string,
 ): Answer {
-  const text = microdataText(document, selected?.elements, ns)
+  const part = selected && sliceOf(selected.elements, selected.range)
+  const text = microdataText(document, part?.shown, ns)
   const tag = bodyTag(text)
   const headers = commonHeaders(held, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged
   headers['Content-Type'] = 'application/ld+json; charset=utf-8'
-  if (selected) headers['Content-Range'] = selectorContentRange(selected.range.wire)
-  const status = selected ? 206 : 200
+  if (part) headers['Content-Range'] = part.contentRange
+  const status = part ? 206 : 200
   return { status, headers, body: Buffer.from(text), ...(reading.reuse && { reuse: reading.reuse }) }
 }
 
