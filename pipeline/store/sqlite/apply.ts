@@ -134,6 +134,7 @@ function resolve(draft: Draft, content: PackedContent, kind: number) {
     return { bytes, digest: content.digest ?? hash('sha256', bytes), size: bytes.length }
   }
   const { sha256: digest, size } = content
+  draft.consumed.push(content.file)
   if (kind === DOCUMENT) return { bytes: readFileSync(content.file), digest, size }
   draft.adoptions.push({ file: content.file, digest, size })
   draft.statements.useBlob.run(digest, size, content.sha1, content.md5)

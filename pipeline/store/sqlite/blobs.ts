@@ -44,26 +44,31 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** Brings the new names of these folders to disk, those of their parents included. */
-export function syncFolders(folder: string, folders: ReadonlySet<string>): void {
-  if (folders.size === 0) return
-  for (const each of folders) syncFolder(each)
-  syncFolder(join(folder, 'blobs'))
+/** Brings new names in these folders to disk. */
+export function syncFolders(folders: ReadonlySet<string>): void {
+  for (const folder of folders) syncFolder(folder)
+}
+
+/** Makes the folders of blobs and staged files. */
+export function prepareFolders(folder: string): void {
+  mkdirSync(stagingFolder(folder), { recursive: true })
+  mkdirSync(join(folder, 'blobs'), { recursive: true })
+  syncFolder(folder)
 }
 
 /**
  * Gives a staged file its final name, unless a file of that name is there already: it holds the same bytes, and replacing
  * a large one would take as long as removing it.
- * @returns the folder whose names changed, or undefined when the staged file is left over
+ * @returns the folders whose names changed; none when the staged file is left over
  * @throws Error when neither the staged file nor the final one exists
  */
-export function adoptFile(folder: string, staged: string, digest: string, size: number): string | undefined {
+export function adoptFile(folder: string, staged: string, digest: string, size: number): string[] {
   const target = blobFile(folder, digest)
-  if (statSync(target, { throwIfNoEntry: false })?.size === size) return undefined
+  if (statSync(target, { throwIfNoEntry: false })?.size === size) return []
   const parent = dirname(target)
-  mkdirSync(parent, { recursive: true })
+  const made = mkdirSync(parent, { recursive: true })
   renameSync(staged, target)
-  return parent
+  return made === undefined ? [parent] : [parent, dirname(parent)]
 }
 
 /** Removes files while the thread goes on with its work. What cannot be removed now goes at the next start. */

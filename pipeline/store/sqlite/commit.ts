@@ -40,6 +40,7 @@ function startDraft(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer
     ms: site.ms,
     seq: site.seq,
     adoptions: [],
+    consumed: [],
   }
 }
 
@@ -84,13 +85,12 @@ function namedBy(change: PackedChange): string[] {
 }
 
 /** Gives the staged files of the commit their names; the last thing that can fail. */
-function adopt({ adoptions, transaction }: Draft): void {
+function adopt({ adoptions, consumed, transaction }: Draft): void {
   const { writer, folders, leftovers } = transaction
   for (const { file, digest, size } of adoptions) {
-    const changed = adoptFile(writer.folder, file, digest, size)
-    if (changed === undefined) leftovers.push(file)
-    else folders.add(changed)
+    for (const changed of adoptFile(writer.folder, file, digest, size)) folders.add(changed)
   }
+  leftovers.push(...consumed)
 }
 
 function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
@@ -110,27 +110,18 @@ function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
 }
 
 /**
- * Carries out a commit inside a savepoint of the running transaction: all of it, or nothing.
+ * Carries out a commit inside a savepoint of the running transaction, which the caller releases or rolls back.
  * @param bytes the contents of its message
- * @throws Error of the database or file system; the commit is undone unless the whole transaction was
+ * @throws Refusal, or an error of the database or file system; then the savepoint must be rolled back
  */
 export function runCommit(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer): CommitResult {
-  const { statements, database } = transaction.writer
-  statements.savepoint.run()
-  let draft: Draft | undefined
+  const draft = startDraft(transaction, job, bytes)
   try {
-    draft = startDraft(transaction, job, bytes)
     const result = carryOut(draft, job)
-    statements.release.run()
     keep(draft)
     return result
   } catch (error) {
-    if (draft !== undefined) forget(draft)
-    if (database.inTransaction()) {
-      statements.undo.run()
-      statements.release.run()
-    }
-    if (error instanceof Refusal) return error.result
+    forget(draft)
     throw error
   }
 }

@@ -41,7 +41,7 @@ export interface Transaction {
   lastId: number
   /** Folders with new names that must be on disk before COMMIT. */
   folders: Set<string>
-  /** Staged files whose bytes were stored already; removed after COMMIT. */
+  /** Staged files of successful commits; what is left of them is removed after COMMIT. */
   leftovers: string[]
 }
 
@@ -66,6 +66,8 @@ export interface Draft {
   seq: number
   /** Staged files that become blobs when everything else has succeeded. */
   adoptions: { file: string; digest: string; size: number }[]
+  /** All staged files of the commit; what is left of them is removed when it is on disk. */
+  consumed: string[]
 }
 
 /** Thrown inside a commit to undo it; carries the answer. */

@@ -1,10 +1,11 @@
 /** Group commit: the jobs that arrived together share one transaction and one flush to disk, and fail one by one. */
 
 import { type Place, placeOf } from '../paths.ts'
+import type { CommitResult } from '../store.ts'
 import { removeLater, syncFolders } from './blobs.ts'
 import { runCommit } from './commit.ts'
 import { reasonOf } from './database.ts'
-import type { Transaction, WriterState } from './draft.ts'
+import { Refusal, type Transaction, type WriterState } from './draft.ts'
 import type { Answer, Job } from './jobs.ts'
 import { flushSums } from './sums.ts'
 
@@ -38,22 +39,42 @@ function startTransaction(writer: WriterState): Transaction {
   }
 }
 
-function runJob(transaction: Transaction, { job, bytes }: Arrived): Answer {
-  if (job.task === 'commit') return { id: job.id, result: runCommit(transaction, job, bytes) }
+function work(transaction: Transaction, { job, bytes }: Arrived): CommitResult | undefined {
+  if (job.task === 'commit') return runCommit(transaction, job, bytes)
   if (job.task === 'derive') derive(transaction, job, placeOf(job.path))
   else transaction.writer.statements.setSetting.run(job.name, job.value)
-  return { id: job.id, result: undefined }
+  return undefined
+}
+
+/**
+ * Runs one job in a savepoint, so that it is done wholly or not at all.
+ * @throws the database's error when that has rolled back the whole transaction
+ */
+function runJob(transaction: Transaction, arrived: Arrived): Answer {
+  const { database, statements } = transaction.writer
+  const { id } = arrived.job
+  statements.savepoint.run()
+  try {
+    const result = work(transaction, arrived)
+    statements.release.run()
+    return { id, result }
+  } catch (error) {
+    if (!database.inTransaction()) throw error
+    statements.undo.run()
+    statements.release.run()
+    return error instanceof Refusal ? { id, result: error.result } : failure(arrived.job, error)
+  }
 }
 
 /** Writes what the commits of a transaction left for its end. */
 function finish(transaction: Transaction, version: number): void {
-  const { statements, folder } = transaction.writer
+  const { statements } = transaction.writer
   for (const site of transaction.sites.values()) {
     flushSums(statements, site.id, site.sums)
     statements.setSite.run(site.ms, site.seq, site.id)
   }
   if (transaction.version !== version) statements.setProgress.run(transaction.version)
-  syncFolders(folder, transaction.folders)
+  syncFolders(transaction.folders)
 }
 
 function rollBack({ database, statements }: WriterState): void {
@@ -66,7 +87,7 @@ function rollBack({ database, statements }: WriterState): void {
  * @returns an answer for every job, after everything answered with success is on disk
  */
 export function runGroup(writer: WriterState, arrived: Arrived[]): Answer[] {
-  const { database, statements } = writer
+  const { statements } = writer
   try {
     statements.begin.run()
   } catch (error) {
@@ -75,15 +96,7 @@ export function runGroup(writer: WriterState, arrived: Arrived[]): Answer[] {
   try {
     const transaction = startTransaction(writer)
     const { version } = transaction
-    const answers: Answer[] = []
-    for (const each of arrived) {
-      try {
-        answers.push(runJob(transaction, each))
-      } catch (error) {
-        if (!database.inTransaction()) throw error
-        answers.push(failure(each.job, error))
-      }
-    }
+    const answers = arrived.map(each => runJob(transaction, each))
     finish(transaction, version)
     statements.commit.run()
     removeLater(transaction.leftovers)

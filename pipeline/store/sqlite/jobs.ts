@@ -50,7 +50,6 @@ export type Answer =
 
 /** A message of the writer. */
 export type WriterReply =
-  | { ready: true }
   | { answers: Answer[] }
   | { log: { level: 'warn' | 'error'; message: string; details: Record<string, unknown> } }
 

@@ -130,6 +130,7 @@ export function connectWriter(folder: string, wait = LOCK_WAIT): Database {
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA synchronous = FULL')
   database.exec('PRAGMA wal_autocheckpoint = 4000')
+  database.exec('PRAGMA journal_size_limit = 67108864')
   database.exec('PRAGMA mmap_size = 1073741824')
   database.exec('PRAGMA cache_size = -65536')
   database.exec('PRAGMA temp_store = MEMORY')

@@ -4,22 +4,23 @@
  */
 
 import { createHash, hash, randomBytes } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { type StagedBlob, StagingError, type StagingOptions } from '../store.ts'
+import { type StagedBlob, StagingError, type StagingOptions, StoreError } from '../store.ts'
 import { HOST, stagedName, stagingFolder } from './blobs.ts'
+import { reasonOf } from './database.ts'
 import { createDigestThread, type Digesting, type DigestThread } from './digests.ts'
 
 /** Bytes of a block and blocks on their way per body. */
-const BLOCK = 1 << 20
-const BLOCKS = 4
+const BLOCK = 256 * 1024
+const BLOCKS = 8
 
 /** Blocks kept for the next body. */
-const SPARE = 16
+const SPARE = 32
 
 /** Bytes after which the disk is asked to start writing, so that the end of a body does not wait for all of it. */
-const SYNC_EVERY = 32 * BLOCK
+const SYNC_EVERY = 32 * 1024 * 1024
 
 /** Age in milliseconds at which a file of a process that cannot be asked counts as left behind. */
 const ABANDONED = 24 * 60 * 60_000
@@ -99,7 +100,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
       file,
       sha256: createHash('sha256'),
       digesting: thread.start(),
-      free: Array.from({ length: BLOCKS }, newBlock),
+      free: [],
       busy: [],
       size: 0,
       synced: 0,
@@ -160,7 +161,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
       /** Copies into blocks, waiting while all of them are on their way. */
       async function fill(flow: Outflow, chunk: Uint8Array): Promise<void> {
         for (let from = 0; from < chunk.length; ) {
-          block ??= flow.free.pop() ?? (await flow.busy.shift()) ?? newBlock()
+          block ??= flow.free.pop() ?? (flow.busy.length < BLOCKS ? newBlock() : await flow.busy.shift()) ?? newBlock()
           const part = chunk.subarray(from, from + BLOCK - filled)
           new Uint8Array(block, filled).set(part)
           filled += part.length
@@ -194,11 +195,11 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
         return await finish(out)
       } catch (error) {
         if (out !== undefined) await abandon(out)
-        throw error
+        if (error instanceof StagingError || error instanceof StoreError) throw error
+        throw new StoreError(reasonOf(error), 'The body could not be written', { cause: error })
       }
     },
     async clean() {
-      await mkdir(directory, { recursive: true })
       for (const name of await readdir(directory)) {
         const file = join(directory, name)
         const alive = isAlive(name)

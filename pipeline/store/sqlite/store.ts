@@ -14,6 +14,7 @@ import {
   type Store,
   StoreError,
 } from '../store.ts'
+import { prepareFolders } from './blobs.ts'
 import { checkChange, isTooLarge, namesIn, packChange } from './orders.ts'
 import { prepareReader, readSite } from './reader.ts'
 import { connectReader, LOCK_WAIT, prepareTables } from './schema.ts'
@@ -59,9 +60,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const log: Log = options.log ?? (() => undefined)
   await mkdir(folder, { recursive: true })
   prepareTables(folder)
+  prepareFolders(folder)
   const staging = createStaging(folder, inlineLimit)
   await staging.clean()
-  const writer = await startWriter({ folder, eventRetention, lockWait }, log)
+  const writer = startWriter({ folder, eventRetention, lockWait }, log)
   const connect = () => connectReader(folder)
   const database = connect()
   const reader = prepareReader({ database, folder, clock, eventRetention, opened: clock(), connect })

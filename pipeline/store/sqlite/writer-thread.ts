@@ -94,4 +94,3 @@ function work(first: WriterMessage): void {
 }
 
 port.on('message', work)
-reply({ ready: true })

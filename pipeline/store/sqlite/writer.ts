@@ -41,11 +41,8 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/**
- * Starts the writing thread.
- * @throws the thread's error when it cannot open the database
- */
-export async function startWriter(data: WriterData, log: Log): Promise<Writer> {
+/** Starts the writing thread. Nothing waits for it: jobs do. */
+export function startWriter(data: WriterData, log: Log): Writer {
   const waiting = new Map<number, Waiting>()
   let outgoing: Job[] = []
   let cargo: Cargo[] = []
@@ -64,7 +61,6 @@ export async function startWriter(data: WriterData, log: Log): Promise<Writer> {
   }
 
   function receive(reply: WriterReply): void {
-    if ('ready' in reply) return
     if ('log' in reply) {
       log(reply.log.level, reply.log.message, reply.log.details)
       return
@@ -137,12 +133,6 @@ export async function startWriter(data: WriterData, log: Log): Promise<Writer> {
   }
 
   worker = start()
-  await new Promise<void>((resolve, reject) => {
-    worker?.ref()
-    worker?.once('message', () => resolve())
-    worker?.once('error', reject)
-  })
-  worker.unref()
 
   return {
     submit(order, added) {

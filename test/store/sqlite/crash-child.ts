@@ -25,5 +25,4 @@ async function write(writer: number): Promise<never> {
   }
 }
 
-process.send?.('ready')
 await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)))

@@ -15,9 +15,7 @@ const ROUNDS = 10
 async function crash(folder: string, milliseconds: number): Promise<Map<number, number>> {
   const child = fork(new URL('./crash-child.ts', import.meta.url), [folder])
   const acknowledged = new Map<number, number>()
-  child.on('message', (message: 'ready' | { writer: number; n: number }) => {
-    if (message !== 'ready') acknowledged.set(message.writer, message.n)
-  })
+  child.on('message', ({ writer, n }: { writer: number; n: number }) => acknowledged.set(writer, n))
   await once(child, 'message')
   await setTimeout(milliseconds)
   child.kill('SIGKILL')
