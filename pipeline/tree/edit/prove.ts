@@ -180,7 +180,7 @@ function htmlTrial(document: TreeDocument, tail: Tail, plan: Plan, group: Group)
   return text => {
     const trial = tryText(skeleton, text)
     if (!trial) return 'disproved'
-    if (trial.state !== control) return 'unknown'
+    if ((trial.state ?? '') !== control) return 'unknown'
     if (!isClean({ nodeName: '#document', childNodes: trial.nodes }, trial.text)) return 'unknown'
     return { nodes: trial.nodes, open: trial.open, skip: skeleton.prefix.length, length: trial.text.length }
   }

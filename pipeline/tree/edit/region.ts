@@ -68,7 +68,9 @@ export function regionAround(
   // What an open template holds, and where it would end, is another question.
   if (open.some(element => element.content)) return undefined
   const start = startOf(host, previous, from === to ? end : undefined)
-  if (start === undefined || start > end || (open.length > 0 && start > tail.start)) return undefined
+  if (start === undefined || start > end) return undefined
+  // At the end of the source the open elements may hold half a comment or tag.
+  if (open.length > 0 && (start > tail.start || start === document.source.length)) return undefined
   return { parent, host, ancestors, from, to, start, end, open, next }
 }
 

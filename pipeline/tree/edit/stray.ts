@@ -4,7 +4,7 @@
  * edited as wholes.
  */
 
-import { type ChildNode, isElement, type TreeDocument } from '../../tree/nodes.ts'
+import { type ChildNode, isElement, rootElement, type TreeDocument } from '../../tree/nodes.ts'
 import { contentOf, isLiteral } from './shape.ts'
 import { bodyOf } from './tail.ts'
 
@@ -15,23 +15,26 @@ export function mayStray(text: string): boolean {
   return text.search(SHELL) >= 0
 }
 
-const PLAIN = new Set(['html', 'head', 'body', '/html', '/head', '/body'])
-
 /** Whether an HTML document holds a shell tag that is not the one of its element, or text from inside its next sibling. */
 export function hasStray(document: TreeDocument): boolean {
   const overlapping = bodyOf(document)?.childNodes.some((node, i, nodes) => {
     const next = nodes[i + 1]?.sourceCodeLocation
     return next && (node.sourceCodeLocation?.endOffset ?? 0) > next.startOffset
   })
-  return overlapping || (!eachOnce(document.source) && between(document))
+  return overlapping || (!eachOnce(document) && between(document))
 }
 
-function eachOnce(text: string): boolean {
-  const seen = new Set<string>()
-  for (const [, tag = ''] of text.matchAll(SHELL)) {
-    const name = tag.toLowerCase()
-    if (!PLAIN.has(name) || seen.has(name)) return false
-    seen.add(name)
+/** Whether the only such tags are those of the shell's elements, told by their number. */
+function eachOnce(document: TreeDocument): boolean {
+  const root = rootElement(document)
+  const expected = new Set<string>()
+  for (const element of root ? [root, ...root.childNodes.filter(isElement)] : []) {
+    const { tagName } = element
+    if (element.sourceCodeLocation) expected.add(tagName)
+    expected.add(`/${tagName}`)
+  }
+  for (const [, tag = ''] of document.source.matchAll(SHELL)) {
+    if (!expected.delete(tag.toLowerCase())) return false
   }
   return true
 }
