@@ -209,6 +209,9 @@ export class Site {
           if (change.op === 'move') replace(path, undefined)
           replace(change.to + path.slice(change.from.length), raw)
         }
+        // A type that changes with the name makes the file another document, or one for the first time (HTTP-20).
+        const moved = settled.get(change.to)
+        if (moved) replace(change.to, moved.access)
       }
     }
     this.#rules = rules

@@ -1,6 +1,7 @@
 /** Writes of whole documents and blobs: PUT, DELETE, MOVE, and creation under a generated name (HTTP-90 to HTTP-108). */
 
 import { hash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { sameDeclarations } from './access/extract.ts'
 import type { Answer } from './answer.ts'
 import type { Authority } from './authority.ts'
@@ -16,7 +17,7 @@ import { extensionFor, kindOf, servedType, storedType } from './http/media.ts'
 import { encodePath } from './http/path.ts'
 import type { Settled, Site } from './site.ts'
 import { parentOf } from './store/paths.ts'
-import type { Change, CommitResult, Content, StagedBlob } from './store/store.ts'
+import type { Body, Change, CommitResult, Content, Property, StagedBlob } from './store/store.ts'
 import { contentTag } from './store/tags.ts'
 import { decode } from './tree/document.ts'
 import type { DocumentKind, TreeDocument } from './tree/nodes.ts'
@@ -33,12 +34,21 @@ interface Common {
   /** Canonical path. */
   path: string
   conditions: Conditions | undefined
+  /**
+   * A further check of what is stored, made before the body is read and again inside the commit; it throws a Fault.
+   * The mount has conditions of its own, on what it shows.
+   */
+  check?: (held: Held | undefined) => void
   cause: Cause
 }
 
 export interface DocumentPut extends Common {
   type: string | undefined
   language?: string
+  /** Modification time set by the client, unix seconds (DAV-36). */
+  shown?: number
+  /** Dead properties that the new resource begins with. */
+  properties?: readonly Property[]
   body: BodySource
 }
 
@@ -92,6 +102,7 @@ function checkWhole(write: Common, held: Held | undefined, method: 'PUT' | 'DELE
   settleOutcome(authority.admit({ ask, path: write.path, exists: held !== undefined }), method, write.path, authority)
   if (method === 'DELETE' && !held) throw absent()
   checkConditions(write.conditions, held)
+  write.check?.(held)
 }
 
 /** HTTP-37 and HTTP-38 for whole documents. */
@@ -127,8 +138,9 @@ function toSettled(path: string, prepared: Prepared): Settled[] {
   return [{ path, bytes, profile: derived.profile, access: derived.access, ...(tree && { settle: () => tree }) }]
 }
 
-function toChange(path: string, held: Held | undefined, prepared: Prepared, language?: string): Change {
-  return {
+function toChanges(write: DocumentPut, held: Held | undefined, prepared: Prepared): Change[] {
+  const { path, language, shown, properties = [] } = write
+  const put: Change = {
     op: 'put',
     path,
     expect: held ? held.resource.version : 'absent',
@@ -136,8 +148,11 @@ function toChange(path: string, held: Held | undefined, prepared: Prepared, lang
     content: prepared.content,
     type: prepared.type,
     ...(language !== undefined && { language }),
+    ...(shown !== undefined && { shown }),
     ...(prepared.derived && { derived: storedForm(prepared.derived) }),
   }
+  if (properties.length === 0) return [put]
+  return [put, { op: 'describe', path, set: [...properties], remove: [] }]
 }
 
 async function commitPut(
@@ -152,7 +167,7 @@ async function commitPut(
   const rulesTouched = !sameDeclarations(prepared.derived?.access, site.rules.document(path))
   const result = await site.commit(
     {
-      changes: [toChange(path, held, prepared, write.language)],
+      changes: toChanges(write, held, prepared),
       events: [event],
       ...(accessVersion !== undefined && { requires: { access: accessVersion } }),
       ...(rulesTouched && { raises: ['access'] }),
@@ -316,10 +331,16 @@ async function relocation(
     const text = held.isDocument && bytes ? decode(bytes).text : undefined
     return { changes: [{ op: 'move', from: path, to, expect, expectTo, type }], settles: [], text }
   }
-  if (!bytes) throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
-  const prepared = prepareDocument(site, kind, type, bytes)
+  const { maxBody, maxDocument } = site.settings
+  if (resource.size > Math.min(maxBody, maxDocument))
+    throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
+  const prepared = prepareDocument(site, kind, type, await bytesOf(held.body))
   const { derived } = prepared
   const change: Change = { op: 'move', from: path, to, expect, expectTo, type, kind: 'document' }
   if (derived) change.derived = storedForm(derived)
   return { changes: [change], settles: toSettled(to, prepared), text: prepared.text }
+}
+
+async function bytesOf(body: Body): Promise<Uint8Array> {
+  return 'bytes' in body ? body.bytes : readFile(body.file)
 }
