@@ -18,7 +18,7 @@ export interface Lock {
   readonly path: string
   readonly scope: LockScope
   readonly depth: LockDepth
-  /** The `owner` element as XML that stands by itself; empty without one. */
+  /** The `owner` element as XML, to stand where the prefix `D` means `DAV:`; empty without one. */
   readonly owner: string
   /** Name of the credential that took it. */
   readonly user: string
@@ -40,8 +40,8 @@ export type Taken =
 
 /** Keeps locks alive as long as somebody works under them (DAV-83). */
 export interface Hold {
-  /** Lets them expire again; calling it twice is harmless. */
-  release(): void
+  /** Lets them expire again; calling it twice is harmless. Never fails. */
+  release(): Promise<void>
 }
 
 /** Why locks could not be kept or looked up: nothing is known to have changed. */

@@ -1,0 +1,152 @@
+/**
+ * A journal of lines: what was appended is on disk when the promise settles. Appends that come while the disk is busy share
+ * the next flush. When the file has grown, it is rewritten from the state it describes.
+ */
+
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** Bytes that a journal may grow by before it is rewritten, however small the state is. */
+const SLACK = 1024 * 1024
+
+/** Lines written at once while the state is rewritten, so that nobody waits for the whole of it. */
+const SLICE = 500
+
+export interface Journal {
+  /** @returns settles when the line is on disk; rejects when it could not be written */
+  append(line: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface JournalOptions {
+  file: string
+  /**
+   * Takes the lines that are in the file, oldest first, before the journal opens. Lines that were being written when a
+   * process or machine went down may be missing or mutilated; they were not acknowledged.
+   */
+  replay: (line: string) => void
+  /**
+   * Lines that bring about the present state. The state may change while they are fetched: what is appended meanwhile
+   * follows them, so replaying a line again must change nothing.
+   */
+  state: () => Iterable<string>
+}
+
+interface Batch {
+  lines: string[]
+  settle: PromiseWithResolvers<void>
+}
+
+function newBatch(): Batch {
+  const settle = Promise.withResolvers<void>()
+  // Whoever appended has the same promise; without appends nobody needs to hear.
+  settle.promise.catch(() => undefined)
+  return { lines: [], settle }
+}
+
+/** Opens a journal, made when absent: replays what it holds, then rewrites it. */
+export async function openJournal({ file, replay, state }: JournalOptions): Promise<Journal> {
+  for (const line of await readLines(file)) replay(line)
+
+  let handle: FileHandle | undefined
+  let size = 0
+  let limit = 0
+  let waiting = newBatch()
+  let working: Promise<void> | undefined
+  let closed = false
+
+  async function rewrite(): Promise<void> {
+    const fresh = await open(`${file}.new`, 'w', 0o600)
+    let written = 0
+    try {
+      for (const slice of slices(state(), SLICE)) {
+        const bytes = Buffer.from(slice.join(''))
+        await fresh.appendFile(bytes)
+        written += bytes.length
+      }
+      await fresh.datasync()
+      await rename(`${file}.new`, file)
+      await syncFolder(dirname(file))
+    } catch (error) {
+      await fresh.close()
+      throw error
+    }
+    const old = handle
+    handle = fresh
+    size = written
+    limit = 2 * written + SLACK
+    await old?.close()
+  }
+
+  async function write(lines: readonly string[]): Promise<void> {
+    // What is appended is part of the state already.
+    if (!handle || size > limit) return rewrite()
+    const bytes = Buffer.from(lines.map(line => `${line}\n`).join(''))
+    try {
+      await handle.appendFile(bytes)
+      await handle.datasync()
+      size += bytes.length
+    } catch (error) {
+      // Nobody knows what the file holds now, so the next flush writes another one.
+      limit = -1
+      throw error
+    }
+  }
+
+  async function work(): Promise<void> {
+    while (waiting.lines.length > 0) {
+      const { lines, settle } = waiting
+      waiting = newBatch()
+      await write(lines).then(settle.resolve, settle.reject)
+    }
+    working = undefined
+  }
+
+  await rewrite()
+  return {
+    append(line) {
+      if (closed) return Promise.reject(new Error('The journal is closed'))
+      waiting.lines.push(line)
+      const { promise } = waiting.settle
+      working ??= work()
+      return promise
+    },
+    async close() {
+      closed = true
+      await working
+      await handle?.close()
+      handle = undefined
+    },
+  }
+}
+
+async function readLines(file: string): Promise<string[]> {
+  try {
+    return (await readFile(file, 'utf8')).split('\n').filter(line => line !== '')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function* slices(lines: Iterable<string>, length: number): Iterable<string[]> {
+  let slice: string[] = []
+  for (const line of lines) {
+    slice.push(`${line}\n`)
+    if (slice.length < length) continue
+    yield slice
+    slice = []
+  }
+  if (slice.length > 0) yield slice
+}
+
+/** Brings the new name of a file to disk. Windows has no such call and needs none. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,76 @@
+/** All locks of a process: by token, by site and path, and by the time at which they expire. */
+
+import type { Lock } from '../locks.ts'
+import { type Expiring, ExpiryQueue } from './locks-expiry.ts'
+import { LockTree } from './locks-tree.ts'
+
+/** A lock with what the process knows of it. */
+export interface Held extends Expiring {
+  readonly site: string
+  /** Replaced, never changed: callers keep what they were given. */
+  lock: Lock
+  /** Requests that keep it alive. A lock whose time has come lives outside of the queue for as long as they do. */
+  holds: number
+}
+
+/** Every lock in here is in effect, provided that `dropExpired` was called with the present time. */
+export class LockMemory {
+  readonly #sites = new Map<string, LockTree<Held>>()
+  readonly #byToken = new Map<string, Held>()
+  readonly #queue = new ExpiryQueue<Held>()
+
+  /** The locks of a site; undefined when it has none. */
+  of(site: string): LockTree<Held> | undefined {
+    return this.#sites.get(site)
+  }
+
+  find(token: string): Held | undefined {
+    return this.#byToken.get(token)
+  }
+
+  tokens(): string[] {
+    return Array.from(this.#byToken.keys())
+  }
+
+  /** @param lock its token must not be known */
+  add(site: string, lock: Lock): Held {
+    const held: Held = { site, lock, holds: 0, expires: lock.expires, place: -1 }
+    let tree = this.#sites.get(site)
+    if (!tree) {
+      tree = new LockTree()
+      this.#sites.set(site, tree)
+    }
+    tree.add(held)
+    this.#byToken.set(lock.token, held)
+    this.#queue.set(held)
+    return held
+  }
+
+  /** Ends a lock; harmless when it has ended already. */
+  drop(held: Held): void {
+    const { site, lock } = held
+    if (this.#byToken.get(lock.token) !== held) return
+    this.#byToken.delete(lock.token)
+    this.#queue.remove(held)
+    const tree = this.#sites.get(site)
+    tree?.remove(held)
+    if (tree?.size === 0) this.#sites.delete(site)
+  }
+
+  /** @param expires unix milliseconds */
+  prolong(held: Held, expires: number): void {
+    held.expires = expires
+    held.lock = { ...held.lock, expires }
+    if (this.#byToken.get(held.lock.token) === held) this.#queue.set(held)
+  }
+
+  /** Drops what has expired by now, unless a request keeps it alive. */
+  dropExpired(now: number): void {
+    for (let held = this.#queue.due(now); held; held = this.#queue.due(now)) if (held.holds === 0) this.drop(held)
+  }
+
+  /** To be called when a hold of a lock was released: drops the lock if only the hold kept it. */
+  reconsider(held: Held): void {
+    if (held.holds === 0 && held.place < 0) this.drop(held)
+  }
+}

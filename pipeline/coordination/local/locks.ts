@@ -1,0 +1,167 @@
+/** Locks of a single process: in memory, and in a journal beside the store so that they survive the end of the process. */
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { type Lock, LockError, type LockRequest, type Locks, MOST_LOCKS, type Taken } from '../locks.ts'
+import { encodeEntry, type JournalEntry, readEntry } from './locks-entries.ts'
+import { type Journal, openJournal } from './locks-journal.ts'
+import { type Held, LockMemory } from './locks-memory.ts'
+
+/** Name of the journal inside the store's folder. */
+const JOURNAL = 'locks.journal'
+
+export interface LocalLocksOptions {
+  /** Folder of the embedded store, which must exist; without it locks end with the process. */
+  folder?: string
+  /** Unix milliseconds. */
+  clock?: () => number
+  /** Locks of one site at most. */
+  most?: number
+}
+
+/**
+ * Opens the locks, with those that an earlier process left in the folder.
+ *
+ * @throws LockError when the journal cannot be read or written
+ */
+export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<Locks> {
+  const { folder, clock = Date.now, most = MOST_LOCKS } = options
+  const memory = new LockMemory()
+  const journal = folder === undefined ? undefined : await open(join(folder, JOURNAL), memory)
+  let closed = false
+
+  /** The locks in effect now. */
+  function present(): LockMemory {
+    if (closed) throw new LockError('Locks are closed')
+    memory.dropExpired(clock())
+    return memory
+  }
+
+  function held(site: string, token: string): Held | undefined {
+    const found = present().find(token)
+    return found?.site === site ? found : undefined
+  }
+
+  async function record(entry: JournalEntry): Promise<void> {
+    try {
+      await journal?.append(encodeEntry(entry))
+    } catch (cause) {
+      throw new LockError('Locks cannot be written to disk', { cause })
+    }
+  }
+
+  async function take(site: string, request: LockRequest): Promise<Taken> {
+    const tree = present().of(site)
+    const conflict = tree?.conflict(request)
+    if (conflict) return { ok: false, reason: 'conflict', holder: conflict.holder.lock, below: conflict.below }
+    if (tree && tree.size >= most) return { ok: false, reason: 'full' }
+    const { path, scope, depth, owner, user, seconds } = request
+    const token = `opaquelocktoken:${randomUUID()}`
+    const lock: Lock = { token, path, scope, depth, owner, user, expires: clock() + seconds * 1000 }
+    const taken = memory.add(site, lock)
+    try {
+      await record({ site, take: lock })
+    } catch (error) {
+      memory.drop(taken)
+      throw error
+    }
+    return { ok: true, lock }
+  }
+
+  async function end(ended: readonly Held[]): Promise<void> {
+    if (ended.length === 0) return
+    for (const each of ended) memory.drop(each)
+    await record({ end: ended.map(({ lock }) => lock.token) })
+  }
+
+  return {
+    take,
+    async find(site, token) {
+      return held(site, token)?.lock
+    },
+    async on(site, path) {
+      return locksOf(present().of(site)?.on(path))
+    },
+    async onMembers(site, collection) {
+      return locksOf(present().of(site)?.onMembers(collection))
+    },
+    async below(site, path, limit) {
+      return locksOf(present().of(site)?.below(path, limit))
+    },
+    async refresh(site, token, seconds) {
+      const found = held(site, token)
+      if (!found) return undefined
+      memory.prolong(found, clock() + seconds * 1000)
+      const { lock } = found
+      await record({ refresh: token, expires: lock.expires })
+      return lock
+    },
+    async end(site, token) {
+      const found = held(site, token)
+      if (found) await end([found])
+      return found !== undefined
+    },
+    async endUnder(site, path, what) {
+      const tree = present().of(site)
+      if (!tree) return
+      await end(what === 'all' ? [...tree.at(path), ...tree.below(path)] : tree.below(path))
+    },
+    async keepAlive(site, user, tokens) {
+      const kept: Held[] = []
+      for (const token of tokens) {
+        const found = held(site, token)
+        if (found?.lock.user === user) kept.push(found)
+      }
+      for (const each of kept) each.holds++
+      return {
+        async release() {
+          for (const each of kept.splice(0)) {
+            each.holds--
+            memory.reconsider(each)
+          }
+        },
+      }
+    },
+    async close() {
+      closed = true
+      await journal?.close()
+    },
+  }
+}
+
+function locksOf(entries: readonly Held[] | undefined): Lock[] {
+  return entries ? entries.map(({ lock }) => lock) : []
+}
+
+async function open(file: string, memory: LockMemory): Promise<Journal> {
+  try {
+    return await openJournal({ file, replay: line => replay(line, memory), state: () => entries(memory) })
+  } catch (cause) {
+    throw new LockError('The journal of locks cannot be opened', { cause })
+  }
+}
+
+function replay(line: string, memory: LockMemory): void {
+  const entry = readEntry(line)
+  if (!entry) return
+  if ('take' in entry) {
+    dropToken(memory, entry.take.token)
+    memory.add(entry.site, entry.take)
+  } else if ('refresh' in entry) {
+    const held = memory.find(entry.refresh)
+    if (held) memory.prolong(held, entry.expires)
+  } else for (const token of entry.end) dropToken(memory, token)
+}
+
+function dropToken(memory: LockMemory, token: string): void {
+  const held = memory.find(token)
+  if (held) memory.drop(held)
+}
+
+/** The present locks as lines. Locks come and go while the lines are fetched, so each is looked up when its turn comes. */
+function* entries(memory: LockMemory): Iterable<string> {
+  for (const token of memory.tokens()) {
+    const held = memory.find(token)
+    if (held) yield encodeEntry({ site: held.site, take: held.lock })
+  }
+}
