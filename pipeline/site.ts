@@ -202,7 +202,8 @@ export class Site {
       if (change.op === 'put') replace(change.path, settled.get(change.path)?.access)
       else if (change.op === 'delete') for (const path of rules.documentsUnder(change.path)) replace(path, undefined)
       else if (change.op === 'move' || change.op === 'copy') {
-        const sources = rules.documentsUnder(change.from)
+        const alone = change.op === 'copy' && !change.deep && change.from.endsWith('/')
+        const sources = alone ? [] : rules.documentsUnder(change.from)
         for (const path of rules.documentsUnder(change.to)) replace(path, undefined)
         for (const path of sources) {
           const raw = rules.document(path)

@@ -59,7 +59,7 @@ export interface DocumentMove extends Common {
 }
 
 /** A body ready to be committed. */
-interface Prepared {
+export interface Prepared {
   content: Content
   digest: string
   kind: 'document' | 'blob'
@@ -127,12 +127,12 @@ async function prepare(site: Site, path: string, requestType: string | undefined
   return { content, digest: staged.sha256, kind: 'blob', type }
 }
 
-function prepareDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): Prepared {
+export function prepareDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): Prepared {
   const parsed = parseForStorage(bytes, kind, site.settings.ns)
   return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, ...parsed }
 }
 
-function toSettled(path: string, prepared: Prepared): Settled[] {
+export function toSettled(path: string, prepared: Prepared): Settled[] {
   const { bytes, derived, tree } = prepared
   if (!bytes || !derived) return []
   return [{ path, bytes, profile: derived.profile, access: derived.access, ...(tree && { settle: () => tree }) }]
@@ -185,13 +185,13 @@ function settled(result: CommitResult): (CommitResult & { ok: true }) | undefine
   return undefined
 }
 
-function putEvent(site: Site, path: string, digest: string, text: string | undefined, cause: Cause) {
+export function putEvent(site: Site, path: string, digest: string, text: string | undefined, cause: Cause) {
   const { ns, host } = site.settings
   const mutation = { method: 'PUT' as const, selector: '', etag: contentTag(digest), path, body: wholeBody(text) }
   return mutationEvent(ns, host, mutation, cause)
 }
 
-function deleteEvent(site: Site, path: string, cause: Cause) {
+export function deleteEvent(site: Site, path: string, cause: Cause) {
   return mutationEvent(site.settings.ns, site.settings.host, { method: 'DELETE', selector: '', path, body: '' }, cause)
 }
 
@@ -341,6 +341,6 @@ async function relocation(
   return { changes: [change], settles: toSettled(to, prepared), text: prepared.text }
 }
 
-async function bytesOf(body: Body): Promise<Uint8Array> {
+export async function bytesOf(body: Body): Promise<Uint8Array> {
   return 'bytes' in body ? body.bytes : readFile(body.file)
 }

@@ -56,8 +56,11 @@ export interface StagedBlob {
 /** The bytes of a resource: in memory, or in a file that can be read in ranges. */
 export type Body = { bytes: Uint8Array } | { file: string; size: number }
 
-/** What must hold of a path inside the commit: a version, nothing stored, something stored, or anything. */
-export type Expectation = number | 'absent' | 'present' | undefined
+/**
+ * What must hold of a path inside the commit: a version, nothing stored, something stored, or anything. For a collection
+ * its sum (K of DAV-52) says that nothing at any depth below it has changed.
+ */
+export type Expectation = number | 'absent' | 'present' | { members: string } | undefined
 
 /** One dead property (DAV-34): namespace, local name and the element's content as XML. */
 export interface Property {
