@@ -98,7 +98,7 @@ export function elementParts(
       headers: {
         'Content-Type': type,
         'Content-Location': location,
-        'Content-Range': selectorContentRange(Buffer.from(place).toString('latin1')),
+        'Content-Range': selectorContentRange(place),
         ETag: fragmentTag(part, documentHash),
         ...(options.lastModified !== undefined && { 'Last-Modified': options.lastModified }),
       },

@@ -26,7 +26,7 @@ export async function options(exchange: Exchange): Promise<Answer> {
       parts.map(({ selector, allow }) => ({
         headers: {
           ...(selector !== undefined && {
-            'Content-Range': selectorContentRange(Buffer.from(selector).toString('latin1')),
+            'Content-Range': selectorContentRange(selector),
           }),
           Allow: list(allow),
         },

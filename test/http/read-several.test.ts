@@ -99,6 +99,15 @@ describe('reads of every match', () => {
     expect(partsOf(await all('/w.html', 'li')).map(({ text }) => text)).to.deep.equal(['<li>1</li>', '<li>new</li>'])
   })
 
+  it('HTTP-49 HTTP-67 what is beyond ASCII is UTF-8 in parts', async () => {
+    await put(server, '/käse.html', page('<p id="käse">x</p>'))
+    const received = await all('/k%C3%A4se.html', 'p')
+    const [part] = partsOf(received)
+    expect(part?.headers).to.include({ 'Content-Location': '/k%C3%A4se.html', 'Content-Range': 'selector=#käse' })
+    const single = await http('GET', '/k%C3%A4se.html', { Range: part?.headers['Content-Range'] })
+    expect(tagOf(single)).to.equal(part?.headers.ETag)
+  })
+
   it('HTTP-67 paths in parts are percent-encoded', async () => {
     const [part] = partsOf(await all('/a%20b.html', 'p'))
     expect(part?.headers['Content-Location']).to.equal('/a%20b.html')
