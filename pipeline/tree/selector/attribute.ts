@@ -2,7 +2,7 @@
 import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { asciiLower } from './name.ts'
 import type { Query } from './query.ts'
-import { finder } from './search.ts'
+import { finder } from './substring.ts'
 import type { AttributeSelector } from './syntax.ts'
 
 /** How names and values are compared; follows from the document. */
@@ -105,5 +105,5 @@ function hasToken(value: string, token: string): boolean {
 }
 
 function spendOn(value: string, query: Query): void {
-  if (value.length > 64) query.spend(value.length >> 4)
+  if (value.length > 64) query.spend(value.length >> 3)
 }

@@ -110,14 +110,17 @@ export function isChecked(element: ElementNode, query: Query): boolean | undefin
   if (!isCheckable(element)) return undefined
   if (!has(element, 'checked')) return false
   const name = typeOf(element) === 'radio' ? attribute(element, 'name') : undefined
-  return !name || formsOf(query).radios.get(formOwner(element, query))?.get(name) === element
+  // Of a group of radio buttons the last that says so is on.
+  const on = name ? formsOf(query).radios.get(formOwner(element, query))?.get(name) : undefined
+  return on === undefined || on === element
 }
 
 export function isIndeterminate(element: ElementNode, query: Query): boolean {
   if (isHtml(element, 'progress')) return !has(element, 'value')
   if (!isHtml(element, 'input') || typeOf(element) !== 'radio') return false
+  if (has(element, 'checked')) return false
   const name = attribute(element, 'name')
-  return name ? !formsOf(query).radios.get(formOwner(element, query))?.has(name) : !has(element, 'checked')
+  return !name || !formsOf(query).radios.get(formOwner(element, query))?.has(name)
 }
 
 export function isDefault(element: ElementNode, query: Query): boolean {

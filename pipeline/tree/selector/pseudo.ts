@@ -38,7 +38,7 @@ export const ELEMENT_BACKED = words('details-content file-selector-button part s
 /** Pseudo-elements that CSS 2 wrote with one colon. */
 export const LEGACY_PSEUDO_ELEMENTS = words('after before first-letter first-line')
 
-/** Pseudo-classes without argument that are short for an index: [a, b, counted from the end, of the same type only]. */
+/** Pseudo-classes that are short for place 1, from which end and among which siblings. */
 export const POSITIONS: ReadonlyMap<string, { last: boolean; ofType: boolean }[]> = new Map([
   ['first-child', [{ last: false, ofType: false }]],
   ['last-child', [{ last: true, ofType: false }]],

@@ -52,9 +52,16 @@ export function compileSelector(text: string, options: SelectorOptions = {}): Se
   return { text, list, tests: new Map() }
 }
 
-/** Compiled selectors of one set of extensions, the least recently used first. */
-const caches = new WeakMap<Extensions, Map<string, Selector>>()
-const CACHED = 1_000
+/** Compiled selectors of one set of extensions, the least recently used first, and the characters of all. */
+interface Cache {
+  selectors: Map<string, Selector>
+  characters: number
+}
+
+const caches = new WeakMap<Extensions, Cache>()
+
+/** A compiled selector takes up to some 240 bytes for each character. */
+const CACHED = { selectors: 1_000, characters: 131_072 }
 
 /**
  * The same, from a bounded cache: for selectors that come again and again.
@@ -63,17 +70,18 @@ const CACHED = 1_000
  */
 export function selectorFor(text: string, extensions: Extensions = NONE): Selector {
   let cache = caches.get(extensions)
-  if (!cache) caches.set(extensions, (cache = new Map()))
-  let selector = cache.get(text)
-  if (selector) cache.delete(text)
-  else {
-    selector = compileSelector(text, { extensions })
-    for (const oldest of cache.keys()) {
-      if (cache.size < CACHED) break
-      cache.delete(oldest)
-    }
+  if (!cache) caches.set(extensions, (cache = { selectors: new Map(), characters: 0 }))
+  const { selectors } = cache
+  const known = selectors.get(text)
+  const selector = known ?? compileSelector(text, { extensions })
+  if (known) selectors.delete(text)
+  else cache.characters += text.length
+  selectors.set(text, selector)
+  for (const oldest of selectors.keys()) {
+    if (selectors.size <= CACHED.selectors && cache.characters <= CACHED.characters) break
+    selectors.delete(oldest)
+    cache.characters -= oldest.length
   }
-  cache.set(text, selector)
   return selector
 }
 

@@ -32,7 +32,6 @@ type Nwsapi = (global: { document: Document; DOMException: unknown }) => {
 const nwsapi: Nwsapi = createRequire(import.meta.url)('nwsapi')
 
 const SEED = process.env.FUZZ ? Number(process.env.FUZZ) : 20_261_120
-const DOCUMENTS = 100
 const SELECTORS = 100
 
 /**
@@ -120,18 +119,19 @@ const WAYS: { name: string; free: number; indexed: boolean }[] = [
 
 interface Trial {
   seed: number
+  documents: number
   kind: DocumentKind
   markup: (random: Random) => string
   dialect: Dialect
   ask: (theirs: Document, selector: string) => Element[]
 }
 
-/** Compares 10,000 answers; returns a line for each that differs. */
-function judge({ seed, kind, markup, dialect, ask }: Trial): string[] {
+/** Compares 100 answers for each document; returns a line for each that differs. */
+function judge({ seed, documents, kind, markup, dialect, ask }: Trial): string[] {
   const random = seeded(seed)
   const differences: string[] = []
   let matched = 0
-  for (let document = 0; document < DOCUMENTS; document++) {
+  for (let document = 0; document < documents; document++) {
     const trees = pair(kind, markup(random))
     const indexed: TreeDocument = { ...trees.ours }
     allowIndex(indexed)
@@ -154,7 +154,7 @@ function judge({ seed, kind, markup, dialect, ask }: Trial): string[] {
       }
     }
   }
-  expect(matched, 'selectors that match something').to.be.greaterThan((DOCUMENTS * SELECTORS) / 3)
+  expect(matched, 'selectors that match something').to.be.greaterThan((documents * SELECTORS) / 3)
   return differences
 }
 
@@ -167,6 +167,7 @@ describe('HTTP-45 Selectors, judged by other engines', () => {
   it('HTTP-45 finds what jsdom finds: 10,000 random selectors, half of them after changes of the tree', () => {
     const differences = judge({
       seed: SEED,
+      documents: 100,
       kind: 'html',
       markup: random => randomMarkup(random, true),
       dialect: WHOLE,
@@ -176,7 +177,14 @@ describe('HTTP-45 Selectors, judged by other engines', () => {
   })
 
   it('HTTP-23 finds in XML what jsdom finds: case-sensitive, local names in any namespace', () => {
-    const differences = judge({ seed: SEED + 1, kind: 'xml', markup: randomXml, dialect: WHOLE, ask: askJsdom })
+    const differences = judge({
+      seed: SEED + 1,
+      documents: 40,
+      kind: 'xml',
+      markup: randomXml,
+      dialect: WHOLE,
+      ask: askJsdom,
+    })
     expect(differences).to.deep.equal([])
   })
 
@@ -184,6 +192,7 @@ describe('HTTP-45 Selectors, judged by other engines', () => {
     const engines = new WeakMap<Document, ReturnType<Nwsapi>>()
     const differences = judge({
       seed: SEED + 2,
+      documents: 100,
       kind: 'html',
       markup: random => randomMarkup(random, false),
       dialect: NWSAPI,
@@ -198,12 +207,12 @@ describe('HTTP-45 Selectors, judged by other engines', () => {
     expect(differences).to.deep.equal([])
   })
 
-  it('HTTP-47 refuses what jsdom refuses: 20,000 random rows of tokens', () => {
+  it('HTTP-47 refuses what jsdom refuses: 10,000 random rows of tokens', () => {
     const random = seeded(SEED + 3)
     const page = new JSDOM('').window.document
     const differences: string[] = []
     let valid = 0
-    for (let turn = 0; turn < 20_000; turn++) {
+    for (let turn = 0; turn < 10_000; turn++) {
       const text = randomTokens(random)
       // No engine has columns to combine; jsdom takes the combinator all the same, browsers do not.
       if (text.includes('||')) continue
@@ -211,7 +220,7 @@ describe('HTTP-45 Selectors, judged by other engines', () => {
       if (theirs) valid++
       if (accepts(() => compileSelector(text)) !== theirs) differences.push(`${text} is ${theirs ? '' : 'not '}valid`)
     }
-    expect(valid).to.be.greaterThan(2_000)
+    expect(valid).to.be.greaterThan(1_000)
     expect(differences).to.deep.equal([])
   })
 })

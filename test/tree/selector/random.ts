@@ -124,7 +124,7 @@ export const WHOLE: Dialect = {
 
 /** A selector list that is valid by the standard. */
 export function randomSelector(random: Random, dialect: Dialect): string {
-  const length = chance(random, 0.05) ? 12 : chance(random, 0.2) ? 2 : 1
+  const length = chance(random, 0.02) ? 12 : chance(random, 0.2) ? 2 : 1
   const selectors = Array.from({ length }, () => complex(random, dialect, 0, false))
   return selectors.join(pick(random, [',', ', ', ' ,\t']))
 }

@@ -145,6 +145,9 @@ describe('Selectors', () => {
     expect(selectorFor('li.once')).to.equal(first)
     for (let at = 0; at < 1_000; at++) selectorFor(`.c${at}`)
     expect(selectorFor('li.once')).to.not.equal(first)
+    const again = selectorFor('li.once')
+    for (let at = 0; at < 30; at++) selectorFor(`.${'x'.repeat(8_000)}${at}`)
+    expect(selectorFor('li.once'), 'long ones').to.not.equal(again)
     expect(faultOf(() => selectorFor('li..once'))).to.equal('syntax')
   })
 
