@@ -13,7 +13,7 @@ import type { Database } from './database.ts'
 export const GRACE = 10 * 60_000
 
 /** Files removed in one go, so that commits never wait long for it. */
-const SWEPT_AT_ONCE = 16
+const SWEPT_AT_ONCE = 64
 
 /** File that holds the bytes of this digest. */
 export function blobFile(folder: string, digest: string): string {

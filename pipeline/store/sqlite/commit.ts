@@ -2,10 +2,11 @@
 
 import { namesCollection } from '../paths.ts'
 import type { CommitResult, EventDraft } from '../store.ts'
-import { addCollection, applyChange, stateOf } from './apply.ts'
+import { applyChange } from './apply.ts'
 import { adoptFile } from './blobs.ts'
-import { type Draft, forget, keep, Refusal, type SiteState, settle, type Transaction } from './draft.ts'
+import { type Draft, forget, keep, Refusal, resourceAt, type SiteState, settle, type Transaction } from './draft.ts'
 import type { Job, PackedChange } from './jobs.ts'
+import { addCollection } from './placing.ts'
 
 type CommitJob = Extract<Job, { task: 'commit' }>
 
@@ -104,7 +105,7 @@ function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
   const events = (commit.events ?? []).map(event => addEvent(draft, event))
   const named = commit.changes.flatMap(namedBy)
   if (named.some(namesCollection)) settle(draft)
-  const resources = new Map(named.map(path => [path, stateOf(draft, path)]))
+  const resources = new Map(named.map(path => [path, resourceAt(draft, path)]))
   adopt(draft)
   return { ok: true, version: draft.version, at: draft.at, events, resources, counters }
 }

@@ -14,6 +14,9 @@ export type PackedChange =
   | Exclude<Change, { op: 'put' }>
   | (Omit<Extract<Change, { op: 'put' }>, 'content'> & { content: PackedContent })
 
+/** A change of one kind with its bytes taken out. */
+export type ChangeOf<Op extends PackedChange['op']> = Extract<PackedChange, { op: Op }>
+
 /** One thing for the writer to do. Times are unix milliseconds by the clock of the process. */
 export type Job =
   | {

@@ -9,8 +9,11 @@ const REMEMBERED = 24 * 60 * 60_000
 const MOST = { events: 10_000, bytes: 16 * 1024 * 1024 }
 const SLACK = { events: MOST.events / 10, bytes: MOST.bytes / 10 }
 
-/** Rows removed in one go, so that commits never wait long for it. */
-const AT_ONCE = 500
+/** Events removed in one go, so that commits never wait long for it. */
+const AT_ONCE = 1000
+
+/** New events after which old ones are due: half of what is removed in one go, so that a backlog shrinks. */
+const DUE_AFTER = 500
 
 /** Paths whose growth is followed; beyond that the count starts anew. */
 const FOLLOWED = 10_000
@@ -24,7 +27,7 @@ interface EventKey {
 export interface Retention {
   /** Notes that a path gained an event. */
   grew(site: number, path: string, bytes: number): void
-  /** True when a path gained so much that `trim` should run soon. */
+  /** True when so much was added, to a path or in all, that `trim` should run soon. */
   overdue(): boolean
   /**
    * Removes events older than a time and those beyond the limits of their path.
@@ -56,6 +59,7 @@ export function prepareRetention(database: Database, retention: number): Retenti
   /** Bytes and events gained since a path was last looked at. */
   const growth = new Map<string, { site: number; path: string; events: number; bytes: number }>()
   const grown = new Set<string>()
+  let added = 0
   let site = 0
 
   /** Removes the oldest events of a path until a tenth of its limits is free. */
@@ -91,6 +95,7 @@ export function prepareRetention(database: Database, retention: number): Retenti
 
   return {
     grew(ofSite, path, bytes) {
+      added++
       const key = `${ofSite} ${path}`
       if (growth.size >= FOLLOWED && !growth.has(key)) growth.clear()
       const found = growth.get(key) ?? { site: ofSite, path, events: 0, bytes: 0 }
@@ -99,8 +104,9 @@ export function prepareRetention(database: Database, retention: number): Retenti
       growth.set(key, found)
       if (found.events >= SLACK.events || found.bytes >= SLACK.bytes) grown.add(key)
     },
-    overdue: () => grown.size > 0,
+    overdue: () => grown.size > 0 || added >= DUE_AFTER,
     trim(now) {
+      added = 0
       for (const key of grown) limit(key)
       for (let turn = 0; turn < 16; turn++) {
         const next = nextSite.get(site)?.site

@@ -110,11 +110,14 @@ export function describeChanges(open: Open): void {
       expect(await change('2')).to.equal(true)
     })
 
-    it('is set when a client sets the same time for other bytes', async () => {
-      await done(site, [put('/a.html', '1', { shown: 50 })])
-      opened.clock.now += 5000
-      await done(site, [put('/a.html', '2', { shown: 50 })])
-      expect(await there(site, '/a.html')).to.include({ sameSecond: true })
+    it('is set when a client sets the time that the replaced version showed', async () => {
+      await done(site, [put('/a.html', '1')])
+      for (const seconds of [START / 1000, START / 1000, 50, 50]) {
+        const { shown = START / 1000 } = await there(site, '/a.html')
+        opened.clock.now += 5000
+        await done(site, [put('/a.html', String(seconds), { shown: seconds })])
+        expect(await there(site, '/a.html')).to.include({ sameSecond: shown === seconds })
+      }
     })
 
     it('time stands still at a path when the clock steps back', async () => {

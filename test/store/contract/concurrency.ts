@@ -43,6 +43,23 @@ export function describeConcurrency(open: Open): void {
       })
     }
 
+    it('the sum of a collection: nothing below it has changed, also in the same moment', async () => {
+      await done(site, [put('/c/d/x', '1')])
+      const { members = '' } = await there(site, '/c/')
+      const remove: Change = { op: 'delete', path: '/c/', expect: { members } }
+      const copy: Change = { op: 'copy', from: '/c/', to: '/e/', deep: true, expect: { members } }
+      const over: Change = { op: 'move', from: '/f/', to: '/c/', expectTo: { members } }
+      await done(site, [copy, { op: 'collection', path: '/f/' }])
+      const together = [[put('/c/d/x', '2')], [remove], [copy], [over]].map(changes => site.commit({ changes }))
+      const [changed, ...refused] = await Promise.all(together)
+      expect(changed).to.include({ ok: true })
+      for (const result of refused) expect(result).to.include({ ok: false, reason: 'version', path: '/c/' })
+      const now = (await there(site, '/c/')).members ?? ''
+      const file: Change = { ...put('/c/d/x', '3'), expect: { members: now } } as Change
+      expect(await site.commit({ changes: [file] })).to.include({ ok: false, reason: 'version' })
+      await done(site, [{ ...remove, expect: { members: now } }])
+    })
+
     it('delete: another version', async () => {
       const { version } = await done(site, [put('/a', '1')])
       const attempt = (expect: number) => site.commit({ changes: [{ op: 'delete', path: '/a', expect }] })

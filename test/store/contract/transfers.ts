@@ -172,6 +172,15 @@ export function describeTransfers(open: Open): void {
     expect(await there(site, '/dest/old.html')).to.include({ modified: START + 20_000 })
   })
 
+  it('DAV-41 a move over a file that showed the same second is marked', async () => {
+    await done(site, [put('/a', 'A', { shown: 5 })])
+    opened.clock.now += 5000
+    await done(site, [put('/tmp', 'B', { shown: 5 })])
+    opened.clock.now += 5000
+    await done(site, [move('/tmp', '/a')])
+    expect(await there(site, '/a')).to.include({ sameSecond: true, shown: 5 })
+  })
+
   it('DAV-41 a move or copy over a file of the same second is marked', async () => {
     await done(site, [put('/a', 'A'), put('/b', 'B'), put('/c', 'C')])
     await done(site, [copy('/a', '/b'), move('/a', '/c')])

@@ -1,0 +1,45 @@
+/** The bytes of a change and what was derived from them, on their way into the database or a file. */
+
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { blobFile } from './blobs.ts'
+import type { Draft } from './draft.ts'
+import type { PackedContent } from './jobs.ts'
+import { kindNumber, type ResourceRow } from './rows.ts'
+
+/** Kind number of documents: their bytes are always in the database. */
+const DOCUMENT = kindNumber('document')
+
+/** What a content is, with its bytes at hand when they go into the database. */
+export function resolve(draft: Draft, content: PackedContent, kind: number) {
+  if ('offset' in content) {
+    const bytes = new Uint8Array(draft.bytes, content.offset, content.length)
+    return { bytes, digest: content.digest ?? hash('sha256', bytes), size: bytes.length }
+  }
+  const { sha256: digest, size } = content
+  draft.consumed.push(content.file)
+  if (kind === DOCUMENT) return { bytes: readFileSync(content.file), digest, size }
+  draft.adoptions.push({ file: content.file, digest, size })
+  draft.statements.useBlob.run(digest, size, content.sha1, content.md5)
+  return { bytes: undefined, digest, size }
+}
+
+/**
+ * Brings the bytes of a file into the database when it becomes a document.
+ * @param row of the resource, with the number that the bytes are to hang on
+ * @param kind number of the kind it will have
+ * @returns 1 when the bytes are in a file afterwards
+ */
+export function inline(draft: Draft, row: ResourceRow, kind: number): number {
+  if (kind !== DOCUMENT || row.in_file === 0) return row.in_file
+  const staged = draft.adoptions.find(({ digest }) => digest === row.digest)?.file
+  draft.statements.setBody.run(row.id, readFileSync(staged ?? blobFile(draft.transaction.writer.folder, row.digest)))
+  draft.statements.leaveBlob.run(draft.at, row.digest)
+  return 0
+}
+
+/** Stores derived data of a resource. */
+export function deriveAll(draft: Draft, id: number, derived: Record<string, string> | undefined): void {
+  if (derived === undefined) return
+  for (const [name, value] of Object.entries(derived)) draft.statements.derive.run(id, name, draft.site.id, value)
+}

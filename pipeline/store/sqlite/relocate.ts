@@ -1,0 +1,118 @@
+/** Moves and copies (DAV-48): one resource, or a collection with everything below it. */
+
+import { namesCollection, placeOf } from '../paths.ts'
+import { deriveAll, inline } from './contents.ts'
+import { type Draft, nextId, refuse, rowAt, settle } from './draft.ts'
+import type { ChangeOf } from './jobs.ts'
+import { exchange, insert, lastSeenWithin, meets, removeRow, requireParent, seconds, shownSecond } from './placing.ts'
+import { kindNumber, pathOf, type ResourceRow } from './rows.ts'
+import { copyMembers, moveMembers, newestWithin } from './subtree.ts'
+
+/** Checks both ends of a move or copy and takes away what stood at its destination. */
+function prepare(draft: Draft, change: ChangeOf<'move'> | ChangeOf<'copy'>) {
+  if (namesCollection(change.from) || rowAt(draft, change.to)?.kind === 0) settle(draft)
+  const source = rowAt(draft, change.from)
+  const fits = source !== undefined && pathOf(source) === change.from
+  if (!meets(change.expect, fits ? source : undefined)) refuse('version', change.from, source)
+  if (source === undefined) refuse('missing', change.from)
+  if (!fits) refuse('kind', change.from, source)
+  requireParent(draft, change.to)
+  const replaced = rowAt(draft, change.to)
+  if (!meets(change.expectTo, replaced)) refuse('version', change.to, replaced)
+  let seen = lastSeenWithin(draft, change.to)
+  if (replaced !== undefined) {
+    const path = pathOf(replaced)
+    // What stands there is removed first; were the source inside it, nothing would be left to put there.
+    if (replaced.kind === 0 && change.from.startsWith(path)) refuse('kind', change.to, replaced)
+    seen = Math.max(seen, replaced.modified, replaced.kind === 0 ? newestWithin(draft, path) : -1)
+    removeRow(draft, replaced)
+  }
+  return { source, replaced, seen }
+}
+
+/** Whether date conditions about the file that stood at the destination hold for the new one as well (DAV-41). */
+function isSameSecond(row: ResourceRow, replaced: ResourceRow | undefined, seen: number): boolean {
+  return (
+    seconds(row.modified) === seconds(seen) || (replaced !== undefined && shownSecond(row) === shownSecond(replaced))
+  )
+}
+
+/** Content, times, type, derived data and properties go along. @throws Refusal */
+export function move(draft: Draft, change: ChangeOf<'move'>): void {
+  const { statements, site, version, at } = draft
+  const { source, replaced, seen } = prepare(draft, change)
+  const { folder, name } = placeOf(change.to)
+  const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
+  // Times go along, unless that would turn back the time of the destination in the eyes of caches.
+  const modified = source.kind !== 0 && source.modified <= seen ? Math.max(at, seen) : source.modified
+  const row: ResourceRow = {
+    ...source,
+    folder,
+    name,
+    kind,
+    version,
+    type: source.kind === 0 ? '' : (change.type ?? source.type),
+    modified,
+    in_file: inline(draft, source, kind),
+    unlisted: draft.unlisted.has(name) ? 1 : 0,
+  }
+  if (row.kind !== 0 && isSameSecond(row, replaced, seen)) row.same_second = 1
+  statements.place.run(
+    folder,
+    name,
+    kind,
+    version,
+    row.type,
+    modified,
+    row.same_second,
+    row.in_file,
+    row.unlisted,
+    site.id,
+    source.folder,
+    source.name,
+  )
+  if (source.kind === 0) row.members = moveMembers(draft, change.from, change.to, seen) ?? row.members
+  else if (change.derived !== undefined) {
+    statements.removeDerived.run(row.id)
+    deriveAll(draft, row.id, change.derived)
+  }
+  exchange(draft, source.folder, source, undefined)
+  exchange(draft, folder, undefined, row)
+}
+
+/** Content, type, derived data and properties are copied; times begin anew. @throws Refusal */
+export function copy(draft: Draft, change: ChangeOf<'copy'>): void {
+  const { statements, version, at } = draft
+  const { source, replaced, seen } = prepare(draft, change)
+  const { folder, name } = placeOf(change.to)
+  const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
+  const modified = Math.max(at, seen)
+  const row: ResourceRow = {
+    ...source,
+    folder,
+    name,
+    id: nextId(draft),
+    kind,
+    version,
+    type: source.kind === 0 ? '' : (change.type ?? source.type),
+    created: at,
+    modified,
+    shown: null,
+    same_second: 0,
+    members: null,
+    unlisted: draft.unlisted.has(name) ? 1 : 0,
+  }
+  const sameSecond = isSameSecond(row, replaced, seen) ? 1 : 0
+  if (row.kind !== 0) row.same_second = sameSecond
+  if (source.kind !== 0 && source.in_file === 0) statements.copyBody.run(row.id, source.id)
+  if (source.in_file === 1) {
+    row.in_file = inline(draft, { ...source, id: row.id }, kind)
+    statements.keepBlob.run(source.digest)
+  }
+  insert(draft, row)
+  if (source.properties !== null) statements.copyProperties.run(row.id, source.id)
+  if (change.derived !== undefined && source.kind !== 0) deriveAll(draft, row.id, change.derived)
+  else statements.copyDerived.run(row.id, source.id)
+  if (source.kind === 0 && change.deep) row.members = copyMembers(draft, change.from, change.to, modified, sameSecond)
+  exchange(draft, folder, undefined, row)
+}

@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import { connectReader } from '../../../pipeline/store/sqlite/schema.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
+import { done, type Opened, openTemporary } from '../fixture.ts'
+
+describe('SQLite store: removal of events', () => {
+  let opened: Opened
+  beforeEach(async () => {
+    opened = await openTemporary()
+  })
+  afterEach(() => opened.close())
+
+  const count = (table: 'event' | 'dropped') => {
+    const database = connectReader(opened.folder)
+    const row = database.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${table}`).get()
+    database.close()
+    return row?.count
+  }
+  const emit = (site: SiteStore, count: number, prefix: string) => {
+    const events = Array.from({ length: count }, (_, i) => ({ path: `/${prefix}/${i % 500}`, payload: 'p' }))
+    return done(site, { changes: [], events })
+  }
+
+  it('EVT-46 keeps up with any number of new events, in every site', async () => {
+    const sites = Array.from({ length: 20 }, (_, i) => opened.store.site(`site-${i}`))
+    for (const site of sites) await emit(site, 300, 'old')
+    expect(count('event')).to.equal(6000)
+    opened.clock.now += 11 * 60_000
+    for (const site of sites) await emit(site, 600, 'new')
+    await emit(opened.store.site('other'), 1, 'new')
+    expect(count('event')).to.equal(20 * 600 + 1)
+    expect(count('dropped')).to.equal(20 * 300)
+  })
+
+  it('EVT-49 forgets the last ids of paths after a day', async () => {
+    const site = opened.store.site('example.org')
+    await emit(site, 500, 'old')
+    for (const hours of [1, 25]) {
+      opened.clock.now += hours * 3_600_000
+      await emit(site, 1, 'new')
+      await emit(site, 1, 'new')
+    }
+    expect(count('dropped')).to.equal(0)
+    expect(await site.newestEvent('/old/0')).to.equal(undefined)
+  })
+})
