@@ -25,7 +25,9 @@ export function rulesAuthority(site: Site, requester: Requester): () => RulesAut
       accessVersion: site.accessVersion,
       admit: question => admit(access, question),
       admitDirectory: (path, index) => admitDirectory(access, path, index),
-      shareable: (path, keys) => (keys ?? [undefined]).every(key => access.permitAnonymous('GET', path, key)),
+      shareable: (path, keys) =>
+        !access.dependsOnFacts('GET', path) &&
+        (keys ? access.anonymous.permitEvery('GET', path, keys) : access.permitAnonymous('GET', path)),
       repeatable: path => !requester.principal && !access.dependsOnRequest('GET', path),
       refusal: (method, path) => refusal(requester, method, path),
     }

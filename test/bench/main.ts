@@ -1,0 +1,46 @@
+/** `npm run bench`: measures, prints tables, and with `--write` keeps them in README.md beside this file. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, release, totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { benchHttp, HEAD as HTTP_HEAD } from './http/bench.ts'
+import { type Row, table } from './support/table.ts'
+
+const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: string) => void) => Promise<Row[]> }> = {
+  http: { title: 'The public surface', head: HTTP_HEAD, run: benchHttp },
+}
+
+const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true })
+const chosen = positionals.length > 0 ? positionals : Object.keys(BENCHES)
+
+for (const name of chosen) {
+  const bench = BENCHES[name]
+  if (!bench) {
+    console.error(`There is no benchmark ${name}; there are ${Object.keys(BENCHES).join(', ')}.`)
+    process.exitCode = 2
+    break
+  }
+  console.log(`\n${bench.title}\n`)
+  const rows = await bench.run(line => console.log(`  ${line}`))
+  const text = table(bench.head, rows)
+  console.log(`\n${text}\n`)
+  if (values.write) keep(name, `${machine()}\n\n${text}`)
+}
+
+function machine(): string {
+  const [first] = cpus()
+  const memory = Math.round(totalmem() / 1024 ** 3)
+  return `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores (${first?.model.trim()}), ${memory} GB, Linux ${release()}, Node ${process.versions.node}. The server runs on one core, clients on the other.`
+}
+
+/** Replaces one marked section of the README. */
+function keep(name: string, text: string): void {
+  const file = fileURLToPath(new URL('README.md', import.meta.url))
+  const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+  const readme = readFileSync(file, 'utf8')
+  const from = readme.indexOf(start)
+  const to = readme.indexOf(end)
+  if (from < 0 || to < 0) throw new Error(`README.md has no section ${name}`)
+  writeFileSync(file, `${readme.slice(0, from + start.length)}\n${text}\n${readme.slice(to)}`)
+}

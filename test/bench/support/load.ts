@@ -1,0 +1,102 @@
+/** Load: wrk for reads, a small client of our own for writes. */
+
+import { spawn } from 'node:child_process'
+import { Agent, request } from 'node:http'
+import { onCore } from './process.ts'
+
+/**
+ * Reads as fast as possible for a while.
+ *
+ * @param seconds of measurement, after a warm-up of the same kind
+ * @returns requests per second
+ */
+export async function readRate(
+  url: string,
+  headers: Record<string, string> = {},
+  options: { connections?: number; seconds?: number } = {},
+): Promise<number> {
+  const { connections = 32, seconds = 3 } = options
+  const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+  const run = (time: number) => wrk(['-t1', `-c${connections}`, `-d${time}`, ...fields, url])
+  await run(1)
+  const output = await run(seconds)
+  if (/Non-2xx or 3xx responses/.test(output)) throw new Error(`${url} answered errors: ${output}`)
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1] ?? 0)
+}
+
+function wrk(args: string[]): Promise<string> {
+  const [program = '', ...rest] = onCore('client', ['wrk', ...args])
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+    let text = ''
+    child.stdout.on('data', chunk => {
+      text += chunk
+    })
+    child.once('error', () => reject(new Error('wrk is missing: install the package wrk')))
+    child.once('exit', code => (code === 0 ? resolve(text) : reject(new Error(text))))
+  })
+}
+
+export interface Call {
+  method: string
+  path: string
+  headers?: Record<string, string>
+  body?: string | Buffer
+}
+
+export interface Rate {
+  perSecond: number
+  /** Milliseconds. */
+  median: number
+  p99: number
+  /** Answers of 400 and above. */
+  errors: number
+}
+
+/** One request on a kept connection; the answer's body is read and dropped. */
+export function once(base: string, agent: Agent, { method, path, headers, body = '' }: Call): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    const call = request(base + path, { method, agent, headers: { ...headers, 'Content-Length': length } }, answer => {
+      answer.resume()
+      answer.on('end', () => resolve(answer.statusCode ?? 0))
+    })
+    call.once('error', reject)
+    call.end(body)
+  })
+}
+
+/**
+ * Writes with a number of clients, each waiting for its answer before it goes on.
+ *
+ * @param make the nth request
+ */
+export async function writeRate(
+  base: string,
+  make: (n: number) => Call,
+  options: { clients: number; seconds?: number },
+): Promise<Rate> {
+  const { clients, seconds = 3 } = options
+  const agent = new Agent({ keepAlive: true, maxSockets: clients })
+  const times: number[] = []
+  let errors = 0
+  let n = 0
+  const run = async (until: number, count: boolean) => {
+    while (performance.now() < until) {
+      const start = performance.now()
+      const status = await once(base, agent, make(n++))
+      if (!count) continue
+      times.push(performance.now() - start)
+      if (status >= 400) errors++
+    }
+  }
+  const all = (until: number, count: boolean) => Promise.all(Array.from({ length: clients }, () => run(until, count)))
+  await all(performance.now() + 500, false)
+  const start = performance.now()
+  await all(start + seconds * 1000, true)
+  const elapsed = (performance.now() - start) / 1000
+  agent.destroy()
+  times.sort((a, b) => a - b)
+  const at = (share: number) => times[Math.floor((times.length - 1) * share)] ?? 0
+  return { perSecond: times.length / elapsed, median: at(0.5), p99: at(0.99), errors }
+}

@@ -1,0 +1,69 @@
+/** Servers under measurement: child processes on the first core, clients on the others. */
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Cores can be chosen, and there is more than one. */
+const pins = cpus().length > 1 && spawnSync('taskset', ['-V']).status === 0
+
+/** A command line that keeps a program on the servers' core, or off it. */
+export function onCore(side: 'server' | 'client', command: string[]): string[] {
+  if (!pins) return command
+  return ['taskset', '-c', side === 'server' ? '0' : `1-${cpus().length - 1}`, ...command]
+}
+
+export interface ServerProcess {
+  url: string
+  /** Largest resident memory so far, in MB. */
+  peakMemory(): number
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a server and waits for its line that begins with `ready`; the first URL of the line is its address.
+ *
+ * @param command program and arguments
+ */
+export async function startProcess(command: string[], env: Record<string, string> = {}): Promise<ServerProcess> {
+  const [program = '', ...args] = onCore('server', command)
+  const child = spawn(program, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = await readyUrl(child)
+  return {
+    url,
+    peakMemory: () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+      return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
+    },
+    stop: async () => {
+      const gone = new Promise(resolve => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      await gone
+    },
+  }
+}
+
+function readyUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (text.length < 65_536) text += chunk.toString()
+      const url = /^ready\b.*?(https?:\/\/[^\s/]+)/m.exec(text)?.[1]
+      if (url) resolve(url)
+    })
+    child.once('exit', code => reject(new Error(`the server ended with ${code}: ${text}`)))
+  })
+}
+
+/** Starts the bare server that answers `size` bytes. */
+export function startBare(size: number, status = 200): Promise<ServerProcess> {
+  const file = fileURLToPath(new URL('bare.ts', import.meta.url))
+  return startProcess([process.execPath, file], { BARE_SIZE: String(size), BARE_STATUS: String(status) })
+}
