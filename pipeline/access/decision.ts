@@ -163,14 +163,23 @@ export class Access {
    * but `*` or looks something up. If not, answers can be shared by all requesters.
    */
   dependsOnRequest(method: string, path: string): boolean {
+    return this.#mayCover(method, path, rule => looksUp(rule) || rule.actors.some(actor => actor.form !== 'everybody'))
+  }
+
+  /**
+   * Whether the answer for a method and path can differ between anonymous requests: some rule for everybody that may
+   * cover them looks something up. If so, what one of them gets is not for the caches of others.
+   */
+  dependsOnFacts(method: string, path: string): boolean {
+    return this.#mayCover(method, path, rule => looksUp(rule) && rule.actors.some(actor => actor.form === 'everybody'))
+  }
+
+  /** Whether some rule of this kind covers a method and path, whatever its lookups find. */
+  #mayCover(method: string, path: string, isMeant: (rule: Rule) => boolean): boolean {
     const names = pathNames(path)
     for (const rules of this.rules.candidates(method, names)) {
-      for (const { actors, patterns, selector } of rules) {
-        const depends =
-          actors.some(actor => actor.form !== 'everybody') ||
-          patterns.some(pattern => pattern.open) ||
-          (selector !== undefined && selector.text === undefined)
-        if (depends && patterns.some(pattern => matchesNames(loosePattern(pattern), names))) return true
+      for (const rule of rules) {
+        if (isMeant(rule) && rule.patterns.some(pattern => matchesNames(loosePattern(pattern), names))) return true
       }
     }
     return false
@@ -291,6 +300,11 @@ export class Access {
     if (value === undefined) this.#values.set(path, (value = lookUp(path, this.requester)))
     return value
   }
+}
+
+/** Whether a rule's paths or selector are filled in for each request (LOOK-1). */
+function looksUp({ patterns, selector }: Rule): boolean {
+  return patterns.some(pattern => pattern.open) || (selector !== undefined && selector.text === undefined)
 }
 
 /**

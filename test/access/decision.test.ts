@@ -330,6 +330,15 @@ describe('what is worth asking', () => {
       expect(access(site(lines)).dependsOnRequest('GET', '/a')).to.equal(depends)
     })
   }
+  it('PRIV-1 dependence of anonymous requests: rules for everybody that look something up', () => {
+    const facts = (...line: Line) => access(site([line])).dependsOnFacts('GET', '/a')
+    expect(facts('*', 'GET', 'Deny', '/${request.headers.x}')).to.equal(true)
+    expect(facts('*', 'GET', 'Allow', '/a', '#${request.query.id}')).to.equal(true)
+    expect(facts('users', 'GET', 'Allow', '/${request.auth.username}')).to.equal(false)
+    expect(facts('*', 'PUT', 'Allow', '/${request.headers.x}')).to.equal(false)
+    expect(facts('*', 'GET', 'Allow', '/b/${request.headers.x}')).to.equal(false)
+    expect(facts('users', 'GET', 'Allow', '/a')).to.equal(false)
+  })
   it('PRIV-1 what an anonymous request may', () => {
     const rules = site([
       ['*', 'GET', 'Deny', '/team/*'],
