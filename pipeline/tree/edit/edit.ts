@@ -139,13 +139,14 @@ function selection<T>(list: T[], count: number): T[] {
 type Writing = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'>
 
 function inPlace(document: TreeDocument, plan: Plan, pieces: Piece[], writing: Writing): ProposedEdit {
-  const wanted = [...plan.nodes, ...plan.parents]
+  const lifts = new Map<ParentNode, ParentNode>(pieces.flatMap(({ lift }) => (lift ? [[lift.element, lift.by]] : [])))
+  const parents = plan.parents.map(parent => lifts.get(parent) ?? parent)
   const found = new Map<AnyNode, AnyNode>()
   for (const { expected, nodes } of pieces) {
-    for (const [node, other] of counterparts(expected, nodes, wanted)) found.set(node, other)
+    for (const [node, other] of counterparts(expected, nodes, [...plan.nodes, ...parents])) found.set(node, other)
   }
   const nodes = childrenFound(found, plan.nodes)
-  return patched(document, pieces, { ...writing, nodes, parents: parentsFound(found, plan.parents) })
+  return patched(document, pieces, { ...writing, nodes, parents: parentsFound(found, parents) })
 }
 
 /** Tries a text by parsing the whole; the document's tree shows what is expected. */

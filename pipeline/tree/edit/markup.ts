@@ -1,6 +1,6 @@
 /** What may be written at a place so that certain nodes stand there. */
 
-import type { ChildNode, DocumentKind, ElementNode, TreeDocument } from '../../tree/nodes.ts'
+import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { HTML_NAMESPACE, isElement } from '../../tree/nodes.ts'
 import { innerMarkup } from '../../tree/serialize.ts'
 import type { Text } from './plan.ts'
@@ -24,7 +24,7 @@ export function markupIn(kind: DocumentKind, parent: ElementNode, nodes: ChildNo
  * @param context the parent of the nodes
  * @param raw what the author wrote
  * @param first whether the place is right behind the start tag of `context`
- * @param owed end tags that the elements before still need
+ * @param owed tags that may have to stand before, see `tagsOwed`
  */
 export function textsFor(
   kind: DocumentKind,
@@ -51,9 +51,16 @@ export function textsWithout(kind: DocumentKind, context: ElementNode, first: bo
   return texts
 }
 
-/** The end tags of what is still open behind a node. */
-export function endTagsOwed(document: TreeDocument, previous: ChildNode | undefined): string {
-  if (document.kind === 'xml' || !previous || !isElement(previous)) return ''
+/**
+ * Tags that the author left out and that new content may need: end tags of what is still open behind the node before,
+ * or the start tag of the parent when it stands for nothing but its first child.
+ *
+ * @param previous the node before the place
+ */
+export function tagsOwed(document: TreeDocument, parent: ParentNode, previous: ChildNode | undefined): string {
+  if (document.kind === 'xml') return ''
+  if (!previous) return isElement(parent) && !parent.sourceCodeLocation ? `<${parent.tagName}>` : ''
+  if (!isElement(previous)) return ''
   return openElements(document, previous)
     .map(element => `</${element.tagName}>`)
     .reverse()

@@ -150,14 +150,11 @@ export function patched(document: TreeDocument, pieces: Piece[], parts: Parts): 
     applyPatch(patch)
     const [first, second] = settled
     if (first) shiftBehind(first, second)
-    for (const { region, open } of pieces) {
-      region.open.forEach((element, i) => {
-        const place = element.sourceCodeLocation
-        const end = open[i]?.sourceCodeLocation
-        if (!place || !end) return
-        place.endOffset = end.endOffset
-        place.endTag = end.endTag
-      })
+    for (const { element, place: end } of pieces.flatMap(({ ends }) => ends)) {
+      const place = element.sourceCodeLocation
+      if (!place) continue
+      place.endOffset = end.endOffset
+      place.endTag = end.endTag
     }
     document.source = source
     stateOf(document).revision++
@@ -170,9 +167,9 @@ export function patched(document: TreeDocument, pieces: Piece[], parts: Parts): 
 function placePieces(pieces: Piece[]): Settled[] {
   let moved = 0
   let last: (Settled & { was: number }) | undefined
-  return pieces.map(({ region, nodes, open, changes }) => {
+  return pieces.map(({ region, nodes, ends, changes }) => {
     shiftNodes(nodes, region.start + moved)
-    for (const { sourceCodeLocation: place } of open) if (place) shiftEnd(place, region.start + moved)
+    for (const { place } of ends) shiftEnd(place, region.start + moved)
     const distance = changes.reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0)
     moved += distance
     const from = region.from + (last?.parent === region.parent ? last.to - last.was : 0)

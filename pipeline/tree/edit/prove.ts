@@ -7,12 +7,12 @@ import { isClean } from '../../tree/clean.ts'
 import { equalNodes } from '../../tree/compare.ts'
 import { parseFragment } from '../../tree/fragment.ts'
 import { MAX_DEPTH, TreeError, tooDeep } from '../../tree/limits.ts'
-import { type ChildNode, type ElementNode, isElement, type TreeDocument } from '../../tree/nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
 import { shiftEnd, shiftNodes } from './offsets.ts'
 import { type Candidate, type Change, changedSource, type Plan, type Site } from './plan.ts'
 import { type Region, regionAround } from './region.ts'
 import { contentOf } from './shape.ts'
-import { type Skeleton, skeletonOf, tryText } from './skeleton.ts'
+import { type End, type Skeleton, skeletonOf, tryText } from './skeleton.ts'
 import { mayStray } from './stray.ts'
 import { type Tail, withoutTail } from './tail.ts'
 
@@ -23,8 +23,10 @@ export interface Piece {
   nodes: ChildNode[]
   /** What it should hold by the plan; equal to `nodes`. */
   expected: ChildNode[]
-  /** Counterparts of the region's open elements, with their new ends counted likewise. */
-  open: ElementNode[]
+  /** An element of the tree and what stands for it in `expected`, when all of it is read anew. */
+  lift: { element: ElementNode; by: ElementNode } | undefined
+  /** Elements of the tree that end otherwise than by moving with the source; their new ends count likewise. */
+  ends: End[]
   changes: Change[]
 }
 
@@ -37,6 +39,8 @@ export type Verdict = Piece[] | 'disproved' | 'unknown'
 interface Group {
   region: Region
   sites: number[]
+  /** Their host, when its tags are implied and it is therefore read anew as a child of the region. */
+  lifted: ElementNode | undefined
 }
 
 /**
@@ -72,18 +76,37 @@ export function proverOf(
 
 /** In the order of the source; undefined when a site cannot be judged, or hangs on another one in a different parent. */
 function groupsOf(document: TreeDocument, tail: Tail, plan: Plan): Group[] | undefined {
+  const lifted = new Set(plan.sites.flatMap(site => (needsLift(document, tail, site) ? (site.host ?? []) : [])))
   const groups: Group[] = []
   for (const [i, site] of plan.sites.entries()) {
-    const region = site.host && regionAround(document, tail, site.host, site.index, site.index + site.gone)
+    const { host, index, gone } = site
+    const lift = host && lifted.has(host) ? host : undefined
+    const region = lift
+      ? regionOf(document, tail, lift)
+      : host && regionAround(document, tail, host, index, index + gone)
     if (!region || !holds(region, site)) return undefined
-    groups.push({ region, sites: [i] })
+    groups.push({ region, sites: [i], lifted: lift })
   }
   const [a, b] = groups.sort((x, y) => x.region.start - y.region.start || x.region.end - y.region.end)
   if (!a || !b || a.region.end < b.region.start) return groups
-  if (a.region.parent !== b.region.parent) return undefined
+  if (a.region.parent !== b.region.parent || a.lifted !== b.lifted) return undefined
   const from = Math.min(a.region.from, b.region.from)
   const region = regionAround(document, tail, a.region.host, from, Math.max(a.region.to, b.region.to))
-  return region && [{ region, sites: [...a.sites, ...b.sites] }]
+  return region && [{ region, sites: [...a.sites, ...b.sites], lifted: a.lifted }]
+}
+
+/** Whether the site is at the beginning of an element whose start tag is implied by what stands there. */
+function needsLift(document: TreeDocument, tail: Tail, { host, index, gone }: Site): boolean {
+  if (!host || host.sourceCodeLocation) return false
+  return regionAround(document, tail, host, index, index + gone) === undefined
+}
+
+/** The region of an element among its siblings. */
+function regionOf(document: TreeDocument, tail: Tail, element: ElementNode): Region | undefined {
+  const parent = element.parentNode
+  if (!parent || !isElement(parent)) return undefined
+  const index = parent.childNodes.indexOf(element)
+  return regionAround(document, tail, parent, index, index + 1)
 }
 
 function holds(region: Region, { span }: Site): boolean {
@@ -95,7 +118,7 @@ type TrialOf = (text: string) => RegionTrial | 'disproved' | 'unknown'
 
 interface RegionTrial {
   nodes: ChildNode[]
-  open: ElementNode[]
+  ends: End[]
   /** Offset of the region in what was parsed. */
   skip: number
   /** Length of what was parsed. */
@@ -107,7 +130,7 @@ function judge(
   tail: Tail,
   plan: Plan,
   candidate: Candidate,
-  { region, sites }: Group,
+  { region, sites, lifted }: Group,
   trialOf: TrialOf,
 ): Piece | 'disproved' | 'unknown' {
   const changes: Change[] = []
@@ -120,13 +143,15 @@ function judge(
   changes.sort((a, b) => a.start - b.start || a.end - b.end)
   const trial = trialOf(changedSource(document.source, changes, region.start, region.end))
   if (typeof trial === 'string') return trial
-  const { nodes, open, skip } = trial
-  const expected = expectedNodes(plan, region, sites)
+  const { nodes, ends, skip } = trial
+  const changed = sites.flatMap(i => plan.sites[i] ?? [])
+  const lift = lifted && { element: lifted, by: changedElement(lifted, changed) }
+  const expected = lift ? replacedIn(region, lift.element, lift.by) : changedChildren(region, changed)
   if (!equalAt(region, tail, expected, nodes, trial.length)) return 'disproved'
   if (region.ancestors.length + heightOf(nodes) > MAX_DEPTH) throw tooDeep()
   shiftNodes(nodes, -skip)
-  for (const element of open) if (element.sourceCodeLocation) shiftEnd(element.sourceCodeLocation, -skip)
-  return { region, nodes, expected, open, changes }
+  for (const { place } of ends) shiftEnd(place, -skip)
+  return { region, nodes, expected, lift, ends, changes }
 }
 
 /**
@@ -140,11 +165,24 @@ function equalAt(region: Region, tail: Tail, expected: ChildNode[], nodes: Child
   return withoutTail(nodes, { ...tail, start: length - (region.end - tail.start) }, compare)
 }
 
-function expectedNodes(plan: Plan, region: Region, sites: number[]): ChildNode[] {
-  const nodes = region.parent.childNodes.slice(region.from, region.to)
-  const ordered = sites.flatMap(i => plan.sites[i] ?? []).sort((a, b) => b.index - a.index || b.gone - a.gone)
-  for (const site of ordered) nodes.splice(site.index - region.from, site.gone, ...site.nodes)
+/** The children of a region after changes at these sites. */
+function changedChildren(
+  { parent, from, to }: { parent: ParentNode; from: number; to: number },
+  sites: Site[],
+): ChildNode[] {
+  const nodes = parent.childNodes.slice(from, to)
+  const ordered = [...sites].sort((a, b) => b.index - a.index || b.gone - a.gone)
+  for (const site of ordered) nodes.splice(site.index - from, site.gone, ...site.nodes)
   return nodes
+}
+
+function changedElement(element: ElementNode, sites: Site[]): ElementNode {
+  const { length } = element.childNodes
+  return { ...element, childNodes: changedChildren({ parent: element, from: 0, to: length }, sites) }
+}
+
+function replacedIn({ parent, from, to }: Region, element: ElementNode, by: ElementNode): ChildNode[] {
+  return parent.childNodes.slice(from, to).map(node => (node === element ? by : node))
 }
 
 function heightOf(nodes: ChildNode[]): number {
@@ -162,7 +200,7 @@ function xmlTrial({ region }: Group): TrialOf {
   return text => {
     try {
       const nodes = parseFragment('xml', MARK + text, region.host).slice(1)
-      return { nodes, open: [], skip: MARK.length, length: MARK.length + text.length }
+      return { nodes, ends: [], skip: MARK.length, length: MARK.length + text.length }
     } catch (error) {
       if (error instanceof TreeError && error.reason === 'malformed') return 'disproved'
       throw error
@@ -182,15 +220,16 @@ function htmlTrial(document: TreeDocument, tail: Tail, plan: Plan, group: Group)
     if (!trial) return 'disproved'
     if ((trial.state ?? '') !== control) return 'unknown'
     if (!isClean({ nodeName: '#document', childNodes: trial.nodes }, trial.text)) return 'unknown'
-    return { nodes: trial.nodes, open: trial.open, skip: skeleton.prefix.length, length: trial.text.length }
+    return { nodes: trial.nodes, ends: trial.ends, skip: skeleton.prefix.length, length: trial.text.length }
   }
 }
 
 /** @returns undefined when the surroundings do not explain the tree as it is */
-function controlState(skeleton: Skeleton, tail: Tail, plan: Plan, { region, sites }: Group): string | undefined {
+function controlState(skeleton: Skeleton, tail: Tail, plan: Plan, group: Group): string | undefined {
+  const { region } = group
   const shells: Change[] = []
   const nodes = region.parent.childNodes.slice(region.from, region.to)
-  for (const i of sites) {
+  for (const i of group.lifted ? [] : group.sites) {
     const site = plan.sites[i]
     const node = site?.gone ? region.parent.childNodes[site.index] : undefined
     const place = node?.sourceCodeLocation
@@ -202,9 +241,9 @@ function controlState(skeleton: Skeleton, tail: Tail, plan: Plan, { region, site
   const trial = tryText(skeleton, changedSource(skeleton.document.source, shells, region.start, region.end))
   if (!trial || !equalAt(region, tail, nodes, trial.nodes, trial.text.length)) return undefined
   const skip = region.start - skeleton.prefix.length
-  const inPlace = trial.open.every((element, i) => {
-    const end = region.open[i]?.sourceCodeLocation?.endOffset
-    return end === undefined || end === (element.sourceCodeLocation?.endOffset ?? 0) + skip
+  const inPlace = trial.ends.every(({ element, place }) => {
+    const end = element.sourceCodeLocation?.endOffset
+    return !region.open.includes(element) || end === undefined || end === place.endOffset + skip
   })
   return inPlace ? (trial.state ?? '') : undefined
 }

@@ -14,7 +14,7 @@ import {
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import { EditError, refusing } from './error.ts'
-import { dropsLineFeed, endTagsOwed, markupIn, textsFor, textsWithout } from './markup.ts'
+import { dropsLineFeed, markupIn, tagsOwed, textsFor, textsWithout } from './markup.ts'
 import type { Plan, Site } from './plan.ts'
 import { replaceRoot, replaceShell, shellName } from './root.ts'
 import { contentOf, isBlank, isHtmlElement, isSelfClosed } from './shape.ts'
@@ -58,7 +58,7 @@ function replacePlan(document: TreeDocument, tail: Tail, target: ElementNode, te
   const nodes = refusing(() => parseFragment(document.kind, text, context))
   if (!nodes.some(isElement)) throw new EditError('no-element', 'The body has no element.')
   const site = siteOf(target, parent, nodes, spanOf(tail, target))
-  const owed = endTagsOwed(document, parent.childNodes[site.index - 1])
+  const owed = tagsOwed(document, parent, parent.childNodes[site.index - 1])
   site.texts = textsFor(document.kind, context, nodes, text, isFirst(context, site.span), owed)
   return { sites: [site], nodes, parents: [parent], local: true }
 }
@@ -167,7 +167,7 @@ function inserting(
 ): Plan {
   const context = host ?? contextFor(parent)
   const before = parent.childNodes[index - 1]
-  const owed = endTagsOwed(document, before === except ? parent.childNodes[index - 2] : before)
+  const owed = tagsOwed(document, parent, before === except ? parent.childNodes[index - 2] : before)
   const span = at === undefined ? undefined : { startOffset: at, endOffset: at }
   const texts = textsFor(document.kind, context, nodes, raw, isFirst(context, span), owed)
   return { sites: [{ host, parent, index, gone: 0, nodes, span, texts }], nodes, parents: [parent], local: true }
@@ -191,7 +191,7 @@ function opening(document: TreeDocument, anchor: ElementNode, nodes: ChildNode[]
 function removal(document: TreeDocument, tail: Tail, target: ElementNode): Site {
   const parent = parentOf(target)
   const site = siteOf(target, parent, [], spanOf(tail, target))
-  const owed = endTagsOwed(document, parent.childNodes[site.index - 1])
+  const owed = tagsOwed(document, parent, parent.childNodes[site.index - 1])
   const context = contextFor(parent)
   site.texts = textsWithout(document.kind, context, isFirst(context, site.span), owed)
   return site

@@ -26,6 +26,7 @@ import {
   type ElementNode,
   isElement,
   type ParentNode,
+  type Place,
   type TreeDocument,
 } from '../../tree/nodes.ts'
 import type { Next, Region } from './region.ts'
@@ -43,11 +44,17 @@ export interface Skeleton {
   shells: number
 }
 
+/** An element of the document, and its place in a text that was tried. */
+export interface End {
+  element: ElementNode
+  place: Place
+}
+
 export interface Trial {
   /** What the region holds; offsets count in `text`. */
   nodes: ChildNode[]
-  /** Counterparts of the region's open elements. */
-  open: ElementNode[]
+  /** Where elements end that the region or the end of the source closes. */
+  ends: End[]
   /** The state of the parser behind the region, comparable between trials of one skeleton; undefined at the end. */
   state: string | undefined
   text: string
@@ -169,6 +176,10 @@ function find(skeleton: Skeleton, root: DocumentNode, behind: number): Omit<Tria
   const isNext = (node: ChildNode | undefined): boolean => isElementAt(node, behind) && node.childNodes.length === 0
 
   let parent: ParentNode = root
+  const ends: End[] = []
+  const ending = (element: ElementNode | undefined, { sourceCodeLocation: place }: ElementNode): void => {
+    if (element && place) ends.push({ element, place })
+  }
   for (let i = 0; i < ancestors.length; i++) {
     const before = i === 1 && isHtmlElement(ancestors[1] as ElementNode, 'body') ? 1 : 0
     const after = i > 0 && nextParent === ancestors[i - 1] ? 1 : 0
@@ -182,24 +193,24 @@ function find(skeleton: Skeleton, root: DocumentNode, behind: number): Omit<Tria
     if (end !== (next.kind === 'end' && next.element === ancestors[i] ? behind : undefined) && !isBodyEnd(next, i))
       return undefined
     if (after === 1 && !isNext(nodes.at(-1))) return undefined
+    if (next.kind === 'eof' && i > 1) ending(ancestors[i], element)
     parent = element
   }
 
   if (!isElement(parent)) return undefined
   const content = contentOf(parent).childNodes
-  const open: ElementNode[] = []
   let siblings = content
   for (let i = 0; i < region.open.length; i++) {
     const element = siblings[i === 0 ? shells : 0]
     if (!isElementAt(element, starts[ancestors.length + i])) return undefined
     if (i > 0 && siblings.length !== 1) return undefined
-    open.push(element)
+    ending(region.open[i], element)
     siblings = element.childNodes
   }
-  if (open.length > 0 && siblings.length > 0) return undefined
+  if (region.open.length > 0 && siblings.length > 0) return undefined
   if (shells === 1 && !isEmpty(content[0])) return undefined
 
-  const first = shells + Math.min(open.length, 1)
+  const first = shells + Math.min(region.open.length, 1)
   const last = content.length - (nextParent === region.parent ? 1 : 0)
   if (first > last || (last < content.length && !isNext(content[last]))) return undefined
   const nodes = content.slice(first, last)
@@ -207,7 +218,7 @@ function find(skeleton: Skeleton, root: DocumentNode, behind: number): Omit<Tria
     const start = node.sourceCodeLocation?.startOffset
     return start === undefined || (start >= skeleton.prefix.length && start < behind)
   })
-  return inside ? { nodes, open } : undefined
+  return inside ? { nodes, ends } : undefined
 }
 
 /** At the end of the document, the end tags of `html` and `body` are part of the region. */
