@@ -94,14 +94,17 @@ function emptyRoot(opened: number): Resource {
   }
 }
 
-/** The bytes in slices of a megabyte, the event loop getting its turn after each. */
-async function hashSlowly(bytes: Uint8Array): Promise<{ sha1: string; md5: string }> {
+/** Bytes hashed in one turn of the event loop. */
+const SLICE = 1 << 20
+
+/** SHA-1 and MD5 of bytes; long ones leave the event loop its turns. */
+async function digestsOf(bytes: Uint8Array): Promise<{ sha1: string; md5: string }> {
   const [sha1, md5] = [createHash('sha1'), createHash('md5')]
-  for (let from = 0; from < bytes.length; from += 1 << 20) {
-    const slice = bytes.subarray(from, from + (1 << 20))
+  for (let from = 0; from < bytes.length; from += SLICE) {
+    if (from > 0) await setImmediate()
+    const slice = bytes.subarray(from, from + SLICE)
     sha1.update(slice)
     md5.update(slice)
-    await setImmediate()
   }
   return { sha1: sha1.digest('hex'), md5: md5.digest('hex') }
 }
@@ -165,7 +168,7 @@ export function readSite({ context, reads, events }: Reader, name: string): Site
       const content = body(resource)
       if (content === undefined) return undefined
       if ('file' in content) return reads.digests.get(resource.digest)
-      return hashSlowly(content.bytes)
+      return digestsOf(content.bytes)
     },
     async list(collection) {
       const rows = reads.members.all(site(), collection, '', LISTING)

@@ -128,6 +128,7 @@ export function startWriter(data: WriterData, log: Log): Writer {
         waiting.get(id)?.reject(error instanceof Error ? error : new Error(String(error)))
         waiting.delete(id)
       }
+      if (waiting.size === 0) worker?.unref()
     }
     cargo = []
   }
