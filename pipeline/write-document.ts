@@ -180,7 +180,9 @@ async function commitPut(
 /** A conflict that another attempt can solve is undefined; a place that is taken by the other kind is an answer. */
 function settled(result: CommitResult): (CommitResult & { ok: true }) | undefined {
   if (result.ok) return result
-  if (result.reason === 'kind')
+  // A file that is expected to be free, and is a collection: the path tells it from a collection that just came to be.
+  const collection = result.reason === 'version' && !result.path.endsWith('/') && result.current?.kind === 'collection'
+  if (result.reason === 'kind' || collection)
     throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
   return undefined
 }

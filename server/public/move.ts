@@ -5,12 +5,11 @@ import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
 import { canonicalPath, isReserved } from '../../pipeline/http/path.ts'
-import { parseDestinationRange } from '../../pipeline/http/range.ts'
+import { parseDestinationRange, parseRange } from '../../pipeline/http/range.ts'
 import { moveDocument } from '../../pipeline/write-document.ts'
 import { writeElement } from '../../pipeline/write-element.ts'
 import { reserved } from '../app.ts'
 import { causeOf, type Exchange, header } from './exchange.ts'
-import { writeRange } from './write-range.ts'
 
 export async function move(exchange: Exchange): Promise<Answer> {
   const { request, site, path, authority } = exchange
@@ -29,9 +28,11 @@ export async function move(exchange: Exchange): Promise<Answer> {
       authority,
     )
   }
-  const range = moveRange(exchange)
+  const range = parseRange(header(exchange, 'range'))
   if (!range || destinationRange === undefined) throw incomplete('Range and Destination-Range belong together.')
   if (to === undefined) throw incomplete('Destination is missing.')
+  // Unlike in other writes, a unit that is not known is 422 (HTTP-106).
+  if (range.unit !== 'selector') throw new Fault(422, 'InvalidRange', 'Range must have the form selector=<css>.')
   const place = parseDestinationRange(destinationRange)
   if (to !== path)
     throw new Fault(501, 'MoveCrossResource', 'Elements move within one document; the Destination names another.')
@@ -47,17 +48,6 @@ export async function move(exchange: Exchange): Promise<Answer> {
     },
     authority,
   )
-}
-
-/** A unit other than `selector` is 422 here, not 400 (HTTP-106). */
-function moveRange(exchange: Exchange) {
-  try {
-    return writeRange(exchange)
-  } catch (error) {
-    if (error instanceof Fault && error.kind === 'InvalidRange')
-      throw new Fault(422, 'InvalidRange', 'Range must have the form selector=<css>.')
-    throw error
-  }
 }
 
 function incomplete(message: string): Fault {
