@@ -111,7 +111,10 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   const application = app.callback()
   return (request, response) => {
     const started = performance.now()
-    const status = parts.kept.repeat(request, response, site => newCookie(parts, site.store.name, request))
+    const client = parts.knowClient(request)
+    const status = parts.kept.repeat(request, response, client, site =>
+      newCookie(parts, client, site.store.name, request),
+    )
     if (status === undefined) void application(request, response)
     else report(parts, request, request.url ?? '', status, started)
   }
@@ -120,8 +123,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
 /** Stops the platform's routes from falling through to the site when they have answered. */
 const stopWhenAnswered: Step = (context, next) => (context.state.answer ? undefined : next())
 
-function newCookie(parts: AppParts, site: string, request: IncomingMessage): string | undefined {
-  const client = parts.knowClient(request)
+function newCookie(parts: AppParts, client: Client, site: string, request: IncomingMessage): string | undefined {
   const hosted = parts.hosting.opened(client.authority ?? '')
   if (!hosted || hosted.site.store.name !== site) return undefined
   const name = `${hosted.settings.brand}_session`
@@ -177,7 +179,7 @@ function conclude(parts: AppParts): Step {
     if (hosted && !failed) Object.assign(answer.headers, frameHeaders(hosted.settings))
     if (hosted) addCors(hosted, request, answer)
     addCookie(state, answer)
-    if (!failed && hosted) parts.kept.keep(request, hosted.site, answer, audienceOf(state, answer))
+    if (!failed && hosted) parts.kept.keep(request, state.client, hosted.site, answer, audienceOf(state, answer))
     if (!response.destroyed) await send(request, response, answer).catch(() => response.destroy())
     report(parts, request, request.url ?? '', answer.status, state.started)
   }

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Site } from '../pipeline/site.ts'
+import type { Client } from './client.ts'
 
 /**
  * Who a kept answer is for: everybody (blobs set no cookie, HTTP-151), visitors who brought a session, or visitors who
@@ -31,15 +32,17 @@ export interface KeptAnswers {
   /**
    * Answers the request if a kept answer fits.
    *
+   * @param client what is known of its sender; of the forwarding headers only those count that were believed
    * @param newCookie the `Set-Cookie` a visitor of this site needs; undefined when the request brought a session
    * @returns the status sent, or undefined when the application has to answer
    */
   repeat(
     request: IncomingMessage,
     response: ServerResponse,
+    client: Client,
     newCookie: (site: Site) => string | undefined,
   ): number | undefined
-  keep(request: IncomingMessage, site: Site, answer: Answer, audience: Audience): void
+  keep(request: IncomingMessage, client: Client, site: Site, answer: Answer, audience: Audience): void
   readonly size: number
 }
 
@@ -87,8 +90,8 @@ export function keptAnswers(isOpen: (site: Site) => boolean): KeptAnswers {
   }
 
   return {
-    repeat(request, response, newCookie) {
-      const key = keyOf(request)
+    repeat(request, response, client, newCookie) {
+      const key = keyOf(request, client)
       if (key === undefined) return undefined
       let entry = current(key)
       let cookie: string | undefined
@@ -111,9 +114,9 @@ export function keptAnswers(isOpen: (site: Site) => boolean): KeptAnswers {
       response.end()
       return 304
     },
-    keep(request, site, answer, audience) {
+    keep(request, client, site, answer, audience) {
       const { reuse, body } = answer
-      const plain = keyOf(request)
+      const plain = keyOf(request, client)
       if (!reuse || plain === undefined || answer.status >= 300) return
       const key = audience === 'new' ? plain + FOR_NEW : plain
       const memory = typeof body === 'string' ? Buffer.from(body) : body
@@ -158,7 +161,7 @@ function withCookie(head: string[], cookie: string | undefined): string[] {
 }
 
 /** Everything of a request that such an answer depends on; undefined for requests that need the application. */
-function keyOf(request: IncomingMessage): string | undefined {
+function keyOf(request: IncomingMessage, { authority, secure }: Client): string | undefined {
   if (request.method !== 'GET') return undefined
   const h = request.headers
   if (
@@ -171,8 +174,7 @@ function keyOf(request: IncomingMessage): string | undefined {
     h['transfer-encoding'] !== undefined
   )
     return undefined
-  const proxy = h['x-forwarded-proto'] ?? ''
-  const name = h['x-forwarded-host'] ?? ''
-  const key = `${h.host}\n${request.url}\n${h.accept ?? ''}\n${h['accept-encoding'] ?? ''}\n${h.range ?? ''}\n${proxy}\n${name}`
+  const fields = `${h.accept ?? ''}\n${h['accept-encoding'] ?? ''}\n${h.range ?? ''}`
+  const key = `${secure ? 's' : ''}\n${authority}\n${request.url}\n${fields}`
   return key.length > LONGEST_KEY ? undefined : key
 }

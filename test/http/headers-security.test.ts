@@ -92,59 +92,66 @@ describe('headers: security', () => {
 })
 
 describe('headers: security as operators set it', () => {
-  async function headersOf(site: Record<string, unknown>, secure = false): Promise<Record<string, string>[]> {
-    const server = await startServer({ site, settings: { trustProxy: true } })
-    try {
-      await putAll(server, { '/page.html': page('x') })
-      const http = client(server.port, secure ? { 'X-Forwarded-Proto': 'https' } : {})
-      const all = [await http('GET', '/page.html'), await http('GET', '/page.html'), await http('GET', '/none.html')]
-      return all.map(({ headers }) => headers)
-    } finally {
-      await server.close()
+  const HSTS = 'max-age=60; includeSubDomains'
+  const FRAMES: [host: string, frame: unknown, policy: string][] = [
+    ['none.example', 'none', "frame-ancestors 'none'"],
+    ['self.example', 'self', "frame-ancestors 'self'"],
+    ['list.example', ['https://a.example', 'https://b.example'], 'frame-ancestors https://a.example https://b.example'],
+  ]
+  let server: TestServer
+  let http: Client
+
+  before(async () => {
+    const sites = [
+      { host: 'localhost', referrerPolicy: 'no-referrer', hsts: HSTS },
+      { host: 'off.example', hsts: 'off' },
+      ...FRAMES.map(([host, frame]) => ({ host, frame })),
+    ]
+    server = await startServer({ settings: { sites, trustProxy: ['10.0.0.0/8', '127.0.0.2'] } })
+    http = client(server.port)
+    for (const { host } of sites) {
+      const hosted = await server.running.hosting.open(host)
+      if (hosted) await putAll({ running: server.running, site: hosted.site }, { '/page.html': page('x') })
     }
+  })
+  after(() => server.close())
+
+  /** The same from the application, from memory, and of a failure. */
+  async function three(Host: string, from: Client = http): Promise<Readonly<Record<string, string>>[]> {
+    const targets = ['/page.html', '/page.html', '/none.html']
+    const all = []
+    for (const target of targets) all.push((await from('GET', target, { Host, 'X-Forwarded-Proto': 'https' })).headers)
+    return all
   }
+  const proxy = () => client({ port: server.port, from: '127.0.0.2' })
 
   it('HTTP-160 Referrer-Policy', async () => {
-    for (const headers of await headersOf({ referrerPolicy: 'no-referrer' }))
-      expect(headers['referrer-policy']).to.equal('no-referrer')
+    for (const headers of await three('localhost')) expect(headers['referrer-policy']).to.equal('no-referrer')
   })
 
   it('HTTP-160 Strict-Transport-Security', async () => {
-    const policy = 'max-age=60; includeSubDomains'
-    for (const headers of await headersOf({ hsts: policy }, true))
-      expect(headers['strict-transport-security']).to.equal(policy)
-    for (const headers of await headersOf({ hsts: 'off' }, true))
-      expect(headers).not.to.have.property('strict-transport-security')
-    for (const headers of await headersOf({ hsts: policy }))
+    for (const headers of await three('localhost', proxy())) expect(headers['strict-transport-security']).to.equal(HSTS)
+    for (const headers of await three('off.example', proxy()))
       expect(headers).not.to.have.property('strict-transport-security')
   })
 
-  const frames: [frame: unknown, policy: string][] = [
-    ['none', "frame-ancestors 'none'"],
-    ['self', "frame-ancestors 'self'"],
-    [['https://a.example', 'https://b.example'], 'frame-ancestors https://a.example https://b.example'],
-  ]
-  for (const [frame, policy] of frames) {
+  it('HTTP-160 forwarding headers of strangers are not believed', async () => {
+    for (const headers of await three('localhost')) {
+      expect(headers).not.to.have.property('strict-transport-security')
+      expect(headers['set-cookie']).not.to.include('Secure')
+    }
+    for (let i = 0; i < 3; i++) {
+      expect((await http('GET', '/page.html', { 'X-Forwarded-Host': 'nowhere.example' })).status).to.equal(200)
+      expect((await proxy()('GET', '/page.html', { 'X-Forwarded-Host': 'nowhere.example' })).status).to.equal(404)
+    }
+  })
+
+  for (const [host, frame, policy] of FRAMES) {
     it(`HTTP-160 pages of the site get a frame policy where it is configured: ${frame}`, async () => {
-      const [first, second, missing] = await headersOf({ frame })
+      const [first, second, missing] = await three(host)
       expect(first?.['content-security-policy']).to.equal(policy)
       expect(second?.['content-security-policy']).to.equal(policy)
       expect(missing?.['content-security-policy']).to.equal(SERVER_PAGE)
     })
   }
-
-  it('HTTP-160 forwarding headers of strangers are not believed', async () => {
-    const server = await startServer({ settings: { trustProxy: ['10.0.0.0/8'] } })
-    try {
-      await putAll(server, { '/page.html': page('x') })
-      const http = client(server.port, { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example' })
-      for (let i = 0; i < 3; i++) {
-        const { headers } = await http('GET', '/page.html')
-        expect(headers).not.to.have.property('strict-transport-security')
-        expect(headers['set-cookie']).not.to.include('Secure')
-      }
-    } finally {
-      await server.close()
-    }
-  })
 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { untilCoded } from '../support/codings.ts'
 import { page, put, putAll, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields, type Received, tagOf } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -21,14 +22,9 @@ describe('compressed answers', () => {
   const read = (target: string, coding: string | undefined, fields: Fields = {}) =>
     http('GET', target, { 'Accept-Encoding': coding, ...fields })
 
-  /** Copies are made in the background by the first who ask. */
   async function settle(target: string): Promise<void> {
-    for (const coding of ['br', 'gzip']) {
-      for (let i = 0; (await read(target, coding)).headers['content-encoding'] !== coding; i++) {
-        if (i > 200) throw new Error(`no ${coding} of ${target}`)
-        await new Promise(resolve => setTimeout(resolve, 5))
-      }
-    }
+    await untilCoded(http, target, 'br')
+    await untilCoded(http, target, 'gzip')
   }
 
   before(async () => {

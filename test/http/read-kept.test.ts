@@ -2,10 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { fullAuthority } from '../../pipeline/authority.ts'
-import { moveDocument } from '../../pipeline/write-document.ts'
 import { keptAnswers } from '../../server/kept-answers.ts'
-import { page, put, putAll, remove, ruleMarkup, rulesPage } from '../support/content.ts'
+import { untilCoded } from '../support/codings.ts'
+import { page, put, putAll, remove, rulesPage } from '../support/content.ts'
 import { type Client, client, connect, type Fields, type Received, requestBytes, tagOf } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -45,16 +44,6 @@ describe('kept answers', () => {
   })
   after(() => server.close())
 
-  /** Waits until compressed copies are there: until then answers are provisional. */
-  async function settled(target: string, coding: string): Promise<void> {
-    for (let i = 0; i < 200; i++) {
-      const { headers } = await http('GET', target, { ...returning, 'Accept-Encoding': coding })
-      if (headers['content-encoding'] === coding) return
-      await new Promise(resolve => setTimeout(resolve, 5))
-    }
-    throw new Error(`no ${coding} of ${target}`)
-  }
-
   describe('a repeated answer is the same as the first', () => {
     const requests: [name: string, target: string, fields: Fields][] = [
       ['page', '/page.html', {}],
@@ -77,7 +66,7 @@ describe('kept answers', () => {
     for (const [name, target, fields] of requests) {
       it(`HTTP-30 ${name}`, async () => {
         const coding = fields['Accept-Encoding']
-        if (typeof coding === 'string') await settled(target, coding)
+        if (coding === 'br' || coding === 'gzip') await untilCoded(http, target, coding)
         for (const visitor of [returning, {}]) {
           const all: Received[] = []
           for (let i = 0; i < UNDER_TEST; i++) all.push(await http('GET', target, { ...visitor, ...fields }))
@@ -130,119 +119,6 @@ describe('kept answers', () => {
     })
   })
 
-  describe('nothing stale', () => {
-    const textOf = async (target: string, fields: Fields = {}) =>
-      (await http('GET', target, { ...returning, ...fields })).text
-    const warm = async (target: string, fields: Fields = {}) => {
-      for (let i = 0; i < UNDER_TEST; i++) {
-        await http('GET', target, { ...returning, ...fields })
-        await http('GET', target, fields)
-      }
-    }
-
-    before(() => put(server, '/rules.html', rulesPage(['*', 'PUT|POST|DELETE|MOVE', 'Allow', '/live/*'])))
-
-    it('after a whole PUT', async () => {
-      await put(server, '/live/a.html', page('one'))
-      await warm('/live/a.html')
-      expect((await http('PUT', '/live/a.html', {}, page('two'))).status).to.equal(200)
-      expect(await textOf('/live/a.html')).to.include('two')
-      expect((await http('GET', '/live/a.html')).text).to.include('two')
-    })
-
-    it('after a PUT of a blob, in every coding', async () => {
-      await put(server, '/live/a.css', 'one '.repeat(500))
-      await settled('/live/a.css', 'br')
-      await warm('/live/a.css', { 'Accept-Encoding': 'br' })
-      const before = await http('GET', '/live/a.css', { 'Accept-Encoding': 'br' })
-      await http('PUT', '/live/a.css', {}, 'two '.repeat(500))
-      const now = await http('GET', '/live/a.css', { 'Accept-Encoding': 'br' })
-      expect(tagOf(now)).not.to.equal(tagOf(before))
-      expect(now.headers['content-encoding'] ?? 'identity').to.be.oneOf(['br', 'identity'])
-      expect(await textOf('/live/a.css')).to.match(/^two /)
-    })
-
-    it('after a selector write, also by other spellings and selectors', async () => {
-      await put(server, '/live/index.html', page('<ul id="l"><li>one</li></ul>'))
-      const spellings = ['/live/', '/live/index.html', '/%6cive/', '/live/?q', 'http://localhost/live/']
-      for (const target of spellings) {
-        await warm(target)
-        await warm(target, { Range: 'selector=li' })
-        await warm(target, { Range: 'selector=li', Accept: 'multipart/mixed' })
-      }
-      await http('PUT', '/live/', { Range: 'selector=li' }, '<li>two</li>')
-      for (const target of spellings) {
-        expect(await textOf(target), target).to.include('two')
-        expect(await textOf(target, { Range: 'selector=li' }), target).to.equal('<li>two</li>')
-        expect(await textOf(target, { Range: 'selector=li', Accept: 'multipart/mixed' }), target).to.include('two')
-      }
-    })
-
-    it('after DELETE, and after the same bytes came back', async () => {
-      await put(server, '/live/b.html', page('b'))
-      await warm('/live/b.html')
-      await http('DELETE', '/live/b.html')
-      expect((await http('GET', '/live/b.html', returning)).status).to.equal(404)
-      expect((await http('GET', '/live/b.html')).status).to.equal(404)
-      await put(server, '/live/b.html', page('b'))
-      expect((await http('GET', '/live/b.html', returning)).status).to.equal(200)
-    })
-
-    it('after MOVE, at both ends', async () => {
-      await put(server, '/live/from.html', page('mover'))
-      await put(server, '/live/to.html', page('old'))
-      await warm('/live/from.html')
-      await warm('/live/to.html')
-      await http('MOVE', '/live/from.html', { Destination: '/live/to.html' })
-      expect((await http('GET', '/live/from.html', returning)).status).to.equal(404)
-      expect(await textOf('/live/to.html')).to.include('mover')
-    })
-
-    it('after the operator moved it', async () => {
-      await put(server, '/live/x.html', page('x'))
-      await warm('/live/x.html')
-      const move = { path: '/live/x.html', to: '/live/y.html', overwrite: true, conditions: undefined, cause: {} }
-      await moveDocument(server.site, move, () => fullAuthority)
-      expect((await http('GET', '/live/x.html', returning)).status).to.equal(404)
-    })
-
-    it('a new page where there was none', async () => {
-      await warm('/live/new.html')
-      await put(server, '/live/new.html', page('new'))
-      expect(await textOf('/live/new.html')).to.include('new')
-    })
-
-    it('PRIV-3 RULE-11 after a rule came, went and came differently', async () => {
-      await put(server, '/guarded.html', page('<p>guarded</p>'))
-      const everywhere: Fields[] = [{}, { Range: 'selector=p' }, { Range: 'selector=p', Accept: 'multipart/mixed' }]
-      const tag = tagOf(await http('GET', '/guarded.html', returning))
-      for (const fields of everywhere) await warm('/guarded.html', fields)
-      await put(server, '/guard.html', rulesPage(['*', 'GET', 'Deny', '/guarded.html']))
-      for (const fields of everywhere) {
-        expect((await http('GET', '/guarded.html', { ...returning, ...fields })).status).to.equal(401)
-        expect((await http('GET', '/guarded.html', fields)).status).to.equal(401)
-      }
-      expect((await http('GET', '/guarded.html', { ...returning, 'If-None-Match': tag })).status).to.equal(401)
-      await put(server, '/guard.html', rulesPage(['*', 'GET', 'Deny', '/guarded.html', 'p']))
-      for (let i = 0; i < UNDER_TEST; i++) {
-        expect((await http('GET', '/guarded.html', returning)).status).to.equal(200)
-        expect((await http('GET', '/guarded.html', { ...returning, Range: 'selector=p' })).status).to.equal(401)
-        expect((await http('GET', '/guarded.html', { ...returning, Range: 'selector=body' })).status).to.equal(206)
-      }
-      await remove(server, '/guard.html')
-      for (const fields of everywhere) expect((await http('GET', '/guarded.html', fields)).status).to.be.below(300)
-    })
-
-    it('RULE-11 after a rule came by a selector write', async () => {
-      await put(server, '/written.html', page('<p>written</p>'))
-      await put(server, '/live/rules.html', page('<div id="rules"></div>'))
-      await warm('/written.html')
-      const rule = ruleMarkup(['*', 'GET', 'Deny', '/written.html'])
-      expect((await http('POST', '/live/rules.html', { Range: 'selector=#rules' }, rule)).status).to.equal(206)
-      expect((await http('GET', '/written.html', returning)).status).to.equal(401)
-    })
-  })
-
   describe('nothing for the wrong request', () => {
     it('rules that look something up are asked every time', async () => {
       await put(server, '/keyed.html', page('<p>keyed</p>'))
@@ -264,8 +140,8 @@ describe('kept answers', () => {
     })
 
     it('Accept, Range and Accept-Encoding choose', async () => {
-      await settled('/page.html', 'br')
-      await settled('/page.html', 'gzip')
+      await untilCoded(http, '/page.html', 'br')
+      await untilCoded(http, '/page.html', 'gzip')
       for (let i = 0; i < UNDER_TEST; i++) {
         expect((await http('GET', '/page.html', returning)).text).to.equal(longPage)
         const json = await http('GET', '/page.html', { ...returning, Accept: 'application/ld+json' })
@@ -431,10 +307,11 @@ describe('kept answers', () => {
     const reuse = { path: '/small.html', version, rules: server.site.rules }
     const request = { method: 'GET', url: '/small.html', headers: { host: 'localhost' } } as IncomingMessage
     const response = { writeHead: () => {}, end: () => {} } as unknown as ServerResponse
-    kept.keep(request, server.site, { status: 200, headers: {}, body: 'x', reuse }, 'everybody')
-    expect(kept.repeat(request, response, () => undefined)).to.equal(200)
+    const sender = { authority: 'localhost', secure: false, address: '127.0.0.1' }
+    kept.keep(request, sender, server.site, { status: 200, headers: {}, body: 'x', reuse }, 'everybody')
+    expect(kept.repeat(request, response, sender, () => undefined)).to.equal(200)
     open = false
-    expect(kept.repeat(request, response, () => undefined)).to.equal(undefined)
+    expect(kept.repeat(request, response, sender, () => undefined)).to.equal(undefined)
     expect(kept.size).to.equal(0)
   })
 })

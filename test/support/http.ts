@@ -30,6 +30,8 @@ export interface Place {
   port: number
   /** Address; `127.0.0.1` if not given. */
   address?: string
+  /** Address of this machine that the connection comes from. */
+  from?: string
   /** Speak TLS and take whatever certificate comes. */
   tls?: boolean
   /** Host name to ask for by TLS, where it is not the address. */
@@ -103,10 +105,16 @@ export function requestBytes(
 
 /** Opens a connection. */
 export async function connect(place: Place | number): Promise<Connection> {
-  const { port, address = '127.0.0.1', tls, serverName } = typeof place === 'number' ? { port: place } : place
+  const {
+    port,
+    address = '127.0.0.1',
+    from: localAddress,
+    tls,
+    serverName,
+  } = typeof place === 'number' ? { port: place } : place
   const socket = tls
     ? connectTls({ port, host: address, rejectUnauthorized: false, ...(serverName && { servername: serverName }) })
-    : connectPlain({ port, host: address })
+    : connectPlain({ port, host: address, localAddress })
   await new Promise<void>((resolve, reject) => {
     socket.once(tls ? 'secureConnect' : 'connect', resolve)
     socket.once('error', reject)
