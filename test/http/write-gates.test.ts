@@ -389,7 +389,6 @@ describe('gates of writes', () => {
         'li,',
         ':nth-child(',
         ':unknown',
-        '::before',
         'a|b|c',
         '"x"',
         '#1',
