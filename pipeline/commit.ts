@@ -1,7 +1,9 @@
 /** Repeats a write until it commits: every attempt is decided and applied against the newest version (HTTP-4). */
 
 import { LeaseTimeout } from './coordination/leases.ts'
+import { invalidSelector } from './decide.ts'
 import { Fault } from './fault.ts'
+import { SelectorError } from './tree/selector/selector.ts'
 
 /** Attempts before a writer is told to come again; conflicts need another process, or rules that keep changing. */
 const ATTEMPTS = 50
@@ -24,7 +26,11 @@ export function busy(): Fault {
   })
 }
 
-/** A lease that did not come in time is an answer, not a fault of the server (DAV-8). */
+/**
+ * Errors that are answers, not faults of the server: a lease that did not come in time (DAV-8), and a client's selector
+ * that turned out too costly while it was evaluated.
+ */
 export function asFault(error: unknown): unknown {
+  if (error instanceof SelectorError) return invalidSelector(error)
   return error instanceof LeaseTimeout ? busy() : error
 }

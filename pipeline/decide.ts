@@ -36,5 +36,5 @@ export function toSelector(text: string): Selector {
 }
 
 export function invalidSelector(error: SelectorError): Fault {
-  return new Fault(422, 'InvalidSelector', `The selector cannot be used: ${error.message}`)
+  return new Fault(422, 'InvalidSelector', `The selector cannot be used: ${error.message}.`)
 }
