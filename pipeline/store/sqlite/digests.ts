@@ -31,7 +31,11 @@ export function createDigestThread(): DigestThread {
   const waiting = new Map<number, Waiting[]>()
 
   function open(): Worker {
-    const worker = new Worker(new URL('./digest-thread.ts', import.meta.url), { name: 'store digests' })
+    const worker = new Worker(new URL('./digest-thread.ts', import.meta.url), {
+      name: 'store digests',
+      // It holds two hashes a body; a large young generation would only be kept memory.
+      resourceLimits: { maxYoungGenerationSizeMb: 2 },
+    })
     worker.on('message', (reply: DigestReply) => {
       waiting.get(reply.body)?.shift()?.resolve(reply)
       if (--asked === 0) worker.unref()

@@ -7,6 +7,7 @@ import { createHash, hash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { dropYoungGarbage } from '../../memory.ts'
 import { type StagedBlob, StagingError, type StagingOptions, StoreError } from '../store.ts'
 import { HOST, stagedName, stagingFolder } from './blobs.ts'
 import { reasonOf } from './database.ts'
@@ -21,6 +22,9 @@ const SPARE = 32
 
 /** Bytes after which the disk is asked to start writing, so that the end of a body does not wait for all of it. */
 const SYNC_EVERY = 32 * 1024 * 1024
+
+/** Bytes after which the buffers they arrived in are collected. */
+const COLLECT_EVERY = 4 * 1024 * 1024
 
 /** Age in milliseconds at which a file of a process that cannot be asked counts as left behind. */
 const ABANDONED = 24 * 60 * 60_000
@@ -119,6 +123,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
     done.catch(() => undefined)
     out.busy.push(done)
     out.sha256.update(bytes)
+    if (out.size % COLLECT_EVERY < length) dropYoungGarbage()
     if (out.size - out.synced >= SYNC_EVERY) {
       out.synced = out.size
       out.sync = out.sync.then(() => out.handle.datasync())

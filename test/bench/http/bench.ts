@@ -13,6 +13,8 @@ import { board, card, items, OPEN_RULES, page } from './documents.ts'
 export const HEAD: Row = ['Work', 'Scriptorium', 'bare node:http', 'ratio', 'target']
 
 const MB = 1024 * 1024
+/** As `npm start` does it. */
+const SERVE = [process.execPath, '--max-semi-space-size=4', 'server/launch.mjs', 'serve', '-c']
 
 /** Starts the server on a fresh data folder and stores the documents. */
 async function prepare(folder: string): Promise<ServerProcess> {
@@ -40,7 +42,7 @@ async function prepare(folder: string): Promise<ServerProcess> {
     await writeFile(join(site, `list-${i}.html`), '<!doctype html><title>List</title><ul id="list"></ul>')
   await writeFile(join(site, 'one.html'), '<!doctype html><title>List</title><ul id="list"></ul>')
   run(['server/launch.mjs', 'import', '-c', settings, '--site', 'localhost', site])
-  return startProcess([process.execPath, 'server/launch.mjs', 'serve', '-c', settings])
+  return startProcess([...SERVE, settings])
 }
 
 function run(args: string[]): void {
@@ -197,13 +199,7 @@ export async function benchHttp(say: (line: string) => void): Promise<Row[]> {
     const fresh = await prepare(folder)
     for (const row of await blobRows(fresh)) add(row)
     await fresh.stop()
-    const server = await startProcess([
-      process.execPath,
-      'server/launch.mjs',
-      'serve',
-      '-c',
-      join(folder, 'settings.json'),
-    ])
+    const server = await startProcess([...SERVE, join(folder, 'settings.json')])
     const { url } = server
     const Cookie = await visitor(url)
     add(await readRow('GET 6 KB page', url, '/small.html', { Cookie }, '>= 0.6'))
