@@ -69,6 +69,26 @@ export interface Property {
   value: string
 }
 
+/**
+ * Something inside a document that can be found by its keys, such as a microdata item. Entries belong to a version of the
+ * document, go along with it to other places, and go away with it.
+ */
+export interface Entry {
+  /** Tells entries of one document apart. */
+  item: string
+  keys: readonly string[]
+}
+
+/**
+ * What must hold of the site's entries when the changes of a commit are done: how many entries, at all paths, carry every
+ * key of one of the alternatives.
+ */
+export interface Guard {
+  any: readonly (readonly string[])[]
+  /** No entry, at least one, or at most one. */
+  expect: 'none' | 'some' | 'single'
+}
+
 export type Change =
   | {
       op: 'put'
@@ -81,6 +101,8 @@ export type Change =
       shown?: number
       /** Data derived from the bytes, by name; replaces all earlier derived data of the path. */
       derived?: Record<string, string>
+      /** What the bytes hold; replaces all earlier entries of the path. */
+      entries?: readonly Entry[]
     }
   /** A file, or a collection with everything below it. */
   | { op: 'delete'; path: string; expect?: Expectation }
@@ -96,6 +118,8 @@ export type Change =
       type?: string
       kind?: 'document' | 'blob'
       derived?: Record<string, string>
+      /** Taken only with `derived`. */
+      entries?: readonly Entry[]
     }
   /** Content, type, derived data and properties are copied; `deep` takes the members of a collection along. */
   | {
@@ -108,7 +132,11 @@ export type Change =
       type?: string
       kind?: 'document' | 'blob'
       derived?: Record<string, string>
+      /** Taken only with `derived`. */
+      entries?: readonly Entry[]
     }
+  /** Rewrites the named derived data; bytes and version stay. */
+  | { op: 'derive'; path: string; expect?: Expectation; derived: Record<string, string> }
   /** Dead properties and shown times; bytes and version stay. */
   | {
       op: 'describe'
@@ -144,6 +172,8 @@ export interface Commit {
   requires?: Record<string, number>
   /** Counters that this commit raises by one. */
   raises?: string[]
+  /** What must hold of the site's entries once the changes are done, else nothing is done. */
+  guards?: readonly Guard[]
 }
 
 export type CommitResult =
@@ -160,6 +190,8 @@ export type CommitResult =
     }
   | { ok: false; reason: 'version'; path: string; current?: Resource }
   | { ok: false; reason: 'counter'; counter: string; current: number }
+  /** A guard did not hold; `guard` is its place among those of the commit. */
+  | { ok: false; reason: 'guard'; guard: number }
   /** Nothing stored where something is needed, or the parent of an explicit collection, copy or move is missing. */
   | { ok: false; reason: 'missing'; path: string }
   /** A file stands where a collection is needed, or the other way round. */
@@ -181,8 +213,17 @@ export interface SiteStore {
   derived(path: string, name: string): Promise<string | undefined>
   /** One kind of derived data of the whole site, ascending by path. */
   allDerived(name: string): AsyncIterable<{ path: string; version: number; value: string }>
-  /** Rewrites the named derived data without making a new version; ignored if the resource changed meanwhile. */
-  derive(resource: Resource, derived: Record<string, string>): Promise<void>
+  /**
+   * Rewrites the named derived data, and the entries if given, without making a new version; ignored if the resource
+   * changed meanwhile.
+   */
+  derive(resource: Resource, derived: Record<string, string>, entries?: readonly Entry[]): Promise<void>
+  /**
+   * Entries that carry all keys, in no order; an indexed query.
+   *
+   * @param limit at most so many
+   */
+  lookup(keys: readonly string[], limit?: number): Promise<{ path: string; item: string }[]>
   properties(path: string): Promise<Property[]>
   counters(): Promise<Record<string, number>>
   /** Events of a path with a greater id than `after` (all kept ones if undefined), oldest first. */

@@ -4,6 +4,7 @@ import { namesCollection, placeOf } from '../paths.ts'
 import { addTo, propertyWeight, ZERO } from '../tags.ts'
 import { deriveAll, resolve } from './contents.ts'
 import { type Draft, nextId, refuse, rowAt, settle } from './draft.ts'
+import { exchangeEntries } from './entries.ts'
 import type { ChangeOf, PackedChange } from './jobs.ts'
 import {
   addCollection,
@@ -29,6 +30,7 @@ export function applyChange(draft: Draft, change: PackedChange): void {
   else if (change.op === 'collection') makeCollection(draft, change)
   else if (change.op === 'move') move(draft, change)
   else if (change.op === 'copy') copy(draft, change)
+  else if (change.op === 'derive') derive(draft, change)
   else describe(draft, change)
 }
 
@@ -90,6 +92,7 @@ function put(draft: Draft, change: ChangeOf<'put'>): void {
   if (bytes !== undefined) statements.setBody.run(row.id, bytes)
   else if (old?.in_file === 0) statements.removeBody.run(row.id)
   deriveAll(draft, row.id, change.derived)
+  exchangeEntries(draft, row.id, change.entries)
   exchange(draft, folder, old, row)
 }
 
@@ -114,6 +117,13 @@ function makeCollection(draft: Draft, change: ChangeOf<'collection'>): void {
   if (row !== undefined) refuse(row.kind === 0 ? 'version' : 'kind', change.path, row)
   requireParent(draft, change.path)
   addCollection(draft, change.path)
+}
+
+function derive(draft: Draft, change: ChangeOf<'derive'>): void {
+  const row = rowAt(draft, change.path)
+  if (!meets(change.expect, row)) refuse('version', change.path, row)
+  if (row === undefined) refuse('missing', change.path)
+  deriveAll(draft, row.id, change.derived)
 }
 
 function describe(draft: Draft, change: ChangeOf<'describe'>): void {

@@ -112,6 +112,8 @@ export function* checkOrphans({ reader, writer }: CheckContext): Generator<Found
       owners: 'SELECT id FROM resource WHERE kind <> 0 AND in_file = 0',
     },
     { name: 'derived', what: 'Derived data belong to nothing', owners: 'SELECT id FROM resource' },
+    { name: 'entry', what: 'Index entries belong to nothing', owners: 'SELECT id FROM entry_text' },
+    { name: 'entry_text', what: 'Entries belong to nothing', owners: 'SELECT id FROM resource' },
     { name: 'property', what: 'Properties belong to nothing', owners: 'SELECT id FROM resource' },
   ]
   for (const { name, what, owners } of table) {

@@ -5,6 +5,7 @@ import type { CommitResult, EventDraft } from '../store.ts'
 import { applyChange } from './apply.ts'
 import { adoptFile } from './blobs.ts'
 import { type Draft, forget, keep, Refusal, resourceAt, type SiteState, settle, type Transaction } from './draft.ts'
+import { requireGuards } from './entries.ts'
 import type { Job, PackedChange } from './jobs.ts'
 import { addCollection } from './placing.ts'
 
@@ -98,6 +99,7 @@ function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
   if (draft.founded) addCollection(draft, '/')
   if (commit.requires !== undefined) requireCounters(draft, commit.requires)
   for (const change of commit.changes) applyChange(draft, change)
+  if (commit.guards !== undefined) requireGuards(draft, commit.guards)
   const counters: Record<string, number> = {}
   for (const name of commit.raises ?? []) {
     counters[name] = draft.statements.raise.get(draft.site.id, name)?.value ?? 0

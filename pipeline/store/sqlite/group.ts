@@ -6,6 +6,7 @@ import { removeLater, syncFolders } from './blobs.ts'
 import { runCommit } from './commit.ts'
 import { reasonOf } from './database.ts'
 import { Refusal, type Transaction, type WriterState } from './draft.ts'
+import { exchangeEntries } from './entries.ts'
 import type { Answer, Job } from './jobs.ts'
 import { flushSums } from './sums.ts'
 
@@ -25,6 +26,7 @@ function derive({ writer: { statements } }: Transaction, job: Extract<Job, { tas
   const row = site === undefined ? undefined : statements.find.get(site.id, place.folder, place.name)
   if (site === undefined || row === undefined || row.version !== job.version) return
   for (const [name, value] of Object.entries(job.derived)) statements.derive.run(row.id, name, site.id, value)
+  if (job.entries !== undefined) exchangeEntries({ statements, site }, row.id, job.entries)
 }
 
 function startTransaction(writer: WriterState): Transaction {

@@ -9,10 +9,15 @@ export type PackedContent =
   | { offset: number; length: number; digest?: string }
   | { file: string; sha256: string; sha1: string; md5: string; size: number }
 
+/** What a change carries beside its bytes, its entries as one text. */
+type Packed<C extends Change> = C extends { entries?: unknown } ? Omit<C, 'entries'> & { entries?: string } : C
+
+type PackedPut = Packed<Extract<Change, { op: 'put' }>>
+
 /** A change with its bytes taken out. */
 export type PackedChange =
-  | Exclude<Change, { op: 'put' }>
-  | (Omit<Extract<Change, { op: 'put' }>, 'content'> & { content: PackedContent })
+  | Packed<Exclude<Change, { op: 'put' }>>
+  | (Omit<PackedPut, 'content'> & { content: PackedContent })
 
 /** A change of one kind with its bytes taken out. */
 export type ChangeOf<Op extends PackedChange['op']> = Extract<PackedChange, { op: Op }>
@@ -36,6 +41,8 @@ export type Job =
       path: string
       version: number
       derived: Record<string, string>
+      /** As one text. */
+      entries?: string
     }
   | { task: 'setting'; id: number; at: number; name: string; value: string }
 

@@ -2,6 +2,7 @@
 
 import { isStorable, namesCollection } from '../paths.ts'
 import { type Change, type Content, StoreError } from '../store.ts'
+import { packEntries } from './entries.ts'
 import type { PackedChange, PackedContent } from './jobs.ts'
 import type { Cargo } from './writer.ts'
 
@@ -61,7 +62,13 @@ function packContent(content: Content, cargo: Cargo[]): PackedContent {
   return packed
 }
 
-/** Takes the bytes out of a change. @param cargo receives them */
+/** Takes the bytes out of a change, and makes its entries one text. @param cargo receives them */
 export function packChange(change: Change, cargo: Cargo[]): PackedChange {
-  return change.op === 'put' ? { ...change, content: packContent(change.content, cargo) } : change
+  if (change.op === 'put') {
+    const { entries, ...rest } = change
+    return { ...rest, content: packContent(change.content, cargo), ...(entries && { entries: packEntries(entries) }) }
+  }
+  if (change.op !== 'move' && change.op !== 'copy') return change
+  const { entries, ...rest } = change
+  return { ...rest, ...(entries && { entries: packEntries(entries) }) }
 }

@@ -4,6 +4,7 @@ import { endOf, namesCollection, parentOf, placeOf } from '../paths.ts'
 import type { Expectation } from '../store.ts'
 import { ZERO } from '../tags.ts'
 import { type Draft, nextId, refuse, rowAt } from './draft.ts'
+import { removeEntries } from './entries.ts'
 import { pathOf, type ResourceRow } from './rows.ts'
 import { removeMembers } from './subtree.ts'
 import { gain, markMembership, share } from './sums.ts'
@@ -135,6 +136,7 @@ export function removeRow(draft: Draft, row: ResourceRow): void {
   else if (row.in_file === 1) statements.leaveBlob.run(at, row.digest)
   else statements.removeBody.run(row.id)
   statements.removeDerived.run(row.id)
+  removeEntries(draft, row.id)
   if (row.properties !== null) statements.removeProperties.run(row.id)
   statements.remove.run(site.id, row.folder, row.name)
   exchange(draft, row.folder, row, undefined)

@@ -7,6 +7,7 @@ import type { Body, Property, Resource, SiteStore } from '../store.ts'
 import { ZERO } from '../tags.ts'
 import { blobFile } from './blobs.ts'
 import type { Database } from './database.ts'
+import { type EntryReader, prepareEntryReader } from './entry-reader.ts'
 import { type EventReader, prepareEvents } from './event-reader.ts'
 import { COLUMNS, MEMBER_COLUMNS, type MemberTuple, memberOf, pathOf, type ResourceRow, resourceOf } from './rows.ts'
 import { walk } from './walk.ts'
@@ -72,10 +73,13 @@ export interface Reader {
   context: ReaderContext
   reads: ReturnType<typeof prepareReads>
   events: EventReader
+  entries: EntryReader
 }
 
 export function prepareReader(context: ReaderContext): Reader {
-  return { context, reads: prepareReads(context.database), events: prepareEvents(context) }
+  const { database } = context
+  const entries = prepareEntryReader(database)
+  return { context, reads: prepareReads(database), events: prepareEvents(context), entries }
 }
 
 /** Root of a site without commits: an empty collection. */
@@ -129,7 +133,7 @@ async function listSlowly(context: ReaderContext, site: number, collection: stri
 }
 
 /** Reads of one site. @param name of the site; it need not exist yet */
-export function readSite({ context, reads, events }: Reader, name: string): SiteReader {
+export function readSite({ context, reads, events, entries }: Reader, name: string): SiteReader {
   let known: number | undefined
   /** Number of the site; 0, which no site has, before its first commit. */
   const site = (): number => (known ??= reads.site.get(name)?.id) ?? 0
@@ -191,6 +195,9 @@ export function readSite({ context, reads, events }: Reader, name: string): Site
         const found = derived(path, kind)
         if (found !== undefined) yield { path, ...found }
       }
+    },
+    async lookup(keys, limit = Number.MAX_SAFE_INTEGER) {
+      return entries.lookup(site(), keys, limit)
     },
     async properties(path) {
       const { folder, name } = placeOf(path)

@@ -3,6 +3,7 @@
 import { namesCollection, placeOf } from '../paths.ts'
 import { deriveAll, inline } from './contents.ts'
 import { type Draft, nextId, refuse, rowAt, settle } from './draft.ts'
+import { copyEntries, exchangeEntries } from './entries.ts'
 import type { ChangeOf } from './jobs.ts'
 import { exchange, insert, lastSeenWithin, meets, removeRow, requireParent, seconds, shownSecond } from './placing.ts'
 import { kindNumber, pathOf, type ResourceRow } from './rows.ts'
@@ -75,6 +76,7 @@ export function move(draft: Draft, change: ChangeOf<'move'>): void {
   else if (change.derived !== undefined) {
     statements.removeDerived.run(row.id)
     deriveAll(draft, row.id, change.derived)
+    exchangeEntries(draft, row.id, change.entries)
   }
   exchange(draft, source.folder, source, undefined)
   exchange(draft, folder, undefined, row)
@@ -111,8 +113,13 @@ export function copy(draft: Draft, change: ChangeOf<'copy'>): void {
   }
   insert(draft, row)
   if (source.properties !== null) statements.copyProperties.run(row.id, source.id)
-  if (change.derived !== undefined && source.kind !== 0) deriveAll(draft, row.id, change.derived)
-  else statements.copyDerived.run(row.id, source.id)
+  if (change.derived !== undefined && source.kind !== 0) {
+    deriveAll(draft, row.id, change.derived)
+    exchangeEntries(draft, row.id, change.entries)
+  } else {
+    statements.copyDerived.run(row.id, source.id)
+    copyEntries(draft, source.id, row.id)
+  }
   if (source.kind === 0 && change.deep) row.members = copyMembers(draft, change.from, change.to, modified, sameSecond)
   exchange(draft, folder, undefined, row)
 }

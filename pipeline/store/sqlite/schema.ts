@@ -7,11 +7,11 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 1
+const FORMAT = 2
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
- * Bodies, derived data and properties hang on a number that survives moves.
+ * Bodies, derived data, entries and properties hang on a number that survives moves.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS progress (
@@ -62,6 +62,20 @@ CREATE TABLE IF NOT EXISTS derived (
   PRIMARY KEY (id, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS derived_name ON derived (site, name);
+
+CREATE TABLE IF NOT EXISTS entry (
+  site INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  id INTEGER NOT NULL,
+  item TEXT NOT NULL,
+  PRIMARY KEY (site, key, id, item)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entry_item ON entry (id, item);
+
+CREATE TABLE IF NOT EXISTS entry_text (
+  id INTEGER PRIMARY KEY,
+  lines TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE IF NOT EXISTS property (
   id INTEGER NOT NULL,

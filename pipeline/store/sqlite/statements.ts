@@ -71,6 +71,24 @@ export function prepareStatements(database: Database) {
     ),
     removeDerivedBelow: run(`DELETE FROM derived WHERE id IN (${IDS_BELOW})`),
 
+    entryText: database.prepare<{ lines: string }>('SELECT lines FROM entry_text WHERE id = ?'),
+    setEntryText: run('INSERT OR REPLACE INTO entry_text (id, lines) VALUES (?, ?)'),
+    removeEntryText: run('DELETE FROM entry_text WHERE id = ?'),
+    copyEntryText: run('INSERT INTO entry_text (id, lines) SELECT ?, lines FROM entry_text WHERE id = ?'),
+    removeEntryTextsBelow: run(`DELETE FROM entry_text WHERE id IN (${IDS_BELOW})`),
+    addEntry: run('INSERT OR IGNORE INTO entry (site, key, id, item) VALUES (?, ?, ?, ?)'),
+    removeEntry: run('DELETE FROM entry WHERE id = ? AND item = ?'),
+    removeEntries: run('DELETE FROM entry WHERE id = ?'),
+    copyEntries: run('INSERT INTO entry (site, key, id, item) SELECT ?, key, ?, item FROM entry WHERE id = ?'),
+    removeEntriesBelow: run(`DELETE FROM entry WHERE id IN (${IDS_BELOW})`),
+    countEntries: database.prepare<{ count: number }>(
+      'SELECT count(*) AS count FROM (SELECT 1 FROM entry WHERE site = ? AND key = ? LIMIT ?)',
+    ),
+    entriesOf: database.prepare<{ id: number; item: string }>('SELECT id, item FROM entry WHERE site = ? AND key = ?'),
+    hasEntry: database.prepare<{ there: number }>(
+      'SELECT 1 AS there FROM entry WHERE site = ? AND key = ? AND id = ? AND item = ?',
+    ),
+
     property: database.prepare<{ value: string }>(
       'SELECT value FROM property WHERE id = ? AND namespace = ? AND name = ?',
     ),
@@ -122,6 +140,10 @@ export function prepareCopies(database: Database) {
     `INSERT INTO body (id, bytes) SELECT copy.id, body.bytes ${pairs} JOIN body ON body.id = original.id WHERE ${below}`,
     `INSERT INTO derived (id, name, site, value) SELECT copy.id, derived.name, copy.site, derived.value ${pairs}
      JOIN derived ON derived.id = original.id WHERE ${below}`,
+    `INSERT INTO entry_text (id, lines) SELECT copy.id, entry_text.lines ${pairs}
+     JOIN entry_text ON entry_text.id = original.id WHERE ${below}`,
+    `INSERT INTO entry (site, key, id, item) SELECT copy.site, entry.key, copy.id, entry.item ${pairs}
+     JOIN entry ON entry.id = original.id WHERE ${below}`,
     `INSERT INTO property (id, namespace, name, value) SELECT copy.id, property.namespace, property.name, property.value
      ${pairs} JOIN property ON property.id = original.id WHERE ${below}`,
   ].map(sql => database.prepare(sql))

@@ -15,6 +15,7 @@ import {
   StoreError,
 } from '../store.ts'
 import { prepareFolders } from './blobs.ts'
+import { packEntries } from './entries.ts'
 import { checkChange, isTooLarge, namesIn, packChange } from './orders.ts'
 import { prepareReader, readSite } from './reader.ts'
 import { connectReader, LOCK_WAIT, prepareTables } from './schema.ts'
@@ -106,8 +107,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
           for (const staged of own) await staged.discard()
         }
       },
-      async derive({ path, version }, derived) {
-        await writer.submit({ task: 'derive', at: clock(), site: name, path, version, derived }, [])
+      async derive({ path, version }, derived, entries) {
+        const packed = entries && { entries: packEntries(entries) }
+        await writer.submit({ task: 'derive', at: clock(), site: name, path, version, derived, ...packed }, [])
       },
     }
   }

@@ -16,6 +16,8 @@ export function removeMembers(draft: Draft, collection: string): void {
   const below = [site.id, collection, endOf(collection)] as const
   statements.removeBodiesBelow.run(...below)
   statements.removeDerivedBelow.run(...below)
+  statements.removeEntriesBelow.run(...below)
+  statements.removeEntryTextsBelow.run(...below)
   statements.removePropertiesBelow.run(...below)
   statements.leaveBlobsBelow.run(at, ...below)
   statements.removeBelow.run(...below)
@@ -40,7 +42,7 @@ export function moveMembers(draft: Draft, from: string, to: string, seen: number
 }
 
 /**
- * Copies all members with their bytes, derived data and properties.
+ * Copies all members with their bytes, derived data, entries and properties.
  * @param modified unix milliseconds given to every copy
  * @param sameSecond 1 when something was served at the destination in that very second
  * @returns the sum of the new collection, whose row must exist

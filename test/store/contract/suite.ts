@@ -1,6 +1,7 @@
 import type { Open } from '../fixture.ts'
 import { describeChanges } from './changes.ts'
 import { describeConcurrency } from './concurrency.ts'
+import { describeEntries } from './entries.ts'
 import { describeEvents } from './events.ts'
 import { describeReading } from './reading.ts'
 import { describeStaging } from './staging.ts'
@@ -13,6 +14,7 @@ export function describeStore(name: string, open: Open): void {
     describe('changes', () => describeChanges(open))
     describe('moves and copies', () => describeTransfers(open))
     describe('reading', () => describeReading(open))
+    describe('entries', () => describeEntries(open))
     describe('events', () => describeEvents(open))
     describe('concurrency', () => describeConcurrency(open))
     describe('sums of collections', () => describeSums(open))

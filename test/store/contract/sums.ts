@@ -40,6 +40,7 @@ function applyTo(model: Model, change: Change): boolean {
       if (parent(change.path) !== '/' && !model.has(parent(change.path))) return false
       model.set(change.path, undefined)
       return true
+    case 'derive':
     case 'describe':
       return model.has(change.path)
     default: {
