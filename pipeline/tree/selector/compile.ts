@@ -162,6 +162,7 @@ function placeMatching(
   query: Query,
 ) {
   const siblings = element.parentNode ? query.family(element.parentNode).elements : [element]
+  query.spend(6 * siblings.length)
   let place = 0
   const visit = (sibling: ElementNode) => places.set(sibling, test(sibling, query) ? ++place : 0)
   if (last) for (let at = siblings.length - 1; at >= 0; at--) visit(siblings[at] ?? element)
