@@ -1,0 +1,246 @@
+-- Write locks of one site (DAV-90): searching and changing in one step.
+--
+-- KEYS[1]  what all keys begin with, the site in braces, so that they lie in one slot of a cluster
+-- ARGV[1]  operation; ARGV[2]  unix milliseconds, empty for the time of this server; then the operation's own
+--
+--   :lock:<token>   hash: path, scope, depth, owner, user, expires (unix milliseconds)
+--   :at:<path>      tokens of the locks on this very path, in the order in which they were taken
+--   :paths          all locked paths in byte order, for the search below a collection
+--   :exclusive      those of exclusive locks: a shared lock has to look for nothing else
+--   :expiry         "<token> <path>" by the time at which the lock is to be looked at for removal
+--   :hold:<token>   requests that keep the lock alive, by the time until which they have said so
+--
+-- Paths have no slash at their end; the root is empty. Entries of indexes may have outlived their lock: whether a lock
+-- is in effect is read from its record alone.
+
+local base = KEYS[1]
+local time = redis.call('TIME')
+local real = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = tonumber(ARGV[2]) or real
+
+local PATHS = base .. ':paths'
+local EXCLUSIVE = base .. ':exclusive'
+local EXPIRY = base .. ':expiry'
+
+-- Milliseconds after which keys that nobody touches vanish: longer than any lock lives without being touched.
+local KEPT = 86400000
+-- Entries fetched at once from an index.
+local CHUNK = 100
+-- Expired locks removed at once, so that nobody waits long for it.
+local SWEPT = 1000
+
+local function lock_key(token) return base .. ':lock:' .. token end
+local function at_key(path) return base .. ':at:' .. path end
+local function hold_key(token) return base .. ':hold:' .. token end
+
+local function keep(...)
+  for _, key in ipairs({ ... }) do redis.call('PEXPIRE', key, KEPT) end
+end
+
+-- Unix milliseconds by this server until which requests keep a lock alive, or nil.
+local function held_until(token)
+  local last = redis.call('ZREVRANGE', hold_key(token), 0, 0, 'WITHSCORES')
+  local moment = tonumber(last[2])
+  return moment and moment > real and moment or nil
+end
+
+-- The lock of a token, or nil when none is in effect.
+local function find(token)
+  local values = redis.call('HMGET', lock_key(token), 'path', 'scope', 'depth', 'user', 'expires')
+  if not values[1] then return nil end
+  if tonumber(values[5]) <= now and not held_until(token) then return nil end
+  return { token = token, path = values[1], scope = values[2], depth = values[3], user = values[4], expires = values[5] }
+end
+
+local function tell(lock)
+  local values = redis.call('HMGET', lock_key(lock.token), 'name', 'owner')
+  return { lock.token, values[1], lock.scope, lock.depth, values[2], lock.user, lock.expires }
+end
+
+local function tell_all(locks)
+  local told = {}
+  for i, lock in ipairs(locks) do told[i] = tell(lock) end
+  return told
+end
+
+local function drop(token, path)
+  redis.call('DEL', lock_key(token), hold_key(token))
+  redis.call('ZREM', EXPIRY, token .. ' ' .. path)
+  redis.call('ZREM', at_key(path), token)
+  if redis.call('EXISTS', at_key(path)) == 0 then
+    redis.call('ZREM', PATHS, path)
+    redis.call('ZREM', EXCLUSIVE, path)
+  end
+end
+
+local function sweep()
+  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', EXPIRY, '-inf', now, 'LIMIT', 0, SWEPT)) do
+    local token, path = entry:match('^(%S+) (.*)$')
+    local moment = held_until(token)
+    -- Looked at again when the hold may have ended.
+    if moment then redis.call('ZADD', EXPIRY, now + moment - real, entry) else drop(token, path) end
+  end
+end
+
+local function add_at(path, found, fits)
+  for _, token in ipairs(redis.call('ZRANGE', at_key(path), 0, -1)) do
+    local lock = find(token)
+    if lock and fits(lock) then found[#found + 1] = lock end
+  end
+end
+
+local function any() return true end
+local function is_deep(lock) return lock.depth == 'infinity' end
+local function is_exclusive(lock) return lock.scope == 'exclusive' end
+
+-- Locks in whose scope a path lies, outermost first.
+local function locks_on(path)
+  local found = {}
+  local slash = path:find('/', 1, true)
+  while slash do
+    add_at(path:sub(1, slash - 1), found, is_deep)
+    slash = path:find('/', slash + 1, true)
+  end
+  add_at(path, found, any)
+  return found
+end
+
+-- Calls `visit` with the entries of an index below a path in order, until it returns true. It may return where to go on.
+local function each_below(index, path, visit)
+  local from, to = '[' .. path .. '/', '(' .. path .. '0'
+  while true do
+    local entries = redis.call('ZRANGEBYLEX', index, from, to, 'LIMIT', 0, CHUNK)
+    if #entries == 0 then return end
+    from = '(' .. entries[#entries]
+    for _, entry in ipairs(entries) do
+      local verdict = visit(entry)
+      if verdict == true then return end
+      if verdict then
+        from = verdict
+        break
+      end
+    end
+  end
+end
+
+local function locks_below(path, most)
+  local found, paths = {}, 0
+  if most <= 0 then return found end
+  each_below(PATHS, path, function(entry)
+    local before = #found
+    add_at(entry, found, any)
+    if #found > before then paths = paths + 1 end
+    return paths >= most
+  end)
+  return found
+end
+
+local function locks_on_members(path)
+  local found = {}
+  each_below(PATHS, path, function(entry)
+    local slash = entry:find('/', #path + 2, true)
+    -- Everything below a member lies before its name followed by what comes after the slash.
+    if slash then return '[' .. entry:sub(1, slash - 1) .. '0' end
+    add_at(entry, found, any)
+    return false
+  end)
+  return found
+end
+
+local function conflict(path, scope, depth)
+  local fits = scope == 'exclusive' and any or is_exclusive
+  for _, lock in ipairs(locks_on(path)) do
+    if fits(lock) then return lock, 'held' end
+  end
+  if depth ~= 'infinity' then return nil end
+  local found = {}
+  each_below(scope == 'exclusive' and PATHS or EXCLUSIVE, path, function(entry)
+    add_at(entry, found, fits)
+    return #found > 0
+  end)
+  return found[1], 'below'
+end
+
+local operations = {}
+
+function operations.take(token, path, name, scope, depth, owner, user, milliseconds, most)
+  sweep()
+  local holder, where = conflict(path, scope, depth)
+  if holder then return { where, tell(holder) } end
+  if redis.call('ZCARD', EXPIRY) >= tonumber(most) then return { 'full' } end
+  local expires = string.format('%.0f', now + milliseconds)
+  redis.call('HSET', lock_key(token), 'path', path, 'name', name, 'scope', scope, 'depth', depth, 'owner', owner,
+    'user', user, 'expires', expires)
+  redis.call('ZADD', at_key(path), redis.call('INCR', base .. ':taken'), token)
+  redis.call('ZADD', PATHS, 0, path)
+  if scope == 'exclusive' then redis.call('ZADD', EXCLUSIVE, 0, path) end
+  redis.call('ZADD', EXPIRY, expires, token .. ' ' .. path)
+  keep(lock_key(token), at_key(path), PATHS, EXCLUSIVE, EXPIRY, base .. ':taken')
+  return { 'taken', tell(find(token)) }
+end
+
+function operations.find(token)
+  local lock = find(token)
+  return lock and tell(lock) or false
+end
+
+function operations.on(path)
+  return tell_all(locks_on(path))
+end
+
+function operations.members(path)
+  return tell_all(locks_on_members(path))
+end
+
+function operations.below(path, most)
+  return tell_all(locks_below(path, tonumber(most) or math.huge))
+end
+
+function operations.refresh(token, milliseconds)
+  local lock = find(token)
+  if not lock then return false end
+  lock.expires = string.format('%.0f', now + milliseconds)
+  redis.call('HSET', lock_key(token), 'expires', lock.expires)
+  redis.call('ZADD', EXPIRY, lock.expires, token .. ' ' .. lock.path)
+  keep(lock_key(token), at_key(lock.path), PATHS, EXCLUSIVE, EXPIRY)
+  return tell(lock)
+end
+
+-- Ends locks by token; returns how many were in effect.
+operations['end'] = function(token)
+  local lock = find(token)
+  if lock then drop(token, lock.path) end
+  return lock and 1 or 0
+end
+
+operations['end-under'] = function(path, what)
+  local ended = locks_below(path, math.huge)
+  if what == 'all' then add_at(path, ended, any) end
+  for _, lock in ipairs(ended) do drop(lock.token, lock.path) end
+  return #ended
+end
+
+-- Says for a request that the locks of these tokens are to live on for a while; returns the tokens that do.
+function operations.hold(request, user, milliseconds, ...)
+  local kept = {}
+  for _, token in ipairs({ ... }) do
+    local lock = find(token)
+    if lock and lock.user == user then
+      redis.call('ZADD', hold_key(token), real + milliseconds, request)
+      keep(hold_key(token), lock_key(token), at_key(lock.path), PATHS, EXCLUSIVE, EXPIRY)
+      kept[#kept + 1] = token
+    end
+  end
+  return kept
+end
+
+function operations.release(request, ...)
+  for _, token in ipairs({ ... }) do
+    local path = redis.call('HGET', lock_key(token), 'path')
+    redis.call('ZREM', hold_key(token), request)
+    if path and not find(token) then drop(token, path) end
+  end
+  return 0
+end
+
+return operations[ARGV[1]](unpack(ARGV, 3))

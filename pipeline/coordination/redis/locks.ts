@@ -1,0 +1,112 @@
+/** Locks that several processes share, kept in Redis: every call is one run of one script. */
+
+import { hash, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Redis } from 'ioredis'
+import { type Lock, LockError, type Locks, lockKey, MOST_LOCKS } from '../locks.ts'
+
+const SCRIPT = readFileSync(new URL('./locks.lua', import.meta.url), 'utf8')
+const DIGEST = hash('sha1', SCRIPT)
+
+/** Milliseconds that a lock lives on after a process that kept it alive has gone. */
+const HELD = 30_000
+
+export interface RedisLocksOptions {
+  /** A connection; it stays open when the locks are closed. */
+  redis: Redis
+  /** What all keys begin with. */
+  prefix?: string
+  /** Unix milliseconds; the clock of the Redis server if not given, so that all processes go by the same. */
+  clock?: () => number
+  /** Locks of one site at most. */
+  most?: number
+}
+
+/** A lock as the script tells it. */
+type Told = [token: string, path: string, scope: string, depth: string, owner: string, user: string, expires: string]
+
+function lockOf([token, path, scope, depth, owner, user, expires]: Told): Lock {
+  return {
+    token,
+    path,
+    scope: scope === 'shared' ? 'shared' : 'exclusive',
+    depth: depth === 'infinity' ? 'infinity' : 0,
+    owner,
+    user,
+    expires: Number(expires),
+  }
+}
+
+/** Locks in a Redis of version 7 or newer. */
+export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_LOCKS }: RedisLocksOptions): Locks {
+  let closed = false
+
+  async function run<T>(site: string, operation: string, ...rest: readonly (string | number)[]): Promise<T> {
+    if (closed) throw new LockError('Locks are closed')
+    const parameters = [`${prefix}:locks:{${site}}`, operation, clock?.() ?? '', ...rest]
+    try {
+      return (await redis.evalsha(DIGEST, 1, ...parameters).catch((error: unknown) => {
+        if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return redis.eval(SCRIPT, 1, ...parameters)
+        throw error
+      })) as T
+    } catch (cause) {
+      throw new LockError('Locks cannot be reached', { cause })
+    }
+  }
+
+  const list = async (site: string, operation: string, ...rest: readonly (string | number)[]): Promise<Lock[]> =>
+    (await run<Told[]>(site, operation, ...rest)).map(lockOf)
+
+  return {
+    async take(site, { path, scope, depth, owner, user, seconds }) {
+      const token = `opaquelocktoken:${randomUUID()}`
+      const [outcome, told] = await run<['taken' | 'held' | 'below', Told] | ['full', undefined?]>(
+        site,
+        'take',
+        ...[token, lockKey(path), path, scope, depth, owner, user, seconds * 1000, most],
+      )
+      if (!told) return { ok: false, reason: 'full' }
+      const lock = lockOf(told)
+      if (outcome === 'taken') return { ok: true, lock }
+      return { ok: false, reason: 'conflict', holder: lock, below: outcome === 'below' }
+    },
+    async find(site, token) {
+      const told = await run<Told | null>(site, 'find', token)
+      return told ? lockOf(told) : undefined
+    },
+    on: (site, path) => list(site, 'on', lockKey(path)),
+    onMembers: (site, collection) => list(site, 'members', lockKey(collection)),
+    below: (site, path, limit) => list(site, 'below', lockKey(path), limit ?? ''),
+    async refresh(site, token, seconds) {
+      const told = await run<Told | null>(site, 'refresh', token, seconds * 1000)
+      return told ? lockOf(told) : undefined
+    },
+    async end(site, token) {
+      return (await run<number>(site, 'end', token)) > 0
+    },
+    async endUnder(site, path, what) {
+      await run(site, 'end-under', lockKey(path), what)
+    },
+    async keepAlive(site, user, tokens) {
+      const request = randomUUID()
+      const hold = (wanted: readonly string[]) => run<string[]>(site, 'hold', request, user, HELD, ...wanted)
+      const wanted = [...tokens]
+      let kept = wanted.length === 0 ? [] : await hold(wanted)
+      if (kept.length === 0) return { release: async () => undefined }
+      // What fails is tried again; there is time for more than one attempt.
+      const renewal = setInterval(() => void hold(kept).catch(() => undefined), HELD / 3).unref()
+      return {
+        async release() {
+          clearInterval(renewal)
+          const released = kept
+          kept = []
+          // Redis forgets the hold by itself when it cannot be told.
+          if (released.length > 0) await run(site, 'release', request, ...released).catch(() => undefined)
+        },
+      }
+    },
+    async close() {
+      closed = true
+    },
+  }
+}
