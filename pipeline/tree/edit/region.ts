@@ -63,6 +63,8 @@ export function regionAround(
   const next = nextToken(document, ancestors, nodes[to])
   const end = next && offsetOf(document, next)
   if (!next || end === undefined) return undefined
+  // The parser has no true end for a template that the source leaves open.
+  if (next.kind === 'eof' && host.content) return undefined
   const previous = nodes[from - 1]
   const open = previous && isElement(previous) ? openElements(document, previous) : []
   // What an open template holds, and where it would end, is another question.

@@ -94,9 +94,15 @@ export function isBlank(text: string): boolean {
 
 /** The text without white space (of HTML and XML) at both ends, in linear time. */
 export function trimmed(text: string): string {
+  const end = endWithoutSpace(text, text.length)
   let start = 0
-  let end = text.length
   while (start < end && SPACE.includes(text.charAt(start))) start++
-  while (end > start && SPACE.includes(text.charAt(end - 1))) end--
   return text.slice(start, end)
+}
+
+/** Where the white space begins that ends at an offset. */
+export function endWithoutSpace(text: string, end: number): number {
+  let start = end
+  while (start > 0 && SPACE.includes(text.charAt(start - 1))) start--
+  return start
 }

@@ -12,7 +12,7 @@ import {
   type TextNode,
   type TreeDocument,
 } from '../../tree/nodes.ts'
-import { contentOf, isHtmlElement, isLiteral } from './shape.ts'
+import { contentOf, endWithoutSpace, isHtmlElement, isLiteral } from './shape.ts'
 
 export interface Tail {
   /** Where the content of the body ends: at `</body>` or `</html>`, else at the end of the source. */
@@ -47,7 +47,7 @@ function endOfBody(source: string): Tail | undefined {
   let tail: Tail | undefined
   let space = ''
   for (let end = source.length; ; ) {
-    const start = source.slice(0, end).trimEnd().length
+    const start = endWithoutSpace(source, end)
     space = source.slice(start, end) + space
     if (source.charAt(start - 1) !== '>') return tail
     const comment = source.endsWith('-->', start)

@@ -1,0 +1,44 @@
+/** Whether there is any HTML for the content of an element: there is none for a paragraph in a paragraph. */
+
+import { equalNodes } from '../../tree/compare.ts'
+import { parseHtml } from '../../tree/html.ts'
+import { TreeError } from '../../tree/limits.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import { outerMarkup } from '../../tree/serialize.ts'
+import { contentOf, isHtmlElement } from './shape.ts'
+
+/**
+ * Writes an element in nothing but its ancestors and reads it again. When that fails, writing more of the document fails
+ * as well.
+ *
+ * @returns true also where the ancestors themselves cannot be written so
+ */
+export function isWritable(document: TreeDocument, element: ElementNode): boolean {
+  if (document.kind === 'xml') return true
+  const line: ElementNode[] = []
+  for (let node: ParentNode | null = element; node && isElement(node); node = node.parentNode) line.unshift(node)
+  const [root, part] = line
+  if (!root || !part || root.parentNode?.nodeName !== '#document') return true
+  let markup = ''
+  for (const ancestor of line.slice(0, -1)) markup += startTagOf(ancestor)
+  markup += outerMarkup(element, 'html')
+  try {
+    let node: ParentNode = parseHtml(markup, document.root.mode)
+    for (const ancestor of line) {
+      const inner: ElementNode | undefined = node.childNodes
+        .filter(isElement)
+        .find(child => child.tagName === ancestor.tagName)
+      if (!inner) return true
+      node = isHtmlElement(inner, 'template') ? contentOf(inner) : inner
+    }
+    return equalNodes(contentOf(element).childNodes, node.childNodes)
+  } catch (error) {
+    if (error instanceof TreeError) return false
+    throw error
+  }
+}
+
+function startTagOf(element: ElementNode): string {
+  const empty = outerMarkup({ ...element, childNodes: [], content: undefined }, 'html')
+  return empty.slice(0, empty.lastIndexOf('</'))
+}

@@ -1,0 +1,162 @@
+/** Finds the text that gives the planned tree: the ways to write an edit, from the least to the most that is written. */
+
+import {
+  type AnyNode,
+  type ChildNode,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from '../../tree/nodes.ts'
+import { outerMarkup } from '../../tree/serialize.ts'
+import { childrenFound, counterparts, parentsFound } from './counterpart.ts'
+import { markupIn } from './markup.ts'
+import { outcomeOf } from './outcome.ts'
+import { preparePatch, withPatch } from './patch.ts'
+import { type Change, candidates, changedSource, changesOf, type Plan } from './plan.ts'
+import { isLocal, type ProposedEdit, patched, replaced } from './proposal.ts'
+import { type Piece, proverOf } from './prove.ts'
+import { tagsInPlace, trimmed } from './shape.ts'
+import type { Tail } from './tail.ts'
+import { type Attempts, attemptsFor, parseExpected } from './whole.ts'
+import { isWritable } from './writable.ts'
+
+/**
+ * @param document its tree lacks the trailing white space of its body meanwhile
+ * @throws TreeError when the result breaks a limit; EditError when it is no well-formed XML
+ */
+export function write(document: TreeDocument, tail: Tail, plan: Plan): ProposedEdit {
+  const inserted = markupOf(document, plan.parents, plan.nodes)
+  const attempts = attemptsFor(document, tail)
+  const planned = preparePatch(
+    plan.sites.map(({ parent, index, gone, nodes }) => ({ parent, from: index, to: index + gone, nodes })),
+  )
+  const judge = proverOf(document, tail, plan, isLocal(document))
+  const list = candidates(plan)
+  const few = selection(list, Math.max(2, attempts.left - 2))
+  for (const candidate of list) {
+    const changes = changesOf(plan, candidate)
+    const verdict = judge(candidate)
+    if (typeof verdict !== 'string') return inPlace(document, plan, verdict, { changes, way: candidate.way, inserted })
+    if (verdict === 'disproved' || !few.includes(candidate)) continue
+    const proved = withPatch(planned, () => asWhole(attempts, plan, { changes, way: candidate.way, inserted }))
+    if (proved) return proved
+  }
+  const proved = withPatch(planned, () => climb(document, tail, plan, attempts, inserted))
+  if (proved) return proved
+
+  const last = list.findLast(({ way }) => way === 'normalised') ?? list[0]
+  const changes = last ? changesOf(plan, last) : withPatch(planned, () => [wholeChange(document)])
+  const { parsed, nodes, parents } = outcomeOf(attempts, plan, changes)
+  const outcome = { changes, way: 'reparsed' as const, inserted: markupOf(parsed, parents, nodes) }
+  return replaced(document, parsed, { ...outcome, nodes, parents })
+}
+
+/** As many items as there are attempts: the first ones and the last. */
+function selection<T>(list: T[], count: number): T[] {
+  return list.length <= count ? list : [...list.slice(0, count - 1), ...list.slice(-1)]
+}
+
+type Writing = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'>
+
+function inPlace(document: TreeDocument, plan: Plan, pieces: Piece[], writing: Writing): ProposedEdit {
+  const lifts = new Map<ParentNode, ParentNode>(pieces.flatMap(({ lift }) => (lift ? [[lift.element, lift.by]] : [])))
+  const parents = plan.parents.map(parent => lifts.get(parent) ?? parent)
+  const found = new Map<AnyNode, AnyNode>()
+  for (const { expected, nodes } of pieces) {
+    for (const [node, other] of counterparts(expected, nodes, [...plan.nodes, ...parents])) found.set(node, other)
+  }
+  const nodes = childrenFound(found, plan.nodes)
+  return patched(document, pieces, { ...writing, nodes, parents: parentsFound(found, parents) })
+}
+
+/** Tries a text by parsing the whole; the document's tree shows what is expected. */
+function asWhole(attempts: Attempts, plan: Plan, writing: Writing): ProposedEdit | undefined {
+  if (attempts.left-- <= 0) return undefined
+  const { document } = attempts
+  const parsed = parseExpected(attempts, changedSource(document.source, writing.changes))
+  if (!parsed) return undefined
+  const wanted = [...plan.nodes, ...plan.parents]
+  const found = counterparts(document.root.childNodes, parsed.root.childNodes, [document.root, ...wanted])
+  const parents = parentsFound(found, plan.parents).map(parent => (parent === document.root ? parsed.root : parent))
+  return replaced(document, parsed, { ...writing, nodes: childrenFound(found, plan.nodes), parents })
+}
+
+/**
+ * Writes the smallest ancestor that parses to what it is expected to be, at last the whole document. The document's
+ * tree shows what is expected.
+ */
+function climb(
+  document: TreeDocument,
+  tail: Tail,
+  plan: Plan,
+  attempts: Attempts,
+  inserted: string,
+): ProposedEdit | undefined {
+  if (!plan.sites.every(({ host }) => !host || isWritable(document, host))) return undefined
+  const local = isLocal(document)
+  const ancestors = writtenAncestors(document, plan)
+  const few = selection(ancestors, local ? ancestors.length : Math.max(1, attempts.left - 1))
+  for (const ancestor of few) {
+    const rewriting = rewritingPlan(document, ancestor)
+    const [candidate] = candidates(rewriting)
+    if (!candidate) continue
+    const changes = changesOf(rewriting, candidate)
+    const verdict = proverOf(document, tail, rewriting, local)(candidate)
+    // Content that does not parse in its own element does not parse in a larger one either.
+    if (verdict === 'disproved') break
+    if (verdict !== 'unknown') {
+      const { nodes, parents } = plan
+      return inPlace(document, { ...rewriting, nodes, parents }, verdict, { changes, way: 'ancestor', inserted })
+    }
+    if (attempts.left <= 1) break
+    const proved = asWhole(attempts, plan, { changes, way: 'ancestor', inserted })
+    if (proved) return proved
+  }
+  return asWhole({ ...attempts, left: 1 }, plan, { changes: [wholeChange(document)], way: 'document', inserted })
+}
+
+/** Elements around all sites that have both their tags, innermost first. */
+function writtenAncestors(document: TreeDocument, plan: Plan): ElementNode[] {
+  const lines = plan.sites.map(({ parent, host }) => {
+    const line: ElementNode[] = []
+    let node: ParentNode | null | undefined = host ?? parent
+    for (; node && isElement(node); node = node.parentNode) line.push(node)
+    return line
+  })
+  const [first = [], ...others] = lines
+  return first.filter(element => {
+    const place = element.sourceCodeLocation
+    if (!others.every(line => line.includes(element))) return false
+    return place?.startTag !== undefined && place.endTag !== undefined && tagsInPlace(document, element)
+  })
+}
+
+/** Writes an element anew as the tree has it. */
+function rewritingPlan(document: TreeDocument, element: ElementNode): Plan {
+  const parent = element.parentNode ?? document.root
+  const host = isElement(parent) ? parent : undefined
+  const { startOffset = 0, endOffset = 0 } = element.sourceCodeLocation ?? {}
+  const text = host ? markupIn(document.kind, host, [element]) : outerMarkup(element, document.kind)
+  const index = parent.childNodes.indexOf(element)
+  const site = { host, parent, index, gone: 1, nodes: [element], span: { startOffset, endOffset } }
+  return { sites: [{ ...site, texts: [{ way: 'normalised', text }] }], nodes: [], parents: [], local: true }
+}
+
+/** The whole document as its tree stands, behind the document type as its author wrote it. */
+function wholeChange(document: TreeDocument): Change {
+  const { source, kind, root } = document
+  const text = root.childNodes.map(node => {
+    const place = node.sourceCodeLocation
+    const kept = node.nodeName === '#documentType' && place
+    return kept ? source.slice(place.startOffset, place.endOffset) : outerMarkup(node, kind)
+  })
+  return { start: 0, end: source.length, text: text.join(kind === 'xml' ? '\n' : '') }
+}
+
+/** Markup of nodes that stand, or will stand, in the last of these parents; without white space outside. */
+export function markupOf(document: TreeDocument, parents: ParentNode[], nodes: ChildNode[]): string {
+  const [host] = parents.slice(-1)
+  if (document.kind === 'html' && host && isElement(host)) return trimmed(markupIn('html', host, nodes))
+  return trimmed(nodes.map(node => outerMarkup(node, document.kind)).join(''))
+}
