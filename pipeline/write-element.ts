@@ -18,9 +18,9 @@ import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
 import type { Site } from './site.ts'
 import { contentTag } from './store/tags.ts'
 import { encode, TreeError } from './tree/document.ts'
-import { type Edit, EditError, edit, type Placement, type ProposedEdit } from './tree/edit/edit.ts'
+import { type Edit, EditError, edit, type Placement, type ProposedEdit, type View } from './tree/edit/edit.ts'
 import { typesOf } from './tree/microdata.ts'
-import { type ChildNode, isElement, type TreeDocument } from './tree/nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
 import { type Selector, selectFirst } from './tree/selector/selector.ts'
 import { outerMarkup } from './tree/serialize.ts'
 
@@ -166,8 +166,9 @@ async function commitEdit(
   const bytes = encode(proposal.source, before !== undefined && hasByteOrderMark(before))
   const digest = hash('sha256', bytes)
   const { derived, tag } = proposal.propose(view => {
-    if (write.op === 'put' || write.op === 'post') checkConfiguration(view.nodes, site, write.path, authority)
-    return { derived: derive(view.document, site.settings.ns), tag: elementTag(view.nodes, view.document, digest) }
+    const derived = derive(view.document, site.settings.ns)
+    if (write.op === 'put' || write.op === 'post') checkConfiguration(site, write.path, view, derived, authority)
+    return { derived, tag: elementTag(view.nodes, view.document, digest) }
   })
   const event = mutationEvent(site.settings.ns, site.settings.host, describe(write, proposal, tag), write.cause)
   const rulesTouched = !sameDeclarations(derived.access, site.rules.document(write.path))
@@ -214,12 +215,16 @@ function hasByteOrderMark(bytes: Uint8Array): boolean {
 
 /**
  * Who may only add to a part of a page must not be able to write the site's rules through it, so new configuration items
- * need the right to PUT the whole document, as directives do (COMP-147).
+ * need the right to PUT the whole document, as directives do (COMP-147). So does what changes the declarations of items
+ * that it does not stand in, such as an element with the id that a rule's `itemref` names.
  *
  * @throws Fault 422
  */
-function checkConfiguration(nodes: ChildNode[], site: Site, path: string, authority: Authority): void {
-  if (!nodes.some(node => bringsConfiguration(node, `${site.settings.ns}/`))) return
+function checkConfiguration(site: Site, path: string, view: View, derived: Derived, authority: Authority): void {
+  const prefix = `${site.settings.ns}/`
+  const brings = view.nodes.some(node => bringsConfiguration(node, prefix))
+  if (!brings && (sameDeclarations(derived.access, site.rules.document(path)) || standsWithin(view.parents, prefix)))
+    return
   if (authority.admit({ ask: 'put', path, exists: true }) === 'allow') return
   throw new Fault(
     422,
@@ -230,8 +235,20 @@ function checkConfiguration(nodes: ChildNode[], site: Site, path: string, author
 
 function bringsConfiguration(node: ChildNode, prefix: string): boolean {
   if (!isElement(node)) return false
-  if (typesOf(node).some(type => type.startsWith(prefix))) return true
-  return node.childNodes.some(child => bringsConfiguration(child, prefix))
+  return configures(node, prefix) || node.childNodes.some(child => bringsConfiguration(child, prefix))
+}
+
+function configures(element: ElementNode, prefix: string): boolean {
+  return typesOf(element).some(type => type.startsWith(prefix))
+}
+
+/** Whether each of some nodes is a configuration item or lies inside one: whoever may write there was let in by its author. */
+function standsWithin(nodes: readonly ParentNode[], prefix: string): boolean {
+  return nodes.every(node => {
+    for (let outer: ParentNode | null = node; outer && isElement(outer); outer = outer.parentNode)
+      if (configures(outer, prefix)) return true
+    return false
+  })
 }
 
 function derive(document: TreeDocument, ns: string): Derived {
