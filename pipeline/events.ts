@@ -22,12 +22,13 @@ export interface Mutation {
   destination?: string
 }
 
-/** Whole documents up to this size travel in their event (EVT-25); characters. */
+/** Whole documents up to this size travel in their event (EVT-25); bytes. */
 const LARGEST_WHOLE_BODY = 64 * 1024
 
 /** The body of a whole-document event: documents that are small enough, nothing for others (EVT-25). */
 export function wholeBody(text: string | undefined): string {
-  return text !== undefined && text.length <= LARGEST_WHOLE_BODY ? text : ''
+  if (text === undefined || text.length > LARGEST_WHOLE_BODY) return ''
+  return Buffer.byteLength(text) <= LARGEST_WHOLE_BODY ? text : ''
 }
 
 function escapeText(text: string): string {
