@@ -184,9 +184,19 @@ export class Site {
 
   #settle(resource: Resource, known: Settled): Held {
     const before = this.#cache.get(this.store.name, resource.path)
-    const tree = known.settle?.()
+    const tree = this.#settleTree(known)
     before?.releaseTree()
     return new Held(resource, { bytes: known.bytes }, known.profile, tree)
+  }
+
+  /** The commit stands whatever happens here: a tree that cannot follow is parsed anew when somebody needs it. */
+  #settleTree(known: Settled): TreeDocument | undefined {
+    try {
+      return known.settle?.()
+    } catch (error) {
+      this.#report('A parsed document could not follow its commit', { path: known.path, error })
+      return undefined
+    }
   }
 
   #applyRules(commit: Commit, settled: Map<string, Settled>, counters: Record<string, number>): void {
