@@ -25,20 +25,26 @@ export async function queryDocument(
   authority: Authority,
 ): Promise<Answer> {
   const { path } = read
-  const held = await site.find(path)
-  settleOutcome(authority.admit({ ask: 'read', path, exists: held !== undefined }), 'GET', read.requested, authority)
-  if (!held) throw absent()
-  if (excludes(read.accept, 'multipart/mixed'))
-    throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
-  if (!held.isDocument) throw notHtml()
+  const find = async () => {
+    const held = await site.find(path)
+    settleOutcome(authority.admit({ ask: 'read', path, exists: held !== undefined }), 'GET', read.requested, authority)
+    if (!held) throw absent()
+    if (!held.isDocument) throw notHtml()
+    return held
+  }
+  await find()
   const text = (await readText()).trim()
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
   const selector = toSelector(text)
+  // The document may have changed while the body was on its way.
+  const held = await find()
   const document = site.tree(held)
   const elements = selectAll(selector, document)
   const keys = elements.map(element => ({ element, document }))
   if (keys.length > 0)
     settleOutcome(authority.admit({ ask: 'read-elements', path, exists: true, keys }), 'GET', read.requested, authority)
+  if (excludes(read.accept, 'multipart/mixed'))
+    throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = elementParts(document, elements, held)
   const tag = matchesTag(text, places)
   const reading = { read, shared: authority.shareable(path, keys), reuse: undefined }

@@ -12,7 +12,7 @@ import type { Range, SelectorRange } from './http/range.ts'
 import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './read-elements.ts'
 import { wholeAnswer } from './read-whole.ts'
 import type { Site } from './site.ts'
-import { selectAll, selectFirst } from './tree/selector/selector.ts'
+import { type Selector, selectAll, selectFirst } from './tree/selector/selector.ts'
 
 export interface Read {
   /** Canonical path: that of the index for a directory. */
@@ -49,10 +49,12 @@ export interface Reading {
  * @throws Fault with the answer of the first gate that fails (HTTP-1, gates 8 to 12)
  */
 export async function readResource(site: Site, read: Read, authority: Authority): Promise<Answer> {
-  const { path } = read
+  const { path, range } = read
+  // A selector that does not parse is told before anything is looked for (gate 7).
+  const selector = range?.unit === 'selector' ? toSelector(range.selector) : undefined
   const held = await site.find(path)
   if (!held) return absence(site, read, authority)
-  if (read.range?.unit === 'selector') return readElements(site, read, read.range, held, authority)
+  if (range?.unit === 'selector' && selector) return readElements(site, read, range, selector, held, authority)
   settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
   const reading = readingOf(site, read, held, authority, authority.shareable(path))
   if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld')
@@ -82,9 +84,15 @@ async function absence(site: Site, read: Read, authority: Authority): Promise<An
   return { status: 301, headers, body: '' }
 }
 
-function readElements(site: Site, read: Read, range: SelectorRange, held: Held, authority: Authority): Answer {
+function readElements(
+  site: Site,
+  read: Read,
+  range: SelectorRange,
+  selector: Selector,
+  held: Held,
+  authority: Authority,
+): Answer {
   const { path } = read
-  const selector = toSelector(range.selector)
   if (!held.isDocument) {
     settleOutcome(
       authority.admit({ ask: 'read', path, exists: true, head: read.head }),

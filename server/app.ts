@@ -102,6 +102,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     knowMethod,
     guardReserved,
     openSession,
+    needSession,
     dispatch(parts),
   ]
   for (const step of steps) app.use(step)
@@ -128,7 +129,16 @@ function newCookie(parts: AppParts, client: Client, site: string, request: Incom
   if (!hosted || hosted.site.store.name !== site) return undefined
   const name = `${hosted.settings.brand}_session`
   const session = hosted.sessions.open(cookieValue(request.headers.cookie, name))
-  return session.issue && sessionCookie(name, session.issue, hosted.settings.sessions.idle, client.secure)
+  return session.issue && cookieOf(hosted.settings, client, session.issue)
+}
+
+function cookieOf(settings: SiteSettings, client: Client, value: string): string {
+  const { brand, publicUrl, sessions } = settings
+  return sessionCookie(`${brand}_session`, value, {
+    lifetime: sessions.idle,
+    secure: client.secure || publicUrl?.startsWith('https:') === true,
+    embedded: sessions.embedded,
+  })
 }
 
 function report(parts: AppParts, request: IncomingMessage, path: string, status: number, started: number): void {
@@ -238,8 +248,7 @@ function addCookie(state: State, answer: Answer): void {
   const { hosted, session, client } = state
   if (!hosted || !session?.issue || answer.cookieless) return
   if (answer.headers['Cache-Control']?.startsWith('public')) return
-  const { brand, sessions } = hosted.settings
-  answer.headers['Set-Cookie'] = sessionCookie(`${brand}_session`, session.issue, sessions.idle, client.secure)
+  answer.headers['Set-Cookie'] = cookieOf(hosted.settings, client, session.issue)
 }
 
 function chooseSite({ hosting }: AppParts): Step {
@@ -299,6 +308,11 @@ const openSession: Step = ({ req, state }, next) => {
   })
   state.session = sessions.open(foreign ? undefined : cookieValue(req.headers.cookie, `${settings.brand}_session`))
   return next()
+}
+
+const needSession: Step = ({ req, state }, next) => {
+  if (!state.session?.missing || !WRITES.has(req.method ?? '')) return next()
+  throw new Fault(409, 'NoSession', 'The change came without a session.')
 }
 
 function dispatch(parts: AppParts): Step {

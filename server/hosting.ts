@@ -7,7 +7,7 @@ import type { Basis } from '../pipeline/rederive.ts'
 import { Site } from '../pipeline/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
-import { type Sessions, signedSessions } from './session.ts'
+import { externalSessions, type Sessions, signedSessions } from './session.ts'
 import { siteRules } from './site-rules.ts'
 
 /** A site with what the edge needs beside the pipeline's part. */
@@ -57,7 +57,10 @@ export function createHosting(parts: {
       basis: basisOf(store, name),
       report: (message, details) => log.warn({ site: name, ...details }, message),
     })
-    const sessions = signedSessions({ secret: parts.secret, site: name, lifetime: settings.sessions.idle })
+    const { external, idle } = settings.sessions
+    const sessions = external
+      ? externalSessions()
+      : signedSessions({ secret: parts.secret, site: name, lifetime: idle })
     return { site, settings, sessions }
   }
 

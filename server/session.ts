@@ -10,6 +10,8 @@ export interface Session {
   id: string
   /** Set when the answer has to carry the cookie: value for `Set-Cookie`, without attributes. */
   issue?: string
+  /** There is no session and none can be had: the request brought no cookie, and this server issues none (SSN-4). */
+  missing?: true
 }
 
 export interface Sessions {
@@ -92,6 +94,11 @@ export function signedSessions(options: {
   }
 }
 
+/** Sessions whose cookie another edge issues: whatever it is, it is one session; without it there is none (SSN-4). */
+export function externalSessions(): Sessions {
+  return { open: cookie => (cookie ? { id: hash('sha256', cookie).slice(0, 32) } : { id: '', missing: true }) }
+}
+
 /**
  * The value of one cookie in a `Cookie` field.
  *
@@ -112,12 +119,19 @@ export function cookieValue(field: string | undefined, name: string): string | u
   return undefined
 }
 
-/**
- * `Set-Cookie` of a session (SSN-2).
- *
- * @param lifetime milliseconds
- */
-export function sessionCookie(name: string, value: string, lifetime: number, secure: boolean): string {
-  const attributes = `Path=/; Max-Age=${Math.floor(lifetime / 1000)}; HttpOnly; SameSite=Lax`
-  return `${name}=${value}; ${attributes}${secure ? '; Secure' : ''}`
+/** What of a site's settings the cookie shows. */
+export interface CookiePolicy {
+  /** Milliseconds. */
+  lifetime: number
+  /** The site's public origin is HTTPS. */
+  secure: boolean
+  /** The site is shown in frames of other sites. */
+  embedded: boolean
+}
+
+/** `Set-Cookie` of a session (SSN-2). */
+export function sessionCookie(name: string, value: string, { lifetime, secure, embedded }: CookiePolicy): string {
+  // Browsers take `SameSite=None` only together with `Secure`.
+  const reach = embedded ? 'SameSite=None; Secure; Partitioned' : `SameSite=Lax${secure ? '; Secure' : ''}`
+  return `${name}=${value}; Path=/; Max-Age=${Math.floor(lifetime / 1000)}; HttpOnly; ${reach}`
 }
