@@ -135,6 +135,23 @@ export function matches(
   return testFor(selector, document)(element, new Query(document, scope))
 }
 
+/**
+ * The same question for many elements of one document, which share one bounded cost. Elements in contents of templates
+ * may be asked about, too. To be used before the document changes.
+ *
+ * @param scope what `:scope` stands for; the document element when missing
+ * @returns whether an element matches; throws SelectorError (`cost`) when the answers together take too long
+ */
+export function matcherIn(
+  selector: Selector,
+  document: TreeDocument,
+  scope?: ElementNode,
+): (element: ElementNode) => boolean {
+  const test = testFor(selector, document)
+  const query = new Query(document, scope)
+  return element => test(element, query)
+}
+
 /** Elementary steps that a complete search takes; a measure of cost that does not depend on the machine. */
 export function stepsOf(selector: Selector, document: TreeDocument): number {
   return search(selector, document, document.root, () => false).steps
