@@ -10,7 +10,7 @@
 
 import { equalTrees } from '../../tree/compare.ts'
 import { parseDocument } from '../../tree/document.ts'
-import { type ElementNode, isElement, type TreeDocument } from '../../tree/nodes.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
 import { counterparts } from './counterpart.ts'
 import { refusing } from './error.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
@@ -28,11 +28,14 @@ export type { Edit, Placement } from './resolve.ts'
  * Works out an edit. The document is not changed.
  *
  * @param wanted what to do; its nodes belong to the document's tree as it is now
- * @throws EditError when the edit cannot be made
+ * @throws EditError when the edit cannot be made; Error when a node is not of this tree
  */
 export function edit(document: TreeDocument, wanted: Edit): ProposedEdit {
   checkAtRest(document)
   const named = namedElements(wanted)
+  for (const element of named) {
+    if (!belongs(document, element)) throw new Error('The element does not belong to the document.')
+  }
   if (named.every(element => tagsInPlace(document, element))) return propose(document, wanted, named)
   return proposeAnew(document, wanted, named)
 }
@@ -46,6 +49,13 @@ function namedElements(wanted: Edit): ElementNode[] {
     default:
       return [wanted.target]
   }
+}
+
+/** Contents of templates do not know their document. */
+function belongs(document: TreeDocument, element: ElementNode): boolean {
+  let node: ParentNode | null = element
+  while (node && isElement(node)) node = node.parentNode
+  return node === document.root || node?.nodeName === '#document-fragment'
 }
 
 function propose(document: TreeDocument, wanted: Edit, named: ElementNode[]): ProposedEdit {

@@ -34,7 +34,7 @@ export function attemptsFor(document: TreeDocument, tail: Tail): Attempts {
 export function parseExpected(attempts: Attempts, source: string): TreeDocument | undefined {
   const { document, tail, refused } = attempts
   // A mark at the very beginning would not be part of the text when it is read again.
-  if (source.startsWith('\ufeff')) return undefined
+  if (source.startsWith('\ufeff') && !document.source.startsWith('\ufeff')) return undefined
   try {
     const parsed = parseDocument(document.kind, source)
     const ending = bodyOf(parsed)?.childNodes ?? []

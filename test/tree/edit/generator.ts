@@ -1,7 +1,7 @@
 /** Random documents in three grades, fragments and edits, all from one seed. */
 
 import type { Edit, Placement } from '../../../pipeline/tree/edit/edit.ts'
-import { type ElementNode, isElement, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
+import { type DocumentKind, type ElementNode, isElement, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { elementsOf } from '../samples.ts'
 
 /** A number from 0 up to 1, the same sequence for the same seed (mulberry32). */
@@ -81,6 +81,43 @@ const ANY =
   'html head body title base link meta style script noscript template div p span b i a em u font nobr button h1 h2 ul ol li dl dt dd table caption colgroup col tbody thead tfoot tr td th form input select option optgroup textarea pre listing br hr img svg g path foreignObject desc title math mi mo annotation-xml iframe noembed noframes object applet marquee ruby rb rt rp rtc frameset frame xmp plaintext image keygen details summary main'.split(
     ' ',
   )
+
+const XML_TEXT = [
+  'word',
+  ' ',
+  '\n',
+  '\r\n',
+  '\r',
+  '&amp;',
+  '&lt;',
+  '&#13;',
+  '&#x1F600;',
+  '😀',
+  ']',
+  ']]',
+  '&gt;',
+  '"',
+  "'",
+  '<![CDATA[a<b&]]>',
+  '<![CDATA[]]>',
+  '<![CDATA[]]]]>',
+  '\t',
+  '\u00a0',
+]
+
+const XML_ATTRIBUTES = [
+  '',
+  '',
+  '',
+  ' a="1"',
+  " b='&lt;\n'",
+  ' p:a="x"',
+  ' xml:lang="en"',
+  ' xmlns="urn:d"',
+  ' xmlns:p="urn:other"',
+  ' xmlns=""',
+  ' xmlns:q="urn:q"',
+]
 
 /** One generator of markup. */
 export class Writer {
@@ -286,8 +323,43 @@ export class Writer {
     return text
   }
 
+  /** Well-formed XML content; the prefix `p` is declared at the root. */
+  xml(depth: number): string {
+    return this.many(4, () => {
+      const kind = this.below(10)
+      if (kind < 4 || depth <= 0) return this.xmlText()
+      if (kind === 4) return this.pick(['<!-- c -->', '<!---->', '<?pi data?>', '<?pi?>'])
+      const name = this.pick(['a', 'b', 'p:a', 'card', 'Card', 'html', 'p:q'])
+      const tag = `<${name}${this.pick(XML_ATTRIBUTES)}`
+      const content = this.xml(depth - 1)
+      if (content === '' && this.chance(0.7)) return `${tag}${this.pick(['/>', ' />'])}`
+      return `${tag}>${content}</${name}${this.chance(0.1) ? ' ' : ''}>`
+    })
+  }
+
+  xmlText(): string {
+    let text = ''
+    for (let i = this.below(3); i >= 0; i--) text += this.pick(XML_TEXT)
+    return text
+  }
+
+  xmlDocument(): string {
+    const around = (): string => this.gap() + this.pick(['', '', '<!-- x -->', '<?pi x?>']) + this.gap()
+    const declaration = this.pick([
+      '',
+      '<?xml version="1.0"?>',
+      '<?xml version="1.0" encoding="utf-8"?>\r\n',
+      '<!DOCTYPE root>',
+    ])
+    const content = this.xml(4)
+    const root =
+      content === '' ? '<root/>' : `<root xmlns:p="urn:p"${this.pick(['', ' xmlns="urn:r"'])}>${content}</root>`
+    return declaration + (declaration === '' ? around().trimStart() : around()) + root + around()
+  }
+
   /** Markup for a place: mostly what fits there. */
-  fragment(parent: ElementNode | undefined): string {
+  fragment(kind: DocumentKind, parent: ElementNode | undefined): string {
+    if (kind === 'xml') return this.pick(['', '', '<?xml version="1.0"?>', '</a>', '>', '\n', 'x']) + this.xml(2)
     if (this.chance(0.1)) return this.soup(6)
     if (this.chance(0.15)) return this.text()
     const row = (): string =>
@@ -338,10 +410,10 @@ export class Writer {
       case 1:
         return { op: 'move', source: target, anchor: this.nearby(all, target) ?? element(), placement }
       case 2:
-        return { op: 'replace', target, text: this.fragment(outer) }
+        return { op: 'replace', target, text: this.fragment(document.kind, outer) }
       default: {
         const inside = placement === 'append' || placement === 'prepend'
-        return { op: 'insert', anchor: target, placement, text: this.fragment(inside ? target : outer) }
+        return { op: 'insert', anchor: target, placement, text: this.fragment(document.kind, inside ? target : outer) }
       }
     }
   }

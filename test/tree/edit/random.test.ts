@@ -1,6 +1,6 @@
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { TreeError } from '../../../pipeline/tree/limits.ts'
-import type { TreeDocument } from '../../../pipeline/tree/nodes.ts'
+import type { DocumentKind, TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { GRADES, type Grade, randomFrom, Writer } from './generator.ts'
 import { judged } from './judge.ts'
 
@@ -12,9 +12,9 @@ const DOCUMENTS = 350
 /** Edits in a row on one document, so that patched trees are edited again. */
 const EDITS = 4
 
-function document(writer: Writer): TreeDocument | undefined {
+function document(writer: Writer, kind: DocumentKind): TreeDocument | undefined {
   try {
-    return parseDocument('html', writer.document())
+    return parseDocument(kind, kind === 'xml' ? writer.xmlDocument() : writer.document())
   } catch (error) {
     if (error instanceof TreeError) return undefined
     throw error
@@ -22,9 +22,9 @@ function document(writer: Writer): TreeDocument | undefined {
 }
 
 /** @returns the ways that were taken */
-function run(grade: Grade, seed: number, ways: Map<string, number>): void {
+function run(kind: DocumentKind, grade: Grade, seed: number, ways: Map<string, number>): void {
   const writer = new Writer(randomFrom(seed), grade)
-  let current = document(writer)
+  let current = document(writer, kind)
   for (let i = 0; current && i < EDITS; i++) {
     const wanted = writer.edit(current)
     if (!wanted) return
@@ -42,13 +42,17 @@ function run(grade: Grade, seed: number, ways: Map<string, number>): void {
 }
 
 describe('HTTP-24 random edits keep all other bytes and give the expected tree', () => {
-  for (const [i, grade] of GRADES.entries()) {
-    it(`of ${grade} documents`, function () {
+  const samples: [string, DocumentKind, Grade][] = [
+    ...GRADES.map(grade => [`${grade} HTML`, 'html', grade] as [string, DocumentKind, Grade]),
+    ['XML', 'xml', 'tidy'],
+  ]
+  for (const [i, [name, kind, grade]] of samples.entries()) {
+    it(`of ${name}`, function () {
       this.timeout(20_000 + FUZZ * 1000)
       const ways = new Map<string, number>()
-      const end = Date.now() + (FUZZ * 1000) / GRADES.length
+      const end = Date.now() + (FUZZ * 1000) / samples.length
       const first = FUZZ > 0 ? Date.now() % 1_000_000_000 : i * 1_000_000
-      for (let n = 0; FUZZ > 0 ? Date.now() < end : n < DOCUMENTS; n++) run(grade, first + n, ways)
+      for (let n = 0; FUZZ > 0 ? Date.now() < end : n < DOCUMENTS; n++) run(kind, grade, first + n, ways)
       if (FUZZ > 0) console.log(Object.fromEntries(ways))
     })
   }
