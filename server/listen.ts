@@ -58,8 +58,8 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     requireHostHeader: false,
   }
   const answer: RequestListener = (request, response) => {
-    if (!namesSeveralHosts(request)) return handler(request, response)
-    const fault = new Fault(400, 'BadRequest', 'The request names more than one host.')
+    const fault = unusable(request)
+    if (!fault) return handler(request, response)
     const { headers, body } = options.brokenDocument(fault)
     response.writeHead(fault.status, { ...headers, Connection: 'close' }).end(body)
   }
@@ -97,14 +97,17 @@ function originOf(options: ListenOptions, port: number): string {
   return `${options.tls ? 'https' : 'http'}://${host}${port === standard ? '' : `:${port}`}`
 }
 
-/** Two `Host` fields are an attack on somebody in between (RFC 9112 §3.2); Node would take the first. */
-function namesSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+/** What the parser lets pass although nobody in between may read it otherwise. */
+function unusable({ httpVersionMajor, rawHeaders }: IncomingMessage): Fault | undefined {
+  // Without a version it is HTTP/0.9, whose answers have neither status nor end.
+  if (httpVersionMajor < 1) return new Fault(505, 'BadRequest', 'The request does not speak HTTP/1.1.')
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
   }
-  return hosts > 1
+  // Node would take the first of several (RFC 9112 §3.2).
+  return hosts > 1 ? new Fault(400, 'BadRequest', 'The request names more than one host.') : undefined
 }
 
 /** What a client gets whose request the parser refused. */
