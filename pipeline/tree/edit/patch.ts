@@ -37,7 +37,7 @@ export function preparePatch(changes: ListChange[]): Patch {
   const links = new Map<ChildNode, Link>()
   for (const { parent, from, to, nodes } of [...changes].sort((a, b) => b.from - a.from || b.to - a.to)) {
     const list = lists.get(parent) ?? { parent, before: parent.childNodes, after: parent.childNodes }
-    list.after = [...list.after.slice(0, from), ...nodes, ...list.after.slice(to)]
+    list.after = list.after.slice(0, from).concat(nodes, list.after.slice(to))
     lists.set(parent, list)
     for (const node of parent.childNodes.slice(from, to)) {
       if (!links.has(node)) links.set(node, { node, before: parent, after: null })

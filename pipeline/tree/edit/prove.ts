@@ -170,9 +170,10 @@ function changedChildren(
   { parent, from, to }: { parent: ParentNode; from: number; to: number },
   sites: Site[],
 ): ChildNode[] {
-  const nodes = parent.childNodes.slice(from, to)
-  const ordered = [...sites].sort((a, b) => b.index - a.index || b.gone - a.gone)
-  for (const site of ordered) nodes.splice(site.index - from, site.gone, ...site.nodes)
+  let nodes = parent.childNodes.slice(from, to)
+  for (const { index, gone, nodes: added } of [...sites].sort((a, b) => b.index - a.index || b.gone - a.gone)) {
+    nodes = nodes.slice(0, index - from).concat(added, nodes.slice(index - from + gone))
+  }
   return nodes
 }
 

@@ -1,16 +1,23 @@
 /** Edits written as one line, for tables of cases. */
 
 import type { Edit, Placement } from '../../../pipeline/tree/edit/edit.ts'
-import type { ElementNode, TreeDocument } from '../../../pipeline/tree/nodes.ts'
-import { elementsOf } from '../samples.ts'
+import { type ChildNode, type ElementNode, isElement, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
 
 /** The element with this id, or else the first with this name. */
 export function element(document: TreeDocument, name: string): ElementNode {
-  const all = elementsOf(document.root)
   const hasId = (e: ElementNode): boolean => e.attrs.some(a => a.name === 'id' && a.value === name)
-  const found = all.find(hasId) ?? all.find(e => e.tagName === name)
+  const found = search(document.root.childNodes, hasId) ?? search(document.root.childNodes, e => e.tagName === name)
   if (!found) throw new Error(`no ${name}`)
   return found
+}
+
+function search(nodes: ChildNode[], test: (element: ElementNode) => boolean): ElementNode | undefined {
+  for (const node of nodes) {
+    if (!isElement(node)) continue
+    const found = test(node) ? node : search((node.content ?? node).childNodes, test)
+    if (found) return found
+  }
+  return undefined
 }
 
 /**
