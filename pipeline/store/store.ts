@@ -270,6 +270,23 @@ export class StoreError extends Error {
   }
 }
 
+/** A small value beside the documents that is kept for a time, such as what a visitor's session holds. */
+export interface Note {
+  /** Not empty; any characters but NUL. */
+  key: string
+  value: string
+  /** Unix milliseconds from which on the note is gone. */
+  expires: number
+}
+
+export type NoteChange =
+  /** Replaces what was kept under the key. */
+  | { op: 'keep'; note: Note }
+  /** One note; none is fine, too. */
+  | { op: 'drop'; key: string }
+  /** Every note whose key begins with the text. */
+  | { op: 'drop-all'; prefix: string }
+
 export interface Store {
   /** The site of this name; made on its first commit. Names of sites are host names in lower case. */
   site(name: string): SiteStore
@@ -279,6 +296,11 @@ export interface Store {
   /** A small value that belongs to the whole installation (signing keys, the first password's hash). */
   setting(name: string): Promise<string | undefined>
   setSetting(name: string, value: string): Promise<void>
+  note(key: string): Promise<Note | undefined>
+  /** Notes whose keys begin with a text that is not empty, ascending by key. */
+  notes(prefix: string): Promise<Note[]>
+  /** Carries out all changes in order, or none; durable when it settles. @throws StoreError */
+  changeNotes(changes: readonly NoteChange[]): Promise<void>
   /** Finishes running commits and closes. */
   close(): Promise<void>
 }

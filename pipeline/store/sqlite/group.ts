@@ -8,6 +8,7 @@ import { reasonOf } from './database.ts'
 import { Refusal, type Transaction, type WriterState } from './draft.ts'
 import { exchangeEntries } from './entries.ts'
 import type { Answer, Job } from './jobs.ts'
+import { applyNotes } from './notes.ts'
 import { flushSums } from './sums.ts'
 
 /** A job with the bytes of the message it came in. */
@@ -43,8 +44,10 @@ function startTransaction(writer: WriterState): Transaction {
 
 function work(transaction: Transaction, { job, bytes }: Arrived): CommitResult | undefined {
   if (job.task === 'commit') return runCommit(transaction, job, bytes)
+  const { statements } = transaction.writer
   if (job.task === 'derive') derive(transaction, job, placeOf(job.path))
-  else transaction.writer.statements.setSetting.run(job.name, job.value)
+  else if (job.task === 'notes') applyNotes(statements, job.changes)
+  else statements.setSetting.run(job.name, job.value)
   return undefined
 }
 

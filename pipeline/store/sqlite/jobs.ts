@@ -1,6 +1,6 @@
 /** What the threads of the store say to each other. */
 
-import type { Change, Commit, CommitResult, StoreError } from '../store.ts'
+import type { Change, Commit, CommitResult, NoteChange, StoreError } from '../store.ts'
 
 /**
  * Bytes of a change on their way to the writer: a stretch of the buffer that travels with the message, or a staged file.
@@ -45,6 +45,7 @@ export type Job =
       entries?: string
     }
   | { task: 'setting'; id: number; at: number; name: string; value: string }
+  | { task: 'notes'; id: number; at: number; changes: readonly NoteChange[] }
 
 /** A message to the writer. */
 export type WriterMessage =

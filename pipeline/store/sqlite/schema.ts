@@ -7,7 +7,7 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 2
+const FORMAT = 3
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
@@ -129,6 +129,13 @@ CREATE TABLE IF NOT EXISTS setting (
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS note (
+  key TEXT PRIMARY KEY,
+  expires INTEGER NOT NULL,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS note_expires ON note (expires);
 `
 
 /** Milliseconds to wait for another process's write transaction. */

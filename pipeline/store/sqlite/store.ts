@@ -16,6 +16,7 @@ import {
 } from '../store.ts'
 import { prepareFolders } from './blobs.ts'
 import { packEntries } from './entries.ts'
+import { checkNotes, prepareNotes } from './notes.ts'
 import { checkChange, isTooLarge, namesIn, packChange } from './orders.ts'
 import { prepareReader, readSite } from './reader.ts'
 import { connectReader, LOCK_WAIT, prepareTables } from './schema.ts'
@@ -133,6 +134,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
     async setSetting(name, value) {
       await writer.submit({ task: 'setting', at: clock(), name, value }, [])
+    },
+    ...prepareNotes(database, clock),
+    async changeNotes(changes) {
+      checkNotes(changes)
+      if (changes.length > 0) await writer.submit({ task: 'notes', at: clock(), changes }, [])
     },
     close: () => (closing ??= close()),
   }

@@ -6,6 +6,7 @@ import { reasonOf } from './database.ts'
 import type { WriterState } from './draft.ts'
 import { type Arrived, runGroup } from './group.ts'
 import type { WriterData, WriterMessage, WriterReply } from './jobs.ts'
+import { prepareForgetting } from './notes.ts'
 import { prepareRetention } from './retention.ts'
 import { connectWriter } from './schema.ts'
 import { prepareStatements } from './statements.ts'
@@ -27,6 +28,7 @@ const { folder, eventRetention, lockWait }: WriterData = workerData
 
 const database = connectWriter(folder, lockWait)
 const retention = prepareRetention(database, eventRetention)
+const forgetNotes = prepareForgetting(database)
 const sweep = prepareSweep(database, folder)
 const writer: WriterState = {
   database,
@@ -48,11 +50,12 @@ function clean(now: number): boolean {
   writer.statements.begin.run()
   try {
     const events = retention.trim(now)
+    const notes = forgetNotes(now)
     const unused = sweep.unused(now - GRACE)
     const unknown = shard < 256 ? sweep.unknown((shard++).toString(16).padStart(2, '0')).files : []
     writer.statements.commit.run()
     removeLater([...unused.files, ...unknown])
-    return events || unused.more
+    return events || notes || unused.more
   } catch (error) {
     if (database.inTransaction()) writer.statements.rollback.run()
     throw error

@@ -3,6 +3,7 @@ import { describeChanges } from './changes.ts'
 import { describeConcurrency } from './concurrency.ts'
 import { describeEntries } from './entries.ts'
 import { describeEvents } from './events.ts'
+import { describeNotes } from './notes.ts'
 import { describeReading } from './reading.ts'
 import { describeStaging } from './staging.ts'
 import { describeSums } from './sums.ts'
@@ -18,6 +19,7 @@ export function describeStore(name: string, open: Open): void {
     describe('events', () => describeEvents(open))
     describe('concurrency', () => describeConcurrency(open))
     describe('sums of collections', () => describeSums(open))
+    describe('notes', () => describeNotes(open))
     describe('staging', () => describeStaging(open))
   })
 }
