@@ -11,10 +11,11 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Fault } from '../pipeline/fault.ts'
 import { expectContinue } from './body.ts'
+import { connections } from './connections.ts'
 
 export interface ListenOptions {
   host: string
@@ -63,9 +64,11 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     const { headers, body } = options.brokenDocument(fault)
     response.writeHead(fault.status, { ...headers, Connection: 'close' }).end(body)
   }
+  const { handle, pending, watch, close } = connections(answer)
   const server: Server = options.tls
-    ? createTlsServer({ ...settings, cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) }, answer)
-    : createServer(settings, answer)
+    ? createTlsServer({ ...settings, cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) }, handle)
+    : createServer(settings, handle)
+  watch(server, options.tls !== undefined)
   // The default cuts heads of more than 2,000 lines off without a word; the size is limited above.
   server.maxHeadersCount = 0
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -76,9 +79,12 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     const { headers, body } = options.brokenDocument(new Fault(400, 'BadRequest', 'The expectation cannot be met.'))
     response.writeHead(417, headers).end(body)
   })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, options))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const before = pending(socket)
+    if (before) before.once('close', () => answerBroken(error, socket, options))
+    else answerBroken(error, socket, options)
+  })
   server.on('connect', (_request, socket: Duplex) => answerBroken({ code: 'CONNECT' }, socket, options))
-  const idle = trackIdle(server)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port: options.port, host: options.host }, () => {
@@ -87,7 +93,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     })
   })
   const { port } = server.address() as AddressInfo
-  return { origin: originOf(options, port), close: grace => closeGracefully(server, idle, grace) }
+  return { origin: originOf(options, port), close: grace => close(server, grace) }
 }
 
 function originOf(options: ListenOptions, port: number): string {
@@ -143,26 +149,4 @@ function answerBroken(error: { code?: string }, socket: Duplex, options: ListenO
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('')}\r\n${body}`)
   setTimeout(() => socket.destroy(), 1_000).unref()
-}
-
-/** Sockets without a request in progress. */
-function trackIdle(server: Server): Set<Socket> {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  return sockets
-}
-
-async function closeGracefully(server: Server, sockets: Set<Socket>, grace: number): Promise<void> {
-  const closed = new Promise<void>(resolve => server.close(() => resolve()))
-  server.closeIdleConnections()
-  const sweep = setInterval(() => server.closeIdleConnections(), 100)
-  const timer = setTimeout(() => {
-    for (const socket of sockets) socket.destroy()
-  }, grace)
-  await closed
-  clearInterval(sweep)
-  clearTimeout(timer)
 }

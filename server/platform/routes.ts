@@ -22,7 +22,7 @@ export function platformRoutes(options: {
   health: () => Health
   open: { health: boolean; metrics: boolean }
 }): Router {
-  const router = new Router()
+  const router = new Router({ strict: true, sensitive: true })
   const known = (brand: string | undefined) => brand !== undefined && options.brands.has(brand)
   const visible = (request: IncomingMessage, open: boolean) => open || isLocal(request)
 

@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path'
 /** Debian package by the command it brings. */
 const NEEDED: Readonly<Record<string, string>> = {
   chromium: 'chromium',
+  openssl: 'openssl',
 }
 
 function isInstalled(command: string): boolean {
