@@ -83,13 +83,13 @@ function chooseForm(held: Held, acceptEncoding: string | undefined): Form {
   return { tag: codedTag(held.tag, coding), coding, bytes: copy, provisional: false }
 }
 
-function fileBody(held: Held): FileBody {
+export function fileBody(held: Held): FileBody {
   const { body } = held
   if ('bytes' in body) throw new Error('bytes in memory are no file')
   return { file: body.file, start: 0, end: body.size }
 }
 
-function rangeAnswer(
+export function rangeAnswer(
   held: Held,
   ranges: Parameters<typeof resolveByteRanges>[0],
   headers: Record<string, string>,

@@ -39,6 +39,7 @@ async function serve(given: Settings, options: ServeOptions): Promise<void> {
   const lines = banner({
     settings,
     publicOrigin: server.publicOrigin,
+    ...(server.mountOrigin !== undefined && { mountOrigin: server.mountOrigin }),
     firstStart: options.firstStart,
     ...(first && password !== undefined && { firstPassword: { user: first.credential.user, password } }),
   })

@@ -7,6 +7,7 @@ import { proxyTrust, type Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { documentCache } from '../pipeline/cache.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
+import { openLocalLocks } from '../pipeline/coordination/local/locks.ts'
 import { type Imported, importFolder } from '../pipeline/import.ts'
 import { rulesAuthority } from '../pipeline/rules-authority.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
@@ -17,14 +18,17 @@ import { errorDocument, errorHeaders } from './documents/error.ts'
 import { securityHeaders } from './documents/security-headers.ts'
 import { createHosting, type Hosting } from './hosting.ts'
 import { keptAnswers } from './kept-answers.ts'
-import { type Listener, listen } from './listen.ts'
+import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { mountsHandler, routeToMount } from './mounts.ts'
 import { platformRoutes } from './platform/routes.ts'
 
 export interface Running {
   /** Such as `http://localhost:8080`. */
   publicOrigin: string
+  /** Origin of the mount when it has a port of its own. */
+  mountOrigin?: string
   hosting: Hosting
   store: Store
   /** Ends gracefully: running requests are answered, commits finished, the store closed. */
@@ -59,14 +63,12 @@ export function openStore(settings: Settings, log: Log): Promise<Store> {
 export async function startServer(settings: Settings, store: Store, log: Log): Promise<Running> {
   const metrics = createMetrics()
   const table = siteTable(settings)
-  const hosting = createHosting({
-    table,
-    store,
-    leases: localLeases({ patience: settings.limits.leaseWait }),
-    cache: documentCache(),
-    log,
-    secret: await sessionSecret(store),
-  })
+  const leases = localLeases({ patience: settings.limits.leaseWait })
+  const cache = documentCache()
+  const hosting = createHosting({ table, store, leases, cache, log, secret: await sessionSecret(store) })
+  const locks = await openLocalLocks({ folder: settings.data })
+  const knowClient = clientReader(proxyTrust(settings.trustProxy))
+  const limits = { bodyIdle: settings.limits.bodyIdle }
   let ready = false
   const platform = platformRoutes({
     brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
@@ -77,9 +79,9 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const fallback = { ...settings.defaults, errorNs: settings.defaults.errorNs ?? `${settings.defaults.ns}/error` }
   const handler = publicApp({
     hosting,
-    knowClient: clientReader(proxyTrust(settings.trustProxy)),
+    knowClient,
     kept: keptAnswers(hosting.isOpen),
-    limits: { bodyIdle: settings.limits.bodyIdle },
+    limits,
     log,
     metrics,
     platform,
@@ -95,10 +97,26 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     },
     fallback,
   })
+  let publicPort: number | undefined
+  const mounts = mountsHandler({
+    place: settings.mount,
+    table,
+    hosting,
+    store,
+    leases,
+    cache,
+    locks,
+    knowClient,
+    limits,
+    log,
+    metrics,
+    publicPort: () => publicPort,
+    fallback,
+  })
+  const isForMount = routeToMount(settings.mount, table, knowClient)
   const headers = securityHeaders()
-  const listener: Listener = await listen(handler, {
+  const listening: Omit<ListenOptions, 'port'> = {
     host: settings.listen.host,
-    port: settings.listen.port,
     tls: settings.tls,
     headers: settings.limits.headers,
     headerWait: settings.limits.headerWait,
@@ -106,19 +124,34 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
       headers: { ...errorHeaders(fault), ...headers(settings.tls !== undefined, true) },
       body: errorDocument(fault, { ...fallback, method: 'GET', path: '/' }),
     }),
+  }
+  const listener = await listen((request, response) => (isForMount(request) ? mounts : handler)(request, response), {
+    ...listening,
+    port: settings.listen.port,
   })
+  publicPort = portOf(listener)
+  const mountListener =
+    'port' in settings.mount ? await listen(mounts, { ...listening, port: settings.mount.port }) : undefined
   ready = true
   return {
     publicOrigin: listener.origin,
+    ...(mountListener && { mountOrigin: mountListener.origin }),
     hosting,
     store,
     async close() {
       ready = false
-      await listener.close(settings.limits.shutdown)
+      const { shutdown } = settings.limits
+      await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])
+      await locks.close()
       await store.close()
       metrics.close()
     },
   }
+}
+
+function portOf({ origin }: Listener): number | undefined {
+  const { port } = new URL(origin)
+  return port === '' ? undefined : Number(port)
 }
 
 /** One header as one string, as rules look it up (LOOK-2). */

@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { firstCredential, withCredential } from '../../config/first-start.ts'
+import { withCredential } from '../../config/first-start.ts'
 import { loadSettings } from '../../config/load.ts'
 import { importFolder } from '../../pipeline/import.ts'
 import type { Site } from '../../pipeline/site.ts'
@@ -14,6 +14,11 @@ export interface TestServer {
   /** Origin of the public surface, without slash at the end. */
   url: string
   port: number
+  /** Address of the mount's root, without slash at the end. */
+  mountUrl: string
+  /** Credentials of the mount, unless the settings name others. */
+  user: string
+  password: string
   running: Running
   /** The site that answers for the test's host. */
   site: Site
@@ -42,8 +47,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { settings } = await loadSettings({ file })
   const log = createLog(settings.log)
   const store = await openStore(settings, log)
-  const first = await firstCredential(store)
-  const running = await start(withCredential(settings, first.credential), store, log)
+  const [user, password] = ['editor', 'a known password']
+  const running = await start(withCredential(settings, { user, password, scope: ['/*'], write: true }), store, log)
   if (options.demo) await importDemo(running.hosting, store)
   const hosted = await running.hosting.open('localhost')
   if (!hosted) throw new Error('no site for localhost')
@@ -51,6 +56,9 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   return {
     url: running.publicOrigin,
     port: Number(new URL(running.publicOrigin).port),
+    mountUrl: running.mountOrigin ?? running.publicOrigin + ('path' in settings.mount ? settings.mount.path : ''),
+    user,
+    password,
     running,
     site: hosted.site,
     data,

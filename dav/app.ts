@@ -1,0 +1,278 @@
+/** The authoring mount as a Koa application. Reading the list of its steps is reading DAV-44 in order. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import Koa from 'koa'
+import type { SiteSettings } from '../config/sites.ts'
+import type { Answer } from '../pipeline/answer.ts'
+import { asFault } from '../pipeline/commit.ts'
+import { Fault } from '../pipeline/fault.ts'
+import { decodeTarget } from '../pipeline/http/path.ts'
+import type { BodySource } from '../pipeline/write-document.ts'
+import { ancestor } from './ancestors.ts'
+import { challenge, isOfficeProbe } from './challenge.ts'
+import { copy, move } from './copy-move.ts'
+import { addCors, preflight } from './cors.ts'
+import type { Visitor } from './credentials.ts'
+import { remove } from './delete.ts'
+import { withoutPrefix } from './destination.ts'
+import { errorAnswer } from './error-answer.ts'
+import type { Exchange } from './exchange.ts'
+import { get } from './get.ts'
+import { isServerOwned, reserved } from './guard.ts'
+import { judgeIf } from './if-gate.ts'
+import { lock } from './lock.ts'
+import { mkcol } from './mkcol.ts'
+import type { Mount } from './mount.ts'
+import { ALLOW, DAV_HEADERS, options } from './options.ts'
+import { post } from './post.ts'
+import { propfind } from './propfind.ts'
+import { proppatch } from './proppatch.ts'
+import { put } from './put.ts'
+import { query } from './query.ts'
+import { report } from './report.ts'
+import { unlock } from './unlock.ts'
+
+/** How a client reached the server. */
+export interface MountClient {
+  /** Host and port that it asked for. */
+  authority: string | undefined
+  secure: boolean
+  address: string
+}
+
+/** One finished request, for log and metrics. */
+export interface Finished {
+  request: IncomingMessage
+  status: number
+  milliseconds: number
+}
+
+/** What the application needs from the server around it. */
+export interface MountParts {
+  /** The mount that answers for a host; undefined when there is none. */
+  mountFor: (authority: string) => Promise<Mount | undefined>
+  /** Path under which mounts answer, without slash at its end; empty where they have origins of their own. */
+  prefix: string
+  knowClient: (request: IncomingMessage) => MountClient
+  /** The body of a request, read when a handler asks for it. */
+  bodyOf: (request: IncomingMessage, response: ServerResponse) => BodySource
+  /** @throws Fault 413 for a declared length over a cap, in bytes */
+  checkLength: (request: IncomingMessage, cap: number) => void
+  send: (request: IncomingMessage, response: ServerResponse, answer: Answer) => Promise<void>
+  /** Headers of every answer, whatever it says. */
+  commonHeaders: (settings: SiteSettings | undefined, secure: boolean) => Readonly<Record<string, string>>
+  /** Origins of the public surface of a site, whose pages may use the mount (DAV-5). */
+  publicOrigins: (settings: SiteSettings, client: MountClient) => readonly string[]
+  finished: (finished: Finished) => void
+  failed: (error: unknown, message: string) => void
+  /** Vocabulary of failures before a site is found. */
+  fallback: Pick<SiteSettings, 'ns' | 'errorNs'>
+}
+
+/** What the steps find out about a request, one after another. */
+interface State {
+  client: MountClient
+  mount?: Mount
+  /** Decoded path of the target, with the prefix. */
+  target?: string
+  visitor?: Visitor
+  path?: string
+  submitted?: ReadonlySet<string>
+  answer?: Answer
+}
+
+type Step = Koa.Middleware<State>
+type Handler = (exchange: Exchange) => Promise<Answer>
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  OPTIONS: options,
+  GET: get,
+  HEAD: get,
+  PUT: put,
+  POST: post,
+  DELETE: remove,
+  PROPFIND: propfind,
+  PROPPATCH: proppatch,
+  MKCOL: mkcol,
+  COPY: copy,
+  MOVE: move,
+  LOCK: lock,
+  UNLOCK: unlock,
+  QUERY: query,
+  REPORT: report,
+}
+
+/** Reads of reserved paths find nothing; everything else is refused (DAV-13). */
+const READS = new Set(['GET', 'HEAD', 'PROPFIND', 'QUERY', 'REPORT'])
+
+/**
+ * @returns the handler of HTTP requests; it never throws and always answers
+ */
+export function mountApp(parts: MountParts): (request: IncomingMessage, response: ServerResponse) => void {
+  const app = new Koa<State>()
+  const steps: Step[] = [
+    conclude(parts),
+    chooseMount(parts),
+    answerPreflight(parts),
+    authenticate,
+    readTarget(parts),
+    guardReserved,
+    checkLength(parts),
+    knowMethod,
+    judgeConditions,
+    dispatch(parts),
+  ]
+  for (const step of steps) app.use(step)
+  app.on('error', error => parts.failed(error, 'request failed'))
+  const application = app.callback()
+  return (request, response) => void application(request, response)
+}
+
+/** Runs all other steps, turns what they return or throw into an answer and sends it. */
+function conclude(parts: MountParts): Step {
+  return async (context, next) => {
+    const { req: request, res: response, state } = context
+    const started = performance.now()
+    context.respond = false
+    state.client = parts.knowClient(request)
+    let answer: Answer
+    try {
+      await next()
+      answer = state.answer ?? failure(parts, context, new Fault(404, 'NotFound', 'Nothing is stored at this address.'))
+    } catch (error) {
+      answer = failure(parts, context, error)
+    }
+    const { mount, client } = state
+    const common = parts.commonHeaders(mount?.settings, client.secure)
+    answer.headers = { ...common, ...DAV_HEADERS, ...answer.headers }
+    if (mount) addCors(request, answer, parts.publicOrigins(mount.settings, client))
+    if (!response.destroyed) await parts.send(request, response, answer).catch(() => response.destroy())
+    parts.finished({ request, status: answer.status, milliseconds: performance.now() - started })
+  }
+}
+
+function failure(parts: MountParts, context: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
+  const error = asFault(thrown)
+  const { mount } = context.state
+  const { ns, errorNs } = mount?.settings ?? parts.fallback
+  const wanted = { ns, errorNs, prefix: parts.prefix, accept: context.req.headers.accept }
+  if (error instanceof Fault) {
+    if (error.status >= 500 && error.details.cause !== undefined) parts.failed(error.details.cause, error.message)
+    return errorAnswer(error, wanted)
+  }
+  parts.failed(error, 'unexpected failure')
+  const fault = new Fault(500, 'Internal', 'The server failed to answer this request. The failure was recorded.')
+  return errorAnswer(fault, wanted)
+}
+
+function chooseMount({ mountFor }: MountParts): Step {
+  return async ({ state }, next) => {
+    const { authority = '' } = state.client
+    if (authority === '')
+      throw new Fault(400, 'BadRequest', 'The request names no host.', { headers: { Connection: 'close' } })
+    const mount = await mountFor(authority)
+    if (!mount) throw new Fault(404, 'NotFound', 'No site is served under this host name.')
+    state.mount = mount
+    return next()
+  }
+}
+
+/** Pages of the site may publish from the browser; browsers ask first, without credentials (DAV-5). */
+function answerPreflight({ publicOrigins }: MountParts): Step {
+  return ({ req, state }, next) => {
+    const { mount, client } = state
+    const answer = mount && preflight(req, publicOrigins(mount.settings, client))
+    if (!answer) return next()
+    state.answer = answer
+    return undefined
+  }
+}
+
+const authenticate: Step = async ({ req, state }, next) => {
+  const { mount, client } = state
+  if (!mount) return
+  const visitor = mount.gatekeeper.visitor(req.headers.authorization, client.address)
+  state.visitor = visitor instanceof Promise ? await visitor : visitor
+  if (state.visitor) return next()
+  if (!isOfficeProbe(req)) throw challenge()
+  state.answer = req.method === 'HEAD' ? { status: 200, headers: { 'Cache-Control': 'no-store' } } : await options()
+}
+
+/** The path of the request, relative to the mount. Above the mount there is only the way to it (DAV-2). */
+function readTarget({ prefix }: MountParts): Step {
+  return async ({ req, state }, next) => {
+    const { url = '/', method = '' } = req
+    if (url === '*' && method === 'OPTIONS') {
+      state.answer = await options()
+      return
+    }
+    const { path: target } = decodeTarget(url, 'mount', !READS.has(method))
+    const path = withoutPrefix(target, prefix)
+    if (path === undefined) state.answer = await ancestor(req, target, prefix)
+    else {
+      state.path = path
+      await next()
+    }
+  }
+}
+
+const guardReserved: Step = ({ req, state }, next) => {
+  const { mount, path = '/' } = state
+  if (!mount || !isServerOwned({ mount }, path) || req.method === 'OPTIONS') return next()
+  if (READS.has(req.method ?? '')) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+  throw reserved()
+}
+
+function checkLength(parts: MountParts): Step {
+  return ({ req, state }, next) => {
+    if (state.mount) parts.checkLength(req, state.mount.settings.maxBody)
+    return next()
+  }
+}
+
+const knowMethod: Step = ({ req }, next) => {
+  if (Object.hasOwn(HANDLERS, req.method ?? '')) return next()
+  throw new Fault(405, 'MethodNotAllowed', 'The mount does not offer this method.', { headers: { Allow: ALLOW } })
+}
+
+const judgeConditions: Step = async ({ req, state }, next) => {
+  const { mount, path, client } = state
+  if (!mount || path === undefined) return
+  state.submitted = await judgeIf(req, mount, path, authoritiesOf(mount, client, req))
+  return next()
+}
+
+function dispatch(parts: MountParts): Step {
+  return async ({ req, res, state }) => {
+    const { mount, path, visitor, client, submitted } = state
+    const handler = HANDLERS[req.method ?? '']
+    if (!mount || path === undefined || !visitor || !submitted || !handler) return
+    const exchange: Exchange = {
+      request: req,
+      response: res,
+      method: req.method ?? '',
+      mount,
+      path,
+      visitor,
+      authorities: authoritiesOf(mount, client, req),
+      submitted,
+      body: parts.bodyOf(req, res),
+    }
+    if (submitted.size === 0) {
+      state.answer = await handler(exchange)
+      return
+    }
+    // An upload that takes longer than its lock lives must not lose it (DAV-83).
+    const hold = await mount.locks.keepAlive(mount.site.store.name, visitor.user, submitted)
+    try {
+      state.answer = await handler(exchange)
+    } finally {
+      hold.release()
+    }
+  }
+}
+
+/** Names by which a `Destination` may call this mount. */
+function authoritiesOf(_mount: Mount, client: MountClient, request: IncomingMessage): string[] {
+  return [client.authority, request.headers.host].filter(name => name !== undefined)
+}

@@ -1,0 +1,101 @@
+/** COPY and MOVE of files and collections (RFC 4918 §9.8 and §9.9, DAV-48). */
+
+import type { Answer } from '../pipeline/answer.ts'
+import { absent } from '../pipeline/decide.ts'
+import { Fault } from '../pipeline/fault.ts'
+import { contentTag } from '../pipeline/resource-tags.ts'
+import { checkConditions } from './conditions.ts'
+import { rootRefused } from './delete.ts'
+import { destinationOf, mayOverwrite } from './destination.ts'
+import { moveElement } from './element-requests.ts'
+import { depthOf, type Exchange, header } from './exchange.ts'
+import { checkLocks, requireParent } from './guard.ts'
+import { checkWritable } from './scope-authority.ts'
+import { transfer } from './transfer.ts'
+import { isCollection, type Node } from './view.ts'
+import { visible } from './visible.ts'
+
+export async function copy(exchange: Exchange): Promise<Answer> {
+  return relocate(exchange, 'copy')
+}
+
+export async function move(exchange: Exchange): Promise<Answer> {
+  if (header(exchange, 'range') === undefined && header(exchange, 'destination-range') === undefined)
+    return relocate(exchange, 'move')
+  return moveElement(exchange, destinationOf(exchange))
+}
+
+async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer> {
+  const { mount, path, visitor } = exchange
+  const destination = destinationOf(exchange)
+  checkWritable(visitor.scope, ...(op === 'move' ? [path, destination] : [destination]))
+  const source = visible(exchange, await mount.view.find(path))
+  if (!source) throw absent()
+  const deep = isDeep(exchange, source, op)
+  const from = source.resource.path
+  const to = toForm(destination, source)
+  checkPlaces(from, to, op)
+  checkConditions(exchange, source)
+  const replaced = await standing(exchange, to)
+  if (replaced && !mayOverwrite(exchange))
+    throw new Fault(412, 'PreconditionFailed', 'Something is stored at the destination, and it may not be replaced.')
+  await checkTransferLocks(exchange, op, from, to, replaced)
+  await requireParent(exchange, to)
+  await transfer(exchange, { op, source, to, deep, replaced })
+  await endLocks(exchange, op, from, replaced)
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
+  if (!isCollection(source)) headers.ETag = contentTag(source.resource.digest)
+  return replaced ? { status: 204, headers } : { status: 201, headers, body: '' }
+}
+
+/** Whether the members go along; a file has none, whatever `Depth` says. */
+function isDeep(exchange: Exchange, source: Node, op: 'copy' | 'move'): boolean {
+  if (!isCollection(source)) return true
+  if (op === 'move') return depthOf(exchange, ['infinity'], 'infinity') === 'infinity'
+  return depthOf<'0' | 'infinity'>(exchange, ['0', 'infinity'], 'infinity') === 'infinity'
+}
+
+/** Collections are known by their slash, whether the client writes it or not (DAV-12). */
+function toForm(destination: string, source: Node): string {
+  const bare = destination.length > 1 && destination.endsWith('/') ? destination.slice(0, -1) : destination
+  if (isCollection(source)) return bare === '/' ? bare : `${bare}/`
+  return bare
+}
+
+/** @throws Fault 403 where one end lies in the other */
+function checkPlaces(from: string, to: string, op: 'copy' | 'move'): void {
+  if (to === '/' || (op === 'move' && from === '/')) throw rootRefused()
+  const [source, destination] = [`${from}/`.replace('//', '/'), `${to}/`.replace('//', '/')]
+  if (source === destination) throw new Fault(403, 'IllegalMove', 'Source and destination are the same.')
+  if (destination.startsWith(source) || source.startsWith(destination))
+    throw new Fault(403, 'IllegalMove', 'One of source and destination lies inside the other.')
+}
+
+/** Whatever has the name of the destination, file or collection. */
+async function standing({ mount }: Exchange, to: string): Promise<Node | undefined> {
+  return (await mount.view.find(to)) ?? (to.endsWith('/') ? mount.view.find(to.slice(0, -1)) : undefined)
+}
+
+async function checkTransferLocks(
+  exchange: Exchange,
+  op: 'copy' | 'move',
+  from: string,
+  to: string,
+  replaced: Node | undefined,
+): Promise<void> {
+  if (op === 'move') await checkLocks(exchange, from, 'subtree')
+  if (!replaced) await checkLocks(exchange, to, 'membership')
+  else await checkLocks(exchange, replaced.resource.path, isCollection(replaced) ? 'subtree' : 'content')
+}
+
+/** Locks do not travel; those on the destination itself stay (DAV-87). */
+async function endLocks(
+  { mount }: Exchange,
+  op: 'copy' | 'move',
+  from: string,
+  replaced: Node | undefined,
+): Promise<void> {
+  const site = mount.site.store.name
+  if (op === 'move') await mount.locks.endUnder(site, from, 'all')
+  if (replaced && isCollection(replaced)) await mount.locks.endUnder(site, replaced.resource.path, 'below')
+}

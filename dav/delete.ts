@@ -1,0 +1,50 @@
+/** DELETE: a file, a collection with everything below it, or an element of a document (DAV-45, DAV-46). */
+
+import type { Answer } from '../pipeline/answer.ts'
+import { absent } from '../pipeline/decide.ts'
+import { Fault } from '../pipeline/fault.ts'
+import { removeTree } from '../pipeline/write-collection.ts'
+import { deleteDocument } from '../pipeline/write-document.ts'
+import { checkConditions } from './conditions.ts'
+import { writeElements } from './element-requests.ts'
+import { depthOf, type Exchange, header } from './exchange.ts'
+import { checkLocks } from './guard.ts'
+import { checkWritable, scopeAuthority } from './scope-authority.ts'
+import { isCollection, type Node } from './view.ts'
+
+export async function remove(exchange: Exchange): Promise<Answer> {
+  const { mount, path, visitor } = exchange
+  checkWritable(visitor.scope, path)
+  if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'delete')
+  const node = await mount.view.find(path)
+  if (!node) throw absent()
+  checkConditions(exchange, node)
+  if (isCollection(node)) {
+    if (node.resource.path === '/') throw rootRefused()
+    depthOf(exchange, ['infinity'], 'infinity')
+  }
+  await checkLocks(exchange, node.resource.path, 'subtree')
+  await removeNode(exchange, node)
+  await mount.locks.endUnder(mount.site.store.name, node.resource.path, 'all')
+  return { status: 204, headers: { 'Cache-Control': 'no-store' } }
+}
+
+export function rootRefused(): Fault {
+  return new Fault(403, 'Forbidden', 'The root of the mount can be neither deleted nor replaced.')
+}
+
+/** Removes a resource from wherever it is kept, with drafts and helper files below it (DAV-62, DAV-73). */
+export async function removeNode({ mount, visitor }: Exchange, node: Node): Promise<void> {
+  const { path } = node.resource
+  const { site, view } = mount
+  if (node.keeper === 'helper') {
+    await view.commit([{ op: 'delete', path }])
+  } else if (isCollection(node)) {
+    await removeTree(site, { path, cause: {} })
+    await view.removeBeside(path)
+  } else if (node.keeper === 'site' || node.published) {
+    const authority = scopeAuthority(visitor.scope)
+    await deleteDocument(site, { path, conditions: undefined, cause: {} }, () => authority)
+    if (node.keeper === 'draft') await view.removeBeside(path)
+  } else await view.removeBeside(path)
+}

@@ -1,0 +1,68 @@
+/** Drafts: empty HTML and XML files that wait for their content, seen by nobody but the mount (DAV-60 to DAV-62). */
+
+import { Fault } from '../pipeline/fault.ts'
+import { kindOf, storedType } from '../pipeline/http/media.ts'
+import type { Resource } from '../pipeline/resource-tags.ts'
+import { ensureParents } from '../pipeline/write-collection.ts'
+import { putDocument } from '../pipeline/write-document.ts'
+import { scratchPut } from '../pipeline/write-scratch.ts'
+import type { Exchange } from './exchange.ts'
+import { memoryBody } from './memory-body.ts'
+import type { Mount } from './mount.ts'
+import { checkWritable, scopeAuthority } from './scope-authority.ts'
+
+const NOTHING = new Uint8Array()
+
+/** What a draft remembers of the request that made it. */
+export interface DraftFacts {
+  type: string
+  language?: string | undefined
+  /** Unix seconds. */
+  shown?: number | undefined
+}
+
+/**
+ * Stores a draft, or renews it.
+ *
+ * @returns its state
+ */
+export async function storeDraft(mount: Mount, path: string, facts: DraftFacts): Promise<Resource | undefined> {
+  await ensureParents(mount.site, path)
+  const { type, language, shown } = facts
+  const resources = await mount.view.commit(
+    scratchPut({
+      path,
+      content: NOTHING,
+      type,
+      ...(language !== undefined && { language }),
+      ...(shown !== undefined && { shown }),
+    }),
+  )
+  return resources?.get(path)
+}
+
+/** Ends a draft whose content has come, or that was deleted. */
+export async function endDraft(mount: Mount, path: string): Promise<void> {
+  await mount.view.commit([{ op: 'delete', path }])
+}
+
+/**
+ * Makes the empty resource that LOCK on an unmapped path promises (DAV-81): a draft, a helper file, or an empty blob.
+ *
+ * @throws Fault 412 when something was made there in the meantime, or what scope and pipeline refuse it with
+ */
+export async function makeEmpty({ mount, visitor, path }: Exchange): Promise<void> {
+  checkWritable(visitor.scope, path)
+  if (await mount.view.find(path))
+    throw new Fault(412, 'PreconditionFailed', 'Something was made at this address in the meantime.')
+  const type = storedType(path, undefined)
+  if (await mount.view.isHelper(path)) {
+    await mount.view.commit(scratchPut({ path, content: NOTHING, type }))
+  } else if (kindOf(type) !== 'blob') {
+    await storeDraft(mount, path, { type })
+  } else {
+    const authority = scopeAuthority(visitor.scope)
+    const write = { path, type, conditions: undefined, cause: {}, body: memoryBody(NOTHING) }
+    await putDocument(mount.site, write, () => authority)
+  }
+}

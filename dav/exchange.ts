@@ -1,0 +1,51 @@
+/** One request on the mount after its first gates: what every method's handler works with. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Fault } from '../pipeline/fault.ts'
+import { trimField } from '../pipeline/http/field-text.ts'
+import type { BodySource } from '../pipeline/write-document.ts'
+import type { Visitor } from './credentials.ts'
+import type { Mount } from './mount.ts'
+
+export interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+  /** Upper case. */
+  method: string
+  mount: Mount
+  /** Decoded path relative to the mount, as requested: with or without a slash at its end (DAV-12). */
+  path: string
+  visitor: Visitor
+  /** Host and port by which the client knows this mount. */
+  authorities: readonly string[]
+  /** Lock tokens that the `If` header submits (DAV-89). */
+  submitted: ReadonlySet<string>
+  /** Read once, in the form the handler needs. */
+  body: BodySource
+}
+
+/** A request header as one string; repeated fields are joined as RFC 9110 §5.3 says. */
+export function header({ request }: Pick<Exchange, 'request'>, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+export type Depth = '0' | '1' | 'infinity'
+
+/**
+ * The `Depth` field.
+ *
+ * @param allowed what the method can do
+ * @param otherwise what an absent field means
+ * @throws Fault 400 for any other value, and for a field that is sent twice
+ */
+export function depthOf<D extends string>(exchange: Exchange, allowed: readonly D[], otherwise: D): D {
+  const field = header(exchange, 'depth')
+  if (field === undefined) return otherwise
+  const written = trimField(field)
+    .toLowerCase()
+    .replace(/\s*,\s*/g, ',')
+  const depth = allowed.find(value => value === written)
+  if (depth !== undefined) return depth
+  throw new Fault(400, 'BadRequest', `Depth must be ${allowed.join(' or ')} here.`)
+}

@@ -1,0 +1,73 @@
+/** GET and HEAD: stored bytes of files, a listing of collections for browsers (DAV-40, DAV-41). */
+
+import type { Answer } from '../pipeline/answer.ts'
+import { absent } from '../pipeline/decide.ts'
+import type { Held } from '../pipeline/held.ts'
+import { evaluateRead, preconditionFailed, rangeApplies, readConditions } from '../pipeline/http/conditions.ts'
+import { formatHttpDate } from '../pipeline/http/http-date.ts'
+import { encodePath } from '../pipeline/http/path.ts'
+import { parseRange, type Range } from '../pipeline/http/range.ts'
+import { fileBody, rangeAnswer } from '../pipeline/read-whole.ts'
+import { contentTag, shownSeconds } from '../pipeline/resource-tags.ts'
+import { readElements } from './element-requests.ts'
+import { type Exchange, header } from './exchange.ts'
+import { listingPage } from './listing-page.ts'
+import { isCollection, type Node } from './view.ts'
+import { visible, visibleMembers } from './visible.ts'
+
+export async function get(exchange: Exchange): Promise<Answer> {
+  const { mount, path } = exchange
+  const node = visible(exchange, await mount.view.find(path))
+  if (!node) throw absent()
+  if (isCollection(node)) return collectionAnswer(exchange, node)
+  const range = parseRange(header(exchange, 'range'))
+  if (range?.unit === 'selector') return readElements(exchange, range)
+  return fileAnswer(exchange, node, range)
+}
+
+async function collectionAnswer(exchange: Exchange, node: Node): Promise<Answer> {
+  const { mount, path } = exchange
+  const { path: location } = node.resource
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=utf-8' }
+  if (!path.endsWith('/')) headers['Content-Location'] = mount.prefix + encodePath(location)
+  const members = await visibleMembers(exchange, node)
+  return { status: 200, headers, body: listingPage(location, members, mount) }
+}
+
+/** Stored bytes; those of a draft are none. */
+async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefined): Promise<Answer> {
+  const { resource } = node
+  const tag = contentTag(resource.digest)
+  const lastModified = shownSeconds(resource) * 1000
+  const headers: Record<string, string> = {
+    ETag: tag,
+    'Last-Modified': formatHttpDate(lastModified),
+    'Accept-Ranges': 'bytes',
+    // A proxy that compresses would change the tag and break every conditional save.
+    'Cache-Control': 'private, no-cache, no-transform',
+    // A page opened in a browser here must not act with the author's password.
+    'Content-Security-Policy': 'sandbox',
+  }
+  const current = { tag, lastModified, sameSecond: resource.sameSecond }
+  const conditions = readConditions(exchange.request.headers)
+  if (conditions) {
+    const verdict = evaluateRead(conditions, current)
+    if (verdict === 412) throw preconditionFailed(tag)
+    if (verdict !== 'proceed') return { status: 304, headers: { ...headers, ETag: verdict.tag } }
+  }
+  headers['Content-Type'] = resource.type
+  if (node.keeper === 'draft') return { status: 200, headers, body: '' }
+  const held = await holding(exchange, node)
+  if (range?.unit === 'bytes' && rangeApplies(header(exchange, 'if-range'), current)) {
+    const part = rangeAnswer(held, range.ranges, headers)
+    if (part) return part
+  }
+  return { status: 200, headers, body: held.bytes ?? fileBody(held) }
+}
+
+/** The bytes that belong to the node. */
+async function holding({ mount }: Exchange, node: Node): Promise<Held> {
+  const held = await mount.view.keeperOf(node).find(node.resource.path)
+  if (!held) throw absent()
+  return held
+}

@@ -1,0 +1,42 @@
+/** A site's mount: the site itself, what is stored beside it, and its settings. */
+
+import type { SiteSettings } from '../config/sites.ts'
+import type { Locks } from '../pipeline/coordination/locks.ts'
+import type { Site } from '../pipeline/site.ts'
+import type { BodySource } from '../pipeline/write-document.ts'
+import type { Attempts } from './attempts.ts'
+import { createGatekeeper, type Gatekeeper } from './credentials.ts'
+import { type HelperNames, helperNames } from './helper-names.ts'
+import { View } from './view.ts'
+
+export interface Mount {
+  site: Site
+  settings: SiteSettings
+  locks: Locks
+  view: View
+  names: HelperNames
+  gatekeeper: Gatekeeper
+  /** A file on disk as the body of a write. */
+  fileBody: (file: string) => BodySource
+  /** Path under which the mount answers, without slash at its end; empty at the root of an origin. */
+  prefix: string
+}
+
+/**
+ * @param scratch the part of the store for drafts and helper files of this site
+ */
+export async function openMount(parts: {
+  site: Site
+  scratch: Site
+  settings: SiteSettings
+  locks: Locks
+  attempts: Attempts
+  fileBody: Mount['fileBody']
+  prefix: string
+}): Promise<Mount> {
+  const { site, scratch, settings, locks, attempts, fileBody, prefix } = parts
+  const names = helperNames(settings.helperFiles)
+  const view = await View.open(site, scratch, names)
+  const gatekeeper = createGatekeeper(settings.credentials, attempts)
+  return { site, settings, locks, view, names, gatekeeper, fileBody, prefix }
+}

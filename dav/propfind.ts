@@ -1,0 +1,163 @@
+/** PROPFIND: properties of a resource and its members (RFC 4918 §9.1, DAV-30 to DAV-37). */
+
+import { setImmediate } from 'node:timers/promises'
+import type { Answer } from '../pipeline/answer.ts'
+import type { Lock } from '../pipeline/coordination/locks.ts'
+import { absent } from '../pipeline/decide.ts'
+import { Fault } from '../pipeline/fault.ts'
+import { readConditions } from '../pipeline/http/conditions.ts'
+import { encodePath } from '../pipeline/http/path.ts'
+import type { Resource } from '../pipeline/resource-tags.ts'
+import { answerTag, memberTag } from './answer-tags.ts'
+import { depthOf, type Exchange, header } from './exchange.ts'
+import { CHECKSUMS_KEY, type Subject } from './live-properties.ts'
+import { lockDiscoveryXml } from './lock-xml.ts'
+import { locksInListing } from './locks-in-force.ts'
+import type { Mount } from './mount.ts'
+import { type PropRequest, readPropRequest } from './prop-request.ts'
+import { keyOf, type PropertyName } from './property-name.ts'
+import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propertyResponse, XML_TYPE } from './response.ts'
+import { isCollection, type Node } from './view.ts'
+import { visible, visibleMembers } from './visible.ts'
+import { LARGEST_XML } from './xml.ts'
+
+const DEPTHS = ['0', '1', '1,noroot', 'infinity'] as const
+type Depth = (typeof DEPTHS)[number]
+
+/** Members written between two turns of the event loop. */
+const SLICE = 500
+
+/** Names asked for times members answered: beyond it a few bytes of request would make hundreds of megabytes of answer. */
+const MOST_CELLS = 500_000
+/** Names that any listing may be asked for, however long it is. */
+const FREE_NAMES = 64
+
+export async function propfind(exchange: Exchange): Promise<Answer> {
+  const depth = depthOf<Depth>(exchange, DEPTHS, '1')
+  const node = visible(exchange, await exchange.mount.view.find(exchange.path))
+  if (!node) throw absent()
+  const collection = isCollection(node)
+  if (collection && depth === 'infinity') throw tooDeep()
+  const asked = readPropRequest(await exchange.body.bytes(LARGEST_XML))
+  const listed = collection && depth !== '0'
+  const members = listed ? await visibleMembers(exchange, node) : []
+  const locks = await shownLocks(exchange.mount, node.resource, listed)
+  const shown = [...locks.own, ...members.flatMap(({ resource }) => locks.of(resource.path))]
+  const tag = answerTag(node.resource, listed ? '1' : '0', shown)
+  const headers: Record<string, string> = { ETag: tag, Vary: 'Depth', 'Cache-Control': 'no-cache, no-transform' }
+  if (collection && !exchange.path.endsWith('/'))
+    headers['Content-Location'] = exchange.mount.prefix + encodePath(node.resource.path)
+  if (isCurrent(exchange, tag)) return { status: 304, headers }
+  headers['Content-Type'] = XML_TYPE
+  checkCells(asked, members.length)
+  const entries = members.map((member): Entry => ({ node: member, etag: memberTag(member.resource), target: false }))
+  if (depth !== '1,noroot' || !collection)
+    entries.unshift({ node, etag: collection ? tag : memberTag(node.resource), target: true })
+  const pieces = await write(exchange, asked, entries, locks)
+  return { status: 207, headers, body: { pieces, size: pieces.reduce((sum, piece) => sum + piece.length, 0) } }
+}
+
+function tooDeep(): Fault {
+  return new Fault(403, 'FiniteDepthOnly', 'Listings go one level deep: send Depth: 0 or 1.', {
+    precondition: { code: 'propfind-finite-depth' },
+  })
+}
+
+function checkCells(asked: PropRequest, members: number): void {
+  if (asked.form !== 'prop' || asked.names.length <= FREE_NAMES || asked.names.length * members <= MOST_CELLS) return
+  throw new Fault(507, 'AllowanceExhausted', 'The request asks for too many properties of too many members at once.')
+}
+
+/** Locks that an answer shows. */
+interface ShownLocks {
+  /** In effect on the target. */
+  own: readonly Lock[]
+  /** In effect on a direct member, by its path. */
+  of: (member: string) => readonly Lock[]
+}
+
+async function shownLocks({ locks, site }: Mount, { path }: Resource, listed: boolean): Promise<ShownLocks> {
+  if (listed) return locksInListing(locks, site.store.name, path)
+  const own = await locks.on(site.store.name, path)
+  return { own, of: () => own }
+}
+
+/**
+ * Conditions on a property answer: only its own tag counts, and `*` never means that a client has it (DAV-50).
+ *
+ * @returns whether the client has the answer already
+ * @throws Fault 412
+ */
+function isCurrent(exchange: Exchange, tag: string): boolean {
+  const conditions = readConditions(exchange.request.headers)
+  if (!conditions) return false
+  const { ifMatch, ifNoneMatch } = conditions
+  const opaque = tag.slice(1, -1)
+  if (ifMatch !== undefined && ifMatch !== '*' && !ifMatch.some(listed => !listed.weak && listed.opaque === opaque))
+    throw new Fault(412, 'PreconditionFailed', 'The resource has other properties by now.', { headers: { ETag: tag } })
+  return ifNoneMatch !== undefined && ifNoneMatch !== '*' && ifNoneMatch.some(listed => listed.opaque === opaque)
+}
+
+/** One resource of the answer. */
+interface Entry {
+  node: Node
+  /** Quoted. */
+  etag: string
+  target: boolean
+}
+
+async function write(exchange: Exchange, asked: PropRequest, entries: Entry[], locks: ShownLocks): Promise<Buffer[]> {
+  const pieces: Buffer[] = []
+  const render = entryWriter(exchange, asked, locks)
+  let text = MULTISTATUS_START
+  for (const [i, entry] of entries.entries()) {
+    text += await render(entry)
+    if (i % SLICE !== SLICE - 1) continue
+    pieces.push(Buffer.from(text))
+    text = ''
+    await setImmediate()
+  }
+  pieces.push(Buffer.from(text + MULTISTATUS_END))
+  return pieces
+}
+
+/** Writes the responses of one answer. */
+function entryWriter(exchange: Exchange, asked: PropRequest, locks: ShownLocks) {
+  const { mount, visitor } = exchange
+  const minimal = wantsMinimal(exchange)
+  const wantsChecksums = namesIn(asked).some(name => keyOf(name) === CHECKSUMS_KEY)
+  const hrefs = (path: string) => mount.prefix + encodePath(path)
+  return async ({ node, etag, target }: Entry): Promise<string> => {
+    const { resource } = node
+    const subject: Subject = {
+      resource,
+      etag,
+      displayName: displayName(resource.path, mount.settings.title ?? mount.settings.host),
+      lockDiscovery: lockDiscoveryXml(target ? locks.own : locks.of(resource.path), hrefs),
+      writable: visitor.scope.write && visitor.scope.covers(resource.path),
+    }
+    if (wantsChecksums && !isCollection(node)) {
+      const checksums = await mount.view.keeperOf(node).store.checksums(resource)
+      if (checksums) subject.checksums = checksums
+    }
+    const dead = await mount.view.properties(node)
+    return propertyResponse(hrefOf(mount.prefix, resource.path), subject, dead, asked, minimal)
+  }
+}
+
+/** `Prefer: return=minimal` and Microsoft's `Brief: t` (DAV-37). */
+export function wantsMinimal(exchange: Exchange): boolean {
+  const prefer = header(exchange, 'prefer')
+  if (prefer !== undefined && /(^|[,;])\s*return\s*=\s*"?minimal\b/i.test(prefer)) return true
+  return header(exchange, 'brief')?.trim().toLowerCase() === 't'
+}
+
+function namesIn(asked: PropRequest): readonly PropertyName[] {
+  return asked.form === 'prop' ? asked.names : asked.form === 'allprop' ? asked.include : []
+}
+
+function displayName(path: string, title: string): string {
+  if (path === '/') return title
+  const end = path.endsWith('/') ? path.length - 1 : path.length
+  return path.slice(path.lastIndexOf('/', end - 1) + 1, end)
+}

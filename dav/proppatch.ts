@@ -1,0 +1,35 @@
+/** PROPPATCH: sets and removes properties, all or nothing (RFC 4918 §9.2, DAV-35). */
+
+import type { Answer } from '../pipeline/answer.ts'
+import { absent } from '../pipeline/decide.ts'
+import { checkConditions } from './conditions.ts'
+import type { Exchange } from './exchange.ts'
+import { checkLocks } from './guard.ts'
+import { judge, onlyWindowsTimes, propstats, readInstructions } from './property-update.ts'
+import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propstat, XML_TYPE } from './response.ts'
+import { checkWritable } from './scope-authority.ts'
+import { isCollection } from './view.ts'
+import { isDav, LARGEST_XML, malformed, parseXmlBody } from './xml.ts'
+
+export async function proppatch(exchange: Exchange): Promise<Answer> {
+  const { mount, path, visitor } = exchange
+  checkWritable(visitor.scope, path)
+  const node = await mount.view.find(path)
+  if (!node) throw absent()
+  checkConditions(exchange, node)
+  const root = parseXmlBody(await exchange.body.bytes(LARGEST_XML))
+  if (!isDav(root, 'propertyupdate'))
+    throw malformed('The root element must be propertyupdate in the namespace "DAV:".')
+  const instructions = readInstructions(root)
+  if (instructions.length === 0) throw malformed('The body neither sets nor removes a property.')
+  await checkLocks(exchange, node.resource.path, 'properties', onlyWindowsTimes(instructions))
+  const judged = judge(instructions, await mount.view.properties(node), isCollection(node))
+  if (!judged.refused) await mount.view.describe(node, judged.patch)
+  const told = propstats(judged) || propstat('', '200 OK')
+  const href = hrefOf(mount.prefix, node.resource.path)
+  return {
+    status: 207,
+    headers: { 'Content-Type': XML_TYPE, 'Cache-Control': 'no-store' },
+    body: `${MULTISTATUS_START}<D:response>${href}${told}</D:response>${MULTISTATUS_END}`,
+  }
+}

@@ -1,0 +1,145 @@
+/** PUT: a whole file, or an element of a document by selector (DAV-42, DAV-43, DAV-45). */
+
+import type { Answer } from '../pipeline/answer.ts'
+import { Fault } from '../pipeline/fault.ts'
+import { formatHttpDate } from '../pipeline/http/http-date.ts'
+import { kindOf, storedType } from '../pipeline/http/media.ts'
+import { contentTag, type Resource, shownSeconds } from '../pipeline/resource-tags.ts'
+import { ensureParents, parentMissing } from '../pipeline/write-collection.ts'
+import { putDocument } from '../pipeline/write-document.ts'
+import { scratchPut } from '../pipeline/write-scratch.ts'
+import { checkBodyFields, checkedBody } from './body-checks.ts'
+import { checkConditions } from './conditions.ts'
+import { endDraft, storeDraft } from './drafts.ts'
+import { writeElements } from './element-requests.ts'
+import { type Exchange, header } from './exchange.ts'
+import { checkLocks, requireParent } from './guard.ts'
+import { memoryBody } from './memory-body.ts'
+import { topmostMissing } from './missing-parents.ts'
+import { parentOf } from './overlay.ts'
+import { checkWritable, scopeAuthority } from './scope-authority.ts'
+import { isCollection, type Node } from './view.ts'
+
+/** What the request says of the file beside its bytes. */
+interface Upload {
+  path: string
+  /** `Content-Type` of the request. */
+  sent: string | undefined
+  /** Stored type (HTTP-20). */
+  type: string
+  language?: string
+  /** `X-OC-Mtime`, unix seconds. */
+  shown?: number
+}
+
+export async function put(exchange: Exchange): Promise<Answer> {
+  const { path, mount, visitor } = exchange
+  checkWritable(visitor.scope, path)
+  checkBodyFields(exchange)
+  if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'put')
+  if (path.endsWith('/')) throw new Fault(400, 'InvalidPath', 'A file has no slash at the end of its name.')
+  const node = await mount.view.find(path)
+  checkConditions(exchange, node)
+  await checkPutLocks(exchange, node)
+  if (node && isCollection(node))
+    throw new Fault(405, 'MethodNotAllowed', 'There is a collection of this name; it cannot be written like a file.')
+  if (mount.settings.mountStrictParents && !node) await requireParent(exchange, path)
+  const upload = readUpload(exchange)
+  if (node?.keeper === 'helper' || (!node && (await mount.view.isHelper(path))))
+    return putHelper(exchange, upload, node)
+  return putOrdinary(exchange, upload, node)
+}
+
+async function checkPutLocks(exchange: Exchange, node: Node | undefined): Promise<void> {
+  const { path, mount } = exchange
+  if (node) await checkLocks(exchange, path, 'content')
+  else await checkLocks(exchange, await topmostMissing(mount.view, path), 'membership')
+}
+
+function readUpload(exchange: Exchange): Upload {
+  const { path } = exchange
+  const sent = header(exchange, 'content-type')
+  const language = header(exchange, 'content-language')
+  const shown = mtime(exchange)
+  return {
+    path,
+    sent,
+    type: storedType(path, sent),
+    ...(language !== undefined && language !== '' && { language }),
+    ...(shown !== undefined && { shown }),
+  }
+}
+
+/** `X-OC-Mtime` (DAV-36): unix seconds, also with a fraction as some clients send it. */
+function mtime(exchange: Exchange): number | undefined {
+  const field = header(exchange, 'x-oc-mtime')?.trim()
+  if (field === undefined || !/^\d{1,12}(\.\d{1,9})?$/.test(field)) return undefined
+  return Math.floor(Number(field))
+}
+
+async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
+  const { mount } = exchange
+  const { path, type, language, shown } = upload
+  const helper = mount.names.of(path)
+  // A helper file outside of helper collections stands in a collection of the site.
+  if (!helper?.inCollection || !mount.names.of(parentOf(path))) await ensureParents(mount.site, path)
+  else if (!(await mount.view.find(parentOf(path)))) throw parentMissing(parentOf(path))
+  const staged = await checkedBody(exchange).stage(mount.settings.maxBody)
+  try {
+    const changes = scratchPut({
+      path,
+      content: staged,
+      type,
+      ...(language !== undefined && { language }),
+      ...(shown !== undefined && { shown }),
+    })
+    const resources = await mount.view.commit(changes)
+    return answer(upload, resources?.get(path), node !== undefined)
+  } finally {
+    await staged.discard()
+  }
+}
+
+async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
+  const { mount, visitor } = exchange
+  const { path, type, sent, language, shown } = upload
+  const draft = node?.keeper === 'draft' ? node : undefined
+  let body = checkedBody(exchange)
+  if (kindOf(type) !== 'blob') {
+    const { maxBody, maxDocument } = mount.settings
+    const bytes = await body.bytes(Math.min(maxBody, maxDocument))
+    if (bytes.length === 0)
+      return answer(upload, await storeDraft(mount, path, { type, language, shown }), node !== undefined)
+    body = memoryBody(bytes)
+  }
+  const authority = scopeAuthority(visitor.scope)
+  // Properties of a draft over nothing were set on the draft; they come along.
+  const properties = draft && !draft.published ? await mount.view.properties(draft) : []
+  await putDocument(
+    mount.site,
+    {
+      path,
+      type: sent,
+      body,
+      conditions: undefined,
+      cause: {},
+      properties,
+      ...(language !== undefined && { language }),
+      ...(shown !== undefined && { shown }),
+    },
+    () => authority,
+  )
+  if (draft) await endDraft(mount, path)
+  const stored = await mount.view.find(path)
+  return answer(upload, stored?.resource, node !== undefined)
+}
+
+function answer(upload: Upload, resource: Resource | undefined, existed: boolean): Answer {
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
+  if (resource) {
+    headers.ETag = contentTag(resource.digest)
+    headers['Last-Modified'] = formatHttpDate(shownSeconds(resource) * 1000)
+  }
+  if (upload.shown !== undefined) headers['X-OC-Mtime'] = 'accepted'
+  return existed ? { status: 204, headers } : { status: 201, headers, body: '' }
+}

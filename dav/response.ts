@@ -1,0 +1,104 @@
+/** One `response` of a multistatus: a resource's properties as a PROPFIND asked for them (RFC 4918 §14.24). */
+
+import { escapeMarkup } from '../pipeline/http/markup.ts'
+import { encodePath } from '../pipeline/http/path.ts'
+import type { Property } from '../pipeline/resource-tags.ts'
+import { ALLPROP, type LiveProperty, liveProperty, type Subject } from './live-properties.ts'
+import type { PropRequest } from './prop-request.ts'
+import { keyOf, type PropertyName } from './property-name.ts'
+import { DAV } from './xml.ts'
+
+export const MULTISTATUS_START = '<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:">'
+export const MULTISTATUS_END = '</D:multistatus>'
+
+/** Content type of every multistatus. */
+export const XML_TYPE = 'application/xml; charset=utf-8'
+
+/** @param path decoded, relative to the mount */
+export function hrefOf(prefix: string, path: string): string {
+  return `<D:href>${escapeMarkup(prefix + encodePath(path))}</D:href>`
+}
+
+/**
+ * An element for a property's name, with its namespace declared (DAV-35).
+ *
+ * @param content as XML; what it needs beside the prefixes `D` and, for its own namespace, `x` it declares itself
+ */
+export function propertyElement({ namespace, name }: PropertyName, content = ''): string {
+  if (namespace === DAV) return content === '' ? `<D:${name}/>` : `<D:${name}>${content}</D:${name}>`
+  const [tag, declaration] = namespace === '' ? [name, ''] : [`x:${name}`, ` xmlns:x="${escapeMarkup(namespace)}"`]
+  return content === '' ? `<${tag}${declaration}/>` : `<${tag}${declaration}>${content}</${tag}>`
+}
+
+/** A dead property as it was set: plain text, or a whole element with attributes and structure. */
+function deadElement(property: Property): string {
+  return property.value.startsWith('<') ? property.value : propertyElement(property, property.value)
+}
+
+export function propstat(elements: string, status: string, extra = ''): string {
+  return `<D:propstat><D:prop>${elements}</D:prop><D:status>HTTP/1.1 ${status}</D:status>${extra}</D:propstat>`
+}
+
+/**
+ * @param dead the resource's dead properties
+ * @param minimal leave out what was not found (DAV-37)
+ */
+export function propertyResponse(
+  href: string,
+  subject: Subject,
+  dead: readonly Property[],
+  request: PropRequest,
+  minimal: boolean,
+): string {
+  const { found, missing } = request.form === 'prop' ? named(subject, dead, request.names) : all(subject, dead, request)
+  // A response needs a propstat, so an empty one stands where nothing was asked for, or nothing is there to be told.
+  const first = found !== '' || missing === '' || minimal ? propstat(found, '200 OK') : ''
+  const second = missing === '' || minimal ? '' : propstat(missing, '404 Not Found')
+  return `<D:response>${href}${first}${second}</D:response>`
+}
+
+interface Told {
+  found: string
+  missing: string
+}
+
+function named(subject: Subject, dead: readonly Property[], names: readonly PropertyName[]): Told {
+  let found = ''
+  let missing = ''
+  const byKey = dead.length === 0 ? undefined : new Map(dead.map(property => [keyOf(property), property]))
+  for (const name of names) {
+    const set = byKey?.get(keyOf(name))
+    const element = set ? deadElement(set) : liveProperty(name)?.element(subject)
+    if (element === undefined) missing += propertyElement(name)
+    else found += element
+  }
+  return { found, missing }
+}
+
+function all(subject: Subject, dead: readonly Property[], request: Exclude<PropRequest, { form: 'prop' }>): Told {
+  const namesOnly = request.form === 'propname'
+  let found = ''
+  for (const property of ALLPROP) found += liveElement(property, subject, dead, namesOnly)
+  for (const property of dead) found += namesOnly ? propertyElement(property) : deadElement(property)
+  if (namesOnly) return { found, missing: '' }
+  const shown = new Set([...ALLPROP.map(({ name }) => keyOf(name)), ...dead.map(keyOf)])
+  const further = named(
+    subject,
+    dead,
+    request.include.filter(name => !shown.has(keyOf(name))),
+  )
+  return { found: found + further.found, missing: further.missing }
+}
+
+/** Nothing where the resource has no such property, or a dead one stands in for it. */
+function liveElement(
+  { name, element }: LiveProperty,
+  subject: Subject,
+  dead: readonly Property[],
+  nameOnly: boolean,
+): string {
+  if (dead.length > 0 && dead.some(property => keyOf(property) === keyOf(name))) return ''
+  const told = element(subject)
+  if (told === undefined) return ''
+  return nameOnly ? propertyElement(name) : told
+}
