@@ -30,7 +30,7 @@ import { post } from './public/post.ts'
 import { put } from './public/put.ts'
 import { query } from './public/query.ts'
 import { send } from './send.ts'
-import { cookieValue, type Session, sessionCookie } from './session.ts'
+import { cookieValue, type Session, type Sessions, sessionCookie } from './session.ts'
 import type { Stage } from './stage.ts'
 
 export interface Limits {
@@ -96,6 +96,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   const app = new Koa<State>()
   const steps: Step[] = [
     conclude(parts),
+    askPlatform(parts),
     chooseSite(parts),
     checkLength,
     readTarget,
@@ -106,8 +107,6 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     dispatch(parts),
   ]
   for (const step of steps) app.use(step)
-  // The platform's own routes need no site; they stand right behind the step that answers.
-  app.middleware.splice(1, 0, parts.platform.routes() as unknown as Step, stopWhenAnswered)
   app.on('error', error => parts.log.error({ err: error }, 'request failed'))
   const application = app.callback()
   return (request, response) => {
@@ -121,8 +120,14 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   }
 }
 
-/** Stops the platform's routes from falling through to the site when they have answered. */
-const stopWhenAnswered: Step = (context, next) => (context.state.answer ? undefined : next())
+/** The platform's own routes, which need no site. */
+function askPlatform({ platform }: AppParts): Step {
+  const routes = platform.routes() as unknown as Step
+  return (context, next) => {
+    // The router would parse absolute-form targets with a parser of Node that is on its way out.
+    return context.req.url?.startsWith('/-') ? routes(context, next) : next()
+  }
+}
 
 function newCookie(parts: AppParts, client: Client, site: string, request: IncomingMessage): string | undefined {
   const hosted = parts.hosting.opened(client.authority ?? '')
@@ -306,8 +311,15 @@ const openSession: Step = ({ req, state }, next) => {
     own: settings.publicUrl ?? ownOrigin(client.secure, client.authority ?? ''),
     listed: new Set(settings.cors),
   })
-  state.session = sessions.open(foreign ? undefined : cookieValue(req.headers.cookie, `${settings.brand}_session`))
+  const own = sessions.open(cookieValue(req.headers.cookie, `${settings.brand}_session`))
+  state.session = foreign && own.issue === undefined ? unseen(sessions) : own
   return next()
+}
+
+/** A session for one request: were its cookie sent, a foreign page could end the visitor's own session. */
+function unseen(sessions: Sessions): Session {
+  const { issue: _, ...session } = sessions.open(undefined)
+  return session
 }
 
 const needSession: Step = ({ req, state }, next) => {

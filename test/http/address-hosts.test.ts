@@ -150,7 +150,15 @@ describe('addresses: hosts', () => {
     })
 
     it('other schemes and no authority are 400', async () => {
-      for (const target of ['ftp://a.example/', 'http:///', 'http://', 'a.example:80', 'x'])
+      for (const target of [
+        'http://user@a.example/',
+        'http://a.example:x/',
+        'ftp://a.example/',
+        'http:///',
+        'http://',
+        'a.example:80',
+        'x',
+      ])
         expect((await at('a.example', target)).status, target).to.equal(400)
     })
   })

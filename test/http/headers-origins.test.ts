@@ -143,15 +143,12 @@ describe('headers: writes from foreign pages', () => {
   })
   after(() => server.close())
 
-  /** A write that carries a cookie keeps its session, unless it is foreign: then it gets a fresh one. */
-  async function keepsSession(fields: Fields, method = 'PUT'): Promise<boolean> {
-    const { headers } = await http(
-      method,
-      '/w/page.txt',
-      { Cookie: cookie, ...fields },
-      method === 'PUT' ? 'x' : undefined,
-    )
-    return headers['set-cookie'] === undefined
+  /** The session in which a write was made: its event tells. */
+  async function sessionOf(fields: Fields, to = { http, server, cookie }): Promise<string | undefined> {
+    const { status } = await to.http('PUT', '/w/page.txt', { Cookie: to.cookie, ...fields }, 'x')
+    expect(status).to.be.oneOf([200, 201])
+    const events = await to.server.site.store.allEvents(undefined, 1000)
+    return events.at(-1)?.session
   }
 
   const cases: [name: string, fields: () => Fields, keeps: boolean][] = [
@@ -189,10 +186,26 @@ describe('headers: writes from foreign pages', () => {
   ]
   for (const [name, fields, keeps] of cases) {
     it(`HTTP-167 SEC-3 ${name}: ${keeps ? 'the session it came with' : 'anonymous, in a fresh session'}`, async () => {
-      for (const method of ['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH'])
-        expect(await keepsSession(fields(), method), method).to.equal(keeps)
+      const own = await sessionOf({})
+      const session = await sessionOf(fields())
+      expect(session).to.match(/^[A-Za-z0-9_-]{20,}$/)
+      if (keeps) expect(session).to.equal(own)
+      else
+        expect(session)
+          .not.to.equal(own)
+          .and.not.to.equal(await sessionOf(fields()))
     })
   }
+
+  it('SSN-1 HTTP-167 whatever a foreign page does, the visitor keeps the own session', async () => {
+    for (const method of ['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH']) {
+      const fields = { Cookie: cookie, Origin: 'https://evil.example', Destination: '/w/y.txt' }
+      const { headers } = await http(method, '/w/page.txt', fields, method === 'PUT' ? 'x' : undefined)
+      expect(headers, method).not.to.have.property('set-cookie')
+    }
+    const first = await http('PUT', '/w/page.txt', { Origin: 'https://evil.example' }, 'x')
+    expect(first.headers['set-cookie']).to.match(/^platform_session=/)
+  })
 
   it('HTTP-167 a foreign write that everybody may make is made', async () => {
     const { status } = await http('PUT', '/w/foreign.txt', { Cookie: cookie, Origin: 'https://evil.example' }, 'x')
@@ -200,10 +213,13 @@ describe('headers: writes from foreign pages', () => {
   })
 
   it('HTTP-167 reads are not affected', async () => {
-    for (const method of ['GET', 'HEAD', 'OPTIONS', 'QUERY'])
-      expect(await keepsSession({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }, method)).to.equal(
-        true,
-      )
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'QUERY']) {
+      const fields = { Cookie: cookie, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
+      const type = { 'Content-Type': 'text/css-selector' }
+      const received = await http(method, '/page.html', { ...fields, ...type }, method === 'QUERY' ? 'p' : undefined)
+      expect(received.status, method).to.equal(200)
+      expect(received.headers, method).not.to.have.property('set-cookie')
+    }
   })
 
   it('HTTP-167 publicUrl tells the own origin', async () => {
@@ -211,11 +227,14 @@ describe('headers: writes from foreign pages', () => {
     try {
       await putAll(other, FILES)
       const there = client(other.port)
-      const own = /^[^;]+/.exec((await there('GET', '/page.html')).headers['set-cookie'] ?? '')?.[0]
-      const keeps = async (Origin: string) =>
-        (await there('PUT', '/w/x.txt', { Cookie: own, Origin }, 'x')).headers['set-cookie'] === undefined
-      expect(await keeps('https://www.example.org')).to.equal(true)
-      expect(await keeps(`http://localhost:${other.port}`)).to.equal(false)
+      const to = {
+        http: there,
+        server: other,
+        cookie: /^[^;]+/.exec((await there('GET', '/page.html')).headers['set-cookie'] ?? '')?.[0] ?? '',
+      }
+      const own = await sessionOf({}, to)
+      expect(await sessionOf({ Origin: 'https://www.example.org' }, to)).to.equal(own)
+      expect(await sessionOf({ Origin: `http://localhost:${other.port}` }, to)).not.to.equal(own)
     } finally {
       await other.close()
     }
