@@ -45,7 +45,7 @@ export interface ProposedEdit {
 
 /** What edits know of a document beyond its tree. */
 interface State {
-  /** Changes with every edit that settled in place. */
+  /** Changes with every edit that settled. */
   revision: number
   /** Whether a proposed tree is being shown. */
   showing: boolean
@@ -114,6 +114,7 @@ function guarded(
     },
     settle: () => {
       check()
+      if (changes.length > 0) state.revision++
       return settle()
     },
   }
@@ -162,7 +163,6 @@ export function patched(document: TreeDocument, pieces: Piece[], parts: Parts): 
       place.endTag = end.endTag
     }
     document.source = source
-    stateOf(document).revision++
     touch(document)
     return document
   }

@@ -7,7 +7,14 @@ import { isClean } from '../../tree/clean.ts'
 import { equalNodes } from '../../tree/compare.ts'
 import { parseFragment } from '../../tree/fragment.ts'
 import { MAX_DEPTH, TreeError, tooDeep } from '../../tree/limits.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import {
+  type ChildNode,
+  type DocumentNode,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from '../../tree/nodes.ts'
 import { shiftEnd, shiftNodes } from './offsets.ts'
 import { type Candidate, type Change, changedSource, type Plan, type Site } from './plan.ts'
 import { type Region, regionAround } from './region.ts'
@@ -220,7 +227,10 @@ function htmlTrial(document: TreeDocument, tail: Tail, plan: Plan, group: Group)
     const trial = tryText(skeleton, text)
     if (!trial) return 'disproved'
     if ((trial.state ?? '') !== control) return 'unknown'
-    if (!isClean({ nodeName: '#document', childNodes: trial.nodes }, trial.text)) return 'unknown'
+    // Before the end of the document, the ancestors lack end tags that they have.
+    const judged: DocumentNode =
+      trial.state === undefined ? trial.root : { nodeName: '#document', childNodes: trial.nodes }
+    if (!isClean(judged, trial.text)) return 'unknown'
     return { nodes: trial.nodes, ends: trial.ends, skip: skeleton.prefix.length, length: trial.text.length }
   }
 }

@@ -89,15 +89,27 @@ function offsetOf(document: TreeDocument, next: Next): number | undefined {
 
 /** @param sibling the element behind the region, if there is one */
 function nextToken(document: TreeDocument, ancestors: ElementNode[], sibling: ChildNode | undefined): Next | undefined {
-  let following = sibling
-  for (let i = ancestors.length - 1; i >= 0; i--) {
-    const host = ancestors[i] as ElementNode
-    if (following) return isElement(following) ? { kind: 'start', element: following } : undefined
-    // White space behind `</body>` still belongs to the body, or to what is open in it.
-    const unbounded = document.kind === 'html' && (isHtmlElement(host, 'body') || isHtmlElement(host, 'html'))
-    if (host.sourceCodeLocation?.endTag && !unbounded) return { kind: 'end', element: host }
-    const siblings = host.parentNode?.childNodes ?? []
-    following = siblings[siblings.indexOf(host) + 1]
+  if (sibling) return startOfElement(sibling)
+  for (const host of ancestors.toReversed()) {
+    const behind = nodesBehind(host)
+    if (document.kind === 'html' && (isHtmlElement(host, 'body') || isHtmlElement(host, 'html'))) {
+      // White space behind `</body>` still belongs to the body, or to what is open in it; comments do not.
+      if (behind.some(node => node.nodeName !== '#comment')) return undefined
+      continue
+    }
+    if (host.sourceCodeLocation?.endTag) return { kind: 'end', element: host }
+    if (behind[0]) return startOfElement(behind[0])
   }
-  return following ? undefined : { kind: 'eof' }
+  return { kind: 'eof' }
+}
+
+/** Text and comments do not close what is open before them. */
+function startOfElement(node: ChildNode): Next | undefined {
+  return isElement(node) ? { kind: 'start', element: node } : undefined
+}
+
+/** The siblings behind an element. */
+export function nodesBehind(element: ElementNode): ChildNode[] {
+  const siblings = element.parentNode?.childNodes ?? []
+  return siblings.slice(siblings.indexOf(element) + 1)
 }

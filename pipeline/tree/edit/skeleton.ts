@@ -12,6 +12,7 @@ import {
   type Token,
   type TreeAdapter,
 } from 'parse5'
+import { equalNodes } from '../../tree/compare.ts'
 import {
   MAX_ATTRIBUTES,
   MAX_DEPTH,
@@ -29,7 +30,7 @@ import {
   type Place,
   type TreeDocument,
 } from '../../tree/nodes.ts'
-import type { Next, Region } from './region.ts'
+import { nodesBehind, type Region } from './region.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
 /** Everything around the region, the same in every trial. */
@@ -51,6 +52,8 @@ export interface End {
 }
 
 export interface Trial {
+  /** All that was parsed. */
+  root: DocumentNode
   /** What the region holds; offsets count in `text`. */
   nodes: ChildNode[]
   /** Where elements end that the region or the end of the source closes. */
@@ -128,9 +131,9 @@ export function tryText(skeleton: Skeleton, content: string): Trial | undefined 
   const behind = prefix.length + content.length
   const found = find(skeleton, root, behind)
   if (!found) return undefined
-  if (ended) return { ...found, text, state: undefined }
+  if (ended) return { ...found, root, text, state: undefined }
   const state = stateOf(parser, prefix.length, behind)
-  return state === undefined ? undefined : { ...found, text, state }
+  return state === undefined ? undefined : { ...found, root, text, state }
 }
 
 type Nodes = DefaultTreeAdapterMap
@@ -169,7 +172,7 @@ function adapter(length: number, mode: string | undefined): TreeAdapter<Nodes> {
 }
 
 /** The region in a trial's tree, when everything around it stands where it stands in the document. */
-function find(skeleton: Skeleton, root: DocumentNode, behind: number): Omit<Trial, 'state' | 'text'> | undefined {
+function find(skeleton: Skeleton, root: DocumentNode, behind: number): Pick<Trial, 'nodes' | 'ends'> | undefined {
   const { region, starts, shells } = skeleton
   const { ancestors, next } = region
   const nextParent = next.kind === 'start' ? next.element.parentNode : undefined
@@ -182,18 +185,22 @@ function find(skeleton: Skeleton, root: DocumentNode, behind: number): Omit<Tria
   }
   for (let i = 0; i < ancestors.length; i++) {
     const before = i === 1 && isHtmlElement(ancestors[1] as ElementNode, 'body') ? 1 : 0
+    const ancestor = ancestors[i] as ElementNode
     const after = i > 0 && nextParent === ancestors[i - 1] ? 1 : 0
     const nodes: ChildNode[] = parent.childNodes
     const element = nodes[before]
-    if (nodes.length !== before + 1 + after || !isElementAt(element, starts[i])) return undefined
-    if (element.tagName !== ancestors[i]?.tagName) return undefined
+    if (!isElementAt(element, starts[i]) || element.tagName !== ancestor.tagName) return undefined
     if (before === 1 && !isEmpty(nodes[0])) return undefined
-    // An end tag in the region would leave the one behind it without effect.
-    const end = element.sourceCodeLocation?.endTag?.startOffset
-    if (end !== (next.kind === 'end' && next.element === ancestors[i] ? behind : undefined) && !isBodyEnd(next, i))
-      return undefined
-    if (after === 1 && !isNext(nodes.at(-1))) return undefined
-    if (next.kind === 'eof' && i > 1) ending(ancestors[i], element)
+    if (next.kind === 'eof' && i < 2) {
+      // The end tags of `html` and `body` are part of the region, and so are the comments behind them.
+      if (!equalNodes(nodes.slice(before + 1), nodesBehind(ancestor))) return undefined
+    } else {
+      if (nodes.length !== before + 1 + after || (after === 1 && !isNext(nodes.at(-1)))) return undefined
+      // An end tag in the region would leave the one behind it without effect.
+      const end = next.kind === 'end' && next.element === ancestor ? behind : undefined
+      if (element.sourceCodeLocation?.endTag?.startOffset !== end) return undefined
+      if (next.kind === 'eof') ending(ancestor, element)
+    }
     parent = element
   }
 
@@ -219,11 +226,6 @@ function find(skeleton: Skeleton, root: DocumentNode, behind: number): Omit<Tria
     return start === undefined || (start >= skeleton.prefix.length && start < behind)
   })
   return inside ? { nodes, ends } : undefined
-}
-
-/** At the end of the document, the end tags of `html` and `body` are part of the region. */
-function isBodyEnd(next: Next, level: number): boolean {
-  return next.kind === 'eof' && level < 2
 }
 
 function isElementAt(node: ChildNode | undefined, offset: number | undefined): node is ElementNode {

@@ -113,6 +113,16 @@ describe('HTTP-24 a write replaces only what it changes', () => {
     ['append head <meta name=a>', page(''), page('').replace('</head>', '<meta name=a></head>')],
     ['replace title <title>N</title>', page(''), page('').replace('>T<', '>N<')],
     ['remove p', '<body><p>y</p>', '<body>'],
+    [
+      'append body x',
+      '<body><p>y</p></body> <!--1--></html><!--2-->\n',
+      '<body><p>y</p>x</body> <!--1--></html><!--2-->\n',
+    ],
+    [
+      'replace p x<i></i>',
+      '<body><p>y</p>\n</body> <!--1--></html><!--2-->\n',
+      '<body>x<i></i>\n</body> <!--1--></html><!--2-->\n',
+    ],
   ]
   for (const line of ENDS) check('html', 'splice', true, line)
 })

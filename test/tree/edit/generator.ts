@@ -3,121 +3,13 @@
 import type { Edit, Placement } from '../../../pipeline/tree/edit/edit.ts'
 import { type DocumentKind, type ElementNode, isElement, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { elementsOf } from '../samples.ts'
+import type { Random } from './random.ts'
+import { ANY, ATTRIBUTES, BLOCK, PHRASING, TEXT, VOID, WILD, XML_ATTRIBUTES, XML_TEXT } from './vocabulary.ts'
 
-/** A number from 0 up to 1, the same sequence for the same seed (mulberry32). */
-export type Random = () => number
+/** Well nested with all tags; end tags and shell left out where HTML allows; any elements, well nested; anything. */
+export type Grade = 'tidy' | 'implied' | 'wild' | 'soup'
 
-export function randomFrom(seed: number): Random {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = state
-    t = Math.imul(t ^ (t >>> 15), t | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-/** Well nested with all tags; end tags and shell left out where HTML allows; anything. */
-export type Grade = 'tidy' | 'implied' | 'soup'
-
-export const GRADES: Grade[] = ['tidy', 'implied', 'soup']
-
-const TEXT = [
-  'word',
-  'two words',
-  ' ',
-  '\n',
-  '\r\n',
-  '\n  ',
-  '\r',
-  '&amp;',
-  '&lt;',
-  '&nbsp;',
-  '&copy',
-  '&am',
-  'p;',
-  'amp;',
-  '&',
-  '&#x1F600;',
-  '😀',
-  'é',
-  ']]',
-  '>',
-  '\t',
-  '\0',
-  '"',
-  "'",
-  '&#13;',
-  '<',
-  '< ',
-  '\n\n',
-  '\ufeff',
-  'a&not',
-  'in;',
-]
-
-const ATTRIBUTES = [
-  '',
-  '',
-  '',
-  ' class=a',
-  ' class="a b"',
-  ' ID="x" id=y',
-  " title='a>b'",
-  ' data-a="&quot;&amp;"',
-  ' hidden',
-  ' a=/',
-  ' x="\r\n"',
-  ' href=a?b&c',
-  ' 😀=1',
-]
-
-const PHRASING = 'span b i a em code small u button label abbr font nobr tt strong'.split(' ')
-const BLOCK = 'div section p h1 h2 ul ol dl table pre blockquote form fieldset details center address article'.split(
-  ' ',
-)
-const ANY =
-  'html head body title base link meta style script noscript template div p span b i a em u font nobr button h1 h2 ul ol li dl dt dd table caption colgroup col tbody thead tfoot tr td th form input select option optgroup textarea pre listing br hr img svg g path foreignObject desc title math mi mo annotation-xml iframe noembed noframes object applet marquee ruby rb rt rp rtc frameset frame xmp plaintext image keygen details summary main'.split(
-    ' ',
-  )
-
-const XML_TEXT = [
-  'word',
-  ' ',
-  '\n',
-  '\r\n',
-  '\r',
-  '&amp;',
-  '&lt;',
-  '&#13;',
-  '&#x1F600;',
-  '😀',
-  ']',
-  ']]',
-  '&gt;',
-  '"',
-  "'",
-  '<![CDATA[a<b&]]>',
-  '<![CDATA[]]>',
-  '<![CDATA[]]]]>',
-  '\t',
-  '\u00a0',
-]
-
-const XML_ATTRIBUTES = [
-  '',
-  '',
-  '',
-  ' a="1"',
-  " b='&lt;\n'",
-  ' p:a="x"',
-  ' xml:lang="en"',
-  ' xmlns="urn:d"',
-  ' xmlns:p="urn:other"',
-  ' xmlns=""',
-  ' xmlns:q="urn:q"',
-]
+export const GRADES: Grade[] = ['tidy', 'implied', 'wild', 'soup']
 
 /** One generator of markup. */
 export class Writer {
@@ -273,6 +165,17 @@ export class Writer {
     })
   }
 
+  /** Any elements in each other, with their end tags. */
+  wild(depth: number): string {
+    return this.many(3, () => {
+      if (depth <= 0 || this.chance(0.25)) return this.chance(0.2) ? this.comment() : this.text()
+      const name = this.pick(this.chance(0.5) ? WILD : ANY)
+      if (VOID.has(name)) return `<${name}${this.pick(ATTRIBUTES)}>`
+      const self = this.chance(0.05) ? '/' : ''
+      return `<${name}${this.pick(ATTRIBUTES)}${self}>${this.wild(depth - 1)}${this.chance(0.95) ? `</${name}>` : ''}`
+    })
+  }
+
   /** Tags in any order. */
   soup(length: number): string {
     let text = ''
@@ -291,6 +194,7 @@ export class Writer {
   }
 
   document(): string {
+    if (this.grade === 'wild') return `<!DOCTYPE html><html><head></head><body>${this.wild(5)}</body></html>`
     if (this.grade === 'soup') {
       const body = this.chance(0.5) ? this.soup(30) : this.flow(3) + this.soup(8) + this.flow(2)
       return this.chance(0.5) ? body : `<!doctype html><html><head><title>t</title></head><body>${body}</body></html>\n`
@@ -317,7 +221,7 @@ export class Writer {
     text += this.gap()
     if (!leave()) text += `<body${this.pick(ATTRIBUTES)}>`
     text += this.flow(4) + this.gap()
-    if (!leave()) text += `</body>${this.gap()}`
+    if (!leave()) text += `</body>${this.gap()}${this.chance(0.1) ? '<!-- end -->' : ''}${this.gap()}`
     if (!leave()) text += `</html>${this.gap()}`
     if (this.chance(0.1)) text += this.comment() + this.gap()
     return text
@@ -361,6 +265,7 @@ export class Writer {
   fragment(kind: DocumentKind, parent: ElementNode | undefined): string {
     if (kind === 'xml') return this.pick(['', '', '<?xml version="1.0"?>', '</a>', '>', '\n', 'x']) + this.xml(2)
     if (this.chance(0.1)) return this.soup(6)
+    if (this.grade === 'wild' && this.chance(0.6)) return this.wild(3)
     if (this.chance(0.15)) return this.text()
     const row = (): string =>
       this.element(

@@ -187,9 +187,11 @@ describe('Proposed edits', () => {
 
   it('settle to another document when the whole was parsed', () => {
     const document = page()
+    const other = edit(document, command(document, 'append p <p>z'))
     const settled = edit(document, command(document, 'append p <p>y')).settle()
     expect(settled).to.not.equal(document)
     expect(document.source).to.equal(PAGE)
+    expect(() => other.settle()).to.throw('changed since')
   })
 
   it('are made from the source when the offsets of the tree are wrong', () => {

@@ -1,8 +1,9 @@
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { TreeError } from '../../../pipeline/tree/limits.ts'
 import type { DocumentKind, TreeDocument } from '../../../pipeline/tree/nodes.ts'
-import { GRADES, type Grade, randomFrom, Writer } from './generator.ts'
+import { GRADES, type Grade, Writer } from './generator.ts'
 import { judged } from './judge.ts'
+import { randomFrom } from './random.ts'
 
 /** Seconds to go on with ever new documents; without it, the same ones in every run. */
 const FUZZ = Number(process.env.FUZZ ?? 0)
