@@ -21,8 +21,11 @@ export interface Authority {
   admitDirectory(path: string, index: boolean): Outcome | 'redirect'
   /** Whether an anonymous visitor would be shown the same (PRIV-1); false keeps an answer out of shared caches. */
   shareable(path: string, keys?: readonly Key[]): boolean
-  /** Whether every other requester who is nobody in particular gets the same answers for the path. */
-  repeatable(path: string): boolean
+  /**
+   * What the answers for a path stand on, where every other requester who is nobody in particular gets the same: an
+   * object that is another one as soon as a rule changes. Undefined where they depend on the request.
+   */
+  repeatable(path: string): object | undefined
   /** The failure that a refusal is (DENY-1). */
   refusal(method: string, path: string): Fault
 }
@@ -39,6 +42,6 @@ export const fullAuthority: Authority = {
   },
   admitDirectory: (_path, index) => (index ? 'redirect' : 'not-found'),
   shareable: () => false,
-  repeatable: () => false,
+  repeatable: () => undefined,
   refusal: () => new Fault(403, 'Forbidden', 'This is not permitted.'),
 }

@@ -56,16 +56,15 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   if (!held) return absence(site, read, authority)
   if (range?.unit === 'selector' && selector) return readElements(site, read, range, selector, held, authority)
   settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
-  const reading = readingOf(site, read, held, authority, authority.shareable(path))
+  const reading = readingOf(read, held, authority, authority.shareable(path))
   if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld')
     return jsonLdAnswer(site.tree(held), undefined, held, reading, site.settings.ns)
   return wholeAnswer(held, reading)
 }
 
-function readingOf(site: Site, read: Read, held: Held, authority: Authority, shared: boolean): Reading {
-  const reuse = authority.repeatable(read.path)
-    ? { path: read.path, version: held.resource.version, rules: site.rules }
-    : undefined
+function readingOf(read: Read, held: Held, authority: Authority, shared: boolean): Reading {
+  const rules = authority.repeatable(read.path)
+  const reuse = rules && { path: read.path, version: held.resource.version, rules }
   return { read, shared, reuse }
 }
 
@@ -114,7 +113,7 @@ function readElements(
     authority,
   )
   if (found.length === 0) throw noMatch()
-  const reading = readingOf(site, read, held, authority, authority.shareable(path, keys))
+  const reading = readingOf(read, held, authority, authority.shareable(path, keys))
   if (first) return fragmentAnswer(first, document, range, held, reading)
   if (form === 'json-ld') return jsonLdAnswer(document, { range, elements: found }, held, reading, site.settings.ns)
   return matchesAnswer(document, found, range, held, reading)

@@ -28,7 +28,7 @@ export function rulesAuthority(site: Site, requester: Requester): () => RulesAut
       shareable: (path, keys) =>
         !access.dependsOnFacts('GET', path) &&
         (keys ? access.anonymous.permitEvery('GET', path, keys) : access.permitAnonymous('GET', path)),
-      repeatable: path => !requester.principal && !access.dependsOnRequest('GET', path),
+      repeatable: path => (requester.principal || access.dependsOnRequest('GET', path) ? undefined : access.rules),
       refusal: (method, path) => refusal(requester, method, path),
     }
     return current

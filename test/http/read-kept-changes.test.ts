@@ -131,4 +131,35 @@ describe('kept answers after changes', () => {
     expect((await http('POST', '/live/rules.html', { Range: 'selector=#rules' }, rule)).status).to.equal(206)
     expect((await http('GET', '/written.html', returning)).status).to.equal(401)
   })
+
+  it('RULE-11 an answer decided before a rule came is not kept as one decided after it', async () => {
+    await put(server, '/raced.html', page('<p>raced</p>'))
+    const { site } = server
+    const find = site.find
+    let release = () => {}
+    const held = new Promise<void>(resolve => {
+      release = resolve
+    })
+    let asked = () => {}
+    const arrived = new Promise<void>(resolve => {
+      asked = resolve
+    })
+    // The document comes slowly from the disk, while somebody else writes a rule.
+    site.find = async path => {
+      if (path !== '/raced.html') return find.call(site, path)
+      asked()
+      await held
+      return find.call(site, path)
+    }
+    try {
+      const early = http('GET', '/raced.html', returning)
+      await arrived
+      await put(server, '/raced-rules.html', rulesPage(['*', 'GET', 'Deny', '/raced.html']))
+      release()
+      expect((await early).status, 'by the rules as they stood at its start').to.equal(200)
+    } finally {
+      site.find = find
+    }
+    for (let i = 0; i < UNDER_TEST; i++) expect((await http('GET', '/raced.html', returning)).status).to.equal(401)
+  })
 })
