@@ -8,6 +8,7 @@ import { delimiter, join } from 'node:path'
 const NEEDED: Readonly<Record<string, string>> = {
   chromium: 'chromium',
   openssl: 'openssl',
+  'redis-server': 'redis-server',
 }
 
 function isInstalled(command: string): boolean {
