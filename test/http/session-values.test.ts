@@ -31,14 +31,22 @@ describe('signed sessions', () => {
     expect(sessionsAt(HOUR - 1).sessions.open(value)).to.deep.equal({ id })
   })
 
-  it('SSN-3 SSN-5 until it expires, remembered or not', () => {
+  it('SSN-5 it ends its lifetime after the last use', () => {
     const { sessions, clock } = sessionsAt(1000)
     const { id, value } = issue(sessions)
-    clock.now = 1000 + HOUR - 1
-    expect(sessions.open(value).id).to.equal(id)
-    clock.now = 1000 + HOUR
-    expect(sessions.open(value).id).not.to.equal(id)
-    expect(sessions.open(value).issue).to.not.equal(undefined)
+    for (const use of [1000 + HOUR - 1, 1000 + 2 * HOUR - 2]) {
+      clock.now = use
+      expect(sessions.open(value).id).to.equal(id)
+    }
+    clock.now += HOUR
+    const after = sessions.open(value)
+    expect(after.id).not.to.equal(id)
+    expect(after.issue, 'SSN-3 it is replaced').to.not.equal(undefined)
+  })
+
+  it('SSN-5 where no use is remembered, after its issue', () => {
+    const { id, value } = issue(sessionsAt(1000).sessions)
+    expect(sessionsAt(1000 + HOUR - 1).sessions.open(value).id).to.equal(id)
     expect(sessionsAt(1000 + HOUR).sessions.open(value).id).not.to.equal(id)
   })
 
