@@ -56,26 +56,16 @@ export async function openJournal({ file, replay, state }: JournalOptions): Prom
   let closed = false
 
   async function rewrite(): Promise<void> {
-    const fresh = await open(`${file}.new`, 'w', 0o600)
-    let written = 0
-    try {
-      for (const slice of slices(state(), SLICE)) {
-        const bytes = Buffer.from(slice.join(''))
-        await fresh.appendFile(bytes)
-        written += bytes.length
-      }
-      await fresh.datasync()
-      await rename(`${file}.new`, file)
-      await syncFolder(dirname(file))
-    } catch (error) {
-      await fresh.close()
-      throw error
-    }
+    const written = await writeNext(`${file}.new`, state())
+    // Some systems replace no file that is open. Without a handle, the next flush begins here again.
     const old = handle
-    handle = fresh
+    handle = undefined
+    await old?.close()
+    await rename(`${file}.new`, file)
+    await syncFolder(dirname(file))
+    handle = await open(file, 'a')
     size = written
     limit = 2 * written + SLACK
-    await old?.close()
   }
 
   async function write(lines: readonly string[]): Promise<void> {
@@ -118,6 +108,23 @@ export async function openJournal({ file, replay, state }: JournalOptions): Prom
       handle = undefined
     },
   }
+}
+
+/** @returns bytes written */
+async function writeNext(file: string, lines: Iterable<string>): Promise<number> {
+  const handle = await open(file, 'w', 0o600)
+  let written = 0
+  try {
+    for (const slice of slices(lines, SLICE)) {
+      const bytes = Buffer.from(slice.join(''))
+      await handle.appendFile(bytes)
+      written += bytes.length
+    }
+    await handle.datasync()
+  } finally {
+    await handle.close()
+  }
+  return written
 }
 
 async function readLines(file: string): Promise<string[]> {
