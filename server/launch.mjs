@@ -35,7 +35,9 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
     process.exitCode = 1
   }
   if (binary) {
-    const child = spawn(binary, [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+    const child = spawn(binary, [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+      stdio: 'inherit',
+    })
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
     child.on('exit', (code, signal) => {
       if (signal) {
