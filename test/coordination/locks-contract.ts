@@ -1,38 +1,12 @@
 /** What every keeper of locks must do, run against each of them. */
 
 import { expect } from 'chai'
-import fc from 'fast-check'
-import { covers, type Lock, type LockRequest, type Locks, type Taken } from '../../pipeline/coordination/locks.ts'
+import type { LockRequest } from '../../pipeline/coordination/locks.ts'
+import { type Opened, SITE, take, tokens, wish } from './locks-kept.ts'
+import { answersLikeAList } from './locks-oracle.ts'
+import { locksOverTime } from './locks-time.ts'
 
-/** One keeper to be tested; every test has one of its own. */
-export interface Kept {
-  locks: Locks
-  /** Lets time pass for the keeper, in milliseconds. */
-  advance(ms: number): void
-  /** Unix milliseconds by the keeper's clock. */
-  now(): number
-  /** Another keeper of the same locks: what a later process finds. */
-  restart?: () => Promise<Locks>
-  end(): Promise<void>
-}
-
-export type Opened = (options?: { most?: number }) => Promise<Kept>
-
-const SITE = 'a.example'
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
-
-function wish(path: string, more: Partial<LockRequest> = {}): LockRequest {
-  return { path, scope: 'exclusive', depth: 0, owner: '', user: 'ann', seconds: 600, ...more }
-}
-
-function granted(taken: Taken): Lock {
-  if (!taken.ok) throw new Error(`refused: ${taken.reason}`)
-  return taken.lock
-}
-
-function tokens(locks: readonly Lock[]): string[] {
-  return locks.map(lock => lock.token)
-}
 
 /**
  * @param open makes a keeper without locks
@@ -48,9 +22,6 @@ export function locksContract(open: Opened, { lasting }: { lasting: boolean }): 
   afterEach(async () => {
     for (const end of ended.splice(0)) await end()
   })
-
-  const take = async (locks: Locks, path: string, more?: Partial<LockRequest>) =>
-    granted(await locks.take(SITE, wish(path, more)))
 
   describe('taking', () => {
     it('DAV-81 gives back what was asked for, with a token of its own', async () => {
@@ -232,101 +203,7 @@ export function locksContract(open: Opened, { lasting }: { lasting: boolean }): 
     })
   })
 
-  describe('time', () => {
-    it('DAV-83 an expired lock is gone at once, for its token, its path and for conflicts', async () => {
-      const { locks, advance } = await opened()
-      const lock = await take(locks, '/a/b', { seconds: 10 })
-      advance(9_999)
-      expect(await locks.find(SITE, lock.token)).to.deep.equal(lock)
-      advance(1)
-      expect(await locks.find(SITE, lock.token)).to.equal(undefined)
-      expect(await locks.on(SITE, '/a/b')).to.deep.equal([])
-      expect(await locks.onMembers(SITE, '/a/')).to.deep.equal([])
-      expect(await locks.below(SITE, '/')).to.deep.equal([])
-      expect(await locks.refresh(SITE, lock.token, 10)).to.equal(undefined)
-      expect(await locks.end(SITE, lock.token)).to.equal(false)
-      await take(locks, '/', { depth: 'infinity' })
-    })
-
-    it('DAV-84 a refresh restarts the timer, to longer or shorter', async () => {
-      const { locks, advance, now } = await opened()
-      const lock = await take(locks, '/a', { seconds: 10 })
-      advance(9_000)
-      const longer = await locks.refresh(SITE, lock.token, 20)
-      expect(longer).to.deep.equal({ ...lock, expires: now() + 20_000 })
-      advance(19_000)
-      expect(await locks.find(SITE, lock.token)).to.deep.equal(longer)
-      await locks.refresh(SITE, lock.token, 1)
-      advance(1_000)
-      expect(await locks.find(SITE, lock.token)).to.equal(undefined)
-    })
-
-    it('DAV-83 a request that holds the token keeps the lock alive until it ends', async () => {
-      const { locks, advance } = await opened()
-      const lock = await take(locks, '/a', { seconds: 10 })
-      const hold = await locks.keepAlive(SITE, 'ann', [lock.token, 'opaquelocktoken:unknown'])
-      advance(3_600_000)
-      expect(await locks.on(SITE, '/a')).to.deep.equal([lock])
-      expect(await locks.take(SITE, wish('/a', { user: 'bob' }))).to.deep.include({ reason: 'conflict', holder: lock })
-      await hold.release()
-      expect(await locks.on(SITE, '/a')).to.deep.equal([])
-    })
-
-    it('DAV-83 the last of several requests decides', async () => {
-      const { locks, advance } = await opened()
-      const lock = await take(locks, '/a', { seconds: 10 })
-      const first = await locks.keepAlive(SITE, 'ann', [lock.token])
-      const second = await locks.keepAlive(SITE, 'ann', [lock.token])
-      advance(60_000)
-      await first.release()
-      await first.release()
-      expect(await locks.find(SITE, lock.token)).to.deep.equal(lock)
-      await second.release()
-      expect(await locks.find(SITE, lock.token)).to.equal(undefined)
-    })
-
-    it('DAV-83 the timer goes on where a request ends in time', async () => {
-      const { locks, advance } = await opened()
-      const lock = await take(locks, '/a', { seconds: 10 })
-      await (await locks.keepAlive(SITE, 'ann', [lock.token])).release()
-      advance(9_999)
-      expect(await locks.find(SITE, lock.token)).to.deep.equal(lock)
-      advance(1)
-      expect(await locks.find(SITE, lock.token)).to.equal(undefined)
-    })
-
-    it('DAV-83 a refresh under a request that outlived the timer counts', async () => {
-      const { locks, advance } = await opened()
-      const lock = await take(locks, '/a', { seconds: 10 })
-      const hold = await locks.keepAlive(SITE, 'ann', [lock.token])
-      advance(20_000)
-      const fresh = await locks.refresh(SITE, lock.token, 30)
-      await hold.release()
-      advance(29_999)
-      expect(await locks.find(SITE, lock.token)).to.deep.equal(fresh)
-      advance(1)
-      expect(await locks.find(SITE, lock.token)).to.equal(undefined)
-    })
-
-    it('DAV-86 the token of another credential keeps nothing alive', async () => {
-      const { locks, advance } = await opened()
-      const lock = await take(locks, '/a', { seconds: 10 })
-      await locks.keepAlive(SITE, 'bob', [lock.token])
-      advance(10_000)
-      expect(await locks.find(SITE, lock.token)).to.equal(undefined)
-    })
-
-    it('a lock that is kept alive can be ended all the same', async () => {
-      const { locks, advance } = await opened()
-      const lock = await take(locks, '/a', { seconds: 10 })
-      const hold = await locks.keepAlive(SITE, 'ann', [lock.token])
-      advance(20_000)
-      expect(await locks.end(SITE, lock.token)).to.equal(true)
-      const next = await take(locks, '/a')
-      await hold.release()
-      expect(await locks.on(SITE, '/a')).to.deep.equal([next])
-    })
-  })
+  describe('time', () => locksOverTime(opened))
 
   describe('ending', () => {
     it('DAV-85 a lock ends once, and with it its path is free', async () => {
@@ -408,87 +285,5 @@ export function locksContract(open: Opened, { lasting }: { lasting: boolean }): 
     expect((await later.take(SITE, wish('/a/b'))).ok).to.equal(true)
   })
 
-  it('DAV-82 answers as a plain list of locks would, for any sequence of requests', async function () {
-    this.timeout(60_000)
-    const path = fc.constantFrom('/', '/a', '/a/', '/a/b', '/a/b/', '/a/b/c', '/a/c', '/ab', '/b/a', '/b')
-    const step = fc.oneof(
-      {
-        arbitrary: fc.record({
-          op: fc.constant('take' as const),
-          path,
-          scope: fc.constantFrom('shared' as const, 'exclusive' as const),
-          depth: fc.constantFrom(0 as const, 'infinity' as const),
-          seconds: fc.integer({ min: 1, max: 30 }),
-        }),
-        weight: 5,
-      },
-      { arbitrary: fc.record({ op: fc.constant('end' as const), nth: fc.nat(20) }), weight: 1 },
-      {
-        arbitrary: fc.record({
-          op: fc.constant('refresh' as const),
-          nth: fc.nat(20),
-          seconds: fc.integer({ min: 1, max: 30 }),
-        }),
-        weight: 1,
-      },
-      {
-        arbitrary: fc.record({
-          op: fc.constant('endUnder' as const),
-          path,
-          what: fc.constantFrom('all' as const, 'below' as const),
-        }),
-        weight: 1,
-      },
-      { arbitrary: fc.record({ op: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 8_000 }) }), weight: 2 },
-      { arbitrary: fc.record({ op: fc.constant('look' as const), path }), weight: 3 },
-    )
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-        const { locks, advance, now } = await opened()
-        let list: Lock[] = []
-        const inEffect = () => (list = list.filter(lock => lock.expires > now()))
-        const isBelow = (lock: Lock, at: string) =>
-          covers({ path: at, depth: 'infinity' }, lock.path) && !covers({ path: at, depth: 0 }, lock.path)
-        for (const each of steps) {
-          inEffect()
-          if (each.op === 'take') {
-            const inTheWay = (lock: Lock) => lock.scope === 'exclusive' || each.scope === 'exclusive'
-            const above = list.some(lock => inTheWay(lock) && covers(lock, each.path))
-            const below = each.depth === 'infinity' && list.some(lock => inTheWay(lock) && isBelow(lock, each.path))
-            const taken = await locks.take(SITE, wish(each.path, each))
-            if (taken.ok) list.push(taken.lock)
-            expect(taken.ok ? 'granted' : taken.reason === 'conflict' && (taken.below ? 'below' : 'held')).to.equal(
-              above ? 'held' : below ? 'below' : 'granted',
-            )
-          } else if (each.op === 'end' || each.op === 'refresh') {
-            const lock = list[each.nth]
-            const token = lock?.token ?? 'opaquelocktoken:none'
-            if (each.op === 'end') {
-              expect(await locks.end(SITE, token)).to.equal(lock !== undefined)
-              list = list.filter(other => other !== lock)
-            } else {
-              const fresh = await locks.refresh(SITE, token, each.seconds)
-              expect(fresh).to.deep.equal(lock && { ...lock, expires: now() + each.seconds * 1000 })
-              if (fresh) list = list.map(other => (other === lock ? fresh : other))
-            }
-          } else if (each.op === 'endUnder') {
-            await locks.endUnder(SITE, each.path, each.what)
-            list = list.filter(
-              lock =>
-                !isBelow(lock, each.path) && !(each.what === 'all' && covers({ path: each.path, depth: 0 }, lock.path)),
-            )
-          } else if (each.op === 'wait') advance(each.ms)
-          else {
-            expect(tokens(await locks.on(SITE, each.path))).to.have.members(
-              tokens(list.filter(lock => covers(lock, each.path))),
-            )
-            expect(tokens(await locks.below(SITE, each.path))).to.have.members(
-              tokens(list.filter(lock => isBelow(lock, each.path))),
-            )
-          }
-        }
-      }),
-      { numRuns: Number(process.env.FUZZ ?? 100), ...(process.env.FUZZ ? {} : { seed: 20260314 }) },
-    )
-  })
+  answersLikeAList(opened)
 }
