@@ -4,6 +4,11 @@ import { extractAccess, type RawAccess } from './access/extract.ts'
 import { Fault } from './fault.ts'
 import type { Profile } from './held.ts'
 import { kindOf } from './http/media.ts'
+import { extractDeclarations, type RawDeclarations } from './model/declarations.ts'
+import { entriesOf } from './model/entries.ts'
+import { itemElements, valueReader } from './model/items.ts'
+import type { Vocabulary } from './model/vocabulary.ts'
+import type { Entry } from './store/store.ts'
 import { decode, parseDocument, TreeError } from './tree/document.ts'
 import { typesOf } from './tree/microdata.ts'
 import { attribute, type DocumentKind, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
@@ -17,14 +22,17 @@ export interface Derived {
   access: RawAccess | undefined
   /** Every item of the document in tree order, nested ones and those inside templates left out. */
   items: ItemEntry[]
+  /** Schemas, enumerations and shapes as written; undefined when there are none. */
+  model: RawDeclarations | undefined
+  /** Its items, for the index of the site. */
+  entries: Entry[]
 }
 
 /**
- * @param ns base URI of the site's vocabulary
  * @param utf8 whether the document's bytes are valid UTF-8
  * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
  */
-export function deriveFromTree(document: TreeDocument, ns: string, utf8: boolean): Derived {
+export function deriveFromTree(document: TreeDocument, vocabulary: Vocabulary, utf8: boolean): Derived {
   const items: ItemEntry[] = []
   const types = new Set<string>()
   const namespaces = new Set<string>()
@@ -46,7 +54,15 @@ export function deriveFromTree(document: TreeDocument, ns: string, utf8: boolean
   }
   visit(document.root)
   const profile: Profile = { utf8, types: [...types], namespaces: [...namespaces] }
-  return { profile, access: types.size > 0 ? extractAccess(document, ns) : undefined, items }
+  if (items.length === 0) return { profile, access: undefined, items, model: undefined, entries: [] }
+  const elements = itemElements(document.root)
+  return {
+    profile,
+    access: types.size > 0 ? extractAccess(document, vocabulary.ns) : undefined,
+    items,
+    model: types.size > 0 ? extractDeclarations(document, vocabulary, elements) : undefined,
+    entries: entriesOf(elements, valueReader(vocabulary.ns)),
+  }
 }
 
 /** A parsed document with everything derived from it. */
@@ -61,13 +77,13 @@ export interface ParsedDocument {
  *
  * @throws Fault 422 when it breaks a limit, or is XML that is not well formed (HTTP-23, HTTP-181)
  */
-export function parseForStorage(bytes: Uint8Array, kind: DocumentKind, ns: string): ParsedDocument {
+export function parseForStorage(bytes: Uint8Array, kind: DocumentKind, vocabulary: Vocabulary): ParsedDocument {
   const { text, utf8 } = decode(bytes)
   if (kind === 'xml' && !utf8)
     throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8. Save it as UTF-8 and upload it again.')
   try {
     const tree = parseDocument(kind, text)
-    return { text, tree, derived: deriveFromTree(tree, ns, utf8) }
+    return { text, tree, derived: deriveFromTree(tree, vocabulary, utf8) }
   } catch (error) {
     throw error instanceof TreeError ? unusable(error) : error
   }
@@ -79,15 +95,16 @@ export function unusable(error: TreeError): Fault {
 }
 
 /** The profile of bytes that are stored already, for documents whose derived data is missing. */
-export function profileOf(bytes: Uint8Array, type: string, ns: string): Profile | undefined {
+export function profileOf(bytes: Uint8Array, type: string, vocabulary: Vocabulary): Profile | undefined {
   const kind = kindOf(type)
-  return kind === 'blob' ? undefined : parseForStorage(bytes, kind, ns).derived.profile
+  return kind === 'blob' ? undefined : parseForStorage(bytes, kind, vocabulary).derived.profile
 }
 
-/** The form in which a store keeps derived data: one text a name. */
-export function storedForm(derived: Derived): Record<string, string> {
+/** The form in which a store keeps derived data: one text a name, and what its index is made from. */
+export function storedForm(derived: Derived): { derived: Record<string, string>; entries: Entry[] } {
   const form: Record<string, string> = { profile: JSON.stringify(derived.profile) }
   if (derived.access) form.access = JSON.stringify(derived.access)
   if (derived.items.length > 0) form.items = JSON.stringify(derived.items)
-  return form
+  if (derived.model) form.model = JSON.stringify(derived.model)
+  return { derived: form, entries: derived.entries }
 }

@@ -3,6 +3,7 @@
 import { parseForStorage, storedForm } from './derive.ts'
 import { Fault } from './fault.ts'
 import { kindOf } from './http/media.ts'
+import type { Vocabulary } from './model/vocabulary.ts'
 import type { SiteStore } from './store/store.ts'
 
 /** Where a site remembers by what its derived data was made. */
@@ -12,18 +13,18 @@ export interface Basis {
 }
 
 /** Rises whenever derived data gets another form or meaning. */
-const FORM = 1
+const FORM = 2
 
 /**
  * @param report told at the beginning and now and then, for the log: all documents of the site are parsed
  */
 export async function rederive(
   store: SiteStore,
-  ns: string,
+  vocabulary: Vocabulary,
   basis: Basis,
   report: (message: string, details: object) => void,
 ): Promise<void> {
-  const wanted = `${FORM} ${ns}`
+  const wanted = `${FORM} ${vocabulary.ns} ${vocabulary.schemaHost}`
   const known = await basis.read()
   if (known === wanted) return
   let documents = 0
@@ -35,7 +36,8 @@ export async function rederive(
     const body = await store.body(resource)
     if (!body || !('bytes' in body)) continue
     try {
-      await store.derive(resource, storedForm(parseForStorage(body.bytes, kind, ns).derived))
+      const { derived, entries } = storedForm(parseForStorage(body.bytes, kind, vocabulary).derived)
+      await store.derive(resource, derived, entries)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       report('A stored document breaks a limit', { path: resource.path, reason: error.message })

@@ -9,7 +9,10 @@ import type { DocumentCache } from './cache.ts'
 import type { Leases } from './coordination/leases.ts'
 import { profileOf } from './derive.ts'
 import { Held, type Profile } from './held.ts'
+import { type RawDeclarations, sameModel } from './model/declarations.ts'
+import { Registry } from './model/registry.ts'
 import { type Basis, rederive } from './rederive.ts'
+import { afterCommit, changesDeclarations } from './snapshots.ts'
 import type { Commit, CommitResult, Resource, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 
@@ -20,6 +23,8 @@ export interface SiteRules {
   brand: string
   ns: string
   errorNs: string
+  /** Base URI of primitive types. */
+  schemaHost: string
   defaultGet: 'allow' | 'deny'
   /** Bytes. */
   maxBody: number
@@ -30,6 +35,9 @@ export interface SiteRules {
 /** Name of the store's counter that rises with every change of rules and groups. */
 export const ACCESS_COUNTER = 'access'
 
+/** Name of the store's counter that rises with every change of schemas, enumerations and shapes. */
+export const MODEL_COUNTER = 'model'
+
 /** Writes that a commit applies beside what the store tells: trees that were settled with it. */
 export interface Settled {
   path: string
@@ -38,6 +46,7 @@ export interface Settled {
   /** The tree of the new version, if the edit produced one. */
   settle?: () => TreeDocument
   access: RawAccess | undefined
+  model: RawDeclarations | undefined
 }
 
 export class Site {
@@ -48,6 +57,8 @@ export class Site {
   readonly #report: (message: string, details: object) => void
   #rules: AccessRules
   #accessVersion: number
+  #model: Registry
+  #modelVersion: number
   /** Commits applied so far; tells a load whether what it read may be outdated. */
   #applied = 0
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
@@ -60,6 +71,8 @@ export class Site {
     report: (message: string, details: object) => void
     rules: AccessRules
     accessVersion: number
+    model: Registry
+    modelVersion: number
   }) {
     this.settings = parts.settings
     this.store = parts.store
@@ -68,6 +81,8 @@ export class Site {
     this.#report = parts.report
     this.#rules = parts.rules
     this.#accessVersion = parts.accessVersion
+    this.#model = parts.model
+    this.#modelVersion = parts.modelVersion
   }
 
   /**
@@ -84,13 +99,18 @@ export class Site {
     report: (message: string, details: object) => void
   }): Promise<Site> {
     const { settings, store, basis, report } = parts
-    await rederive(store, settings.ns, basis, report)
+    await rederive(store, settings, basis, report)
     const counters = await store.counters()
     let rules = AccessRules.empty(settings.ns)
     for await (const { path, value } of store.allDerived('access')) {
       rules = rules.withDocument(path, JSON.parse(value) as RawAccess)
     }
-    return new Site({ ...parts, rules, accessVersion: counters[ACCESS_COUNTER] ?? 0 })
+    let model = Registry.empty(settings)
+    for await (const { path, value } of store.allDerived('model')) {
+      model = model.withDocument(path, JSON.parse(value) as RawDeclarations)
+    }
+    const accessVersion = counters[ACCESS_COUNTER] ?? 0
+    return new Site({ ...parts, rules, accessVersion, model, modelVersion: counters[MODEL_COUNTER] ?? 0 })
   }
 
   /** The rules as they stand. The object changes whenever a rule does; a request takes it once at its start. */
@@ -101,6 +121,16 @@ export class Site {
   /** Value of the store's counter that belongs to `rules`. */
   get accessVersion(): number {
     return this.#accessVersion
+  }
+
+  /** Schemas, enumerations and shapes as they stand; another object whenever one changes. */
+  get model(): Registry {
+    return this.#model
+  }
+
+  /** Value of the store's counter that belongs to `model`. */
+  get modelVersion(): number {
+    return this.#modelVersion
   }
 
   /** What is held in memory for a path; undefined says nothing about the store. */
@@ -142,7 +172,7 @@ export class Site {
     const stored = await this.store.derived(resource.path, 'profile')
     if (stored) return JSON.parse(stored) as Profile
     if (!('bytes' in body)) return undefined
-    return profileOf(body.bytes, resource.type, this.settings.ns)
+    return profileOf(body.bytes, resource.type, this.settings)
   }
 
   /** The tree of a held document; counts as use of the tree. */
@@ -158,10 +188,16 @@ export class Site {
    * @param settled what the commit puts, for every document among its changes
    */
   async commit(commit: Commit, settled: Settled[] = []): Promise<CommitResult> {
-    const result = await this.store.commit(commit)
+    const byPath = new Map(settled.map(s => [s.path, s]))
+    const brought = (path: string) => {
+      const known = byPath.get(path)
+      return known && { raw: known.model }
+    }
+    const modelled = changesDeclarations(this.#model, commit, brought, sameModel)
+    const raises = modelled ? [...(commit.raises ?? []), MODEL_COUNTER] : commit.raises
+    const result = await this.store.commit({ ...commit, ...(raises && { raises }) })
     if (!result.ok) return result
     this.#applied++
-    const byPath = new Map(settled.map(s => [s.path, s]))
     for (const [path, resource] of result.resources) {
       if (path.endsWith('/')) continue
       const known = byPath.get(path)
@@ -170,6 +206,8 @@ export class Site {
     }
     for (const collection of removedCollections(commit)) this.#cache.deleteBelow(this.store.name, collection)
     this.#applyRules(commit, byPath, result.counters)
+    if (modelled) this.#model = afterCommit(this.#model, commit, brought)
+    this.#modelVersion = result.counters[MODEL_COUNTER] ?? this.#modelVersion
     for (const watcher of this.#watchers) watcher(result.resources.keys())
     return result
   }
@@ -202,30 +240,14 @@ export class Site {
   #applyRules(commit: Commit, settled: Map<string, Settled>, counters: Record<string, number>): void {
     const version = counters[ACCESS_COUNTER] ?? this.#accessVersion
     if (version === this.#accessVersion) return
-    let rules = this.#rules
-    const replace = (path: string, raw: RawAccess | undefined) => {
-      rules = rules.withDocument(path, raw)
+    const brought = (path: string) => {
+      const known = settled.get(path)
+      return known && { raw: known.access }
+    }
+    this.#rules = afterCommit(this.#rules, commit, brought, (path, rules) => {
       for (const finding of rules.findings(path))
         this.#report('A rule or group is not as its author may think', finding)
-    }
-    for (const change of commit.changes) {
-      if (change.op === 'put') replace(change.path, settled.get(change.path)?.access)
-      else if (change.op === 'delete') for (const path of rules.documentsUnder(change.path)) replace(path, undefined)
-      else if (change.op === 'move' || change.op === 'copy') {
-        const alone = change.op === 'copy' && !change.deep && change.from.endsWith('/')
-        const sources = alone ? [] : rules.documentsUnder(change.from)
-        for (const path of rules.documentsUnder(change.to)) replace(path, undefined)
-        for (const path of sources) {
-          const raw = rules.document(path)
-          if (change.op === 'move') replace(path, undefined)
-          replace(change.to + path.slice(change.from.length), raw)
-        }
-        // A type that changes with the name makes the file another document, or one for the first time (HTTP-20).
-        const moved = settled.get(change.to)
-        if (moved) replace(change.to, moved.access)
-      }
-    }
-    this.#rules = rules
+    })
     this.#accessVersion = version
   }
 }

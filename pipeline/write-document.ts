@@ -15,12 +15,14 @@ import { type Conditions, evaluateWrite, preconditionFailed } from './http/condi
 import { formatHttpDate } from './http/http-date.ts'
 import { extensionFor, kindOf, servedType, storedType } from './http/media.ts'
 import { encodePath } from './http/path.ts'
+import { type Judgement, judge, judgeShapes, refuseFailures, shapeFault } from './model/judge.ts'
 import type { Settled, Site } from './site.ts'
 import { parentOf } from './store/paths.ts'
 import type { Body, Change, CommitResult, Content, Property, StagedBlob } from './store/store.ts'
 import { contentTag } from './store/tags.ts'
 import { decode } from './tree/document.ts'
 import type { DocumentKind, TreeDocument } from './tree/nodes.ts'
+import { commitJudged, type ModelState, modelState } from './write-check.ts'
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
@@ -128,14 +130,15 @@ async function prepare(site: Site, path: string, requestType: string | undefined
 }
 
 export function prepareDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): Prepared {
-  const parsed = parseForStorage(bytes, kind, site.settings.ns)
+  const parsed = parseForStorage(bytes, kind, site.settings)
   return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, ...parsed }
 }
 
 export function toSettled(path: string, prepared: Prepared): Settled[] {
   const { bytes, derived, tree } = prepared
   if (!bytes || !derived) return []
-  return [{ path, bytes, profile: derived.profile, access: derived.access, ...(tree && { settle: () => tree }) }]
+  const { profile, access, model } = derived
+  return [{ path, bytes, profile, access, model, ...(tree && { settle: () => tree }) }]
 }
 
 function toChanges(write: DocumentPut, held: Held | undefined, prepared: Prepared): Change[] {
@@ -149,7 +152,7 @@ function toChanges(write: DocumentPut, held: Held | undefined, prepared: Prepare
     type: prepared.type,
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
-    ...(prepared.derived && { derived: storedForm(prepared.derived) }),
+    ...(prepared.derived && storedForm(prepared.derived)),
   }
   if (properties.length === 0) return [put]
   return [put, { op: 'describe', path, set: [...properties], remove: [] }]
@@ -165,7 +168,12 @@ async function commitPut(
   const { path } = write
   const event = putEvent(site, path, prepared.digest, prepared.text, write.cause)
   const rulesTouched = !sameDeclarations(prepared.derived?.access, site.rules.document(path))
-  const result = await site.commit(
+  const model = modelState(site)
+  const judged = await judgeDocument(site, model, path, prepared)
+  const result = await commitJudged(
+    site,
+    model,
+    judged,
     {
       changes: toChanges(write, held, prepared),
       events: [event],
@@ -175,6 +183,24 @@ async function commitPut(
     toSettled(path, prepared),
   )
   return settled(result)
+}
+
+/**
+ * Judges a whole document by the site's data model.
+ *
+ * @returns what its commit has to require; nothing for blobs
+ * @throws Fault 422
+ */
+export async function judgeDocument(
+  site: Site,
+  { registry }: ModelState,
+  path: string,
+  { tree, derived }: Pick<Prepared, 'tree' | 'derived'>,
+): Promise<Judgement> {
+  if (!tree || !derived) return { requirements: [], failures: [] }
+  const judged = judge(registry, path, { document: tree })
+  await refuseFailures(registry, site.store, judged, { path, entries: derived.entries, status: 422 })
+  return judged
 }
 
 /** A conflict that another attempt can solve is undefined; a place that is taken by the other kind is an answer. */
@@ -283,10 +309,15 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
     commitLoop(async () => {
       const decided = authority()
       const { held, taken } = await check(decided)
-      const { changes, settles, text } = await relocation(site, write, held, taken)
+      const { changes, settles, text, prepared } = await relocation(site, write, held, taken)
+      const model = modelState(site)
+      const judged = prepared ? await judgeDocument(site, model, to, prepared) : judgeRelocation(site, model, to, held)
       const collections = taken ? [] : await missingCollections(site, to)
       const rulesTouched = [path, to].some(p => site.rules.document(p) !== undefined) || settles.some(s => s.access)
-      const result = await site.commit(
+      const result = await commitJudged(
+        site,
+        model,
+        judged,
         {
           changes: [...collections, ...changes],
           events: [deleteEvent(site, path, write.cause), putEvent(site, to, held.resource.digest, text, write.cause)],
@@ -299,6 +330,19 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
       return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
     }),
   )
+}
+
+/**
+ * A document whose content stays meets only the shapes of its new place (MOD-110).
+ *
+ * @throws Fault 422
+ */
+export function judgeRelocation(site: Site, { registry }: ModelState, to: string, held: Held): Judgement {
+  if (registry.shapes.length > 0 && held.isDocument) {
+    const failures = judgeShapes(registry, to, { document: site.tree(held) })
+    if (failures.length > 0) throw shapeFault(registry, failures, 422)
+  }
+  return { requirements: [], failures: [] }
 }
 
 /** Directories are implicit here (HTTP-13), while the store moves only into collections that exist; the outermost first. */
@@ -322,7 +366,7 @@ async function relocation(
   write: DocumentMove,
   held: Held,
   taken: Held | undefined,
-): Promise<{ changes: Change[]; settles: Settled[]; text: string | undefined }> {
+): Promise<{ changes: Change[]; settles: Settled[]; text: string | undefined; prepared?: Prepared }> {
   const { path, to } = write
   const { resource, bytes } = held
   const type = storedType(to, resource.type)
@@ -339,8 +383,8 @@ async function relocation(
   const prepared = prepareDocument(site, kind, type, await bytesOf(held.body))
   const { derived } = prepared
   const change: Change = { op: 'move', from: path, to, expect, expectTo, type, kind: 'document' }
-  if (derived) change.derived = storedForm(derived)
-  return { changes: [change], settles: toSettled(to, prepared), text: prepared.text }
+  if (derived) Object.assign(change, storedForm(derived))
+  return { changes: [change], settles: toSettled(to, prepared), text: prepared.text, prepared }
 }
 
 export async function bytesOf(body: Body): Promise<Uint8Array> {

@@ -15,6 +15,8 @@ import { formatHttpDate } from './http/http-date.ts'
 import { servedType } from './http/media.ts'
 import { type DestinationRange, type SelectorRange, selectorContentRange } from './http/range.ts'
 import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
+import { judge, newFailures, refuseFailures } from './model/judge.ts'
+import type { Vocabulary } from './model/vocabulary.ts'
 import type { Site } from './site.ts'
 import { contentTag } from './store/tags.ts'
 import { encode, TreeError } from './tree/document.ts'
@@ -23,6 +25,7 @@ import { typesOf } from './tree/microdata.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
 import { type Selector, selectFirst } from './tree/selector/selector.ts'
 import { outerMarkup } from './tree/serialize.ts'
+import { commitJudged, modelState } from './write-check.ts'
 
 interface ElementWriteBase {
   /** Canonical path of the document. */
@@ -165,14 +168,32 @@ async function commitEdit(
   const before = held.bytes
   const bytes = encode(proposal.source, before !== undefined && hasByteOrderMark(before))
   const digest = hash('sha256', bytes)
-  const { derived, tag } = proposal.propose(view => {
-    const derived = derive(view.document, site.settings.ns)
+  const model = modelState(site)
+  const { derived, tag, judged } = proposal.propose(view => {
+    const derived = derive(view.document, site.settings)
     if (write.op === 'put' || write.op === 'post') checkConfiguration(site, write.path, view, derived, authority)
-    return { derived, tag: elementTag(view.nodes, view.document, digest) }
+    return {
+      judged: judge(model.registry, write.path, { document: view.document, part: view }),
+      derived,
+      tag: elementTag(view.nodes, view.document, digest),
+    }
   })
+  const failures =
+    write.op === 'delete'
+      ? newFailures(model.registry, write.path, judged.failures, tree, located.target.element)
+      : judged.failures
+  await refuseFailures(
+    model.registry,
+    site.store,
+    { ...judged, failures },
+    { path: write.path, entries: derived.entries, status: write.op === 'delete' ? 409 : 422 },
+  )
   const event = mutationEvent(site.settings.ns, site.settings.host, describe(write, proposal, tag), write.cause)
   const rulesTouched = !sameDeclarations(derived.access, site.rules.document(write.path))
-  const result = await site.commit(
+  const result = await commitJudged(
+    site,
+    model,
+    judged,
     {
       changes: [
         {
@@ -183,14 +204,23 @@ async function commitEdit(
           content: { bytes },
           type: resource.type,
           ...(resource.language !== undefined && { language: resource.language }),
-          derived: storedForm(derived),
+          ...storedForm(derived),
         },
       ],
       events: [event],
       ...(accessVersion !== undefined && { requires: { access: located.accessVersion } }),
       ...(rulesTouched && { raises: ['access'] }),
     },
-    [{ path: write.path, bytes, profile: derived.profile, access: derived.access, settle: () => proposal.settle() }],
+    [
+      {
+        path: write.path,
+        bytes,
+        profile: derived.profile,
+        access: derived.access,
+        model: derived.model,
+        settle: () => proposal.settle(),
+      },
+    ],
   )
   if (!result.ok) return undefined
   const headers: Record<string, string> = {
@@ -251,9 +281,9 @@ function standsWithin(nodes: readonly ParentNode[], prefix: string): boolean {
   })
 }
 
-function derive(document: TreeDocument, ns: string): Derived {
+function derive(document: TreeDocument, vocabulary: Vocabulary): Derived {
   try {
-    return deriveFromTree(document, ns, true)
+    return deriveFromTree(document, vocabulary, true)
   } catch (error) {
     throw error instanceof TreeError ? unusable(error) : error
   }

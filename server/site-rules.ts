@@ -4,6 +4,6 @@ import type { SiteSettings } from '../config/sites.ts'
 import type { SiteRules } from '../pipeline/site.ts'
 
 export function siteRules(settings: SiteSettings): SiteRules {
-  const { host, brand, ns, errorNs, defaultGet, maxBody, maxDocument } = settings
-  return { host, brand, ns, errorNs, defaultGet, maxBody, maxDocument }
+  const { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument } = settings
+  return { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument }
 }

@@ -1,0 +1,278 @@
+/**
+ * Finds what a document declares about the site's data: schemas, enumerations and shapes (MOD-1 to MOD-8). The result is
+ * plain data: it is stored with the document's version and compiled when a site's registry is put together.
+ */
+
+import { typesOf } from '../tree/microdata.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { textContent } from '../tree/serialize.ts'
+import { isItem, itemElements, type ModelItem, type ReadValue, readItem, valueReader } from './items.ts'
+import { trimmed, type Vocabulary } from './vocabulary.ts'
+
+/** Code in a slot (MOD-7). */
+export interface RawCode {
+  /** The item type that says which language it is; empty for a bare `<script type="text/sessel">`. */
+  type: string
+  /** Raw text. */
+  source: string
+}
+
+/** A default: code, or text that is taken as it is. */
+export type RawDefault = RawCode | { text: string }
+
+/** Fields as written: trimmed, blank ones dropped. */
+export interface RawProperty {
+  name: string
+  type?: string
+  cardinality?: string
+  default?: RawDefault
+  unique: string[]
+  references?: string
+  cascade?: string
+  group: string[]
+  key: boolean
+  validate?: RawCode
+  write?: RawCode
+  read?: RawCode
+  computed?: RawCode
+}
+
+export interface RawParameter {
+  name: string
+  type?: string
+}
+
+export interface RawMethod {
+  name: string
+  returns?: string
+  parameters: RawParameter[]
+  static: boolean
+  implementation: RawCode
+}
+
+export interface RawGroupConstraint {
+  group: string
+  cardinality?: string
+  properties: string[]
+}
+
+export interface RawSchema {
+  /** URL of the governed item type. */
+  type: string
+  name?: string
+  parent?: string
+  properties: RawProperty[]
+  methods: RawMethod[]
+  constraints: RawGroupConstraint[]
+  validate?: RawCode
+}
+
+export interface RawEnum {
+  url: string
+  values: string[]
+}
+
+export interface RawShape {
+  resources: string[]
+  selectors: string[]
+  constraints: string[]
+  permits: string[]
+}
+
+/** What one document version declares, each kind in document order. */
+export interface RawDeclarations {
+  schemas: RawSchema[]
+  enums: RawEnum[]
+  shapes: RawShape[]
+}
+
+/**
+ * Extracts declarations from stored markup. What is broken is left out (MOD-8).
+ *
+ * @returns undefined when there are none
+ * @throws TreeError (`too-large`) when values repeat each other beyond all proportion to the text
+ */
+export function extractDeclarations(
+  document: TreeDocument,
+  vocabulary: Vocabulary,
+  items: readonly ElementNode[] = itemElements(document.root),
+): RawDeclarations | undefined {
+  const { ns, schemaHost } = vocabulary
+  const read = valueReader(ns)
+  const found: RawDeclarations = { schemas: [], enums: [], shapes: [] }
+  for (const element of items) {
+    const types = typesOf(element)
+    if (types.includes(`${ns}/Schema`)) found.schemas.push(...schemaOf(fieldsOf(element, read), vocabulary))
+    if (types.includes(`${schemaHost}/Enum`)) found.enums.push(...enumOf(fieldsOf(element, read)))
+    if (types.includes(`${ns}/ShapeConstraint`)) found.shapes.push(...shapeOf(fieldsOf(element, read)))
+  }
+  return found.schemas.length + found.enums.length + found.shapes.length > 0 ? found : undefined
+}
+
+/** Whether two versions of a document declare the same. */
+export function sameModel(a: RawDeclarations | undefined, b: RawDeclarations | undefined): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}
+
+/** Access to the fields of a configuration item (MOD-3). */
+interface Fields {
+  /** First value that is text; a blank one counts as absent. */
+  one(name: string): string | undefined
+  /** All values that are not blank. */
+  all(name: string): string[]
+  /** All values, trimmed. */
+  raw(name: string): string[]
+  /** Values that are items. */
+  items(name: string): Fields[]
+  code(name: string): RawCode | undefined
+  /** First element of a field. */
+  element(name: string): ElementNode | undefined
+  types: string[]
+}
+
+function fieldsOf(element: ElementNode, read: ReadValue): Fields {
+  const item: ModelItem = readItem(element)
+  const elements = (name: string) => item.properties.get(name) ?? []
+  const raw = (name: string) =>
+    elements(name).flatMap(value => {
+      const text = read(value, item)
+      return text === undefined ? [] : [trimmed(text)]
+    })
+  return {
+    types: item.types,
+    raw,
+    all: name => raw(name).filter(text => text !== ''),
+    one: name => raw(name)[0] || undefined,
+    items: name =>
+      elements(name)
+        .filter(isItem)
+        .map(value => fieldsOf(value, read)),
+    element: name => elements(name)[0],
+    code: name => {
+      const [first] = elements(name)
+      return first && codeOf(first)
+    },
+  }
+}
+
+/** MOD-7: a Sessel script, or an item whose `source` is a script. */
+function codeOf(element: ElementNode): RawCode | undefined {
+  if (isItem(element)) {
+    const [source] = readItem(element).properties.get('source') ?? []
+    return { type: typesOf(element)[0] ?? '', source: source ? textContent(source) : '' }
+  }
+  if (!isScript(element)) return undefined
+  const type = element.attrs.find(({ name }) => name === 'type')?.value
+  return trimmed(type ?? '').toLowerCase() === 'text/sessel' ? { type: '', source: textContent(element) } : undefined
+}
+
+function isScript(element: ElementNode): boolean {
+  return element.tagName === 'script'
+}
+
+function schemaOf(fields: Fields, vocabulary: Vocabulary): RawSchema[] {
+  const type = fields.one('type')
+  if (type === undefined) return []
+  const members = fields.items('property')
+  const isMethod = (member: Fields) => member.types.includes(`${vocabulary.ns}/Method`)
+  return [
+    compact({
+      type,
+      name: fields.one('name'),
+      parent: fields.one('parent'),
+      properties: members.filter(member => !isMethod(member)).flatMap(member => propertyOf(member, vocabulary)),
+      methods: members.filter(isMethod).flatMap(methodOf),
+      constraints: fields.items('constraint').flatMap(constraintOf),
+      validate: fields.code('@validate'),
+    }),
+  ]
+}
+
+function propertyOf(fields: Fields, vocabulary: Vocabulary): RawProperty[] {
+  const name = fields.one('name')
+  if (name === undefined) return []
+  const { computed, read } = readSlots(fields, vocabulary)
+  return [
+    compact({
+      name,
+      type: fields.one('type'),
+      cardinality: fields.one('cardinality'),
+      default: defaultOf(fields),
+      unique: fields.all('unique'),
+      references: fields.one('references'),
+      cascade: fields.one('cascade'),
+      group: fields.all('group'),
+      key: fields.one('@key') === 'true',
+      validate: fields.code('@validate'),
+      write: fields.code('@write'),
+      read,
+      computed,
+    }),
+  ]
+}
+
+/** MOD-61: `@computed` beats `@read`, of which a bare Sessel item is the older spelling of it. */
+function readSlots(fields: Fields, { ns }: Vocabulary): { computed: RawCode | undefined; read: RawCode | undefined } {
+  const computed = fields.code('@computed')
+  const read = fields.code('@read')
+  if (computed) return { computed, read: undefined }
+  return read?.type === `${ns}/Sessel` ? { computed: read, read: undefined } : { computed: undefined, read }
+}
+
+function defaultOf(fields: Fields): RawDefault | undefined {
+  const element = fields.element('default')
+  const code = element && codeOf(element)
+  if (code) return code
+  const [text] = fields.raw('default')
+  return text === undefined || text === '' ? undefined : { text }
+}
+
+function methodOf(fields: Fields): RawMethod[] {
+  const name = fields.one('name')
+  const implementation = fields.code('implementation')
+  if (name === undefined || implementation === undefined) return []
+  const parameters = fields.items('parameter').flatMap(parameter => {
+    const named = parameter.one('name')
+    return named === undefined ? [] : [compact({ name: named, type: parameter.one('type') })]
+  })
+  return [
+    compact({
+      name,
+      returns: fields.one('returns'),
+      parameters,
+      static: fields.one('static') === 'true',
+      implementation,
+    }),
+  ]
+}
+
+function constraintOf(fields: Fields): RawGroupConstraint[] {
+  const group = fields.one('group')
+  if (group === undefined) return []
+  return [compact({ group, cardinality: fields.one('cardinality'), properties: fields.all('property') })]
+}
+
+/** MOD-26: `type` wins over `name`; a blank value is one that is permitted. */
+function enumOf(fields: Fields): RawEnum[] {
+  const url = fields.one('type') ?? fields.one('name')
+  return url === undefined ? [] : [{ url, values: fields.raw('value') }]
+}
+
+function shapeOf(fields: Fields): RawShape[] {
+  const shape = {
+    resources: fields.all('resource'),
+    selectors: fields.all('selector'),
+    constraints: fields.all('constraint'),
+    permits: fields.all('permit'),
+  }
+  return shape.constraints.length + shape.permits.length > 0 ? [shape] : []
+}
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+/** An object without the fields that have no value. */
+function compact<T extends object>(object: T): Defined<T> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>
+}

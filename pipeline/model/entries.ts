@@ -1,0 +1,79 @@
+/**
+ * What a document holds, as the site's index knows it: its items by type, id and the values of their properties. It does
+ * not depend on schemas, so that a schema that comes later finds what is there already.
+ */
+
+import { hash } from 'node:crypto'
+import type { Entry } from '../store/store.ts'
+import { attribute, type ElementNode } from '../tree/nodes.ts'
+import { type ReadValue, readItem } from './items.ts'
+
+/** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
+const LONGEST_VALUE = 200
+
+/** Key of all items of a type. */
+export function typeKey(type: string): string {
+  return `type\0${type}`
+}
+
+/** Key of the items with an `itemid`. */
+export function idKey(id: string): string {
+  return `id\0${id}`
+}
+
+/** Key of the items of a type that have a value of a property, which must not be empty. */
+export function valueKey(type: string, property: string, value: string): string {
+  const text = value.length <= LONGEST_VALUE ? `=${value}` : `#${hash('sha256', value)}`
+  return `value\0${type}\0${property}\0${text}`
+}
+
+/**
+ * @param items elements with `itemscope`, in tree order
+ * @throws TreeError (`too-large`) when values repeat each other beyond all proportion to the text
+ */
+export function entriesOf(items: readonly ElementNode[], read: ReadValue): Entry[] {
+  const entries: Entry[] = []
+  const seen = new Map<string, number>()
+  for (const element of items) {
+    const keys = keysOf(element, read)
+    if (keys.length === 0) continue
+    // Named by what it says, an item keeps its name when others come and go around it.
+    const name = fingerprint(keys)
+    const count = (seen.get(name) ?? 0) + 1
+    seen.set(name, count)
+    entries.push({ item: count === 1 ? name : `${name}.${count}`, keys })
+  }
+  return entries
+}
+
+function keysOf(element: ElementNode, read: ReadValue): string[] {
+  const item = readItem(element)
+  const keys = new Set<string>()
+  const id = attribute(element, 'itemid')?.trim()
+  if (id) keys.add(idKey(id))
+  for (const type of item.types) keys.add(typeKey(type))
+  if (item.types.length > 0) {
+    for (const [name, elements] of item.properties) {
+      for (const value of new Set(elements.map(each => read(each, item)))) {
+        if (value) for (const type of item.types) keys.add(valueKey(type, name, value))
+      }
+    }
+  }
+  return [...keys]
+}
+
+/** 64 bits of two FNV-like sums: only tells items of one document apart, and equal names get numbers. */
+function fingerprint(keys: readonly string[]): string {
+  let a = 0x811c9dc5
+  let b = 0x9747b28c
+  for (const key of keys) {
+    for (let i = 0; i < key.length; i++) {
+      const code = key.charCodeAt(i)
+      a = Math.imul(a ^ code, 0x01000193)
+      b = Math.imul(b ^ code, 0x85ebca6b)
+    }
+    a = Math.imul(a ^ 0xffff, 0x01000193)
+    b = Math.imul(b ^ 0x1ffff, 0x85ebca6b)
+  }
+  return (a >>> 0).toString(36) + (b >>> 0).toString(36)
+}

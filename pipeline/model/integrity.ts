@@ -1,0 +1,166 @@
+/** Uniqueness and references: what a commit must find true of the whole site (MOD-40 to MOD-43, MOD-50, MOD-51). */
+
+import type { Entry, Guard, SiteStore } from '../store/store.ts'
+import { valueKey } from './entries.ts'
+import type { Instance } from './instance-check.ts'
+import type { ReadValue } from './items.ts'
+import type { Registry } from './registry.ts'
+import type { ConstraintCase, ConstraintViolation } from './violations.ts'
+
+/** A guard with what is answered when it does not hold. */
+export interface Requirement {
+  guard: Guard
+  which: ConstraintCase
+  violation: ConstraintViolation
+}
+
+/** Combinations of values of one composite group that are looked at for one instance. */
+const COMBINATIONS = 1_000
+
+/** References of all instances, then uniqueness (MOD-112, step 7); each question once. */
+export function integrityOf(registry: Registry, instances: readonly Instance[], read: ReadValue): Requirement[] {
+  const found = new Map<string, Requirement>()
+  const add = (requirement: Requirement) => {
+    const key = `${requirement.guard.expect} ${JSON.stringify(requirement.guard.any)}`
+    if (!found.has(key)) found.set(key, requirement)
+  }
+  for (const instance of instances) for (const requirement of referencesOf(registry, instance, read)) add(requirement)
+  for (const instance of instances) for (const requirement of uniquenessOf(instance, read)) add(requirement)
+  return [...found.values()]
+}
+
+/** Values of a property that count: text that is not empty, each once. */
+function valuesOf({ item }: Instance, name: string, read: ReadValue): string[] {
+  const values = (item.properties.get(name) ?? []).map(element => read(element, item))
+  return [...new Set(values)].filter((value): value is string => value !== undefined && value !== '')
+}
+
+function* referencesOf(registry: Registry, instance: Instance, read: ReadValue): Generator<Requirement> {
+  for (const schema of instance.schemas) {
+    for (const { name, references } of schema.properties.values()) {
+      if (!references || references === 'broken') continue
+      const types = registry.schema(references.type) ? [...registry.subtypes(references.type)] : []
+      for (const value of valuesOf(instance, name, read)) {
+        yield {
+          guard: { any: types.map(type => [valueKey(type, references.property, value)]), expect: 'some' },
+          which: 'reference',
+          violation: {
+            constraintSelector: selectorOf([name]),
+            failedConstraint: `references(${name})`,
+            message: `No ${references.type} has the ${references.property} '${value}' that ${name} refers to`,
+            itemtype: schema.type,
+            properties: [name],
+          },
+        }
+      }
+    }
+  }
+}
+
+function* uniquenessOf(instance: Instance, read: ReadValue): Generator<Requirement> {
+  for (const schema of instance.schemas) {
+    for (const { name, unique } of schema.properties.values()) {
+      if (!unique) continue
+      for (const value of valuesOf(instance, name, read)) {
+        yield {
+          guard: { any: [[valueKey(schema.type, name, value)]], expect: 'single' },
+          which: 'unique',
+          violation: {
+            constraintSelector: selectorOf([name]),
+            failedConstraint: `unique(${name})`,
+            message: `Uniqueness violated: another ${schema.type} has the ${name} '${value}' already`,
+            itemtype: schema.type,
+            properties: [name],
+          },
+        }
+      }
+    }
+    for (const [group, members] of schema.composites) {
+      const values = members.map(name => valuesOf(instance, name, read).map(value => ({ name, value })))
+      if (values.reduce((product, list) => product * list.length, 1) > COMBINATIONS) {
+        yield tooMany(schema.type, group, members)
+        continue
+      }
+      for (const combination of combinations(values)) {
+        const told = combination.map(({ name, value }) => `${name} '${value}'`).join(', ')
+        yield {
+          guard: {
+            any: [combination.map(({ name, value }) => valueKey(schema.type, name, value))],
+            expect: 'single',
+          },
+          which: 'unique',
+          violation: {
+            constraintSelector: selectorOf(members),
+            failedConstraint: `unique-group(${group})`,
+            message: `Uniqueness violated: another ${schema.type} has the same ${told} already`,
+            itemtype: schema.type,
+            properties: members,
+          },
+        }
+      }
+    }
+  }
+}
+
+/** An instance with more combinations than can be looked at; its guard never holds. */
+function tooMany(itemtype: string, group: string, members: readonly string[]): Requirement {
+  return {
+    guard: { any: [], expect: 'some' },
+    which: 'unique',
+    violation: {
+      constraintSelector: selectorOf(members),
+      failedConstraint: `unique-group(${group})`,
+      message: `Uniqueness cannot be told: ${members.join(', ')} have more than ${COMBINATIONS} combinations of values`,
+      itemtype,
+      properties: members,
+    },
+  }
+}
+
+/** Every choice of one element from each list. */
+function combinations<T>(lists: readonly (readonly T[])[]): T[][] {
+  let chosen: T[][] = [[]]
+  for (const list of lists) chosen = chosen.flatMap(head => list.map(each => [...head, each]))
+  return chosen
+}
+
+/** Names of properties as a selector of their elements (MOD-131). */
+function selectorOf(names: readonly string[]): string {
+  return names.map(name => `[itemprop='${name}']`).join(', ')
+}
+
+/**
+ * The first requirement that would not hold, told from the committed state and what a write would store, for writes that
+ * are refused for a later reason (MOD-112).
+ *
+ * @param path of the document that the write replaces
+ * @param entries what the document would hold
+ */
+export async function firstBroken(
+  store: Pick<SiteStore, 'lookup'>,
+  requirements: readonly Requirement[],
+  path: string,
+  entries: readonly Entry[],
+): Promise<Requirement | undefined> {
+  const own = new Map<string, Set<string>>()
+  for (const { item, keys } of entries) {
+    for (const key of keys) {
+      const items = own.get(key)
+      if (items) items.add(item)
+      else own.set(key, new Set([item]))
+    }
+  }
+  const countOwn = ([first = '', ...rest]: readonly string[]) =>
+    [...(own.get(first) ?? [])].filter(item => rest.every(key => own.get(key)?.has(item))).length
+  for (const requirement of requirements) {
+    const { any, expect } = requirement.guard
+    let count = 0
+    for (const keys of any) {
+      const others = await store.lookup(keys)
+      count += countOwn(keys) + others.filter(other => other.path !== path).length
+    }
+    const holds = expect === 'some' ? count > 0 : count <= (expect === 'single' ? 1 : 0)
+    if (!holds) return requirement
+  }
+  return undefined
+}

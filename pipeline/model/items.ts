@@ -1,0 +1,85 @@
+/** Items as data models see them: their own property elements, in tree order, without `itemref` (MOD-11, MOD-21). */
+
+import { tooLarge } from '../tree/limits.ts'
+import { propertyNames, typesOf } from '../tree/microdata.ts'
+import { modelValue } from '../tree/microdata-value.ts'
+import { localName } from '../tree/namespaces.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../tree/nodes.ts'
+
+/** An item with the elements of each of its properties. */
+export interface ModelItem {
+  element: ElementNode
+  /** Tokens of `itemtype`, each once. */
+  types: string[]
+  /** Value elements by name, in tree order. An element counts for each of its names. */
+  properties: Map<string, ElementNode[]>
+}
+
+export function isItem(element: ElementNode): boolean {
+  return attribute(element, 'itemscope') !== undefined
+}
+
+/** Whether what is inside an element is kept out of the document: contents of templates hold no items (MOD-2, MOD-11). */
+export function isTemplate(element: ElementNode): boolean {
+  return element.namespaceURI === HTML_NAMESPACE && localName(element.tagName) === 'template'
+}
+
+/** Every element with `itemscope` in a tree, itself included, in tree order; contents of templates left out. */
+export function itemElements(root: ParentNode): ElementNode[] {
+  const found: ElementNode[] = []
+  const visit = (node: ParentNode): void => {
+    if (isElement(node)) {
+      if (isItem(node)) found.push(node)
+      if (isTemplate(node)) return
+    }
+    for (const child of node.childNodes) if (isElement(child)) visit(child)
+  }
+  visit(root)
+  return found
+}
+
+export function readItem(element: ElementNode): ModelItem {
+  const properties = new Map<string, ElementNode[]>()
+  const visit = (parent: ElementNode): void => {
+    if (isTemplate(parent)) return
+    for (const child of parent.childNodes) {
+      if (!isElement(child)) continue
+      if (attribute(child, 'itemprop')) {
+        for (const name of propertyNames(child)) {
+          const elements = properties.get(name)
+          if (elements) elements.push(child)
+          else properties.set(name, [child])
+        }
+      }
+      if (!isItem(child)) visit(child)
+    }
+  }
+  visit(element)
+  return { element, types: typesOf(element), properties }
+}
+
+/** UTF-16 code units of all values that are read of one document: properties inside properties repeat each other's text. */
+const VALUE_TEXT = 32 * 1024 * 1024
+
+/** The text of a property's element (MOD-22); undefined for a nested item. */
+export type ReadValue = (element: ElementNode, item: ModelItem) => string | undefined
+
+/**
+ * @param ns base URI of the site's vocabulary
+ * @returns a reader for one document, which keeps what it has read
+ */
+export function valueReader(ns: string): ReadValue {
+  const read = modelValue(ns)
+  const known = new Map<ElementNode, string>()
+  let left = VALUE_TEXT
+  return (element, item) => {
+    if (isItem(element)) return undefined
+    let value = known.get(element)
+    if (value === undefined) {
+      value = read(element, item)
+      if ((left -= value.length) < 0) throw tooLarge()
+      known.set(element, value)
+    }
+    return value
+  }
+}

@@ -1,0 +1,118 @@
+/** What a proposed document is put through before it may be committed, in the order of MOD-112. */
+
+import { pathNames } from '../access/glob.ts'
+import type { Fault } from '../fault.ts'
+import type { Entry, SiteStore } from '../store/store.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { affectedInstances, checkGroups, checkValues } from './instance-check.ts'
+import { firstBroken, integrityOf, type Requirement } from './integrity.ts'
+import { valueReader } from './items.ts'
+import type { WrittenPlace } from './place.ts'
+import type { Registry } from './registry.ts'
+import { appliesTo } from './shape.ts'
+import { checkShapes, type ShapeFailure } from './shape-check.ts'
+import { constraintFault, schemaFault } from './violations.ts'
+
+/** What is known of a proposed document when everything that can be told from it alone has passed. */
+export interface Judgement {
+  /** What the commit must find true of the whole site. */
+  requirements: readonly Requirement[]
+  /** Shapes that are broken; they make the answer only when the requirements hold. */
+  failures: readonly ShapeFailure[]
+}
+
+/**
+ * Judges items by their schemas, and elements by the shapes that apply.
+ *
+ * @param path canonical path of the document
+ * @throws Fault 422 by the first step that fails
+ */
+export function judge(registry: Registry, path: string, place: WrittenPlace): Judgement {
+  const instances = affectedInstances(registry, place)
+  const read = valueReader(registry.vocabulary.ns)
+  const { ns } = registry.vocabulary
+  const wrong = instances.flatMap(instance => checkValues(registry, instance, read))
+  if (wrong.length > 0) throw schemaFault(ns, wrong)
+  const ungrouped = instances.flatMap(checkGroups)
+  if (ungrouped.length > 0) throw schemaFault(ns, ungrouped)
+  const requirements = integrityOf(registry, instances, read)
+  return { requirements, failures: judgeShapes(registry, path, place) }
+}
+
+/** Shapes alone: for documents that only come to another place (MOD-110). */
+export function judgeShapes(
+  registry: Registry,
+  path: string,
+  place: WrittenPlace,
+  except?: ElementNode,
+): ShapeFailure[] {
+  const names = pathNames(path)
+  return checkShapes(
+    registry.shapes.filter(shape => appliesTo(shape, names)),
+    place,
+    except,
+  )
+}
+
+/**
+ * What breaking off an element newly breaks: what was not permitted before does not count, so that bad elements can be
+ * removed one by one (MOD-98).
+ *
+ * @param failures of the document without the element
+ * @param target the element in the stored document
+ */
+export function newFailures(
+  registry: Registry,
+  path: string,
+  failures: readonly ShapeFailure[],
+  document: TreeDocument,
+  target: ElementNode,
+): readonly ShapeFailure[] {
+  if (!failures.some(({ constraint }) => constraint === 'permit') || !target.parentNode) return failures
+  const part = { nodes: [], parents: [target.parentNode] }
+  const before = new Map<string, number>()
+  for (const failure of judgeShapes(registry, path, { document, part }, target)) {
+    const key = JSON.stringify(failure)
+    before.set(key, (before.get(key) ?? 0) + 1)
+  }
+  return failures.filter(failure => {
+    if (failure.constraint !== 'permit') return true
+    const key = JSON.stringify(failure)
+    const count = before.get(key) ?? 0
+    before.set(key, count - 1)
+    return count <= 0
+  })
+}
+
+/**
+ * Answers for broken shapes, unless a requirement, which comes before them, does not hold either.
+ *
+ * @param entries what the document would hold
+ * @param status 409 for DELETE (MOD-98)
+ * @throws Fault when there are failures
+ */
+export async function refuseFailures(
+  registry: Registry,
+  store: Pick<SiteStore, 'lookup'>,
+  judgement: Judgement,
+  written: { path: string; entries: readonly Entry[]; status: 409 | 422 },
+): Promise<void> {
+  const { failures, requirements } = judgement
+  if (failures.length === 0) return
+  const broken = await firstBroken(store, requirements, written.path, written.entries)
+  throw broken ? requirementFault(registry, broken) : shapeFault(registry, failures, written.status)
+}
+
+export function shapeFault(registry: Registry, failures: readonly ShapeFailure[], status: 409 | 422): Fault {
+  const violations = failures.map(({ scope, constraint, message }) => ({
+    constraintSelector: scope,
+    failedConstraint: constraint,
+    message,
+  }))
+  return constraintFault(registry.vocabulary.ns, 'shape', violations, status)
+}
+
+/** The answer when a requirement did not hold at the commit. */
+export function requirementFault(registry: Registry, { which, violation }: Requirement): Fault {
+  return constraintFault(registry.vocabulary.ns, which, [violation], which === 'restrict' ? 409 : 422)
+}

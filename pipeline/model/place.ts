@@ -1,0 +1,78 @@
+/** Which part of a document a write is about: what it brought, and what stands around it (MOD-92, MOD-111). */
+
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { isTemplate } from './items.ts'
+
+/** A proposed document and what a write changed in it. */
+export interface WrittenPlace {
+  document: TreeDocument
+  /** Undefined when the whole document was written. */
+  part?: {
+    /** The new or moved nodes. */
+    nodes: readonly ChildNode[]
+    /** Whose children changed. */
+    parents: readonly ParentNode[]
+  }
+}
+
+/** Elements that a write touches, outermost first; contents of templates hold none. */
+export interface Touched {
+  /** Elements around the change; of those inside a template, the template. */
+  around: readonly ElementNode[]
+  /** Elements of the new content. */
+  content: readonly ElementNode[]
+}
+
+export function touchedBy({ document, part }: WrittenPlace): Touched {
+  if (!part) return { around: [], content: elementsOf(document.root.childNodes) }
+  const around = new Set<ElementNode>()
+  let isInTree = true
+  for (const parent of part.parents) {
+    const { elements, hidden } = chainOf(document, parent)
+    if (hidden) isInTree = false
+    for (const element of elements) around.add(element)
+  }
+  return { around: [...around], content: isInTree ? elementsOf(part.nodes) : [] }
+}
+
+/** Elements of the tree from the outermost to a node; `hidden` when the node is among the contents of a template. */
+function chainOf(document: TreeDocument, from: ParentNode): { elements: ElementNode[]; hidden: boolean } {
+  let elements: ElementNode[] = []
+  let hidden = false
+  let node: ParentNode | null | undefined = from
+  while (node && node.nodeName !== '#document') {
+    if (isElement(node)) {
+      if (isTemplate(node)) elements = []
+      elements.push(node)
+      node = node.parentNode
+    } else {
+      // Contents do not know their template.
+      hidden = true
+      node = hostOf(document.root, node)
+    }
+  }
+  return { elements: elements.reverse(), hidden: hidden || elements.some(isTemplate) }
+}
+
+function hostOf(within: ParentNode, content: ParentNode): ElementNode | undefined {
+  for (const child of within.childNodes) {
+    if (!isElement(child)) continue
+    if (child.content === content) return child
+    const host = hostOf(child, content) ?? (child.content && hostOf(child.content, content))
+    if (host) return host
+  }
+  return undefined
+}
+
+function elementsOf(nodes: readonly ChildNode[]): ElementNode[] {
+  const found: ElementNode[] = []
+  const visit = (list: readonly ChildNode[]): void => {
+    for (const node of list) {
+      if (!isElement(node)) continue
+      found.push(node)
+      if (!isTemplate(node)) visit(node.childNodes)
+    }
+  }
+  visit(nodes)
+  return found
+}

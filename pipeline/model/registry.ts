@@ -1,0 +1,228 @@
+/**
+ * All declarations of a site at one moment: schemas, enumerations and shapes. Immutable: a commit that changes a
+ * document's declarations makes a new snapshot that shares everything else with the old one. What follows from several
+ * documents together is worked out when it is first asked for.
+ */
+
+import { PersistentMap } from '../access/persistent-map.ts'
+import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
+import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
+import { compileShapes, type Shape } from './shape.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+/** A declaration with its place; the first by path and position wins (MOD-6). */
+interface Placed<Raw> {
+  document: string
+  order: number
+  raw: Raw
+}
+
+interface Compiled {
+  raw: RawDeclarations
+  shapes: readonly Shape[]
+}
+
+/** A property of a schema that refers to another. */
+export interface Referrer {
+  schema: Schema
+  property: SchemaProperty
+  reference: Reference
+}
+
+type Index<Raw> = PersistentMap<readonly Placed<Raw>[]>
+
+export class Registry {
+  readonly vocabulary: Vocabulary
+  readonly #documents: PersistentMap<Compiled>
+  readonly #schemas: Index<RawSchema>
+  readonly #enums: Index<RawEnum>
+  /** Numbers of declarations. */
+  readonly #sizes: { schemas: number; shapes: number }
+  readonly #resolved = new Map<string, Schema | undefined>()
+  #subtypes: Map<string, Set<string>> | undefined
+  #referrers: Map<string, Referrer[]> | undefined
+  #shapes: Shape[] | undefined
+
+  private constructor(parts: {
+    vocabulary: Vocabulary
+    documents: PersistentMap<Compiled>
+    schemas: Index<RawSchema>
+    enums: Index<RawEnum>
+    sizes: { schemas: number; shapes: number }
+  }) {
+    this.vocabulary = parts.vocabulary
+    this.#documents = parts.documents
+    this.#schemas = parts.schemas
+    this.#enums = parts.enums
+    this.#sizes = parts.sizes
+  }
+
+  /** A site without declarations. */
+  static empty(vocabulary: Vocabulary): Registry {
+    return new Registry({
+      vocabulary,
+      documents: PersistentMap.empty(),
+      schemas: PersistentMap.empty(),
+      enums: PersistentMap.empty(),
+      sizes: { schemas: 0, shapes: 0 },
+    })
+  }
+
+  /**
+   * The declarations after a document has changed. Only that document is compiled.
+   *
+   * @param path canonical path of the document
+   * @param raw what its new version declares; undefined when it declares nothing or is gone
+   */
+  withDocument(path: string, raw: RawDeclarations | undefined): Registry {
+    const before = this.#documents.get(path)
+    if (!before && !raw) return this
+    const after = raw && { raw, shapes: compileShapes(raw.shapes) }
+    const difference = (count: (declared: RawDeclarations) => number) =>
+      (raw ? count(raw) : 0) - (before ? count(before.raw) : 0)
+    return new Registry({
+      vocabulary: this.vocabulary,
+      documents: this.#documents.with(path, after),
+      schemas: exchange(this.#schemas, path, before?.raw.schemas ?? [], raw?.schemas ?? [], ({ type }) => type),
+      enums: exchange(this.#enums, path, before?.raw.enums ?? [], raw?.enums ?? [], ({ url }) => url),
+      sizes: {
+        schemas: this.#sizes.schemas + difference(({ schemas }) => schemas.length),
+        shapes: this.#sizes.shapes + difference(({ shapes }) => shapes.length),
+      },
+    })
+  }
+
+  /** What a document declares, as it was extracted. */
+  document(path: string): RawDeclarations | undefined {
+    return this.#documents.get(path)?.raw
+  }
+
+  /** Paths of the declaring documents at a path: the document itself or, for a path ending in `/`, all below it. */
+  documentsUnder(path: string): string[] {
+    if (!path.endsWith('/')) return this.#documents.get(path) ? [path] : []
+    return [...this.#documents.entries()].map(([document]) => document).filter(document => document.startsWith(path))
+  }
+
+  get hasSchemas(): boolean {
+    return this.#sizes.schemas > 0
+  }
+
+  /** All shapes of the site. */
+  get shapes(): readonly Shape[] {
+    if (this.#sizes.shapes === 0) return []
+    this.#shapes ??= [...this.#documents.entries()]
+      .sort(([a], [b]) => comparePaths(a, b))
+      .flatMap(([, { shapes }]) => shapes)
+    return this.#shapes
+  }
+
+  /** The schema that governs items of a type. */
+  schema(type: string): Schema | undefined {
+    if (!this.hasSchemas) return undefined
+    if (!this.#resolved.has(type)) this.#resolved.set(type, this.#resolve(type))
+    return this.#resolved.get(type)
+  }
+
+  #resolve(type: string): Schema | undefined {
+    const levels: RawSchema[] = []
+    const seen = new Set<string>()
+    let next: string | undefined = type
+    while (next !== undefined && !seen.has(next)) {
+      const level: RawSchema | undefined = this.#schemas.get(next)?.[0]?.raw
+      if (!level) break
+      seen.add(next)
+      levels.push(level)
+      next = level.parent
+    }
+    if (levels.length === 0) return undefined
+    const cyclic = next !== undefined && seen.has(next)
+    return combine(levels, cyclic, cyclic ? undefined : next)
+  }
+
+  /** Values that an enumeration permits. */
+  enumeration(url: string): readonly string[] | undefined {
+    return this.#enums.get(url)?.[0]?.raw.values
+  }
+
+  /** MOD-14: a type is another one, or descends from it. */
+  isa(type: string, ancestor: string): boolean {
+    return type === ancestor || this.schema(type)?.chain.includes(ancestor) === true
+  }
+
+  /** A type and all types that descend from it (MOD-14). */
+  subtypes(type: string): ReadonlySet<string> {
+    this.#subtypes ??= this.#collectSubtypes()
+    return this.#subtypes.get(type) ?? new Set([type])
+  }
+
+  #collectSubtypes(): Map<string, Set<string>> {
+    const subtypes = new Map<string, Set<string>>()
+    for (const schema of this.#all()) {
+      for (const ancestor of schema.chain) {
+        const known = subtypes.get(ancestor)
+        if (known) known.add(schema.type)
+        else subtypes.set(ancestor, new Set([ancestor, schema.type]))
+      }
+    }
+    return subtypes
+  }
+
+  /** Properties, of every schema that has them, that refer to a property of a type or of one it descends from. */
+  referrers(type: string, property: string): readonly Referrer[] {
+    if (!this.hasSchemas) return []
+    this.#referrers ??= this.#collectReferrers()
+    const referrers = this.#referrers
+    const chain = this.schema(type)?.chain ?? [type]
+    return chain.flatMap(ancestor => referrers.get(`${ancestor}#${property}`) ?? [])
+  }
+
+  #collectReferrers(): Map<string, Referrer[]> {
+    const referrers = new Map<string, Referrer[]>()
+    for (const schema of this.#all()) {
+      for (const property of schema.properties.values()) {
+        const reference = property.references
+        if (!reference || reference === 'broken') continue
+        const key = `${reference.type}#${reference.property}`
+        const known = referrers.get(key)
+        if (known) known.push({ schema, property, reference })
+        else referrers.set(key, [{ schema, property, reference }])
+      }
+    }
+    return referrers
+  }
+
+  *#all(): Generator<Schema> {
+    for (const [type] of this.#schemas.entries()) {
+      const schema = this.schema(type)
+      if (schema) yield schema
+    }
+  }
+}
+
+function exchange<Raw>(
+  index: Index<Raw>,
+  document: string,
+  before: readonly Raw[],
+  after: readonly Raw[],
+  keyOf: (raw: Raw) => string,
+): Index<Raw> {
+  const added = new Map<string, Placed<Raw>[]>()
+  for (const raw of before) added.set(keyOf(raw), [])
+  for (const [order, raw] of after.entries()) {
+    const placed = added.get(keyOf(raw))
+    if (placed) placed.push({ document, order, raw })
+    else added.set(keyOf(raw), [{ document, order, raw }])
+  }
+  let changed = index
+  for (const [key, placed] of added) {
+    const others = (index.get(key) ?? []).filter(declaration => declaration.document !== document)
+    const all = [...others, ...placed].sort((a, b) => comparePaths(a.document, b.document) || a.order - b.order)
+    changed = changed.with(key, all.length > 0 ? all : undefined)
+  }
+  return changed
+}
+
+/** Paths are compared by their bytes (MOD-6). */
+function comparePaths(a: string, b: string): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

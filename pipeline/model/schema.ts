@@ -1,0 +1,178 @@
+/** A schema as it governs instances: its own declarations and those of its parents put together (MOD-12, MOD-13). */
+
+import type { RawCode, RawDefault, RawMethod, RawProperty, RawSchema } from './declarations.ts'
+import { CARDINALITIES } from './types.ts'
+
+export interface Cardinality {
+  least: 0 | 1
+  most: 1 | typeof Number.POSITIVE_INFINITY
+  /** As written; undefined when nothing usable was (MOD-20). */
+  text: string | undefined
+}
+
+export interface Reference {
+  type: string
+  property: string
+  /** `restrict` and `true` of MOD-52; anything else is `none`. */
+  cascade: 'none' | 'restrict' | 'follow'
+}
+
+export interface SchemaProperty {
+  name: string
+  /** URL of a primitive, an enumeration or a schema. */
+  type: string | undefined
+  cardinality: Cardinality
+  default: RawDefault | undefined
+  /** No two instances of one type share a value (MOD-40). */
+  unique: boolean
+  /** `broken` names nothing that could be referred to (MOD-50). */
+  references: Reference | 'broken' | undefined
+  /** Counted in these groups (MOD-80). */
+  groups: ReadonlySet<string>
+  validate: RawCode | undefined
+  /** From leaf to root. */
+  write: readonly RawCode[]
+  /** From root to leaf. */
+  read: readonly RawCode[]
+  computed: RawCode | undefined
+}
+
+export interface GroupConstraint {
+  group: string
+  cardinality: Cardinality
+  /** Names of properties. */
+  members: readonly string[]
+}
+
+export interface Schema {
+  type: string
+  /** Its own type, then those of its parents; the last may name no schema of the site. */
+  chain: readonly string[]
+  /** The parents go round in a circle (MOD-12). */
+  cyclic: boolean
+  properties: ReadonlyMap<string, SchemaProperty>
+  /** Names of properties, sorted, by name of the composite group that makes them unique together (MOD-41). */
+  composites: ReadonlyMap<string, readonly string[]>
+  groups: readonly GroupConstraint[]
+  /** From root to leaf. */
+  validators: readonly RawCode[]
+  /** Most derived declarations first. */
+  methods: readonly RawMethod[]
+  /** The primary key (MOD-44). */
+  key: SchemaProperty | undefined
+}
+
+/** Reads a cardinality (MOD-20): what is not recognised means `0..n`. */
+export function cardinalityOf(text: string | undefined): Cardinality {
+  const written = text !== undefined && CARDINALITIES.has(text) ? text : undefined
+  return {
+    least: written?.startsWith('1') ? 1 : 0,
+    most: written?.endsWith('1') ? 1 : Number.POSITIVE_INFINITY,
+    text: written,
+  }
+}
+
+/**
+ * Puts a chain of schemas together.
+ *
+ * @param levels declarations from leaf to root; the first wins
+ * @param beyond type that ends the chain without being declared
+ */
+export function combine(levels: readonly RawSchema[], cyclic: boolean, beyond: string | undefined): Schema {
+  const properties = new Map<string, SchemaProperty>()
+  for (const level of levels) {
+    for (const raw of firstOfEach(level.properties)) {
+      if (!properties.has(raw.name)) properties.set(raw.name, propertyOf(raw, levels))
+    }
+  }
+  const types = levels.map(level => level.type)
+  return {
+    type: types[0] ?? '',
+    chain: beyond === undefined ? types : [...types, beyond],
+    cyclic,
+    properties,
+    composites: compositesOf(levels),
+    groups: groupsOf(levels, properties),
+    validators: levels.flatMap(level => level.validate ?? []).reverse(),
+    methods: levels.flatMap(level => level.methods),
+    key: keyOf(levels, properties),
+  }
+}
+
+/** Of equal names inside one schema the first wins (MOD-13). */
+function firstOfEach(properties: readonly RawProperty[]): RawProperty[] {
+  const names = new Set<string>()
+  return properties.filter(({ name }) => !names.has(name) && names.add(name))
+}
+
+function propertyOf(raw: RawProperty, levels: readonly RawSchema[]): SchemaProperty {
+  const declared = levels.flatMap(level => level.properties.find(({ name }) => name === raw.name) ?? [])
+  return {
+    name: raw.name,
+    type: raw.type,
+    cardinality: cardinalityOf(raw.cardinality),
+    default: raw.default,
+    unique: declared.some(({ unique }) => unique.includes('true')),
+    references: raw.references === undefined ? undefined : referenceOf(raw.references, raw.cascade),
+    groups: new Set(declared.flatMap(({ group }) => group)),
+    validate: raw.validate,
+    write: declared.flatMap(({ write }) => write ?? []),
+    read: declared.flatMap(({ read }) => read ?? []).reverse(),
+    computed: raw.computed,
+  }
+}
+
+function referenceOf(text: string, cascade: string | undefined): Reference | 'broken' {
+  const hash = text.lastIndexOf('#')
+  const type = text.slice(0, Math.max(hash, 0)).trim()
+  const property = text.slice(hash + 1).trim()
+  if (hash < 0 || type === '' || property === '') return 'broken'
+  return { type, property, cascade: cascade === 'restrict' ? 'restrict' : cascade === 'true' ? 'follow' : 'none' }
+}
+
+/** `unique` is a union over all levels (MOD-13); a value other than `true` names a group. */
+function compositesOf(levels: readonly RawSchema[]): Map<string, string[]> {
+  const composites = new Map<string, Set<string>>()
+  for (const level of levels) {
+    for (const { name, unique } of firstOfEach(level.properties)) {
+      for (const group of unique) {
+        if (group === 'true') continue
+        const members = composites.get(group)
+        if (members) members.add(name)
+        else composites.set(group, new Set([name]))
+      }
+    }
+  }
+  return new Map([...composites].map(([group, members]) => [group, [...members].sort()]))
+}
+
+/** The most derived constraint of each name, over the members of the whole chain (MOD-13, MOD-80). */
+function groupsOf(levels: readonly RawSchema[], properties: ReadonlyMap<string, SchemaProperty>): GroupConstraint[] {
+  const constraints = new Map<string, GroupConstraint>()
+  for (const { constraints: declared } of levels) {
+    for (const { group, cardinality, properties: named } of declared) {
+      if (constraints.has(group)) continue
+      const listed = [...properties.values()].filter(({ groups }) => groups.has(group)).map(({ name }) => name)
+      constraints.set(group, {
+        group,
+        cardinality: cardinalityOf(cardinality),
+        members: [...new Set([...listed, ...named])],
+      })
+    }
+  }
+  return [...constraints.values()]
+}
+
+/** MOD-44: the first property marked as key that is unique by itself and not computed, own ones before the parents'. */
+function keyOf(
+  levels: readonly RawSchema[],
+  properties: ReadonlyMap<string, SchemaProperty>,
+): SchemaProperty | undefined {
+  for (const level of levels) {
+    for (const { name, key } of firstOfEach(level.properties)) {
+      const property = properties.get(name)
+      if (key && property?.unique && !property.computed) return property
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,81 @@
+/** Shapes, compiled: where they apply, what they select, and what their constraints and permits ask for (MOD-90). */
+
+import { compilePattern, matchesNames, type Pattern } from '../access/glob.ts'
+import {
+  type ComplexSelector,
+  type Extensions,
+  type Selector,
+  SelectorError,
+  selectorFor,
+} from '../tree/selector/selector.ts'
+import type { RawShape } from './declarations.ts'
+
+/** One selector of a list, with the names of the attributes that its subject names (MOD-95). */
+export interface Branch {
+  selector: Selector
+  /** Lower-case qualified names. */
+  lowered: ReadonlySet<string>
+  /** Qualified names as written: in XML, case counts. */
+  exact: ReadonlySet<string>
+  /** The subject names a type, class, id or attribute (MOD-93). */
+  named: boolean
+}
+
+/** A selector field of a shape; without branches when it does not parse. */
+export interface Written {
+  /** As its author wrote it. */
+  text: string
+  branches: readonly Branch[]
+}
+
+export interface Shape {
+  /** Empty: every path. */
+  patterns: readonly Pattern[]
+  /** Empty: the root element. */
+  scopes: readonly Written[]
+  constraints: readonly Written[]
+  permits: readonly Branch[]
+  /** At least one `permit` was written, whether it parses or not. */
+  closed: boolean
+}
+
+export function compileShapes(raw: readonly RawShape[], extensions?: Extensions): Shape[] {
+  return raw.map(({ resources, selectors, constraints, permits }) => ({
+    patterns: resources.map(resource => compilePattern(resource)),
+    scopes: selectors.map(text => written(text, extensions)),
+    constraints: constraints.map(text => written(text, extensions)).filter(({ branches }) => branches.length > 0),
+    permits: permits.flatMap(text => written(text, extensions).branches),
+    closed: permits.length > 0,
+  }))
+}
+
+/** Whether a shape speaks of a path. @param names the path's names (PATH-4) */
+export function appliesTo({ patterns }: Shape, names: readonly string[]): boolean {
+  return patterns.length === 0 || patterns.some(pattern => matchesNames(pattern, names))
+}
+
+function written(text: string, extensions: Extensions | undefined): Written {
+  try {
+    const { list } = selectorFor(text, extensions)
+    return { text, branches: list.map(branch => branchOf(text, branch)) }
+  } catch (error) {
+    if (error instanceof SelectorError) return { text, branches: [] }
+    throw error
+  }
+}
+
+function branchOf(text: string, branch: ComplexSelector): Branch {
+  const subject = branch.compounds.at(-1)?.simples ?? []
+  const exact = new Set<string>()
+  for (const simple of subject) {
+    if (simple.kind === 'attribute') exact.add(simple.name)
+    else if (simple.kind === 'class') exact.add('class')
+    else if (simple.kind === 'id') exact.add('id')
+  }
+  return {
+    selector: { text, list: [branch], tests: new Map() },
+    exact,
+    lowered: new Set([...exact].map(name => name.toLowerCase())),
+    named: exact.size > 0 || subject.some(({ kind }) => kind === 'type'),
+  }
+}

@@ -1,0 +1,163 @@
+/** What a refused write is answered with: violations as data, and the documents that carry them (MOD-130 to MOD-135). */
+
+import { Fault } from '../fault.ts'
+import { escapeMarkup } from '../http/markup.ts'
+
+/** Violations listed in one answer (MOD, section 15). */
+const LISTED = 100
+
+/** Characters of a value that an answer repeats. */
+const SHOWN = 200
+
+/** A property whose values do not satisfy the schema, or an item as a whole. */
+export interface SchemaViolation {
+  check: 'cardinality' | 'type' | 'enum' | '@validate' | '@write' | '@read' | 'group' | 'default' | 'schema'
+  itemtype: string
+  property?: string
+  value?: string
+  /** What is wrong, without the place. */
+  reason: string
+  /** The code that went wrong (MOD-132). */
+  failure?: CodeFailure
+}
+
+/** Why a piece of code gave no answer (MOD-132). */
+export interface CodeFailure {
+  /** Item type of the slot. */
+  language: string
+  variant:
+    | 'parse'
+    | 'shape'
+    | 'threw'
+    | 'timeout'
+    | 'out-of-memory'
+    | 'marshal'
+    | 'return-type'
+    | 'import-not-allowed'
+    | 'unknown-schema'
+    | 'unknown-language'
+  message: string
+}
+
+/** A violation of a shape, of uniqueness or of references. */
+export interface ConstraintViolation {
+  constraintSelector: string
+  failedConstraint: string
+  message: string
+  itemtype?: string
+  properties?: readonly string[]
+}
+
+/** Which of MOD-130 and MOD-131 an answer is. */
+export type ConstraintCase = 'shape' | 'unique' | 'reference' | 'restrict'
+
+const CASES: Readonly<Record<ConstraintCase, { title: string; description: string }>> = {
+  shape: { title: 'Shape Constraint Violation', description: 'Shape constraints violated' },
+  unique: { title: 'Uniqueness Constraint Violation', description: 'Uniqueness constraints violated' },
+  reference: { title: 'Reference Constraint Violation', description: 'Reference constraints violated' },
+  restrict: { title: 'Referential Constraint Violation', description: 'Referential constraints violated' },
+}
+
+const STATUS_NAMES: Readonly<Record<number, string>> = {
+  409: 'Conflict',
+  422: 'Unprocessable Entity',
+  500: 'Internal Server Error',
+}
+
+/** A value as an answer repeats it: long ones are cut. */
+export function shown(value: string): string {
+  return value.length <= SHOWN ? value : `${value.slice(0, SHOWN)}…`
+}
+
+/** The text of a violation, with its place in front (MOD-132). */
+export function messageOf({ itemtype, property, reason }: SchemaViolation): string {
+  return property === undefined ? `[${itemtype}]: ${reason}` : `[${itemtype}].${property}: ${reason}`
+}
+
+/** @param ns base URI of the site's vocabulary */
+export function schemaFault(ns: string, violations: readonly SchemaViolation[], status: 422 | 500 = 422): Fault {
+  const [first] = violations
+  const entries = violations.slice(0, LISTED).map(violation => {
+    const { check, itemtype, property, value, failure } = violation
+    return (
+      `<li itemprop="violations" itemscope itemtype="${escapeMarkup(ns)}/Violation">\n` +
+      [
+        span('check', check),
+        span('itemtype', itemtype),
+        ...(property === undefined ? [] : [span('property', property)]),
+        ...(value === undefined ? [] : [span('value', shown(value))]),
+        span('message', messageOf(violation)),
+        ...(failure === undefined ? [] : [failureMarkup(ns, failure)]),
+      ].join('\n') +
+      '</li>'
+    )
+  })
+  const document = page({
+    ns,
+    status,
+    title: 'Schema Violation',
+    type: 'SchemaViolation',
+    description: 'Schema validation failed',
+    list: `<ul>${entries.join('\n')}</ul>`,
+  })
+  const message = first ? messageOf(first) : 'The data do not satisfy their schema.'
+  return new Fault(status, status === 500 ? 'BindingFailure' : 'SchemaViolation', message, { document })
+}
+
+/** @param status 409 for DELETE and referential actions (MOD-98, MOD-131) */
+export function constraintFault(
+  ns: string,
+  which: ConstraintCase,
+  violations: readonly ConstraintViolation[],
+  status: 409 | 422,
+): Fault {
+  const { title, description } = CASES[which]
+  const type = `itemscope itemtype="${escapeMarkup(ns)}/Violation"`
+  const entries = violations.slice(0, LISTED).map(violation => {
+    const { constraintSelector, failedConstraint, message, itemtype, properties = [] } = violation
+    return (
+      `<li${which === 'shape' ? '' : ' itemprop="violations"'} ${type}>\n` +
+      [
+        ...(itemtype === undefined ? [] : [span('itemtype', itemtype)]),
+        ...properties.map(property => span('property', property)),
+        span('constraintSelector', constraintSelector),
+        span('failedConstraint', failedConstraint),
+        span('message', message),
+      ].join('\n') +
+      '</li>'
+    )
+  })
+  const list = `<ul${which === 'shape' ? ' itemprop="violations"' : ''}>\n${entries.join('\n')}</ul>`
+  const document = page({ ns, status, title, type: 'ConstraintViolation', description, list })
+  const kind = status === 409 ? 'Conflict' : 'ConstraintViolation'
+  return new Fault(status, kind, violations[0]?.message ?? description, { document })
+}
+
+function page(parts: {
+  ns: string
+  status: number
+  title: string
+  type: string
+  description: string
+  list: string
+}): string {
+  const { ns, status, title, type, description, list } = parts
+  const name = STATUS_NAMES[status] ?? ''
+  return `<!DOCTYPE html>
+<html><head><title>${status} ${name} - ${title}</title></head>
+<body itemscope itemtype="${escapeMarkup(ns)}/${type}">
+<h1 itemprop="name">${name}</h1>
+<meta itemprop="statusCode" content="${status}">
+<p itemprop="description">${description}</p>
+${list}</body></html>
+`
+}
+
+function span(name: string, text: string): string {
+  return `<span itemprop="${name}">${escapeMarkup(text)}</span>`
+}
+
+function failureMarkup(ns: string, { language, variant, message }: CodeFailure): string {
+  const fields = [span('language', language), span('variant', variant), span('message', message)].join('\n')
+  return `<div itemprop="failure" itemscope itemtype="${escapeMarkup(ns)}/BindingFailure">\n${fields}</div>`
+}

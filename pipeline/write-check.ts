@@ -1,0 +1,44 @@
+/** Commits of writes that were judged by the site's data model: what they require is checked where they are made (MOD-42). */
+
+import type { Judgement } from './model/judge.ts'
+import { requirementFault } from './model/judge.ts'
+import type { Registry } from './model/registry.ts'
+import { MODEL_COUNTER, type Settled, type Site } from './site.ts'
+import type { Commit, CommitResult } from './store/store.ts'
+
+/** The data model that a write is judged by, as it stood when the attempt began. */
+export interface ModelState {
+  registry: Registry
+  version: number
+}
+
+export function modelState(site: Site): ModelState {
+  return { registry: site.model, version: site.modelVersion }
+}
+
+/**
+ * Commits if the site is as the judgement requires; another state of the data model is a conflict, and the write is judged
+ * anew.
+ *
+ * @throws Fault 422 when a value is taken or a reference leads nowhere
+ */
+export async function commitJudged(
+  site: Site,
+  { registry, version }: ModelState,
+  { requirements }: Pick<Judgement, 'requirements'>,
+  commit: Commit,
+  settled: Settled[] = [],
+): Promise<CommitResult> {
+  const result = await site.commit(
+    {
+      ...commit,
+      requires: { ...commit.requires, [MODEL_COUNTER]: version },
+      ...(requirements.length > 0 && { guards: requirements.map(({ guard }) => guard) }),
+    },
+    settled,
+  )
+  if (result.ok || result.reason !== 'guard') return result
+  const broken = requirements[result.guard]
+  if (broken) throw requirementFault(registry, broken)
+  return result
+}
