@@ -201,14 +201,10 @@ function heightOf(nodes: ChildNode[]): number {
   return height
 }
 
-/** The mark in front keeps an XML declaration from being one. */
-const MARK = '<!---->'
-
 function xmlTrial({ region }: Group): TrialOf {
   return text => {
     try {
-      const nodes = parseFragment('xml', MARK + text, region.host).slice(1)
-      return { nodes, ends: [], skip: MARK.length, length: MARK.length + text.length }
+      return { nodes: parseFragment('xml', text, region.host), ends: [], skip: 0, length: text.length }
     } catch (error) {
       if (error instanceof TreeError && error.reason === 'malformed') return 'disproved'
       throw error
@@ -251,12 +247,7 @@ function controlState(skeleton: Skeleton, tail: Tail, plan: Plan, group: Group):
   }
   const trial = tryText(skeleton, changedSource(skeleton.document.source, shells, region.start, region.end))
   if (!trial || !equalAt(region, tail, nodes, trial.nodes, trial.text.length)) return undefined
-  const skip = region.start - skeleton.prefix.length
-  const inPlace = trial.ends.every(({ element, place }) => {
-    const end = element.sourceCodeLocation?.endOffset
-    return !region.open.includes(element) || end === undefined || end === place.endOffset + skip
-  })
-  return inPlace ? (trial.state ?? '') : undefined
+  return trial.state ?? ''
 }
 
 function shellOf(element: ElementNode): ElementNode {

@@ -94,7 +94,7 @@ function movePlan(
   const written = span && document.source.slice(span.startOffset, span.endOffset)
   const context = beside ? contextFor(parentOf(anchor)) : anchor
   const moved = document.kind === 'xml' ? inScope(context, source, written) : { node: source, text: written }
-  const plan = insertion(document, tail, anchor, placement, [moved.node], moved.text, source)
+  const plan = insertion(document, tail, anchor, placement, [moved.node], moved.text)
   const gone = removal(document, tail, source)
   return { ...plan, sites: [gone, ...plan.sites], parents: [...new Set([gone.parent, ...plan.parents])] }
 }
@@ -131,7 +131,6 @@ function inScope(
   return { node, text: undefined }
 }
 
-/** @param except a node that leaves the document in the same edit */
 function insertion(
   document: TreeDocument,
   tail: Tail,
@@ -139,20 +138,19 @@ function insertion(
   placement: Placement,
   nodes: ChildNode[],
   raw: string | undefined,
-  except?: ChildNode,
 ): Plan {
   if (placement === 'before' || placement === 'after') {
     const parent = parentOf(anchor)
     const span = spanOf(tail, anchor)
     const index = parent.childNodes.indexOf(anchor) + (placement === 'after' ? 1 : 0)
     const at = placement === 'after' ? span?.endOffset : span?.startOffset
-    return inserting(document, hostOf(parent), parent, index, nodes, at, raw, except)
+    return inserting(document, hostOf(parent), parent, index, nodes, at, raw)
   }
   if (isSelfClosed(document, anchor)) return opening(document, anchor, nodes, raw)
   const parent = contentOf(anchor)
   const index = placement === 'append' ? parent.childNodes.length : 0
   const at = placement === 'append' ? endOfContent(document, tail, anchor) : startOfContent(document, tail, anchor)
-  return inserting(document, anchor, parent, index, nodes, at, raw, except)
+  return inserting(document, anchor, parent, index, nodes, at, raw)
 }
 
 function inserting(
@@ -163,11 +161,9 @@ function inserting(
   nodes: ChildNode[],
   at: number | undefined,
   raw: string | undefined,
-  except: ChildNode | undefined,
 ): Plan {
   const context = host ?? contextFor(parent)
-  const before = parent.childNodes[index - 1]
-  const owed = tagsOwed(document, parent, before === except ? parent.childNodes[index - 2] : before)
+  const owed = tagsOwed(document, parent, parent.childNodes[index - 1])
   const span = at === undefined ? undefined : { startOffset: at, endOffset: at }
   const texts = textsFor(document.kind, context, nodes, raw, isFirst(context, span), owed)
   return { sites: [{ host, parent, index, gone: 0, nodes, span, texts }], nodes, parents: [parent], local: true }

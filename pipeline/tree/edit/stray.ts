@@ -15,17 +15,13 @@ export function mayStray(text: string): boolean {
   return text.search(SHELL) >= 0
 }
 
-/**
- * Whether an HTML document holds a shell tag that is not the one of its element, text from inside its next sibling, or
- * an element without end tag that leaves a mark in the parser's list of formatting elements.
- */
+/** Whether an HTML document holds a shell tag that is not the one of its element, or text from inside its next sibling. */
 export function hasStray(document: TreeDocument): boolean {
   const overlapping = bodyOf(document)?.childNodes.some((node, i, nodes) => {
     const next = nodes[i + 1]?.sourceCodeLocation
     return next && (node.sourceCodeLocation?.endOffset ?? 0) > next.startOffset
   })
-  if (overlapping || (!eachOnce(document) && between(document))) return true
-  return /<(?:template|applet|marquee|object)/i.test(document.source) && leavesMark(document.root.childNodes, false)
+  return overlapping || (!eachOnce(document) && between(document))
 }
 
 /** Whether the only such tags are those of the shell's elements, told by their number. */
@@ -79,20 +75,4 @@ function between(document: TreeDocument): boolean {
   walk(document.root.childNodes)
   pass(document.source.length)
   return stray
-}
-
-/** These put a mark into the parser's list of formatting elements, which only their own end tags take out again. */
-const MARKING = new Set(['applet', 'marquee', 'object'])
-
-/** Marks of these go with the table, but not with a template. */
-const CELLS = new Set(['caption', 'td', 'th'])
-
-function leavesMark(nodes: ChildNode[], inTemplate: boolean): boolean {
-  return nodes.some(node => {
-    if (!isElement(node)) return false
-    if (node.content) return leavesMark(node.content.childNodes, true)
-    const open = !node.sourceCodeLocation?.endTag
-    if (open && (MARKING.has(node.tagName) || (inTemplate && CELLS.has(node.tagName)))) return true
-    return leavesMark(node.childNodes, inTemplate && node.tagName !== 'table')
-  })
 }

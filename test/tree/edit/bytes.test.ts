@@ -97,6 +97,7 @@ const SPLICED: Case[] = [
     '<svg></svg>',
     '<svg><foreignObject><p>x</p></foreignObject></svg>',
   ],
+  ['append g <path/>', '<svg><g id=g a=/></svg>', '<svg><g id=g a=/><path/></svg>'],
   ['remove path', '<svg><path/><g/></svg>', '<svg><g/></svg>'],
   ['move path append g', '<svg><path/><g/></svg>', '<svg><g><path/></g></svg>'],
 ]
@@ -113,6 +114,8 @@ describe('HTTP-24 a write replaces only what it changes', () => {
     ['append head <meta name=a>', page(''), page('').replace('</head>', '<meta name=a></head>')],
     ['replace title <title>N</title>', page(''), page('').replace('>T<', '>N<')],
     ['remove p', '<body><p>y</p>', '<body>'],
+    ['remove p', '<body><p>x</body>\n</html>\n', '<body></body>\n</html>\n'],
+    ['remove p', '<body><p>x<!-- </body></html>\n', '<body>'],
     [
       'append body x',
       '<body><p>y</p></body> <!--1--></html><!--2-->\n',
@@ -127,11 +130,24 @@ describe('HTTP-24 a write replaces only what it changes', () => {
   for (const line of ENDS) check('html', 'splice', true, line)
 })
 
+describe('HTTP-24 a write to misnested markup replaces only what it changes where it can', () => {
+  const MISNESTED: Case[] = [
+    ['append div z', '<b>x<p>y</b></p><div></div>', '<b>x<p>y</b></p><div>z</div>'],
+    ['remove style', '<b>x<p>y</b></p></body> <style></style></html>\n', '<b>x<p>y</b></p></body> </html>\n'],
+    ['append textarea z', '<b>x<p>y</b></p><textarea></body></html>\n', '<b>x<p>y</b></p><textarea></body></html>\nz'],
+    ['append textarea z', '<body><textarea>y</body></html>\n', '<body><textarea>y</body></html>\nz'],
+    ['move i append div', '<b>x<p>y</b></p><i>z</i><div></div>', '<b>x<p>y</b></p><div><i>z</i></div>'],
+  ]
+  for (const line of MISNESTED) check('html', 'splice', line[2].startsWith('<body>'), line)
+})
+
 describe('HTTP-24 more is written where a splice would be read otherwise', () => {
   const WRITTEN: [Way, string, string, string][] = [
     ['normalised', 'append div <b>x', '<div></div>', '<div><b>x</b></div>'],
     ['normalised', 'append div x<!-- a', '<div></div>', '<div>x<!-- a--></div>'],
     ['normalised', 'append div </div><i>x</i>', '<div></div>', '<div><i>x</i></div>'],
+    ['normalised', 'append div y</div>', '<div>x</div>', '<div>xy</div>'],
+    ['normalised', 'append div x<body lang=n>', '<div></div>', '<div>x</div>'],
     ['normalised', 'append div <script>x', '<div></div>', '<div><script>x</script></div>'],
     [
       'normalised',

@@ -67,6 +67,8 @@ describe('HTTP-80, HTTP-95, HTTP-100, HTTP-106 edits that cannot be made', () =>
     ['append r </r><r>', 'malformed'],
     ['append r &nbsp;', 'malformed'],
     ['append r <q:x/>', 'malformed'],
+    ['append r <?xml version="1.0"?><n/>', 'malformed'],
+    ['replace r <?xml version="1.0"?><n/>', 'malformed'],
     ['replace r <a/><b/>', 'malformed'],
     ['replace r <a/>text', 'malformed'],
     ['replace r <!-- c -->', 'no-element'],
