@@ -1,5 +1,7 @@
 /** What the pipeline gives back for a request: plain values that the edge writes to a socket. */
 
+import type { Sink } from './events/outbox.ts'
+
 /** A file on disk, or a part of it. */
 export interface FileBody {
   file: string
@@ -21,6 +23,8 @@ export interface Answer {
   /** Field names in their usual spelling. `Content-Length` is added at the edge. */
   headers: Record<string, string>
   body?: AnswerBody
+  /** Instead of a body: begins an event stream, which goes on until either side ends it. */
+  stream?: (sink: Sink) => void
   /** The answer of a blob, which sets no cookie so that assets stay shareable (HTTP-151). */
   cookieless?: boolean
   /** Facts by which the edge may keep and repeat this answer for other requests; absent if it must not. */

@@ -41,8 +41,9 @@ function escapeText(text: string): string {
  *
  * @param ns base URI of the vocabulary
  * @param host main host name of the site without port
+ * @param facts of an event about elements: what delivery has to know of them (EVT-67)
  */
-export function mutationEvent(ns: string, host: string, mutation: Mutation, cause: Cause): EventDraft {
+export function mutationEvent(ns: string, host: string, mutation: Mutation, cause: Cause, facts?: string): EventDraft {
   const span = (name: string, value: string) => `  <span itemprop="${name}">${escapeText(value)}</span>`
   const lines = [
     `<article itemscope itemtype="${ns}/Mutation">`,
@@ -57,5 +58,6 @@ export function mutationEvent(ns: string, host: string, mutation: Mutation, caus
   const draft: EventDraft = { path: mutation.path, payload: lines.join('\n') }
   if (cause.session !== undefined) draft.session = cause.session
   if (cause.token !== undefined) draft.token = cause.token
+  if (facts !== undefined) draft.facts = facts
   return draft
 }

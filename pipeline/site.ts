@@ -6,8 +6,10 @@
 import { AccessRules } from './access/access-rules.ts'
 import type { RawAccess } from './access/extract.ts'
 import type { DocumentCache } from './cache.ts'
+import type { FanOut, Outcome } from './coordination/fan-out.ts'
 import type { Leases } from './coordination/leases.ts'
 import { profileOf } from './derive.ts'
+import type { RuleScope } from './events/facts.ts'
 import { Held, type Profile } from './held.ts'
 import { type RawDeclarations, sameModel } from './model/declarations.ts'
 import { Registry } from './model/registry.ts'
@@ -49,6 +51,13 @@ export interface Settled {
   model: RawDeclarations | undefined
 }
 
+/** Those who watch documents: told of events, asked how rules read for them. */
+export interface Audience {
+  fanOut: FanOut
+  /** @param site name of the site in the store */
+  onlookers(site: string, path: string): Iterable<RuleScope>
+}
+
 export class Site {
   readonly settings: SiteRules
   readonly store: SiteStore
@@ -62,6 +71,7 @@ export class Site {
   /** Commits applied so far; tells a load whether what it read may be outdated. */
   #applied = 0
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
+  readonly #audience: Audience | undefined
 
   private constructor(parts: {
     settings: SiteRules
@@ -73,7 +83,9 @@ export class Site {
     accessVersion: number
     model: Registry
     modelVersion: number
+    audience?: Audience | undefined
   }) {
+    this.#audience = parts.audience
     this.settings = parts.settings
     this.store = parts.store
     this.leases = parts.leases
@@ -89,6 +101,7 @@ export class Site {
    * Opens a site: compiles its rules from what was derived when its documents were committed.
    *
    * @param parts.report takes findings about rules (RULE-13) and repairs, for the log
+   * @param parts.audience hears of the events of its commits; without it they are only kept
    */
   static async open(parts: {
     settings: SiteRules
@@ -97,6 +110,7 @@ export class Site {
     cache: DocumentCache
     basis: Basis
     report: (message: string, details: object) => void
+    audience?: Audience | undefined
   }): Promise<Site> {
     const { settings, store, basis, report } = parts
     await rederive(store, settings, basis, report)
@@ -182,12 +196,29 @@ export class Site {
     return tree
   }
 
+  /** Selectors with lookups of the rules, as they read for those who watch a path now (EVT-67). */
+  onlookers(path: string): Iterable<RuleScope> {
+    return this.#audience?.onlookers(this.store.name, path) ?? []
+  }
+
   /**
-   * Commits and brings memory in step before anybody else runs.
+   * Commits, brings memory in step before anybody else runs, and publishes the events.
    *
    * @param settled what the commit puts, for every document among its changes
    */
   async commit(commit: Commit, settled: Settled[] = []): Promise<CommitResult> {
+    const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [])
+    let outcome: Outcome = 'unknown'
+    try {
+      const result = await this.#carryOut(commit, settled)
+      outcome = result.ok ? result : 'refused'
+      return result
+    } finally {
+      await publication?.settle(outcome)
+    }
+  }
+
+  async #carryOut(commit: Commit, settled: Settled[]): Promise<CommitResult> {
     const byPath = new Map(settled.map(s => [s.path, s]))
     const brought = (path: string) => {
       const known = byPath.get(path)

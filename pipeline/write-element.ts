@@ -7,6 +7,8 @@ import type { Authority, Key, Question } from './authority.ts'
 import { commitLoop } from './commit.ts'
 import { absent, noMatch, settleOutcome, toSelector } from './decide.ts'
 import { type Derived, deriveFromTree, storedForm, unusable } from './derive.ts'
+import { changedElements, elementFacts } from './events/facts.ts'
+import { eventSelector } from './events/selector.ts'
 import { type Cause, mutationEvent } from './events.ts'
 import { Fault } from './fault.ts'
 import { type Held, notHtml } from './held.ts'
@@ -169,13 +171,16 @@ async function commitEdit(
   const bytes = encode(proposal.source, before !== undefined && hasByteOrderMark(before))
   const digest = hash('sha256', bytes)
   const model = modelState(site)
-  const { derived, tag, judged } = proposal.propose(view => {
+  const selectors = eventSelectors(write, located)
+  const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
+  const { derived, tag, judged, facts } = proposal.propose(view => {
     const derived = derive(view.document, site.settings)
     if (write.op === 'put' || write.op === 'post') checkConfiguration(site, write.path, view, derived, authority)
     return {
       judged: judge(model.registry, write.path, { document: view.document, part: view }),
       derived,
       tag: elementTag(view.nodes, view.document, digest),
+      facts: removed ?? factsAbout(site, write.path, changedElements(view)),
     }
   })
   const failures =
@@ -188,7 +193,8 @@ async function commitEdit(
     { ...judged, failures },
     { path: write.path, entries: derived.entries, status: write.op === 'delete' ? 409 : 422 },
   )
-  const event = mutationEvent(site.settings.ns, site.settings.host, describe(write, proposal, tag), write.cause)
+  const { ns, host } = site.settings
+  const event = mutationEvent(ns, host, describe(write, selectors, proposal, tag), write.cause, facts)
   const rulesTouched = !sameDeclarations(derived.access, site.rules.document(write.path))
   const result = await commitJudged(
     site,
@@ -295,15 +301,34 @@ function elementTag(nodes: ChildNode[], document: TreeDocument, digest: string):
   return element && fragmentTag(fragmentPart(outerMarkup(element, document.kind)), documentPart(digest))
 }
 
-function describe(write: ElementWrite, proposal: ProposedEdit, tag: string | undefined) {
-  const common = { selector: write.range.selector, path: write.path }
+/** The selectors by which subscribers find the elements of a write (EVT-23). */
+interface EventSelectors {
+  target: string
+  anchor: string
+}
+
+function eventSelectors(write: ElementWrite, { target, anchor }: Located): EventSelectors {
+  const forBrowsers = (text: string, { element, document }: Key) =>
+    eventSelector(text, toSelector(text), element, document)
+  return {
+    target: forBrowsers(write.range.selector, target),
+    anchor: write.op === 'move' && anchor ? forBrowsers(write.destination.selector, anchor) : '',
+  }
+}
+
+function factsAbout(site: Site, path: string, keys: readonly Key[]): string {
+  return elementFacts(site.rules, path, keys, site.onlookers(path))
+}
+
+function describe(write: ElementWrite, selectors: EventSelectors, proposal: ProposedEdit, tag: string | undefined) {
+  const common = { selector: selectors.target, path: write.path }
   if (write.op === 'delete') return { ...common, method: 'DELETE' as const, body: '' }
   const body = proposal.inserted
   const etag = tag === undefined ? {} : { etag: tag }
   if (write.op === 'put') return { ...common, ...etag, method: 'PUT' as const, body }
   if (write.op === 'post') return { ...common, ...etag, method: 'POST' as const, body, placement: write.placement }
-  const { placement, selector: destination } = write.destination
-  return { ...common, ...etag, method: 'MOVE' as const, body, placement, destination }
+  const { placement } = write.destination
+  return { ...common, ...etag, method: 'MOVE' as const, body, placement, destination: selectors.anchor }
 }
 
 const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Fault>> = {

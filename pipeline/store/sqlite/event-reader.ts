@@ -1,5 +1,6 @@
 /** Reading kept events, and telling whether a subscriber missed some that are no longer kept. */
 
+import { compareEventIds as compare, type EventId, parseEventId as parseId } from '../event-id.ts'
 import type { StoredEvent } from '../store.ts'
 import type { Database } from './database.ts'
 
@@ -14,37 +15,26 @@ interface EventRow {
   facts: string | null
 }
 
-interface EventKey {
-  ms: number
-  seq: number
-}
-
 const COLUMNS = 'ms, seq, path, version, payload, session, token, facts'
 
+/** A limit that is none. */
+const ALL = -1
+
 /** Before every id. */
-const START: EventKey = { ms: -1, seq: 0 }
+const START: EventId = { ms: -1, seq: 0 }
 
 /** Reads of events by number of the site. */
 export interface EventReader {
-  ofPath(site: number, path: string, after: string | undefined): StoredEvent[]
+  ofPath(site: number, path: string, after: string | undefined, limit: number | undefined): StoredEvent[]
   ofSite(site: number, after: string | undefined, limit: number): StoredEvent[]
   newest(site: number, path: string): string | undefined
   continuous(site: number, path: string, after: string): boolean
+  keepsAfter(site: number, path: string, id: string): boolean
 }
 
-/** The two numbers of an id (EVT-45), or undefined if it is none; too large numbers come after every id. */
-function parseId(id: string): EventKey | undefined {
-  const found = /^(\d{1,40})-(\d{1,40})$/.exec(id)
-  if (found === null) return undefined
-  const number = (digits: string | undefined) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
-  return { ms: number(found[1]), seq: number(found[2]) }
-}
-
-function format(key: EventKey | undefined): string | undefined {
+function format(key: EventId | undefined): string | undefined {
   return key === undefined ? undefined : `${key.ms}-${key.seq}`
 }
-
-const compare = (a: EventKey, b: EventKey) => a.ms - b.ms || a.seq - b.seq
 
 function eventOf(row: EventRow): StoredEvent {
   const event: StoredEvent = {
@@ -70,25 +60,28 @@ export function prepareEvents(context: {
 }): EventReader {
   const { database, clock, eventRetention } = context
   const ofPath = database.prepare<EventRow>(
-    `SELECT ${COLUMNS} FROM event WHERE site = ? AND path = ? AND ms >= ? AND (ms, seq) > (?, ?) ORDER BY ms, seq`,
+    `SELECT ${COLUMNS} FROM event WHERE site = ? AND path = ? AND ms >= ? AND (ms, seq) > (?, ?) ORDER BY ms, seq LIMIT ?`,
   )
   const ofSite = database.prepare<EventRow>(
     `SELECT ${COLUMNS} FROM event WHERE site = ? AND (ms, seq) > (?, ?) ORDER BY ms, seq LIMIT ?`,
   )
-  const kept = database.prepare<EventKey>(
+  const kept = database.prepare<EventId>(
     'SELECT ms, seq FROM event WHERE site = ? AND path = ? ORDER BY ms DESC, seq DESC LIMIT 1',
   )
-  const dropped = database.prepare<EventKey>('SELECT ms, seq FROM dropped WHERE site = ? AND path = ?')
+  const dropped = database.prepare<EventId>('SELECT ms, seq FROM dropped WHERE site = ? AND path = ?')
+  const hidden = database.prepare<{ ms: number }>(
+    'SELECT ms FROM event WHERE site = ? AND path = ? AND ms < ? AND (ms, seq) > (?, ?) LIMIT 1',
+  )
   const newest = (site: number, path: string) => kept.get(site, path) ?? dropped.get(site, path)
 
   /** An id that is none comes after everything: nothing is replayed. */
-  const keyOf = (after: string | undefined): EventKey =>
+  const keyOf = (after: string | undefined): EventId =>
     after === undefined ? START : (parseId(after) ?? { ms: Number.MAX_SAFE_INTEGER, seq: 0 })
 
   return {
-    ofPath(site, path, after) {
+    ofPath(site, path, after, limit = ALL) {
       const { ms, seq } = keyOf(after)
-      return ofPath.all(site, path, clock() - eventRetention, ms, seq).map(eventOf)
+      return ofPath.all(site, path, clock() - eventRetention, ms, seq, limit).map(eventOf)
     },
     ofSite(site, after, limit) {
       const horizon = { ms: clock() - eventRetention - 1, seq: Number.MAX_SAFE_INTEGER }
@@ -107,6 +100,12 @@ export function prepareEvents(context: {
       if (key.ms < clock() - eventRetention) return false
       const gone = dropped.get(site, path)
       return gone === undefined || compare(gone, key) <= 0
+    },
+    keepsAfter(site, path, id) {
+      const { ms, seq } = keyOf(id)
+      const gone = dropped.get(site, path)
+      if (gone !== undefined && compare(gone, { ms, seq }) > 0) return false
+      return hidden.get(site, path, clock() - eventRetention, ms, seq) === undefined
     },
   }
 }

@@ -206,9 +206,10 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     async counters() {
       return Object.fromEntries(reads.counters.all(site()).map(({ name, value }) => [name, value]))
     },
-    events: async (path, after) => events.ofPath(site(), path, after),
+    events: async (path, after, limit) => events.ofPath(site(), path, after, limit),
     allEvents: async (after, limit) => events.ofSite(site(), after, limit),
     newestEvent: async path => events.newest(site(), path),
     continuous: async (path, after) => events.continuous(site(), path, after),
+    keepsAfter: async (path, id) => events.keepsAfter(site(), path, id),
   }
 }

@@ -1,0 +1,77 @@
+/**
+ * Fan-out: takes committed events to whoever watches their paths, in every process of an installation, and finds the
+ * place where a returning watcher has to go on (EVT-35, EVT-45 to EVT-49, EVT-80 to EVT-82). The contract that every
+ * fan-out fulfils.
+ *
+ * In one process the store keeps the events and gives them their ids; publishing is a call. For several processes a
+ * fan-out keeps a stream for each path that all of them read, and the store's events are its outbox:
+ *
+ * - `committed` appends within the critical section of the write (its caller still holds the lease, and waits), so that
+ *   the order of the stream is that of the commits. The stream gives out the ids. What cannot be appended stays in the
+ *   outbox and is appended at the next start or try; the version tells a repetition from a second event.
+ * - `watch` adds the path to those that the process reads, `read` and `resume` ask the stream and not the process.
+ * - After a broken connection a watcher is told that it was `interrupted`: it reads on from the last event it had, and
+ *   learns from `read` if events are gone. Meanwhile `resume` knows no position, and nobody is turned away (EVT-81).
+ */
+
+import type { EventDraft, StoredEvent } from '../store/store.ts'
+
+/** Hears what happens on one path. Called while others wait: it only takes note, and throws nothing. */
+export interface Watcher {
+  /** Events come in the order of their ids, each once, and after the state that they tell of can be read. */
+  published(event: StoredEvent): void
+  /** Events may have been missed; `read` has them. */
+  interrupted(): void
+}
+
+/** What became of a commit; `unknown` when the store failed to tell. */
+export type Outcome = { version: number; events: readonly string[] } | 'refused' | 'unknown'
+
+/** The events of one commit on their way. */
+export interface Publication {
+  /**
+   * Says what became of the commit, once, when its state can be read by everybody. Never fails, never waits for readers.
+   *
+   * @returns settles when the order of these events is decided for all processes
+   */
+  settle(outcome: Outcome): Promise<void>
+}
+
+/** Where a watcher goes on. */
+export interface Place {
+  /** Id after which to `read`; undefined: before everything that is kept. */
+  after: string | undefined
+  /** Events between the id that was asked for and this place are gone: a reset is due (EVT-49). */
+  gap: boolean
+}
+
+export interface FanOut {
+  /**
+   * Announces a commit that is about to be made. Between here and `settle` later events of the same paths are held
+   * back, so that they cannot overtake these.
+   *
+   * @param drafts the commit's events, in its order
+   */
+  begin(site: string, drafts: readonly EventDraft[]): Publication
+  /**
+   * Has a watcher told of every event of a path that is published from now on.
+   *
+   * @param path canonical path
+   * @returns ends it
+   */
+  watch(site: string, path: string, watcher: Watcher): () => void
+  /**
+   * The place of somebody who comes with the id of the last event seen, or with none. An id later than every known one
+   * stands for the newest (EVT-49); somebody without an id begins there as well.
+   */
+  resume(site: string, path: string, last: string | undefined): Promise<Place>
+  /**
+   * Kept events of a path, oldest first: all that were published before the call, as far as the limit goes.
+   *
+   * @param after the place reached so far
+   * @returns undefined when events behind that place are no longer kept
+   */
+  read(site: string, path: string, after: string | undefined, limit: number): Promise<StoredEvent[] | undefined>
+  /** Publishes nothing any more; what was committed is published later, by whoever starts next. */
+  close(): Promise<void>
+}

@@ -1,0 +1,126 @@
+/** Fan-out within a single process: the store keeps the events and their order, publishing is a call. */
+
+import { compareEventIds, parseEventId } from '../../store/event-id.ts'
+import type { EventDraft, Store, StoredEvent } from '../../store/store.ts'
+import type { FanOut, Outcome, Publication, Watcher } from '../fan-out.ts'
+
+export interface LocalFanOutOptions {
+  store: Pick<Store, 'site'>
+  /** Told of watchers that throw although they must not. */
+  failed?: (error: unknown) => void
+}
+
+/** Commits of one path that are on their way, and what those brought that are done. */
+interface Lane {
+  open: number
+  waiting: StoredEvent[]
+  interrupted: boolean
+}
+
+const SETTLED = Promise.resolve()
+const NOTHING: Publication = { settle: () => SETTLED }
+
+export function localFanOut({ store, failed = () => undefined }: LocalFanOutOptions): FanOut {
+  const watchers = new Map<string, Set<Watcher>>()
+  const lanes = new Map<string, Lane>()
+
+  function guarded(tell: () => void): void {
+    try {
+      tell()
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  function enter(key: string): void {
+    const lane = lanes.get(key)
+    if (lane) lane.open++
+    else lanes.set(key, { open: 1, waiting: [], interrupted: false })
+  }
+
+  /** The last commit to leave a lane sends off what all of them brought, in the order of the store. */
+  function leave(key: string): void {
+    const lane = lanes.get(key)
+    if (!lane || --lane.open > 0) return
+    lanes.delete(key)
+    const told = watchers.get(key)
+    if (!told) return
+    const { waiting, interrupted } = lane
+    if (waiting.length > 1) waiting.sort(byId)
+    for (const watcher of [...told]) {
+      for (const event of waiting) guarded(() => watcher.published(event))
+      if (interrupted) guarded(() => watcher.interrupted())
+    }
+  }
+
+  function publication(site: string, drafts: readonly EventDraft[]): Publication {
+    const keys = new Set(drafts.map(({ path }) => keyOf(site, path)))
+    for (const key of keys) enter(key)
+    return {
+      settle(outcome) {
+        for (const [key, event] of arrivals(site, drafts, outcome)) {
+          if (watchers.has(key)) lanes.get(key)?.waiting.push(event)
+        }
+        for (const key of keys) {
+          const lane = lanes.get(key)
+          if (lane && outcome === 'unknown') lane.interrupted = true
+          leave(key)
+        }
+        return SETTLED
+      },
+    }
+  }
+
+  return {
+    begin: (site, drafts) => (drafts.length === 0 ? NOTHING : publication(site, drafts)),
+    watch(site, path, watcher) {
+      const key = keyOf(site, path)
+      let told = watchers.get(key)
+      if (!told) watchers.set(key, (told = new Set()))
+      told.add(watcher)
+      return () => {
+        told.delete(watcher)
+        if (told.size === 0 && watchers.get(key) === told) watchers.delete(key)
+      }
+    },
+    async resume(site, path, last) {
+      const events = store.site(site)
+      const newest = await events.newestEvent(path)
+      if (last === undefined) return { after: newest, gap: false }
+      if (!(await events.continuous(path, last))) return { after: newest, gap: true }
+      return { after: isLater(last, newest) ? newest : last, gap: false }
+    },
+    async read(site, path, after, limit) {
+      const kept = store.site(site)
+      const events = await kept.events(path, after, limit)
+      // Asked afterwards, so that what goes away between the two shows as well.
+      return after === undefined || (await kept.keepsAfter(path, after)) ? events : undefined
+    },
+    async close() {
+      watchers.clear()
+    },
+  }
+}
+
+function keyOf(site: string, path: string): string {
+  return `${site}\n${path}`
+}
+
+function* arrivals(site: string, drafts: readonly EventDraft[], outcome: Outcome): Generator<[string, StoredEvent]> {
+  if (typeof outcome === 'string') return
+  const { version, events } = outcome
+  for (const [i, draft] of drafts.entries()) {
+    const id = events[i]
+    if (id !== undefined) yield [keyOf(site, draft.path), { ...draft, id, version }]
+  }
+}
+
+function byId(a: StoredEvent, b: StoredEvent): number {
+  const [first, second] = [parseEventId(a.id), parseEventId(b.id)]
+  return first && second ? compareEventIds(first, second) : 0
+}
+
+function isLater(id: string, newest: string | undefined): boolean {
+  const [asked, known] = [parseEventId(id), parseEventId(newest ?? '')]
+  return asked !== undefined && (known === undefined || compareEventIds(asked, known) > 0)
+}

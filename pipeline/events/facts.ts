@@ -1,0 +1,129 @@
+/**
+ * Facts about the elements of an event (EVT-67): which selectors of the site's rules match them, found once at commit on
+ * the trees before and after. Delivery only compares what rules say to a subscriber about such elements.
+ */
+
+import type { AccessRules } from '../access/access-rules.ts'
+import { type Access, type Decision, type Key, type MatchingRule, resolve } from '../access/decision.ts'
+import { loosePattern, matchesNames, pathNames } from '../access/glob.ts'
+import type { RuleSelector } from '../access/rules.ts'
+import type { View } from '../tree/edit/edit.ts'
+import { isElement } from '../tree/nodes.ts'
+import { matches, type Selector, SelectorError } from '../tree/selector/selector.ts'
+
+/** A selector as a rule has it for some subscriber; the text has its white space collapsed. */
+export type RuleScope = NonNullable<MatchingRule['scope']>
+
+/** What is kept with an event about elements. One about a whole document has no facts. */
+export interface ElementFacts {
+  /** Texts of the selectors that were tried. */
+  tried: string[]
+  /** For each changed element the places of those that match it. */
+  keys: number[][]
+  /** Places of those that took too long: a Deny matches, an Allow does not. */
+  costly?: number[]
+}
+
+/** Selectors that are tried on one event at most: those of subscribers differ where rules look something up. */
+const MOST_SELECTORS = 1000
+
+/**
+ * @param path of the document
+ * @param keys the elements that the event is about: new ones as they are afterwards, a removed one as it was
+ * @param onlookers selectors with lookups as they read for those who watch the path at the moment
+ * @returns the facts as they are kept with the event
+ */
+export function elementFacts(
+  rules: AccessRules,
+  path: string,
+  keys: readonly Key[],
+  onlookers: Iterable<RuleScope> = [],
+): string {
+  const scopes = new Map<string, Selector>()
+  for (const source of [scopesOn(rules, path), onlookers]) {
+    for (const { text, selector } of source) {
+      if (scopes.size >= MOST_SELECTORS) break
+      scopes.set(text, selector)
+    }
+  }
+  const facts: ElementFacts = { tried: [...scopes.keys()], keys: keys.map(() => []) }
+  for (const [place, selector] of [...scopes.values()].entries()) {
+    try {
+      for (const [i, { element, document }] of keys.entries())
+        if (matches(selector, element, document)) facts.keys[i]?.push(place)
+    } catch (error) {
+      if (!(error instanceof SelectorError)) throw error
+      facts.costly = [...(facts.costly ?? []), place]
+    }
+  }
+  return JSON.stringify(facts)
+}
+
+/**
+ * The elements that an insertion or replacement is about: the new ones at the top. Where there are none, as when bare text
+ * was put somewhere, those whose content has changed.
+ */
+export function changedElements({ document, nodes, parents }: View): Key[] {
+  const elements = nodes.filter(isElement)
+  return (elements.length > 0 ? elements : parents.filter(isElement)).map(element => ({ element, document }))
+}
+
+/** Selectors of rules about reading elements of a path, whoever they are for. */
+function* selectorsOn(rules: AccessRules, path: string): Generator<RuleSelector> {
+  const names = pathNames(path)
+  for (const candidates of rules.candidates('GET', names)) {
+    for (const { selector, patterns } of candidates)
+      if (selector && patterns.some(pattern => matchesNames(loosePattern(pattern), names))) yield selector
+  }
+}
+
+/** Those that look nothing up. */
+function* scopesOn(rules: AccessRules, path: string): Generator<RuleScope> {
+  for (const selector of selectorsOn(rules, path)) if (selector.text !== undefined) yield selector
+}
+
+/** Whether the elements that somebody may read can hang on a lookup. */
+export function looksUpElements(rules: AccessRules, path: string): boolean {
+  for (const { text } of selectorsOn(rules, path)) if (text === undefined) return true
+  return false
+}
+
+/** Selectors with lookups, as the rules about reading elements of a path have them for one subscriber. */
+export function renderedScopes(access: Access, path: string): RuleScope[] {
+  return access
+    .matching('GET', path)
+    .flatMap(({ rule, scope }) => (scope && rule.selector?.text === undefined ? [scope] : []))
+}
+
+/**
+ * Whether a subscriber could read every element of an event by selector (EVT-66).
+ *
+ * @returns undefined where it hangs on a selector that was not tried at commit, because the rule is newer than the event
+ *   or looks something up
+ */
+export function mayReadElements(access: Access, path: string, facts: ElementFacts): boolean | undefined {
+  const matching = access.matching('GET', path)
+  const places = new Map(facts.tried.map((text, place) => [text, place]))
+  const costly = new Set(facts.costly)
+  let sure = true
+  for (const key of facts.keys) {
+    const matched = new Set(key)
+    /** @param favour what was not tried is taken in favour of the subscriber */
+    const decide = (favour: boolean) =>
+      resolve(matching, ({ rule, scope }) => {
+        if (!scope) return true
+        const place = places.get(scope.text)
+        if (place === undefined) return rule.allow === favour
+        return costly.has(place) ? !rule.allow : matched.has(place)
+      })
+    if (isPermitted(access, decide(false))) continue
+    if (!isPermitted(access, decide(true))) return false
+    sure = false
+  }
+  return sure ? true : undefined
+}
+
+/** The default reads elements, too (DEC-4). */
+function isPermitted({ settings }: Access, decision: Decision): boolean {
+  return decision === 'allow' || (decision === 'unmatched' && settings.defaultGet === 'allow')
+}

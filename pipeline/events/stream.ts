@@ -1,0 +1,260 @@
+/**
+ * One open event stream: begins with its token, replays what its client missed, then passes on every event that the
+ * client may see and did not cause, until one side ends (EVT-11 to EVT-13, sections 4 to 7).
+ */
+
+import { randomUUID } from 'node:crypto'
+import type { Access } from '../access/decision.ts'
+import type { FanOut } from '../coordination/fan-out.ts'
+import type { RulesAuthority } from '../rules-authority.ts'
+import { compareEventIds, type EventId, parseEventId } from '../store/event-id.ts'
+import type { StoredEvent } from '../store/store.ts'
+import type { Clock } from './clock.ts'
+import { Delivery } from './delivery.ts'
+import { Outbox, type OutboxLimits, type Sink } from './outbox.ts'
+import { connectionFrame, PING, type ResetReason, resetFrame, type SessionEnd } from './wire.ts'
+
+/** Who watches what. */
+export interface Subscriber {
+  /** Canonical path. */
+  path: string
+  /** Id of the session. */
+  session: string
+  /** Address of the client. */
+  address: string
+  /** Decides for the subscriber by the rules as they stand at the moment of the call. */
+  authority: () => RulesAuthority
+  /** Id of the last event that the client saw. */
+  lastEventId: string | undefined
+}
+
+/** What a stream needs of its surroundings. */
+export interface StreamContext {
+  /** Name of the site in the store. */
+  site: string
+  brand: string
+  ns: string
+  fanOut: FanOut
+  clock: Clock
+  limits: OutboxLimits
+  /** The subscriber's access by the newest rules; shared by all to whom they say the same. */
+  accessOf: (subscriber: Subscriber, current: Access | undefined) => Access
+  /** Told once, when the stream ends, whoever ended it. */
+  ended: (stream: Stream) => void
+  failed: (error: unknown) => void
+}
+
+/**
+ * `opening` until there is somewhere to write, `reading` while kept events are read, `live` while events are passed on
+ * as they come.
+ */
+type State = 'opening' | 'reading' | 'live' | 'ended'
+
+/** Milliseconds between two keepalives (EVT-12). */
+export const KEEPALIVE = 20_000
+
+/** Milliseconds that a last word may take to leave the process. */
+const FAREWELL = 500
+
+/** Kept events read at a time. */
+const BATCH = 16
+
+export class Stream {
+  /** The connection token: 122 random bits (EVT-11). */
+  readonly token = randomUUID()
+  readonly subscriber: Subscriber
+  readonly #context: StreamContext
+  #state: State = 'opening'
+  #sink: Sink | undefined
+  #outbox: Outbox | undefined
+  #access: Access | undefined
+  /** Id of the last event that was considered. */
+  #position: EventId | undefined
+  /** A reset is due before anything else. */
+  #gap = false
+  /** There may be kept events behind the position. */
+  #behind = false
+  /** Events published since kept ones were last read. */
+  #missed = 0
+  /** The last thing that was sent is a reset; another one would say nothing new. */
+  #wasReset = false
+
+  constructor(subscriber: Subscriber, context: StreamContext) {
+    this.subscriber = subscriber
+    this.#context = context
+  }
+
+  get isOpen(): boolean {
+    return this.#state !== 'ended'
+  }
+
+  /** The subscriber's access by the rules as they stand. */
+  get access(): Access {
+    this.#access = this.#context.accessOf(this.subscriber, this.#access)
+    return this.#access
+  }
+
+  /** Finds the place to begin at (EVT-47, EVT-49). Events that are published meanwhile are not lost. */
+  async findPlace(): Promise<void> {
+    const { path, lastEventId } = this.subscriber
+    const { after, gap } = await this.#context.fanOut.resume(this.#context.site, path, lastEventId)
+    this.#position = after === undefined ? undefined : parseEventId(after)
+    this.#gap = gap
+    if (lastEventId !== undefined && !gap) this.#behind = true
+  }
+
+  /** Begins to send (EVT-11). */
+  start(sink: Sink): void {
+    if (!this.isOpen) {
+      sink.destroy()
+      return
+    }
+    const { brand, limits } = this.#context
+    this.#sink = sink
+    this.#outbox = new Outbox(sink, limits)
+    this.#outbox.push(connectionFrame(brand, this.token))
+    if (this.#gap) this.#reset('events-expired')
+    if (this.#behind) void this.#read()
+    else this.#state = 'live'
+  }
+
+  /** Passes on an event, or notes that there is one. */
+  take(delivery: Delivery): void {
+    if (this.#state === 'live') {
+      if (this.#isSettled()) this.#pass(delivery)
+      else void this.#read()
+      return
+    }
+    this.#behind = true
+    // A client that does not read may not make others wait, and not fall behind for ever either (EVT-37).
+    if (this.#state === 'reading' && ++this.#missed > this.#context.limits.events && !this.#outbox?.isEmpty)
+      this.end('at once')
+  }
+
+  /** Events may have been missed. */
+  readOn(): void {
+    if (this.#state === 'live') void this.#read()
+    else this.#behind = true
+  }
+
+  /** Reads kept events until there are no more, in step with the client. */
+  async #read(): Promise<void> {
+    const { fanOut, site, failed } = this.#context
+    this.#state = 'reading'
+    try {
+      do {
+        this.#behind = false
+        this.#missed = 0
+        await this.access.settle([this.subscriber.path])
+        if (!this.#isAdmitted(this.access)) return this.end('now')
+        const events = await fanOut.read(site, this.subscriber.path, format(this.#position), BATCH)
+        if (!this.isOpen) return
+        if (events === undefined) await this.#startOver()
+        else this.#replay(events)
+        await this.#drained()
+      } while (this.#behind && this.isOpen)
+      if (this.isOpen) this.#state = 'live'
+    } catch (error) {
+      failed(error)
+      this.end('at once')
+    }
+  }
+
+  #replay(events: readonly StoredEvent[]): void {
+    if (events.length === BATCH) this.#behind = true
+    for (const event of events) if (this.isOpen) this.#pass(new Delivery(event))
+  }
+
+  async #startOver(): Promise<void> {
+    const { fanOut, site } = this.#context
+    const { after } = await fanOut.resume(site, this.subscriber.path, undefined)
+    this.#position = after === undefined ? undefined : parseEventId(after)
+    if (this.isOpen) this.#reset('events-expired')
+  }
+
+  #drained(): Promise<void> {
+    return new Promise(resolve => (this.#outbox && this.isOpen ? this.#outbox.whenEmpty(resolve) : resolve()))
+  }
+
+  #pass(delivery: Delivery): void {
+    if (this.#position && compareEventIds(delivery.id, this.#position) <= 0) return
+    const { access } = this
+    if (!this.#isAdmitted(access)) {
+      this.end('now')
+      return
+    }
+    this.#position = delivery.id
+    if (this.#caused(delivery.event)) return
+    const share = delivery.shareOf(access)
+    if (share === 'unknown') this.#reset('events-expired')
+    else if (share !== 'nothing') this.#send(share === 'whole' ? delivery.whole : delivery.bodiless)
+  }
+
+  #send(event: Uint8Array): void {
+    this.#wasReset = false
+    // Replays go in step with the client, so they need no bound.
+    if (this.#state === 'reading') this.#outbox?.push(event)
+    else if (!this.#outbox?.offer(event)) this.end('at once')
+  }
+
+  /** Section 6: the token decides where the writer sent one, else the session. */
+  #caused({ session, token }: StoredEvent): boolean {
+    if (token !== undefined) return token === this.token
+    return session !== undefined && session === this.subscriber.session
+  }
+
+  #reset(reason: ResetReason): void {
+    if (this.#wasReset) return
+    this.#wasReset = true
+    this.#outbox?.push(resetFrame(this.#context.ns, reason))
+  }
+
+  #isAdmitted(access: Access): boolean {
+    return access.permit('GET', this.subscriber.path, undefined, { subscribe: true })
+  }
+
+  /** Whether the rules can be asked at once, without groups that decide by themselves (GRP-5). */
+  #isSettled(): boolean {
+    const before = this.#access
+    return before === this.access || this.access.rules.subtypedGroups === 0 || !this.access.requester.principal
+  }
+
+  /** Looks after the stream every 20 seconds: permission and keepalive (EVT-12, EVT-65). */
+  tend(): void {
+    if (!this.#isSettled()) this.readOn()
+    else if (!this.#isAdmitted(this.access)) this.end('now')
+    if (this.isOpen) this.#outbox?.pushOnce(PING)
+  }
+
+  /** Tells the client why, and ends (EVT-50). */
+  endSession(reason: SessionEnd): void {
+    if (!this.isOpen) return
+    this.#wasReset = false
+    this.#reset(reason)
+    this.end('after that')
+  }
+
+  /**
+   * @param how `after that`: what waits is sent first; `now`: only what is on its way already; `at once`: not even that
+   * @param farewell sent as the last thing
+   */
+  end(how: 'after that' | 'now' | 'at once', farewell?: Uint8Array): void {
+    if (!this.isOpen) return
+    this.#state = 'ended'
+    this.#context.ended(this)
+    const sink = this.#sink
+    const outbox = this.#outbox
+    if (!sink || !outbox) return
+    if (how !== 'after that') outbox.discard()
+    if (how === 'at once') sink.destroy()
+    else {
+      if (farewell) outbox.push(farewell)
+      outbox.whenEmpty(() => sink.end())
+      this.#context.clock.after(FAREWELL, () => sink.destroy())
+    }
+  }
+}
+
+function format(id: EventId | undefined): string | undefined {
+  return id && `${id.ms}-${id.seq}`
+}
