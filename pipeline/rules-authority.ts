@@ -2,6 +2,7 @@
 
 import { admit, admitDirectory } from './access/admission.ts'
 import { Access } from './access/decision.ts'
+import { type GroupOracle, Membership } from './access/groups.ts'
 import { type Requester, refusalStatus } from './access/principal.ts'
 import type { Authority } from './authority.ts'
 import { Fault } from './fault.ts'
@@ -13,13 +14,15 @@ export interface RulesAuthority extends Authority {
 }
 
 /**
+ * @param groups answers for groups that decide membership by themselves
  * @returns the authority by the site's rules as they stand at each call; the same object while they do not change
  */
-export function rulesAuthority(site: Site, requester: Requester): () => RulesAuthority {
+export function rulesAuthority(site: Site, requester: Requester, groups?: GroupOracle): () => RulesAuthority {
+  const membership = new Membership(requester.principal, groups)
   let current: RulesAuthority | undefined
   return () => {
     if (current?.access.rules === site.rules) return current
-    const access = new Access(site.rules, requester, site.settings, current?.access.membership)
+    const access = new Access(site.rules, requester, site.settings, membership)
     current = {
       access,
       accessVersion: site.accessVersion,

@@ -5,11 +5,11 @@ import type Router from '@koa/router'
 import Koa from 'koa'
 import { normalizeHost } from '../config/hosts.ts'
 import type { SiteSettings } from '../config/sites.ts'
+import type { Principal } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/commit.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
-import { isForeignWrite, ownOrigin } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, type Target } from '../pipeline/http/path.ts'
 import type { RulesAuthority } from '../pipeline/rules-authority.ts'
 import { checkDeclaredLength } from './body.ts'
@@ -19,6 +19,7 @@ import { securityHeaders } from './documents/security-headers.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
 import type { Audience, KeptAnswers } from './kept-answers.ts'
 import { type Log, logRequest } from './log.ts'
+import { WRITES } from './methods.ts'
 import type { Metrics } from './metrics.ts'
 import { remove } from './public/delete.ts'
 import type { Exchange } from './public/exchange.ts'
@@ -30,8 +31,9 @@ import { post } from './public/post.ts'
 import { put } from './public/put.ts'
 import { query } from './public/query.ts'
 import { send } from './send.ts'
-import { cookieValue, type Session, type Sessions, sessionCookie } from './session.ts'
+import type { Session } from './session.ts'
 import type { Stage } from './stage.ts'
+import { addCookie, needSession, openSession, settleGroups, signInOrOut, visitorOf } from './visiting.ts'
 
 export interface Limits {
   /** Milliseconds without a byte of a body. */
@@ -48,13 +50,18 @@ export interface AppParts {
   platform: Router
   stage: Stage
   /** The rules of a site, applied to one request. */
-  authorityFor: (hosted: HostedSite, request: IncomingMessage, target: Target) => () => RulesAuthority
+  authorityFor: (
+    hosted: HostedSite,
+    request: IncomingMessage,
+    target: Target,
+    principal: Principal | undefined,
+  ) => () => RulesAuthority
   /** Used for failures before a site is found. */
   fallback: Pick<SiteSettings, 'ns' | 'errorNs' | 'brand'>
 }
 
 /** What the steps find out about a request, one after another. */
-interface State {
+export interface State {
   started: number
   client: Client
   hosted?: HostedSite
@@ -63,7 +70,7 @@ interface State {
   answer?: Answer
 }
 
-type Step = Koa.Middleware<State>
+export type Step = Koa.Middleware<State>
 type Handler = (exchange: Exchange) => Promise<Answer>
 
 const HANDLERS: Record<string, Handler> = {
@@ -82,7 +89,6 @@ const HANDLERS: Record<string, Handler> = {
 export const OFFERED = 'GET, HEAD, PUT, DELETE, POST, MOVE, PATCH, QUERY, OPTIONS'
 /** Known to HTTP or WebDAV, but not offered here (HTTP-115). */
 const ELSEWHERE = new Set(['PROPFIND', 'PROPPATCH', 'MKCOL', 'COPY', 'LOCK', 'UNLOCK', 'TRACE', 'CONNECT'])
-const WRITES = new Set(['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH'])
 
 /** A write under a reserved prefix (HTTP-16). */
 export function reserved(): Fault {
@@ -101,6 +107,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     checkLength,
     readTarget,
     knowMethod,
+    signInOrOut(parts),
     guardReserved,
     openSession,
     needSession,
@@ -112,9 +119,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   return (request, response) => {
     const started = performance.now()
     const client = parts.knowClient(request)
-    const status = parts.kept.repeat(request, response, client, site =>
-      newCookie(parts, client, site.store.name, request),
-    )
+    const status = parts.kept.repeat(request, response, client, site => visitorOf(parts, client, site, request))
     if (status === undefined) void application(request, response)
     else report(parts, request, request.url ?? '', status, started)
   }
@@ -127,23 +132,6 @@ function askPlatform({ platform }: AppParts): Step {
     // The router would parse absolute-form targets with a parser of Node that is on its way out.
     return context.req.url?.startsWith('/-') ? routes(context, next) : next()
   }
-}
-
-function newCookie(parts: AppParts, client: Client, site: string, request: IncomingMessage): string | undefined {
-  const hosted = parts.hosting.opened(client.authority ?? '')
-  if (!hosted || hosted.site.store.name !== site) return undefined
-  const name = `${hosted.settings.brand}_session`
-  const session = hosted.sessions.open(cookieValue(request.headers.cookie, name))
-  return session.issue && cookieOf(hosted.settings, client, session.issue)
-}
-
-function cookieOf(settings: SiteSettings, client: Client, value: string): string {
-  const { brand, publicUrl, sessions } = settings
-  return sessionCookie(`${brand}_session`, value, {
-    lifetime: sessions.idle,
-    secure: client.secure || publicUrl?.startsWith('https:') === true,
-    embedded: sessions.embedded,
-  })
 }
 
 function report(parts: AppParts, request: IncomingMessage, path: string, status: number, started: number): void {
@@ -248,14 +236,6 @@ function text(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }
 
-/** SSN-1 and SSN-8: a new session travels with every answer that no shared cache may store. */
-function addCookie(state: State, answer: Answer): void {
-  const { hosted, session, client } = state
-  if (!hosted || !session?.issue || answer.cookieless) return
-  if (answer.headers['Cache-Control']?.startsWith('public')) return
-  answer.headers['Set-Cookie'] = cookieOf(hosted.settings, client, session.issue)
-}
-
 function chooseSite({ hosting }: AppParts): Step {
   return async ({ state }, next) => {
     const { authority } = state.client
@@ -300,38 +280,13 @@ const guardReserved: Step = ({ req, state }, next) => {
   return next()
 }
 
-const openSession: Step = ({ req, state }, next) => {
-  const { hosted, client } = state
-  if (!hosted) return next()
-  const { settings, sessions } = hosted
-  const foreign = isForeignWrite({
-    method: req.method ?? '',
-    origin: req.headers.origin,
-    fetchSite: text(req.headers['sec-fetch-site']),
-    own: settings.publicUrl ?? ownOrigin(client.secure, client.authority ?? ''),
-    listed: new Set(settings.cors),
-  })
-  const own = sessions.open(cookieValue(req.headers.cookie, `${settings.brand}_session`))
-  state.session = foreign && own.issue === undefined ? unseen(sessions) : own
-  return next()
-}
-
-/** A session for one request: were its cookie sent, a foreign page could end the visitor's own session. */
-function unseen(sessions: Sessions): Session {
-  const { issue: _, ...session } = sessions.open(undefined)
-  return session
-}
-
-const needSession: Step = ({ req, state }, next) => {
-  if (!state.session?.missing || !WRITES.has(req.method ?? '')) return next()
-  throw new Fault(409, 'NoSession', 'The change came without a session.')
-}
-
 function dispatch(parts: AppParts): Step {
   return async ({ req, res, state }) => {
     const { hosted, target, session, client } = state
     const handler = HANDLERS[req.method ?? '']
     if (!hosted || !target || !session || !handler) return
+    const authority = parts.authorityFor(hosted, req, target, session.principal)
+    await settleGroups(hosted, session, req.method ?? '', target, authority)
     state.answer = await handler({
       request: req,
       response: res,
@@ -344,7 +299,7 @@ function dispatch(parts: AppParts): Step {
       authorities: authoritiesOf(hosted, client, req),
       limits: parts.limits,
       stage: parts.stage,
-      authority: parts.authorityFor(hosted, req, target),
+      authority,
     })
   }
 }

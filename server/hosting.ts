@@ -1,20 +1,26 @@
 /** The sites of this process: found by host name, opened when first asked for. */
 
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
+import type { GroupOracle } from '../pipeline/access/groups.ts'
 import type { DocumentCache } from '../pipeline/cache.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
+import type { Sessions } from '../pipeline/coordination/sessions.ts'
 import type { Basis } from '../pipeline/rederive.ts'
 import { Site } from '../pipeline/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
-import { externalSessions, type Sessions, signedSessions } from './session.ts'
+import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
 import { siteRules } from './site-rules.ts'
+import { createVisitors, type Visitors } from './visitors.ts'
 
 /** A site with what the edge needs beside the pipeline's part. */
 export interface HostedSite {
   site: Site
   settings: SiteSettings
-  sessions: Sessions
+  visitors: Visitors
+  signIn: SignInEndpoints
+  /** Answers for groups that decide membership by themselves (GRP-4); without it members count. */
+  groups?: GroupOracle
 }
 
 export interface Hosting {
@@ -39,29 +45,30 @@ export function createHosting(parts: {
   table: SiteTable
   store: Store
   leases: Leases
+  sessions: Sessions
   cache: DocumentCache
   log: Log
   secret: Uint8Array
 }): Hosting {
-  const { store, leases, cache, log } = parts
+  const { store, leases, cache, log, secret, sessions } = parts
   const sites = new Map<string, Promise<HostedSite>>()
   const ready = new Map<string, HostedSite>()
 
   async function start(settings: SiteSettings): Promise<HostedSite> {
     const { host: name } = settings
+    const report = (message: string, details: object) => log.warn({ site: name, ...details }, message)
     const site = await Site.open({
       settings: siteRules(settings),
       store: store.site(name),
       leases,
       cache,
       basis: basisOf(store, name),
-      report: (message, details) => log.warn({ site: name, ...details }, message),
+      report,
     })
-    const { external, idle } = settings.sessions
-    const sessions = external
-      ? externalSessions()
-      : signedSessions({ secret: parts.secret, site: name, lifetime: idle })
-    return { site, settings, sessions }
+    const { external, ...lifetimes } = settings.sessions
+    const visitors = createVisitors({ secret, site: name, sessions, lifetimes, external, report })
+    const signIn = createSignIn({ settings, visitors, report, isStored: async path => !!(await site.find(path)) })
+    return { site, settings, visitors, signIn }
   }
 
   function trim(): void {
@@ -69,6 +76,7 @@ export function createHosting(parts: {
     for (const [name, hosted] of ready) {
       ready.delete(name)
       sites.delete(name)
+      hosted.visitors.close()
       cache.clear(hosted.site.store.name)
       return
     }

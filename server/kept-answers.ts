@@ -14,6 +14,12 @@ import type { Client } from './client.ts'
  */
 export type Audience = 'everybody' | 'returning' | 'new'
 
+/** A visitor who is nobody in particular. */
+export interface Visitor {
+  /** The `Set-Cookie` that they need; undefined when the request brought a session. */
+  cookie: string | undefined
+}
+
 interface Kept {
   site: Site
   path: string
@@ -33,14 +39,14 @@ export interface KeptAnswers {
    * Answers the request if a kept answer fits.
    *
    * @param client what is known of its sender; of the forwarding headers only those count that were believed
-   * @param newCookie the `Set-Cookie` a visitor of this site needs; undefined when the request brought a session
+   * @param visitorOf the visitor of a site; undefined where it may be somebody in particular
    * @returns the status sent, or undefined when the application has to answer
    */
   repeat(
     request: IncomingMessage,
     response: ServerResponse,
     client: Client,
-    newCookie: (site: Site) => string | undefined,
+    visitorOf: (site: Site) => Visitor | undefined,
   ): number | undefined
   keep(request: IncomingMessage, client: Client, site: Site, answer: Answer, audience: Audience): void
   readonly size: number
@@ -90,7 +96,7 @@ export function keptAnswers(isOpen: (site: Site) => boolean): KeptAnswers {
   }
 
   return {
-    repeat(request, response, client, newCookie) {
+    repeat(request, response, client, visitorOf) {
       const key = keyOf(request, client)
       if (key === undefined) return undefined
       let entry = current(key)
@@ -99,7 +105,9 @@ export function keptAnswers(isOpen: (site: Site) => boolean): KeptAnswers {
         const forNew = current(key + FOR_NEW)
         const known = entry ?? forNew
         if (!known) return undefined
-        cookie = newCookie(known.site)
+        const visitor = visitorOf(known.site)
+        if (!visitor) return undefined
+        cookie = visitor.cookie
         if (cookie !== undefined) entry = forNew
         if (!entry) return undefined
       }

@@ -8,6 +8,7 @@ import { siteTable } from '../config/sites.ts'
 import { documentCache } from '../pipeline/cache.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { openLocalLocks } from '../pipeline/coordination/local/locks.ts'
+import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
 import { type Imported, importFolder } from '../pipeline/import.ts'
 import { rulesAuthority } from '../pipeline/rules-authority.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
@@ -65,7 +66,8 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const table = siteTable(settings)
   const leases = localLeases({ patience: settings.limits.leaseWait })
   const cache = documentCache()
-  const hosting = createHosting({ table, store, leases, cache, log, secret: await sessionSecret(store) })
+  const sessions = await openLocalSessions({ store })
+  const hosting = createHosting({ table, store, leases, sessions, cache, log, secret: await sessionSecret(store) })
   const locks = await openLocalLocks({ folder: settings.data })
   const knowClient = clientReader(proxyTrust(settings.trustProxy))
   const limits = { bodyIdle: settings.limits.bodyIdle }
@@ -86,14 +88,14 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     metrics,
     platform,
     stage: (body, options) => store.stage(body, options),
-    authorityFor: (hosted, request, target) => {
+    authorityFor: (hosted, request, target, principal) => {
       const facts = {
         method: request.method ?? 'GET',
         path: target.path,
         headers: (name: string) => joined(request, name),
         queryString: target.query ?? '',
       }
-      return rulesAuthority(hosted.site, { facts })
+      return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups)
     },
     fallback,
   })
@@ -143,6 +145,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
       const { shutdown } = settings.limits
       await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])
       await locks.close()
+      await sessions.close()
       await store.close()
       metrics.close()
     },

@@ -4,19 +4,33 @@
  */
 
 import { hash, hkdfSync, randomFillSync, timingSafeEqual } from 'node:crypto'
+import type { Principal } from '../pipeline/access/principal.ts'
 
 export interface Session {
   /** Opaque id; keys session content and echo suppression. */
   id: string
   /** Set when the answer has to carry the cookie: value for `Set-Cookie`, without attributes. */
   issue?: string
-  /** There is no session and none can be had: the request brought no cookie, and this server issues none (SSN-4). */
+  /**
+   * There is no session and none can be had (SSN-4): the request brought no cookie and this server issues none, or the
+   * place where sessions are kept is out of reach.
+   */
   missing?: true
+  /** Who is signed in. */
+  principal?: Principal
+  /** Where signing out may need it (OIDC-7). */
+  idToken?: string
 }
 
-export interface Sessions {
-  /** The session of a cookie value, or a new anonymous one (SSN-3: never an error, never the client's own id). */
+/** Anonymous sessions that are nothing but their cookie. */
+export interface SignedSessions {
+  /** The session of a cookie value, or a new one (SSN-3: never an error, never the client's own id). */
   open(cookie: string | undefined): Session
+  /** The session of a cookie value; finding it counts as use. */
+  find(cookie: string): Session | undefined
+  create(): Session
+  /** Unix milliseconds at which the session of a cookie value ends; undefined when it has, or there is none. */
+  expiry(cookie: string): number | undefined
 }
 
 const ID_BYTES = 16
@@ -29,14 +43,18 @@ const POOL_BYTES = ID_BYTES * 256
 /**
  * @param options.secret at least 32 random bytes, kept with the data so that sessions survive a restart
  * @param options.site separates the sites of one installation: a cookie of one is nothing at another
- * @param options.lifetime milliseconds from issue to expiry
+ * @param options.lifetime milliseconds from the last use to the end. Only as many sessions are remembered as are used
+ *   much; of the others no use is known but the first.
+ * @param options.hasEnded whether the session of an id is over although its cookie is good
  */
 export function signedSessions(options: {
   secret: Uint8Array
   site: string
   lifetime: number
+  hasEnded?: (id: string) => boolean
   clock?: () => number
-}): Sessions {
+}): SignedSessions {
+  const { lifetime, hasEnded = () => false } = options
   const clock = options.clock ?? Date.now
   const key = Buffer.from(hkdfSync('sha256', options.secret, 'session', options.site, 64))
   const inner = key.subarray(0, 32)
@@ -53,7 +71,7 @@ export function signedSessions(options: {
   }
 
   function remember(value: string, expiry: number): void {
-    if (known.size >= REMEMBERED) {
+    if (known.size >= REMEMBERED && !known.has(value)) {
       const oldest = known.keys().next().value
       if (oldest !== undefined) known.delete(oldest)
     }
@@ -65,7 +83,7 @@ export function signedSessions(options: {
     const bytes = Buffer.from(value, 'base64url')
     const payload = bytes.subarray(0, ID_BYTES + TIME_BYTES)
     if (!timingSafeEqual(bytes.subarray(ID_BYTES + TIME_BYTES), sign(payload))) return undefined
-    return payload.readUIntBE(ID_BYTES, TIME_BYTES) + options.lifetime
+    return payload.readUIntBE(ID_BYTES, TIME_BYTES) + lifetime
   }
 
   function create(): Session {
@@ -79,23 +97,36 @@ export function signedSessions(options: {
     const now = clock()
     payload.writeUIntBE(now, ID_BYTES, TIME_BYTES)
     const value = Buffer.concat([payload, sign(payload)]).toString('base64url')
-    remember(value, now + options.lifetime)
-    return { id: value.slice(0, 21), issue: value }
+    remember(value, now + lifetime)
+    return { id: idOf(value), issue: value }
+  }
+
+  function expiry(cookie: string): number | undefined {
+    const end = known.get(cookie) ?? expiryOf(cookie)
+    return end === undefined || end <= clock() || hasEnded(idOf(cookie)) ? undefined : end
+  }
+
+  function find(cookie: string): Session | undefined {
+    if (expiry(cookie) === undefined) return undefined
+    remember(cookie, clock() + lifetime)
+    return { id: idOf(cookie) }
   }
 
   return {
-    open(cookie) {
-      if (cookie === undefined) return create()
-      const expiry = known.get(cookie) ?? expiryOf(cookie)
-      if (expiry === undefined || expiry <= clock()) return create()
-      if (!known.has(cookie)) remember(cookie, expiry)
-      return { id: cookie.slice(0, 21) }
-    },
+    open: cookie => (cookie === undefined ? undefined : find(cookie)) ?? create(),
+    find,
+    create,
+    expiry,
   }
 }
 
+/** As many characters as the random part fills. */
+function idOf(value: string): string {
+  return value.slice(0, 21)
+}
+
 /** Sessions whose cookie another edge issues: whatever it is, it is one session; without it there is none (SSN-4). */
-export function externalSessions(): Sessions {
+export function externalSessions(): Pick<SignedSessions, 'open'> {
   return { open: cookie => (cookie ? { id: hash('sha256', cookie).slice(0, 32) } : { id: '', missing: true }) }
 }
 

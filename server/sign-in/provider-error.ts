@@ -1,0 +1,29 @@
+/** Why an identity provider was of no use, in the few words that matter to people and operators. */
+
+import { AuthorizationResponseError } from 'openid-client'
+
+export class ProviderError extends Error {
+  /**
+   * `unconfigured`: settings are missing; `unreachable`: no usable answer came from the provider; `declined`: the provider
+   * says no; `invalid`: what came back proves nothing.
+   */
+  readonly reason: 'unconfigured' | 'unreachable' | 'declined' | 'invalid'
+
+  constructor(reason: ProviderError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ProviderError'
+    this.reason = reason
+  }
+}
+
+/**
+ * @param error thrown while a code was exchanged
+ * @param networkFailed an answer that was waited for did not come
+ */
+export function asProviderError(error: unknown, networkFailed: boolean): ProviderError {
+  if (error instanceof ProviderError) return error
+  if (networkFailed) return new ProviderError('unreachable', 'The identity provider does not answer', { cause: error })
+  if (error instanceof AuthorizationResponseError)
+    return new ProviderError('declined', `The identity provider says ${error.error}`, { cause: error })
+  return new ProviderError('invalid', 'What the identity provider sent proves nothing', { cause: error })
+}
