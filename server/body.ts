@@ -44,25 +44,33 @@ export function announcesBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 }
 
+/** Requests whose client stopped sending. */
+const stalled = new WeakSet<IncomingMessage>()
+
 /**
- * Closes the connection with 408 when the client stops sending for too long (HTTP-181).
+ * Reads a body, unless its client stops sending for too long (HTTP-181). The connection stays open for the answer, whose
+ * end closes it; that ends what was still being read.
  *
  * @param idle milliseconds without a byte
- * @returns ends the watch
+ * @throws Fault 408; whatever `read` throws
  */
-export function watchIdle(request: IncomingMessage, idle: number): () => void {
-  const { socket } = request
-  const stop = () => {
-    socket.setTimeout(0)
-    socket.off('timeout', onTimeout)
+export async function untilIdle<T>(request: IncomingMessage, idle: number, read: () => Promise<T>): Promise<T> {
+  let onTimeout = () => {}
+  const timeout = new Promise<never>((_, reject) => {
+    onTimeout = () => {
+      stalled.add(request)
+      reject(new Fault(408, 'Timeout', 'The body did not arrive in time.', { headers: { Connection: 'close' } }))
+    }
+  })
+  // A listener of the request keeps Node from destroying the socket.
+  request.once('timeout', onTimeout)
+  request.socket.setTimeout(idle)
+  try {
+    return await Promise.race([read(), timeout])
+  } finally {
+    request.socket.setTimeout(0)
+    request.off('timeout', onTimeout)
   }
-  const onTimeout = () => {
-    stop()
-    request.destroy(new Fault(408, 'Timeout', 'The body did not arrive in time.', { headers: { Connection: 'close' } }))
-  }
-  socket.setTimeout(idle)
-  socket.on('timeout', onTimeout)
-  return stop
 }
 
 /**
@@ -70,7 +78,7 @@ export function watchIdle(request: IncomingMessage, idle: number): () => void {
  *
  * @param cap bytes; counted while reading, for bodies without a declared length
  * @param idle milliseconds without a byte before 408
- * @throws Fault 413 over the cap, 400 when the body ends early
+ * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops
  */
 export async function readBody(
   request: IncomingMessage,
@@ -80,9 +88,8 @@ export async function readBody(
 ): Promise<Buffer> {
   checkDeclaredLength(request, cap)
   invite(request, response)
-  const unwatch = watchIdle(request, idle)
-  try {
-    return await new Promise<Buffer>((resolve, reject) => {
+  const read = () =>
+    new Promise<Buffer>((resolve, reject) => {
       const chunks: Buffer[] = []
       let size = 0
       const onData = (chunk: Buffer) => {
@@ -95,12 +102,10 @@ export async function readBody(
       }
       request.on('data', onData)
       request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)))
-      request.once('error', error => reject(error instanceof Fault ? error : endedEarly()))
+      request.once('error', () => reject(endedEarly()))
       request.once('close', () => reject(endedEarly()))
     })
-  } finally {
-    unwatch()
-  }
+  return untilIdle(request, idle, read)
 }
 
 export function endedEarly(): Fault {
@@ -111,7 +116,7 @@ export function endedEarly(): Fault {
 
 /** Whether an answer given now leaves a body behind that is too large for Node to throw away quietly. */
 export function leavesLargeBody(request: IncomingMessage): boolean {
-  if (request.complete || !announcesBody(request)) return false
+  if (request.complete || stalled.has(request) || !announcesBody(request)) return false
   const declared = request.headers['content-length']
   return declared === undefined || Number(declared) > SMALL_BODY
 }

@@ -76,7 +76,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     server.emit('request', request, response)
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { headers, body } = options.brokenDocument(new Fault(400, 'BadRequest', 'The expectation cannot be met.'))
+    const { headers, body } = options.brokenDocument(new Fault(417, 'BadRequest', 'The expectation cannot be met.'))
     response.writeHead(417, headers).end(body)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -1,9 +1,8 @@
 /** Bodies of blobs on their way to disk. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Fault } from '../pipeline/fault.ts'
 import { type StagedBlob, StagingError, type Store } from '../pipeline/store/store.ts'
-import { checkDeclaredLength, endedEarly, invite, tooLarge, watchIdle } from './body.ts'
+import { checkDeclaredLength, endedEarly, invite, tooLarge, untilIdle } from './body.ts'
 
 export type Stage = Store['stage']
 
@@ -23,15 +22,16 @@ export async function stageBody(
 ): Promise<StagedBlob> {
   checkDeclaredLength(request, cap)
   invite(request, response)
-  const unwatch = watchIdle(request, idle)
+  const staging = stage(request, { limit: cap })
   try {
-    return await stage(request, { limit: cap })
+    return await untilIdle(request, idle, () => staging)
   } catch (error) {
-    if (error instanceof Fault) throw error
-    if (request.errored instanceof Fault) throw request.errored
+    // What may still arrive until the connection is closed is not wanted any more.
+    staging.then(
+      staged => staged.discard(),
+      () => undefined,
+    )
     if (error instanceof StagingError) throw error.reason === 'too-large' ? tooLarge(cap) : endedEarly()
     throw error
-  } finally {
-    unwatch()
   }
 }
