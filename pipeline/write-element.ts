@@ -5,6 +5,7 @@ import { sameDeclarations } from './access/extract.ts'
 import type { Answer } from './answer.ts'
 import type { Authority, Key, Question } from './authority.ts'
 import { commitLoop } from './commit.ts'
+import { checkContainment } from './containment.ts'
 import { absent, noMatch, settleOutcome, toSelector } from './decide.ts'
 import { type Derived, deriveFromTree, storedForm, unusable } from './derive.ts'
 import { changedElements, elementFacts } from './events/facts.ts'
@@ -24,7 +25,14 @@ import { contentTag } from './store/tags.ts'
 import { encode, TreeError } from './tree/document.ts'
 import { type Edit, EditError, edit, type Placement, type ProposedEdit, type View } from './tree/edit/edit.ts'
 import { typesOf } from './tree/microdata.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
+import {
+  type ChildNode,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  parentElement,
+  type TreeDocument,
+} from './tree/nodes.ts'
 import { type Selector, selectFirst } from './tree/selector/selector.ts'
 import { outerMarkup } from './tree/serialize.ts'
 import { commitJudged, modelState } from './write-check.ts'
@@ -169,11 +177,15 @@ async function commitEdit(
   const proposal = propose(tree, toEdit(write, located, text))
   const before = held.bytes
   const bytes = encode(proposal.source, before !== undefined && hasByteOrderMark(before))
+  const { maxBody, maxDocument } = site.settings
+  if (bytes.length > Math.min(maxBody, maxDocument))
+    throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
   const digest = hash('sha256', bytes)
   const model = modelState(site)
   const selectors = eventSelectors(write, located)
   const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
   const { derived, tag, judged, facts } = proposal.propose(view => {
+    checkContainment(proposal, view, placesOf(write, located), write.path, authority)
     const derived = derive(view.document, site.settings)
     if (write.op === 'put' || write.op === 'post') checkConfiguration(site, write.path, view, derived, authority)
     return {
@@ -239,6 +251,16 @@ async function commitEdit(
   headers['Content-Type'] = servedType(resource.type, true)
   headers['Content-Range'] = selectorContentRange(write.range.wire)
   return { status: 206, headers, body: proposal.inserted }
+}
+
+/** The elements whose children a write is about. */
+function placesOf(write: ElementWrite, { target, anchor }: Located): (ElementNode | undefined)[] {
+  const around = ({ element }: Key, placement?: Placement) =>
+    placement === 'append' || placement === 'prepend' ? element : parentElement(element)
+  if (write.op === 'post') return [around(target, write.placement)]
+  return write.op === 'move' && anchor
+    ? [around(target), around(anchor, write.destination.placement)]
+    : [around(target)]
 }
 
 function isSibling(placement: Placement): boolean {
