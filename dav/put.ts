@@ -86,6 +86,7 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
   else if (!(await mount.view.find(parentOf(path)))) throw parentMissing(parentOf(path))
   const staged = await checkedBody(exchange).stage(mount.settings.maxBody)
   try {
+    await checkPutLocks(exchange, node)
     const changes = scratchPut({
       path,
       content: staged,
@@ -108,8 +109,10 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   if (kindOf(type) !== 'blob') {
     const { maxBody, maxDocument } = mount.settings
     const bytes = await body.bytes(Math.min(maxBody, maxDocument))
-    if (bytes.length === 0)
+    if (bytes.length === 0) {
+      await checkPutLocks(exchange, node)
       return answer(upload, await storeDraft(mount, path, { type, language, shown }), node !== undefined)
+    }
     body = memoryBody(bytes)
   }
   const authority = scopeAuthority(visitor.scope)
@@ -122,6 +125,8 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       type: sent,
       body,
       conditions: undefined,
+      // Somebody may take a lock while the body is on its way.
+      check: () => checkPutLocks(exchange, node),
       cause: {},
       properties,
       ...(language !== undefined && { language }),

@@ -40,7 +40,7 @@ interface Common {
    * A further check of what is stored, made before the body is read and again inside the commit; it throws a Fault.
    * The mount has conditions of its own, on what it shows.
    */
-  check?: (held: Held | undefined) => void
+  check?: (held: Held | undefined) => void | Promise<void>
   cause: Cause
 }
 
@@ -81,14 +81,14 @@ export interface Prepared {
  */
 export async function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Promise<Answer> {
   const { path } = write
-  checkWhole(write, await site.find(path), 'PUT', authority())
+  await checkWhole(write, await site.find(path), 'PUT', authority())
   const prepared = await prepare(site, path, write.type, write.body)
   try {
     return await site.leases.hold(site.store.name, [path], () =>
       commitLoop(async () => {
         const decided = authority()
         const held = await site.find(path)
-        checkWhole(write, held, 'PUT', decided)
+        await checkWhole(write, held, 'PUT', decided)
         const result = await commitPut(site, write, held, prepared, decided.accessVersion)
         return result && putAnswer(prepared, result, held !== undefined)
       }),
@@ -99,12 +99,17 @@ export async function putDocument(site: Site, write: DocumentPut, authority: () 
 }
 
 /** Gates 8 and 12 for a whole-document write. */
-function checkWhole(write: Common, held: Held | undefined, method: 'PUT' | 'DELETE', authority: Authority): void {
+async function checkWhole(
+  write: Common,
+  held: Held | undefined,
+  method: 'PUT' | 'DELETE',
+  authority: Authority,
+): Promise<void> {
   const ask = method === 'PUT' ? 'put' : 'delete'
   settleOutcome(authority.admit({ ask, path: write.path, exists: held !== undefined }), method, write.path, authority)
   if (method === 'DELETE' && !held) throw absent()
   checkConditions(write.conditions, held)
-  write.check?.(held)
+  await write.check?.(held)
 }
 
 /** HTTP-37 and HTTP-38 for whole documents. */
@@ -266,12 +271,12 @@ function generatedName(type: string | undefined): string {
  */
 export async function deleteDocument(site: Site, write: Common, authority: () => Authority): Promise<Answer> {
   const { path } = write
-  checkWhole(write, await site.find(path), 'DELETE', authority())
+  await checkWhole(write, await site.find(path), 'DELETE', authority())
   return site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
       const decided = authority()
       const held = await site.find(path)
-      checkWhole(write, held, 'DELETE', decided)
+      await checkWhole(write, held, 'DELETE', decided)
       if (!held) throw absent()
       const rulesTouched = site.rules.document(path) !== undefined
       const result = await site.commit({
@@ -302,6 +307,7 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
     const taken = await site.find(to)
     if (taken && !write.overwrite)
       throw new Fault(412, 'PreconditionFailed', 'Something is stored at the destination, and it may not be replaced.')
+    await write.check?.(held)
     return { held, taken }
   }
   await check(authority())

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Client, Fields } from '../support/http.ts'
-import { type Authors, codeOf, lockInfo, outcomeOf, startMount, take } from './locking.ts'
+import { type Client, connect, type Fields, requestBytes } from '../support/http.ts'
+import { type Authors, basic, codeOf, lockInfo, outcomeOf, startMount, take } from './locking.ts'
 
 const SET = '<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><x xmlns="urn:x">1</x></D:prop></D:set></D:propertyupdate>'
 
@@ -123,6 +123,31 @@ describe('what locks keep off', () => {
     expect((await ann('PUT', `${at}f.txt`, { If: `(<${token}>)` }, 'x')).status).to.equal(204)
     expect((await bob('PUT', `${at}f.txt`, { If: `(<${token}>)` }, 'x')).status).to.equal(423)
   })
+
+  for (const [name, content, kind] of [
+    ['a blob', 'x', 'f.txt'],
+    ['a document', '<p>x</p>', 'page.html'],
+    ['a helper file', 'x', '~$f.docx'],
+  ] as const) {
+    it(`DAV-86 a lock that is taken while ${name} is on its way keeps it off`, async () => {
+      const { ann, bob, server } = mount
+      const path = `${await folder()}${kind}`
+      await ann('PUT', path, {}, '<p>old</p>')
+      const port = Number(new URL(server.running.mountOrigin ?? '').port)
+      const connection = await connect(port)
+      try {
+        const fields = { Authorization: basic('ann'), 'Content-Length': `${content.length}`, Expect: '100-continue' }
+        connection.send(requestBytes('PUT', path, fields, undefined, { port }))
+        expect((await connection.receive()).status).to.equal(100)
+        await take(bob, path)
+        connection.send(content)
+        expect(outcomeOf(await connection.receive())).to.equal('423 Locked')
+        expect((await ann('GET', path)).text).to.equal('<p>old</p>')
+      } finally {
+        connection.close()
+      }
+    })
+  }
 
   it('DAV-87 what is deleted or moved loses its locks, and they do not travel', async () => {
     const { ann, bob } = mount

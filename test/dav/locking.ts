@@ -26,10 +26,7 @@ const credentials = [
 export async function startMount(): Promise<Authors> {
   const server = await startServer({ site: { credentials, defaultGet: 'allow' } })
   const port = Number(new URL(server.running.mountOrigin ?? '').port)
-  const author = (user: string): Client => {
-    const password = credentials.find(each => each.user === user)?.password
-    return client(port, { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` })
-  }
+  const author = (user: string): Client => client(port, { Authorization: basic(user) })
   return {
     server,
     ann: author('ann'),
@@ -38,6 +35,12 @@ export async function startMount(): Promise<Authors> {
     rita: author('rita'),
     visitor: client(server.port),
   }
+}
+
+/** `Authorization` of an author. */
+export function basic(user: string): string {
+  const password = credentials.find(each => each.user === user)?.password
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
 
 /** A `lockinfo` body. */
