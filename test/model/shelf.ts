@@ -3,7 +3,7 @@
 import { textOf } from '../http/write-checks.ts'
 import { page, put, remove, rulesPage } from '../support/content.ts'
 import { type Client, client, type Received } from '../support/http.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts'
 
 export interface ModelShelf {
   server: TestServer
@@ -27,7 +27,7 @@ export function listPage(...items: string[]): string {
   return page(`<ul id="list">\n${items.join('\n')}\n</ul>`)
 }
 
-export async function openShelf(options: { site?: Record<string, unknown> } = {}): Promise<ModelShelf> {
+export async function openShelf(options: TestServerOptions = {}): Promise<ModelShelf> {
   const server = await startServer(options)
   const http = client(server.port)
   await put(server, '/rules.html', rulesPage(['*', '*', 'Allow', '/*']))
