@@ -62,7 +62,8 @@ export async function makeEmpty({ mount, visitor, path }: Exchange): Promise<voi
     await storeDraft(mount, path, { type })
   } else {
     const authority = scopeAuthority(visitor.scope)
-    const write = { path, type, conditions: undefined, cause: {}, body: memoryBody(NOTHING) }
+    // What a visitor stored in the meantime must not be emptied.
+    const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {}, body: memoryBody(NOTHING) }
     await putDocument(mount.site, write, () => authority)
   }
 }
