@@ -1,6 +1,6 @@
 /** Why an identity provider was of no use, in the few words that matter to people and operators. */
 
-import { AuthorizationResponseError } from 'openid-client'
+import { AuthorizationResponseError, ResponseBodyError } from 'openid-client'
 
 export class ProviderError extends Error {
   /**
@@ -25,5 +25,7 @@ export function asProviderError(error: unknown, networkFailed: boolean): Provide
   if (networkFailed) return new ProviderError('unreachable', 'The identity provider does not answer', { cause: error })
   if (error instanceof AuthorizationResponseError)
     return new ProviderError('declined', `The identity provider says ${error.error}`, { cause: error })
+  if (error instanceof ResponseBodyError)
+    return new ProviderError('invalid', `The identity provider takes no code: ${error.error}`, { cause: error })
   return new ProviderError('invalid', 'What the identity provider sent proves nothing', { cause: error })
 }
