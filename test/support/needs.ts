@@ -6,13 +6,21 @@ import { delimiter, join } from 'node:path'
 
 /** Debian package by the command it brings. */
 const NEEDED: Readonly<Record<string, string>> = {
+  cadaver: 'cadaver',
   chromium: 'chromium',
+  'dbus-run-session': 'dbus',
+  gio: 'libglib2.0-bin',
+  'gvfsd-dav': 'gvfs-backends',
+  litmus: 'litmus',
+  'mount.davfs': 'davfs2',
   openssl: 'openssl',
+  rclone: 'rclone',
   'redis-server': 'redis-server',
+  soffice: 'libreoffice-writer-nogui',
 }
 
 function isInstalled(command: string): boolean {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin']
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/libexec', '/usr/lib/gvfs']
   return folders.some(folder => {
     try {
       accessSync(join(folder, command), constants.X_OK)
