@@ -8,6 +8,7 @@ import type { SiteSettings } from '../config/sites.ts'
 import type { Principal } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/commit.ts'
+import type { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
 import { canonicalPath, decodeTarget, isReserved, type Target } from '../pipeline/http/path.ts'
@@ -49,6 +50,7 @@ export interface AppParts {
   metrics: Metrics
   platform: Router
   stage: Stage
+  streams: Streams
   /** The rules of a site, applied to one request. */
   authorityFor: (
     hosted: HostedSite,
@@ -204,7 +206,8 @@ function failure(parts: AppParts, context: Koa.ParameterizedContext<State>, thro
   if (error instanceof Fault) {
     if (error.status >= 500 && error.details.cause !== undefined)
       parts.log.error({ err: error.details.cause }, error.message)
-    return errorAnswer(error, { ns, errorNs, brand, method, path, ...(query !== undefined && { query }) })
+    const canSignIn = state.hosted && state.hosted.settings.oidc !== undefined
+    return errorAnswer(error, { ns, errorNs, brand, method, path, canSignIn, ...(query !== undefined && { query }) })
   }
   parts.log.error({ err: error, method, path }, 'unexpected failure')
   const fault = new Fault(500, 'Internal', 'The server failed to answer this request. The failure was recorded.')
@@ -296,9 +299,11 @@ function dispatch(parts: AppParts): Step {
       target,
       path: canonicalPath(target.path),
       session,
+      address: client.address,
       authorities: authoritiesOf(hosted, client, req),
       limits: parts.limits,
       stage: parts.stage,
+      streams: parts.streams,
       authority,
     })
   }

@@ -3,8 +3,10 @@
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import type { GroupOracle } from '../pipeline/access/groups.ts'
 import type { DocumentCache } from '../pipeline/cache.ts'
+import type { FanOut } from '../pipeline/coordination/fan-out.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
+import type { Streams } from '../pipeline/events/streams.ts'
 import type { Basis } from '../pipeline/rederive.ts'
 import { Site } from '../pipeline/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
@@ -49,22 +51,31 @@ export function createHosting(parts: {
   cache: DocumentCache
   log: Log
   secret: Uint8Array
+  fanOut: FanOut
+  streams: Streams
 }): Hosting {
-  const { store, leases, cache, log, secret, sessions } = parts
+  const { store, leases, cache, log, secret, sessions, fanOut, streams } = parts
+  const audience = { fanOut, onlookers: (site: string, path: string) => streams.onlookers(site, path) }
   const sites = new Map<string, Promise<HostedSite>>()
   const ready = new Map<string, HostedSite>()
+  /** Closed sites that a request may still be working on: opened again, they must be the same that it commits to. */
+  const resting = new Map<string, WeakRef<Site>>()
 
   async function start(settings: SiteSettings): Promise<HostedSite> {
     const { host: name } = settings
     const report = (message: string, details: object) => log.warn({ site: name, ...details }, message)
-    const site = await Site.open({
-      settings: siteRules(settings),
-      store: store.site(name),
-      leases,
-      cache,
-      basis: basisOf(store, name),
-      report,
-    })
+    const site =
+      resting.get(name)?.deref() ??
+      (await Site.open({
+        settings: siteRules(settings),
+        store: store.site(name),
+        leases,
+        cache,
+        basis: basisOf(store, name),
+        report,
+        audience,
+      }))
+    resting.delete(name)
     const { external, ...lifetimes } = settings.sessions
     const visitors = createVisitors({ secret, site: name, sessions, lifetimes, external, report })
     const signIn = createSignIn({ settings, visitors, report, isStored: async path => !!(await site.find(path)) })
@@ -77,7 +88,10 @@ export function createHosting(parts: {
       ready.delete(name)
       sites.delete(name)
       hosted.visitors.close()
+      streams.closeSite(hosted.site.store.name)
       cache.clear(hosted.site.store.name)
+      resting.set(name, new WeakRef(hosted.site))
+      for (const [other, site] of resting) if (resting.size > MOST_SITES || !site.deref()) resting.delete(other)
       return
     }
   }

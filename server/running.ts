@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { proxyTrust, type Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { documentCache } from '../pipeline/cache.ts'
+import { localFanOut } from '../pipeline/coordination/local/fan-out.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { openLocalLocks } from '../pipeline/coordination/local/locks.ts'
 import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
+import { Streams } from '../pipeline/events/streams.ts'
 import { type Imported, importFolder } from '../pipeline/import.ts'
 import { rulesAuthority } from '../pipeline/rules-authority.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
@@ -62,12 +64,24 @@ export function openStore(settings: Settings, log: Log): Promise<Store> {
  * @throws the system's error when an address is taken
  */
 export async function startServer(settings: Settings, store: Store, log: Log): Promise<Running> {
-  const metrics = createMetrics()
+  const fanOut = localFanOut({ store, failed: error => log.error({ err: error }, 'an event was not passed on') })
+  const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
+  const metrics = createMetrics({ streams: () => streams.size })
   const table = siteTable(settings)
   const leases = localLeases({ patience: settings.limits.leaseWait })
   const cache = documentCache()
   const sessions = await openLocalSessions({ store })
-  const hosting = createHosting({ table, store, leases, sessions, cache, log, secret: await sessionSecret(store) })
+  const hosting = createHosting({
+    table,
+    store,
+    leases,
+    sessions,
+    cache,
+    log,
+    secret: await sessionSecret(store),
+    fanOut,
+    streams,
+  })
   const locks = await openLocalLocks({ folder: settings.data })
   const knowClient = clientReader(proxyTrust(settings.trustProxy))
   const limits = { bodyIdle: settings.limits.bodyIdle }
@@ -88,6 +102,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     metrics,
     platform,
     stage: (body, options) => store.stage(body, options),
+    streams,
     authorityFor: (hosted, request, target, principal) => {
       const facts = {
         method: request.method ?? 'GET',
@@ -142,8 +157,10 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     store,
     async close() {
       ready = false
+      streams.close()
       const { shutdown } = settings.limits
       await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])
+      await fanOut.close()
       await locks.close()
       await sessions.close()
       await store.close()

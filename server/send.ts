@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, AnswerBody, FileBody, PiecesBody } from '../pipeline/answer.ts'
 import { endUnread, leavesLargeBody } from './body.ts'
+import { sendStream } from './streams/send.ts'
 
 /** Bytes read from a file at a time. */
 const CHUNK = 256 * 1024
@@ -31,6 +32,7 @@ export function bodySize(body: AnswerBody | undefined): number {
  */
 export async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
   const { status, headers } = answer
+  if (answer.stream) return sendStream(response, status, headers, answer.stream)
   // Node joins a string to the head and encodes both as UTF-8; the bytes of field values would be encoded twice (HTTP-49).
   const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   const bodiless = status === 204 || status === 304

@@ -1,6 +1,7 @@
 /** One request on the public surface after its first gates: what every method's handler works with. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Streams } from '../../pipeline/events/streams.ts'
 import type { Cause } from '../../pipeline/events.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { Target } from '../../pipeline/http/path.ts'
@@ -25,10 +26,13 @@ export interface Exchange {
   /** Canonical path of the target (HTTP-13). */
   path: string
   session: Session
+  /** Address of the client. */
+  address: string
   /** Host and port by which the client knows this site; first the request's own. */
   authorities: string[]
   limits: Limits
   stage: Stage
+  streams: Streams
   /** Decides by the rules as they stand at the moment of the call. */
   authority: () => RulesAuthority
 }

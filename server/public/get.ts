@@ -4,9 +4,11 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
 import { readResource } from '../../pipeline/read.ts'
+import { asksForStream, subscribe } from '../streams/subscribe.ts'
 import { type Exchange, header } from './exchange.ts'
 
 export function get(exchange: Exchange): Promise<Answer> {
+  if (asksForStream(exchange)) return subscribe(exchange)
   const { request, site, target, path, session } = exchange
   return readResource(
     site,

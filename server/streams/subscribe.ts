@@ -1,0 +1,61 @@
+/** GET with `Accept: text/event-stream`: an event stream of one path (EVT-1 to EVT-5). */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import { settleOutcome } from '../../pipeline/decide.ts'
+import { names } from '../../pipeline/http/accept.ts'
+import { cacheControl } from '../../pipeline/http/caching.ts'
+import { directoryLocation, mayNameDirectory } from '../../pipeline/http/path.ts'
+import { type Exchange, header } from '../public/exchange.ts'
+import { cookieValue } from '../session.ts'
+
+/** Whether a request asks for an event stream (EVT-1). */
+export function asksForStream(exchange: Exchange): boolean {
+  return exchange.method === 'GET' && names(header(exchange, 'accept'), 'text/event-stream')
+}
+
+/**
+ * @returns 200 with a stream, or the redirect of a directory
+ * @throws Fault 401 or 403 when the rules do not admit the subscriber, 503 when too many streams are open
+ */
+export async function subscribe(exchange: Exchange): Promise<Answer> {
+  const { site, path, target, session, streams, hosted, response } = exchange
+  const moved = await redirect(exchange)
+  if (moved) return moved
+  // What exists makes no difference: whoever is admitted may wait for it (EVT-4).
+  const decided = exchange.authority()
+  settleOutcome(decided.admit({ ask: 'subscribe', path, exists: true }), 'GET', target.path, decided)
+  const lastEventId = header(exchange, 'last-event-id')
+  const stream = await streams.open(site, hosted.settings.events, {
+    path,
+    session: session.id,
+    address: exchange.address,
+    authority: exchange.authority,
+    lastEventId: lastEventId === '' ? undefined : lastEventId,
+  })
+  const cookie = session.issue ?? cookieValue(header(exchange, 'cookie'), `${hosted.settings.brand}_session`) ?? ''
+  const forget = hosted.visitors.watch(session, cookie, why => stream.endSession(`session-${why}`))
+  response.once('close', () => {
+    forget()
+    stream.end('at once')
+  })
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-cache',
+      // Proxies that keep answers until they are complete would keep this one for ever.
+      'X-Accel-Buffering': 'no',
+    },
+    stream: sink => stream.start(sink),
+  }
+}
+
+/** The 301 that a GET without the slash of a directory gets (EVT-2, HTTP-15). */
+async function redirect({ site, path, target, authority }: Exchange): Promise<Answer | undefined> {
+  const requested = target.path
+  if (!mayNameDirectory(requested) || (await site.find(path))) return undefined
+  const index = (await site.find(`${requested}/index.html`)) !== undefined
+  if (authority().admitDirectory(requested, index) !== 'redirect') return undefined
+  const location = directoryLocation(requested, target.query)
+  return { status: 301, headers: { Location: location, 'Cache-Control': cacheControl('redirect', true) }, body: '' }
+}
