@@ -18,6 +18,8 @@ export interface ErrorContext {
   path: string
   /** Raw, without `?`. */
   query?: string
+  /** People can sign in to the site; unknown where no site was found. */
+  canSignIn?: boolean
 }
 
 /**
@@ -71,6 +73,9 @@ export function errorDocument(fault: Fault, context: ErrorContext, extra?: strin
   return page(title, article + advice(adviceFor(kind)) + wayOut(status, context))
 }
 
+const NO_SIGN_IN =
+  'This is for people who have signed in, but the site has no identity provider yet. Its operator names one in the settings (oidc).'
+
 /** DENY-2 and DENY-3: an item on `body`. It depends on nothing but requester, method and path. */
 function refusal(status: number, method: string, resource: string, context: ErrorContext): string {
   const anonymous = status === 401
@@ -82,7 +87,7 @@ function refusal(status: number, method: string, resource: string, context: Erro
       : `<p itemprop="message">You are signed in, but you do not have permission to ${action}.</p>\n`) +
     `<dl><dt>Resource</dt><dd itemprop="resource">${escapeMarkup(resource)}</dd></dl>\n` +
     (anonymous
-      ? `${advice('Sign in with an account that may do this, then try again.')}\n` +
+      ? `${advice(context.canSignIn === false ? NO_SIGN_IN : 'Sign in with an account that may do this, then try again.')}\n` +
         `<p><a class="action" href="${escapeMarkup(loginAddress(context))}">Sign in</a></p>`
       : advice('Ask the owner of this site for access, or sign in with another account.'))
   return page(statusLine(status), content, `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`)

@@ -121,13 +121,14 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
 
   /** A session that can hold something. */
   function needSession({ missing }: Session): void {
-    if (!missing && !settings.sessions.external) return
+    const elsewhere = settings.sessions.external
+    if (!missing && !elsewhere) return
     throw fail({
       status: 503,
       kind: 'Unavailable',
-      message: missing
-        ? 'Nobody can sign in at the moment: there is no session that could remember it.'
-        : 'Sessions of this site are issued by another server, so people sign in there.',
+      message: elsewhere
+        ? 'Sessions of this site are issued by another server, so people sign in there.'
+        : 'Nobody can sign in at the moment: there is no session that could remember it.',
       advice: 'Try again later, or ask the operator of this site.',
     })
   }

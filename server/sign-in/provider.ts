@@ -111,7 +111,8 @@ export function createProvider(settings: OidcSettings, clock: () => number = Dat
       try {
         const tokens = await withKeys(configured, () => oidc.authorizationCodeGrant(configured, callback, checks))
         const claims = tokens.claims()
-        if (!claims || tokens.id_token === undefined) throw new ProviderError('invalid', 'There is no ID token')
+        if (!claims?.sub || tokens.id_token === undefined)
+          throw new ProviderError('invalid', 'There is no ID token that says who somebody is')
         if (claims.iat > Date.now() / 1000 + SKEW) throw new ProviderError('invalid', 'The ID token is from the future')
         const more = await userInfo(configured, tokens.access_token, claims.sub)
         return { claims: { ...claims, ...more }, idToken: tokens.id_token }

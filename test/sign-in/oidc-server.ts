@@ -99,7 +99,10 @@ export async function startOidcServer(options: OidcServerOptions): Promise<OidcS
         await grant.save()
         return grant
       },
-      features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+      features: {
+        devInteractions: { enabled: false },
+        rpInitiatedLogout: { enabled: true, logoutSource: (context, form) => void (context.body = form) },
+      },
       ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
     })
     const protocol = provider.callback()
