@@ -38,9 +38,9 @@ interface Common {
   conditions: Conditions | undefined
   /**
    * A further check of what is stored, made before the body is read and again inside the commit; it throws a Fault.
-   * The mount has conditions of its own, on what it shows.
+   * The mount has conditions of its own, on what it shows; locks are looked for in it, on the paths that are written.
    */
-  check?: (held: Held | undefined) => void | Promise<void>
+  check?: (held: Held | undefined, paths: readonly string[]) => void | Promise<void>
   cause: Cause
 }
 
@@ -109,7 +109,7 @@ async function checkWhole(
   settleOutcome(authority.admit({ ask, path: write.path, exists: held !== undefined }), method, write.path, authority)
   if (method === 'DELETE' && !held) throw absent()
   checkConditions(write.conditions, held)
-  await write.check?.(held)
+  await write.check?.(held, [write.path])
 }
 
 /** HTTP-37 and HTTP-38 for whole documents. */
@@ -307,7 +307,7 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
     const taken = await site.find(to)
     if (taken && !write.overwrite)
       throw new Fault(412, 'PreconditionFailed', 'Something is stored at the destination, and it may not be replaced.')
-    await write.check?.(held)
+    await write.check?.(held, [path, to])
     return { held, taken }
   }
   await check(authority())

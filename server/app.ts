@@ -8,6 +8,7 @@ import type { SiteSettings } from '../config/sites.ts'
 import type { Principal } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/commit.ts'
+import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
@@ -51,6 +52,7 @@ export interface AppParts {
   platform: Router
   stage: Stage
   streams: Streams
+  locks: Locks
   /** The rules of a site, applied to one request. */
   authorityFor: (
     hosted: HostedSite,
@@ -304,6 +306,7 @@ function dispatch(parts: AppParts): Step {
       limits: parts.limits,
       stage: parts.stage,
       streams: parts.streams,
+      locks: parts.locks,
       authority,
     })
   }

@@ -102,6 +102,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     metrics,
     platform,
     stage: (body, options) => store.stage(body, options),
+    locks,
     streams,
     authorityFor: (hosted, request, target, principal) => {
       const facts = {

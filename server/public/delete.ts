@@ -4,7 +4,7 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { deleteDocument } from '../../pipeline/write-document.ts'
 import { writeElement } from '../../pipeline/write-element.ts'
-import { causeOf, type Exchange } from './exchange.ts'
+import { causeOf, type Exchange, lockCheck } from './exchange.ts'
 import { writeRange } from './write-range.ts'
 
 export async function remove(exchange: Exchange): Promise<Answer> {
@@ -13,5 +13,5 @@ export async function remove(exchange: Exchange): Promise<Answer> {
   const common = { path, conditions: readConditions(request.headers), cause: causeOf(exchange) }
   return range
     ? writeElement(site, { ...common, op: 'delete', range }, authority)
-    : deleteDocument(site, common, authority)
+    : deleteDocument(site, { ...common, ...lockCheck(exchange) }, authority)
 }

@@ -1,10 +1,12 @@
 /** One request on the public surface after its first gates: what every method's handler works with. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Locks } from '../../pipeline/coordination/locks.ts'
 import type { Streams } from '../../pipeline/events/streams.ts'
 import type { Cause } from '../../pipeline/events.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { Target } from '../../pipeline/http/path.ts'
+import { refuseLocked } from '../../pipeline/locked.ts'
 import type { RulesAuthority } from '../../pipeline/rules-authority.ts'
 import type { Site } from '../../pipeline/site.ts'
 import type { BodySource } from '../../pipeline/write-document.ts'
@@ -33,6 +35,8 @@ export interface Exchange {
   limits: Limits
   stage: Stage
   streams: Streams
+  /** Locks of the mount; they bind public writes only where a site wants it (HTTP-85). */
+  locks: Locks
   /** Decides by the rules as they stand at the moment of the call. */
   authority: () => RulesAuthority
 }
@@ -47,6 +51,12 @@ export function header(exchange: Pick<Exchange, 'request'>, name: string): strin
 export function causeOf(exchange: Exchange): Cause {
   const token = header(exchange, `${exchange.hosted.settings.brand}-connection`)
   return { session: exchange.session.id, ...(token && { token }) }
+}
+
+/** The check for locks that a whole-document write makes where the site wants it (HTTP-85). */
+export function lockCheck({ hosted, locks, site }: Exchange) {
+  if (!hosted.settings.locksBindPublicWrites) return {}
+  return { check: (_held: unknown, paths: readonly string[]) => refuseLocked(locks, site.store.name, paths) }
 }
 
 /** The body of a write, read when the write asks for it. */

@@ -9,7 +9,7 @@ import { parseDestinationRange, parseRange } from '../../pipeline/http/range.ts'
 import { moveDocument } from '../../pipeline/write-document.ts'
 import { writeElement } from '../../pipeline/write-element.ts'
 import { reserved } from '../app.ts'
-import { causeOf, type Exchange, header } from './exchange.ts'
+import { causeOf, type Exchange, header, lockCheck } from './exchange.ts'
 
 export async function move(exchange: Exchange): Promise<Answer> {
   const { request, site, path, authority } = exchange
@@ -24,7 +24,14 @@ export async function move(exchange: Exchange): Promise<Answer> {
     const overwrite = header(exchange, 'overwrite')?.trim().toUpperCase() !== 'F'
     return moveDocument(
       site,
-      { path, to, overwrite, conditions: readConditions(request.headers), cause: causeOf(exchange) },
+      {
+        ...lockCheck(exchange),
+        path,
+        to,
+        overwrite,
+        conditions: readConditions(request.headers),
+        cause: causeOf(exchange),
+      },
       authority,
     )
   }

@@ -7,7 +7,7 @@ import { readConditions } from '../../pipeline/http/conditions.ts'
 import { placementOf } from '../../pipeline/http/range.ts'
 import { createDocument } from '../../pipeline/write-document.ts'
 import { writeElement } from '../../pipeline/write-element.ts'
-import { bodyOf, causeOf, checkBodyFields, type Exchange, fragmentText, header } from './exchange.ts'
+import { bodyOf, causeOf, checkBodyFields, type Exchange, fragmentText, header, lockCheck } from './exchange.ts'
 import { writeRange } from './write-range.ts'
 
 export async function post(exchange: Exchange): Promise<Answer> {
@@ -25,7 +25,11 @@ export async function post(exchange: Exchange): Promise<Answer> {
   }
   if (target.path.endsWith('/')) {
     const type = header(exchange, 'content-type')
-    return createDocument(site, { ...common, path: target.path, type, body: bodyOf(exchange) }, authority)
+    return createDocument(
+      site,
+      { ...common, ...lockCheck(exchange), path: target.path, type, body: bodyOf(exchange) },
+      authority,
+    )
   }
   return refuseWhole(exchange)
 }

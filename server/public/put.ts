@@ -4,7 +4,7 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { putDocument } from '../../pipeline/write-document.ts'
 import { writeElement } from '../../pipeline/write-element.ts'
-import { bodyOf, causeOf, checkBodyFields, type Exchange, fragmentText, header } from './exchange.ts'
+import { bodyOf, causeOf, checkBodyFields, type Exchange, fragmentText, header, lockCheck } from './exchange.ts'
 import { writeRange } from './write-range.ts'
 
 export async function put(exchange: Exchange): Promise<Answer> {
@@ -16,7 +16,13 @@ export async function put(exchange: Exchange): Promise<Answer> {
   const language = header(exchange, 'content-language')
   return putDocument(
     site,
-    { ...common, type: header(exchange, 'content-type'), ...(language && { language }), body: bodyOf(exchange) },
+    {
+      ...common,
+      ...lockCheck(exchange),
+      type: header(exchange, 'content-type'),
+      ...(language && { language }),
+      body: bodyOf(exchange),
+    },
     authority,
   )
 }
