@@ -1,5 +1,6 @@
 /** GET with `Accept: text/event-stream`: an event stream of one path (EVT-1 to EVT-5). */
 
+import { randomUUID } from 'node:crypto'
 import type { Answer } from '../../pipeline/answer.ts'
 import { settleOutcome } from '../../pipeline/decide.ts'
 import { names } from '../../pipeline/http/accept.ts'
@@ -27,17 +28,20 @@ export async function subscribe(exchange: Exchange): Promise<Answer> {
   const lastEventId = header(exchange, 'last-event-id')
   const stream = await streams.open(site, hosted.settings.events, {
     path,
-    session: session.id,
+    // Where no session can be had, every subscriber is somebody else (EVT-57).
+    session: session.missing ? randomUUID() : session.id,
     address: exchange.address,
     authority: exchange.authority,
     lastEventId: lastEventId === '' ? undefined : lastEventId,
   })
   const cookie = session.issue ?? cookieValue(header(exchange, 'cookie'), `${hosted.settings.brand}_session`) ?? ''
   const forget = hosted.visitors.watch(session, cookie, why => stream.endSession(`session-${why}`))
-  response.once('close', () => {
+  const release = () => {
     forget()
     stream.end('at once')
-  })
+  }
+  if (response.destroyed) release()
+  else response.once('close', release)
   return {
     status: 200,
     headers: {
