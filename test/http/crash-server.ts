@@ -55,13 +55,12 @@ export async function install(files: Readonly<Record<string, string>>, settings:
     await writeFile(join(content, path), text)
   }
   const imported = await run('import', '--site', 'localhost', content)
-  if (imported.code !== 0) throw new Error(`import failed: ${imported.output}`)
-  return {
-    data,
-    run,
-    start: () => start(config),
-    remove: () => rm(folder, { recursive: true, force: true }),
+  const remove = () => rm(folder, { recursive: true, force: true })
+  if (imported.code !== 0) {
+    await remove()
+    throw new Error(`import failed: ${imported.output}`)
   }
+  return { data, run, start: () => start(config), remove }
 }
 
 function launch(args: string[]): { child: ChildProcess; output: () => string } {

@@ -43,6 +43,8 @@ async function main(): Promise<number> {
   if (chosen.length === 0) {
     if (!passes('Types', 'typescript/bin/tsc', '--noEmit')) return 1
     if (!passes('Lint and format', '@biomejs/biome/bin/biome', 'check', '.')) return 1
+    // The whole suite takes its time where a single file takes a look in passing.
+    process.env.FUZZ_SECONDS ??= '30'
   }
   const files =
     chosen.length > 0
