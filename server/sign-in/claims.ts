@@ -12,7 +12,8 @@ export function rolesOf(claims: Record<string, unknown>, path: string): string[]
 
 function nested(value: unknown, [name, ...rest]: string[]): unknown {
   if (name === undefined) return value
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
+    return undefined
   return nested((value as Record<string, unknown>)[name], rest)
 }
 
