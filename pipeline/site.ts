@@ -11,6 +11,7 @@ import type { Leases } from './coordination/leases.ts'
 import { profileOf } from './derive.ts'
 import type { RuleScope } from './events/facts.ts'
 import { Held, type Profile } from './held.ts'
+import { type CodeHost, noCode } from './model/code.ts'
 import { type RawDeclarations, sameModel } from './model/declarations.ts'
 import { Registry } from './model/registry.ts'
 import { type Basis, rederive } from './rederive.ts'
@@ -62,6 +63,8 @@ export class Site {
   readonly settings: SiteRules
   readonly store: SiteStore
   readonly leases: Leases
+  /** Runs the code of schemas. */
+  readonly code: CodeHost
   readonly #cache: DocumentCache
   readonly #report: (message: string, details: object) => void
   #rules: AccessRules
@@ -83,12 +86,14 @@ export class Site {
     accessVersion: number
     model: Registry
     modelVersion: number
+    code?: CodeHost
     audience?: Audience | undefined
   }) {
     this.#audience = parts.audience
     this.settings = parts.settings
     this.store = parts.store
     this.leases = parts.leases
+    this.code = parts.code ?? noCode
     this.#cache = parts.cache
     this.#report = parts.report
     this.#rules = parts.rules
@@ -109,6 +114,8 @@ export class Site {
     leases: Leases
     cache: DocumentCache
     basis: Basis
+    /** Without it, writes that need code are not implemented. */
+    code?: CodeHost
     report: (message: string, details: object) => void
     audience?: Audience | undefined
   }): Promise<Site> {

@@ -1,7 +1,7 @@
 /** Commits of writes that were judged by the site's data model: what they require is checked where they are made (MOD-42). */
 
-import type { Judgement } from './model/judge.ts'
-import { requirementFault } from './model/judge.ts'
+import type { CodeHost } from './model/code.ts'
+import { type Judgement, requirementFault } from './model/judge.ts'
 import type { Registry } from './model/registry.ts'
 import { MODEL_COUNTER, type Settled, type Site } from './site.ts'
 import type { Commit, CommitResult } from './store/store.ts'
@@ -10,10 +10,12 @@ import type { Commit, CommitResult } from './store/store.ts'
 export interface ModelState {
   registry: Registry
   version: number
+  /** Runs the code of schemas. */
+  host: CodeHost
 }
 
 export function modelState(site: Site): ModelState {
-  return { registry: site.model, version: site.modelVersion }
+  return { registry: site.model, version: site.modelVersion, host: site.code }
 }
 
 /**

@@ -8,12 +8,13 @@ import { storedForm } from './derive.ts'
 import type { Cause } from './events.ts'
 import { Fault } from './fault.ts'
 import { kindOf, storedType } from './http/media.ts'
+import { prepareDocument, toSettled } from './prepared.ts'
 import type { Settled, Site } from './site.ts'
 import { parentOf } from './store/paths.ts'
 import type { Change, CommitResult, EventDraft, Expectation, Property, Resource } from './store/store.ts'
 import { ZERO } from './store/tags.ts'
 import { decode } from './tree/document.ts'
-import { bytesOf, deleteEvent, prepareDocument, putEvent, toSettled } from './write-document.ts'
+import { bytesOf, deleteEvent, putEvent } from './write-document.ts'
 
 /**
  * Makes an empty collection.

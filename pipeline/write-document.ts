@@ -1,13 +1,13 @@
 /** Writes of whole documents and blobs: PUT, DELETE, MOVE, and creation under a generated name (HTTP-90 to HTTP-108). */
 
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { sameDeclarations } from './access/extract.ts'
 import type { Answer } from './answer.ts'
 import type { Authority } from './authority.ts'
 import { commitLoop } from './commit.ts'
 import { absent, settleOutcome } from './decide.ts'
-import { type Derived, parseForStorage, storedForm } from './derive.ts'
+import { storedForm } from './derive.ts'
 import { type Cause, mutationEvent, wholeBody } from './events.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
@@ -15,14 +15,14 @@ import { type Conditions, evaluateWrite, preconditionFailed } from './http/condi
 import { formatHttpDate } from './http/http-date.ts'
 import { extensionFor, kindOf, servedType, storedType } from './http/media.ts'
 import { encodePath } from './http/path.ts'
-import { type Judgement, judge, judgeShapes, refuseFailures, shapeFault } from './model/judge.ts'
+import { judgeDocument, judgeMoved } from './judge-document.ts'
+import { type Prepared, prepareDocument, toSettled } from './prepared.ts'
 import type { Settled, Site } from './site.ts'
 import { parentOf } from './store/paths.ts'
 import type { Body, Change, CommitResult, Content, Property, StagedBlob } from './store/store.ts'
 import { contentTag } from './store/tags.ts'
 import { decode } from './tree/document.ts'
-import type { DocumentKind, TreeDocument } from './tree/nodes.ts'
-import { commitJudged, type ModelState, modelState } from './write-check.ts'
+import { commitJudged, modelState } from './write-check.ts'
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
@@ -60,19 +60,6 @@ export interface DocumentMove extends Common {
   overwrite: boolean
 }
 
-/** A body ready to be committed. */
-export interface Prepared {
-  content: Content
-  digest: string
-  kind: 'document' | 'blob'
-  type: string
-  /** Documents only. */
-  bytes?: Uint8Array
-  text?: string
-  tree?: TreeDocument
-  derived?: Derived
-}
-
 /**
  * Creates or replaces a whole document or blob.
  *
@@ -89,8 +76,8 @@ export async function putDocument(site: Site, write: DocumentPut, authority: () 
         const decided = authority()
         const held = await site.find(path)
         await checkWhole(write, held, 'PUT', decided)
-        const result = await commitPut(site, write, held, prepared, decided.accessVersion)
-        return result && putAnswer(prepared, result, held !== undefined)
+        const done = await commitPut(site, write, held, prepared, decided.accessVersion)
+        return done && putAnswer(done.prepared, done.result, held !== undefined)
       }),
     )
   } finally {
@@ -134,18 +121,6 @@ async function prepare(site: Site, path: string, requestType: string | undefined
   return { content, digest: staged.sha256, kind: 'blob', type }
 }
 
-export function prepareDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): Prepared {
-  const parsed = parseForStorage(bytes, kind, site.settings)
-  return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, ...parsed }
-}
-
-export function toSettled(path: string, prepared: Prepared): Settled[] {
-  const { bytes, derived, tree } = prepared
-  if (!bytes || !derived) return []
-  const { profile, access, model } = derived
-  return [{ path, bytes, profile, access, model, ...(tree && { settle: () => tree }) }]
-}
-
 function toChanges(write: DocumentPut, held: Held | undefined, prepared: Prepared): Change[] {
   const { path, language, shown, properties = [] } = write
   const put: Change = {
@@ -167,14 +142,14 @@ async function commitPut(
   site: Site,
   write: DocumentPut,
   held: Held | undefined,
-  prepared: Prepared,
+  asked: Prepared,
   accessVersion: number | undefined,
-): Promise<(CommitResult & { ok: true }) | undefined> {
+): Promise<{ result: CommitResult & { ok: true }; prepared: Prepared } | undefined> {
   const { path } = write
+  const model = modelState(site)
+  const { prepared, judged } = await judgeDocument(site, model, path, asked)
   const event = putEvent(site, path, prepared.digest, prepared.text, write.cause)
   const rulesTouched = !sameDeclarations(prepared.derived?.access, site.rules.document(path))
-  const model = modelState(site)
-  const judged = await judgeDocument(site, model, path, prepared)
   const result = await commitJudged(
     site,
     model,
@@ -187,25 +162,8 @@ async function commitPut(
     },
     toSettled(path, prepared),
   )
-  return settled(result)
-}
-
-/**
- * Judges a whole document by the site's data model.
- *
- * @returns what its commit has to require; nothing for blobs
- * @throws Fault 422
- */
-export async function judgeDocument(
-  site: Site,
-  { registry }: ModelState,
-  path: string,
-  { tree, derived }: Pick<Prepared, 'tree' | 'derived'>,
-): Promise<Judgement> {
-  if (!tree || !derived) return { requirements: [], failures: [] }
-  const judged = judge(registry, path, { document: tree })
-  await refuseFailures(registry, site.store, judged, { path, entries: derived.entries, status: 422 })
-  return judged
+  const done = settled(result)
+  return done && { result: done, prepared }
 }
 
 /** A conflict that another attempt can solve is undefined; a place that is taken by the other kind is an answer. */
@@ -317,7 +275,7 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
       const { held, taken } = await check(decided)
       const { changes, settles, text, prepared } = await relocation(site, write, held, taken)
       const model = modelState(site)
-      const judged = prepared ? await judgeDocument(site, model, to, prepared) : judgeRelocation(site, model, to, held)
+      const judged = await judgeMoved(site, model, to, prepared ?? (held.isDocument ? { tree: site.tree(held) } : {}))
       const collections = taken ? [] : await missingCollections(site, to)
       const rulesTouched = [path, to].some(p => site.rules.document(p) !== undefined) || settles.some(s => s.access)
       const result = await commitJudged(
@@ -336,19 +294,6 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
       return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
     }),
   )
-}
-
-/**
- * A document whose content stays meets only the shapes of its new place (MOD-110).
- *
- * @throws Fault 422
- */
-export function judgeRelocation(site: Site, { registry }: ModelState, to: string, held: Held): Judgement {
-  if (registry.shapes.length > 0 && held.isDocument) {
-    const failures = judgeShapes(registry, to, { document: site.tree(held) })
-    if (failures.length > 0) throw shapeFault(registry, failures, 422)
-  }
-  return { requirements: [], failures: [] }
 }
 
 /** Directories are implicit here (HTTP-13), while the store moves only into collections that exist; the outermost first. */

@@ -1,13 +1,13 @@
 /** Writes to elements of documents: PUT, POST, DELETE by selector and MOVE between places (HTTP-80 to HTTP-109). */
 
-import { hash } from 'node:crypto'
 import { sameDeclarations } from './access/extract.ts'
 import type { Answer } from './answer.ts'
 import type { Authority, Key, Question } from './authority.ts'
 import { commitLoop } from './commit.ts'
 import { checkContainment } from './containment.ts'
 import { absent, noMatch, settleOutcome, toSelector } from './decide.ts'
-import { type Derived, deriveFromTree, storedForm, unusable } from './derive.ts'
+import { storedForm } from './derive.ts'
+import { draftEdit } from './draft-edit.ts'
 import { changedElements, elementFacts } from './events/facts.ts'
 import { eventSelector } from './events/selector.ts'
 import { type Cause, mutationEvent } from './events.ts'
@@ -18,24 +18,15 @@ import { formatHttpDate } from './http/http-date.ts'
 import { servedType } from './http/media.ts'
 import { type DestinationRange, type SelectorRange, selectorContentRange } from './http/range.ts'
 import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
-import { judge, newFailures, refuseFailures } from './model/judge.ts'
-import type { Vocabulary } from './model/vocabulary.ts'
+import { newFailures, refuseFailures } from './model/judge.ts'
 import type { Site } from './site.ts'
 import { contentTag } from './store/tags.ts'
-import { encode, TreeError } from './tree/document.ts'
-import { type Edit, EditError, edit, type Placement, type ProposedEdit, type View } from './tree/edit/edit.ts'
-import { typesOf } from './tree/microdata.ts'
-import {
-  type ChildNode,
-  type ElementNode,
-  isElement,
-  type ParentNode,
-  parentElement,
-  type TreeDocument,
-} from './tree/nodes.ts'
+import type { Edit, Placement, ProposedEdit } from './tree/edit/edit.ts'
+import { type ElementNode, parentElement, type TreeDocument } from './tree/nodes.ts'
 import { type Selector, selectFirst } from './tree/selector/selector.ts'
 import { outerMarkup } from './tree/serialize.ts'
 import { commitJudged, modelState } from './write-check.ts'
+import { checkConfiguration } from './write-configuration.ts'
 
 interface ElementWriteBase {
   /** Canonical path of the document. */
@@ -174,26 +165,19 @@ async function commitEdit(
     isSibling(write.destination.placement)
   )
     return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
-  const proposal = propose(tree, toEdit(write, located, text))
-  const before = held.bytes
-  const bytes = encode(proposal.source, before !== undefined && hasByteOrderMark(before))
-  const { maxBody, maxDocument } = site.settings
-  if (bytes.length > Math.min(maxBody, maxDocument))
-    throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
-  const digest = hash('sha256', bytes)
   const model = modelState(site)
   const selectors = eventSelectors(write, located)
   const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
-  const { derived, tag, judged, facts } = proposal.propose(view => {
-    checkContainment(proposal, view, placesOf(write, located), write.path, authority)
-    const derived = derive(view.document, site.settings)
-    if (write.op === 'put' || write.op === 'post') checkConfiguration(site, write.path, view, derived, authority)
-    return {
-      judged: judge(model.registry, write.path, { document: view.document, part: view }),
-      derived,
-      tag: elementTag(view.nodes, view.document, digest),
-      facts: removed ?? factsAbout(site, write.path, changedElements(view)),
-    }
+  const { proposal, bytes, digest, derived, tag, facts, judged } = await draftEdit(site, model, {
+    path: write.path,
+    held,
+    tree,
+    wanted: toEdit(write, located, text),
+    check: (asked, view, derived) => {
+      checkContainment(asked, view, placesOf(write, located), write.path, authority)
+      if (write.op === 'put' || write.op === 'post') checkConfiguration(site, write.path, view, derived, authority)
+    },
+    facts: view => removed ?? factsAbout(site, write.path, changedElements(view)),
   })
   const failures =
     write.op === 'delete'
@@ -267,62 +251,6 @@ function isSibling(placement: Placement): boolean {
   return placement === 'before' || placement === 'after'
 }
 
-function hasByteOrderMark(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-}
-
-/**
- * Who may only add to a part of a page must not be able to write the site's rules through it, so new configuration items
- * need the right to PUT the whole document, as directives do (COMP-147). So does what changes the declarations of items
- * that it does not stand in, such as an element with the id that a rule's `itemref` names.
- *
- * @throws Fault 422
- */
-function checkConfiguration(site: Site, path: string, view: View, derived: Derived, authority: Authority): void {
-  const prefix = `${site.settings.ns}/`
-  const brings = view.nodes.some(node => bringsConfiguration(node, prefix))
-  if (!brings && (sameDeclarations(derived.access, site.rules.document(path)) || standsWithin(view.parents, prefix)))
-    return
-  if (authority.admit({ ask: 'put', path, exists: true }) === 'allow') return
-  throw new Fault(
-    422,
-    'InvalidFragment',
-    'The fragment configures the site (an item of its vocabulary); that needs the right to PUT the whole document.',
-  )
-}
-
-function bringsConfiguration(node: ChildNode, prefix: string): boolean {
-  if (!isElement(node)) return false
-  return configures(node, prefix) || node.childNodes.some(child => bringsConfiguration(child, prefix))
-}
-
-function configures(element: ElementNode, prefix: string): boolean {
-  return typesOf(element).some(type => type.startsWith(prefix))
-}
-
-/** Whether each of some nodes is a configuration item or lies inside one: whoever may write there was let in by its author. */
-function standsWithin(nodes: readonly ParentNode[], prefix: string): boolean {
-  return nodes.every(node => {
-    for (let outer: ParentNode | null = node; outer && isElement(outer); outer = outer.parentNode)
-      if (configures(outer, prefix)) return true
-    return false
-  })
-}
-
-function derive(document: TreeDocument, vocabulary: Vocabulary): Derived {
-  try {
-    return deriveFromTree(document, vocabulary, true)
-  } catch (error) {
-    throw error instanceof TreeError ? unusable(error) : error
-  }
-}
-
-/** Fragment tag of the first new element (HTTP-81). */
-function elementTag(nodes: ChildNode[], document: TreeDocument, digest: string): string | undefined {
-  const element = nodes.find(isElement)
-  return element && fragmentTag(fragmentPart(outerMarkup(element, document.kind)), documentPart(digest))
-}
-
 /** The selectors by which subscribers find the elements of a write (EVT-23). */
 interface EventSelectors {
   target: string
@@ -351,27 +279,4 @@ function describe(write: ElementWrite, selectors: EventSelectors, proposal: Prop
   if (write.op === 'post') return { ...common, ...etag, method: 'POST' as const, body, placement: write.placement }
   const { placement } = write.destination
   return { ...common, ...etag, method: 'MOVE' as const, body, placement, destination: selectors.anchor }
-}
-
-const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Fault>> = {
-  empty: () => new Fault(400, 'EmptyBody', 'The body holds no markup. Use DELETE to remove an element.'),
-  'no-element': () => new Fault(422, 'InvalidFragment', 'The body holds no element to put in place of the old one.'),
-  'void-anchor': () => new Fault(422, 'InvalidPlacement', 'This element cannot have children; use before or after.'),
-  malformed: message => new Fault(422, 'InvalidFragment', `The fragment is not well formed: ${message}`),
-  parentless: () => new Fault(400, 'InvalidPlacement', 'The root element has no siblings; use append or prepend.'),
-  root: () => new Fault(422, 'IllegalMove', 'The root element can be neither removed nor moved.'),
-  'into-itself': () => new Fault(422, 'IllegalMove', 'An element cannot be moved into itself.'),
-}
-
-function propose(tree: TreeDocument, change: Edit): ProposedEdit {
-  try {
-    return edit(tree, change)
-  } catch (error) {
-    if (error instanceof EditError)
-      throw (
-        EDIT_FAULTS[error.reason]?.(error.message) ??
-        new Fault(422, 'InvalidFragment', `The document would break a limit: ${error.message}`)
-      )
-    throw error
-  }
 }

@@ -4,14 +4,16 @@ import { pathNames } from '../access/glob.ts'
 import type { Fault } from '../fault.ts'
 import type { Entry, SiteStore } from '../store/store.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { affectedInstances, checkGroups, checkValues } from './instance-check.ts'
+import { complete, type Judges } from './complete.ts'
+import { affectedInstances, checkGroups, checkValues, type Instance } from './instance-check.ts'
 import { firstBroken, integrityOf, type Requirement } from './integrity.ts'
-import { valueReader } from './items.ts'
+import { type ReadValue, valueReader } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { appliesTo } from './shape.ts'
 import { checkShapes, type ShapeFailure } from './shape-check.ts'
-import { constraintFault, schemaFault } from './violations.ts'
+import { checkItemValidators, checkValidators } from './validators.ts'
+import { constraintFault, type SchemaViolation, schemaFault } from './violations.ts'
 
 /** What is known of a proposed document when everything that can be told from it alone has passed. */
 export interface Judgement {
@@ -22,7 +24,7 @@ export interface Judgement {
 }
 
 /**
- * Judges items by their schemas, and elements by the shapes that apply.
+ * Judges a document that needs nothing added and no code: while it is shown.
  *
  * @param path canonical path of the document
  * @throws Fault 422 by the first step that fails
@@ -30,11 +32,51 @@ export interface Judgement {
 export function judge(registry: Registry, path: string, place: WrittenPlace): Judgement {
   const instances = affectedInstances(registry, place)
   const read = valueReader(registry.vocabulary.ns)
+  checkSchemas(registry, instances, read)
+  return conclude(registry, path, place, instances, read)
+}
+
+/**
+ * Completes and judges a copy of a proposed document, with all the code that its schemas have.
+ *
+ * @param place in a document that belongs to the caller alone, and must not be used afterwards
+ * @returns the place in the completed document
+ * @throws Fault by the first step that fails
+ */
+export async function judgeCopy(
+  judges: Judges,
+  place: WrittenPlace,
+): Promise<{ place: WrittenPlace; judgement: Judgement }> {
+  const { registry, host, path } = judges
   const { ns } = registry.vocabulary
+  const completed = await complete(judges, place)
+  const instances = affectedInstances(registry, completed)
+  const read = valueReader(ns)
+  checkSchemas(registry, instances, read)
+  for (const check of [checkValidators, checkItemValidators]) {
+    const wrong: SchemaViolation[] = []
+    for (const instance of instances) wrong.push(...(await check(host, path, completed, instance)))
+    if (wrong.length > 0) throw schemaFault(ns, wrong)
+  }
+  return { place: completed, judgement: conclude(registry, path, completed, instances, read) }
+}
+
+/** Step 3: all failures in one answer. */
+function checkSchemas(registry: Registry, instances: readonly Instance[], read: ReadValue): void {
   const wrong = instances.flatMap(instance => checkValues(registry, instance, read))
-  if (wrong.length > 0) throw schemaFault(ns, wrong)
+  if (wrong.length > 0) throw schemaFault(registry.vocabulary.ns, wrong)
+}
+
+/** Steps 6 to 8. */
+function conclude(
+  registry: Registry,
+  path: string,
+  place: WrittenPlace,
+  instances: readonly Instance[],
+  read: ReadValue,
+): Judgement {
   const ungrouped = instances.flatMap(checkGroups)
-  if (ungrouped.length > 0) throw schemaFault(ns, ungrouped)
+  if (ungrouped.length > 0) throw schemaFault(registry.vocabulary.ns, ungrouped)
   const requirements = integrityOf(registry, instances, read)
   return { requirements, failures: judgeShapes(registry, path, place) }
 }

@@ -67,10 +67,15 @@ function configuredContent(element: ElementNode, item: { types: string[] }, ns: 
 }
 
 function attributeValue(element: ElementNode): string | undefined {
+  const name = valueAttribute(element)
+  return name === undefined ? undefined : (attribute(element, name) ?? '')
+}
+
+/** The attribute that holds an element's value; undefined where its text does. */
+export function valueAttribute(element: ElementNode): string | undefined {
   const name = htmlName(element)
-  if (name === 'time') return attribute(element, 'datetime')
-  const attributeName = VALUE_ATTRIBUTES.get(name)
-  return attributeName === undefined ? undefined : (attribute(element, attributeName) ?? '')
+  if (name === 'time') return attribute(element, 'datetime') === undefined ? undefined : 'datetime'
+  return VALUE_ATTRIBUTES.get(name)
 }
 
 /**

@@ -1,0 +1,96 @@
+/**
+ * What data models ask of the languages: a narrow door through which code in slots is run (MOD-7). Who implements it knows
+ * nothing of validation, and validation knows nothing of languages.
+ */
+
+import { Fault } from '../fault.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import type { RawCode } from './declarations.ts'
+import type { CodeFailure } from './violations.ts'
+
+export type Slot = 'default' | '@validate' | '@write' | '@read' | '@computed'
+
+/** A response that code throws to be the answer of the request (MOD-67). */
+export interface ThrownResponse {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** What became of a piece of code. */
+export type Outcome<T> = { value: T } | { failure: CodeFailure } | { response: ThrownResponse }
+
+/** An item that code looks at. The document is the caller's own copy: it stays as it is while code runs, and after. */
+export interface CodeItem {
+  /** Canonical path of the document. */
+  path: string
+  document: TreeDocument
+  element: ElementNode
+  /** Type of the schema that the slot belongs to. */
+  itemtype: string
+}
+
+/** The values of a property of an item. */
+export interface CodeValues extends CodeItem {
+  property: string
+  /** In tree order, at least one. */
+  elements: readonly ElementNode[]
+  /** Whether JavaScript gets the values as an array (MOD-65). */
+  asList: boolean
+}
+
+/** A default that is asked for (MOD-32). */
+export interface CodeDefault extends CodeItem {
+  property: string
+  /** Names of the properties that the schema declares. */
+  declared: readonly string[]
+}
+
+/**
+ * What code gives for a property. Elements are new ones without a place in any document, or elements that were passed in,
+ * which stay as they are; texts are written back where a value is read from (MOD-22).
+ */
+export type Given = { elements: readonly ElementNode[] } | { texts: readonly string[] }
+
+export interface CodeHost {
+  /** MOD-32. Undefined: nothing is added. */
+  default(code: RawCode, at: CodeDefault): Promise<Outcome<string | ElementNode | undefined>>
+  /** MOD-65, the answer as the language's own truth value. */
+  validateValues(code: RawCode, at: CodeValues): Promise<Outcome<boolean>>
+  /** MOD-66. */
+  validateItem(code: RawCode, at: CodeItem): Promise<Outcome<boolean>>
+  /** MOD-70: one step of a chain. */
+  write(code: RawCode, at: CodeValues): Promise<Outcome<Given>>
+}
+
+/** The host of a server without languages: whatever needs code is not implemented. */
+export const noCode: CodeHost = {
+  default: code => missing('default', code),
+  validateValues: code => missing('@validate', code),
+  validateItem: code => missing('@validate', code),
+  write: code => missing('@write', code),
+}
+
+async function missing(slot: Slot, { type }: RawCode): Promise<never> {
+  const language = type === '' ? 'text/sessel' : type
+  throw new Fault(
+    501,
+    'BindingFailure',
+    `This write needs the code of a ${slot}, and ${language} is not available here.`,
+  )
+}
+
+/** Failures that say a budget of the request is spent: they are answered with 503 (HTTP-172, MOD-133). */
+export function isSpent({ variant }: CodeFailure): boolean {
+  return variant === 'timeout' || variant === 'out-of-memory'
+}
+
+/** The answer when code has spent a budget of the request. */
+export function budgetFault({ message }: CodeFailure): Fault {
+  return new Fault(503, 'BudgetExceeded', message)
+}
+
+/** A response that code has thrown, as the failure that ends the write. */
+export function responseFault({ status, headers, body }: ThrownResponse): Fault {
+  return new Fault(status, 'BindingFailure', 'The code of a schema has answered.', { headers, document: body })
+}

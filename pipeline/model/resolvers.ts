@@ -1,0 +1,110 @@
+/** `@write`: what code makes of values before they are judged and stored (MOD-70, MOD-72, MOD-73). */
+
+import { cloneNode } from '../tree/clone.ts'
+import { equalTrees } from '../tree/compare.ts'
+import { isConfiguration } from '../tree/microdata-value.ts'
+import type { ElementNode } from '../tree/nodes.ts'
+import { budgetFault, type CodeHost, type CodeValues, type Given, isSpent, responseFault } from './code.ts'
+import type { Instance } from './instance-check.ts'
+import type { WrittenPlace } from './place.ts'
+import type { Revision } from './revise.ts'
+import type { Schema, SchemaProperty } from './schema.ts'
+import { schemaFault } from './violations.ts'
+import { withText } from './write-back.ts'
+
+/** A property with values, and the chain that they go through. */
+export interface Chain {
+  instance: Instance
+  schema: Schema
+  property: SchemaProperty
+  elements: readonly ElementNode[]
+}
+
+export function chainsOf({ item, schemas }: Instance): Chain[] {
+  return schemas.flatMap(schema => {
+    if (schema.cyclic) return []
+    return [...schema.properties.values()].flatMap(property => {
+      const elements = item.properties.get(property.name)
+      return elements && property.write.length > 0 ? [{ instance: { item, schemas }, schema, property, elements }] : []
+    })
+  })
+}
+
+/**
+ * Runs the chain of one property.
+ *
+ * @param ns base URI of the site's vocabulary
+ * @throws Fault 500 when code fails (MOD-73), 501 or 503 when it cannot be run, or the one that code throws
+ */
+export async function resolve(
+  host: CodeHost,
+  ns: string,
+  path: string,
+  { document }: WrittenPlace,
+  { instance, schema, property, elements }: Chain,
+): Promise<Revision[]> {
+  let values: readonly ElementNode[] = elements
+  for (const code of property.write) {
+    if (values.length === 0) break
+    const at: CodeValues = {
+      path,
+      document,
+      element: instance.item.element,
+      itemtype: schema.type,
+      property: property.name,
+      // Working copies: code may change them (MOD-70).
+      elements: values.map(element => cloneNode(element, element.parentNode)),
+      asList: isList(property, values.length),
+    }
+    const outcome = await host.write(code, at)
+    if ('response' in outcome) throw responseFault(outcome.response)
+    if ('value' in outcome) {
+      const byContent = isConfiguration(instance.item.types, ns)
+      values = given(outcome.value, at.elements, values, byContent)
+      continue
+    }
+    const { failure } = outcome
+    if (isSpent(failure)) throw budgetFault(failure)
+    // What does not compile is skipped; the rest of the chain runs (MOD-73).
+    if (failure.variant === 'parse') continue
+    const reason = `its resolver failed: ${failure.message}`
+    throw schemaFault(ns, [{ check: '@write', itemtype: schema.type, property: property.name, reason, failure }], 500)
+  }
+  return replacements(elements, values)
+}
+
+/** MOD-65: several values, or a cardinality that spells out that there may be. */
+export function isList({ cardinality }: SchemaProperty, count: number): boolean {
+  return count > 1 || (cardinality.text?.endsWith('n') ?? false)
+}
+
+/** What code gave, as elements: the original where its copy came back as it was. */
+function given(
+  result: Given,
+  copies: readonly ElementNode[],
+  originals: readonly ElementNode[],
+  byContent: boolean,
+): ElementNode[] {
+  if ('texts' in result) {
+    return result.texts.flatMap((text, i) => {
+      const form = originals[i] ?? originals.at(-1)
+      return form ? withText(form, text, byContent) : []
+    })
+  }
+  return result.elements.map(element => {
+    const original = originals[copies.indexOf(element)]
+    if (original && equalTrees(original, element)) return original
+    element.sourceCodeLocation = null
+    return element
+  })
+}
+
+/** New values take the places of the old ones; surplus ones follow the last, missing ones are removed. */
+function replacements(before: readonly ElementNode[], after: readonly ElementNode[]): Revision[] {
+  if (before.length === after.length && before.every((element, i) => element === after[i])) return []
+  return before.map((element, i) => {
+    const isLast = i === before.length - 1
+    const own = isLast ? after.slice(i) : after.slice(i, i + 1)
+    return { op: 'replace', element, by: own }
+  })
+}

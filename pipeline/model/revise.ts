@@ -1,0 +1,150 @@
+/**
+ * Changes that the server makes in an author's document beyond what a request asked for: elements added to items, value
+ * elements replaced or taken away. All of them are made at once and proved by one reading of the result; only what they
+ * touch is written anew (MOD-30, MOD-31, MOD-70).
+ */
+
+import { counterparts } from '../tree/edit/counterpart.ts'
+import { markupIn } from '../tree/edit/markup.ts'
+import { type Change, changedSource } from '../tree/edit/plan.ts'
+import { isHtmlElement, isSelfClosed } from '../tree/edit/shape.ts'
+import { bodyOf, type Tail, tailOf, withoutTail } from '../tree/edit/tail.ts'
+import { attemptsFor, parseExpected } from '../tree/edit/whole.ts'
+import { type AnyNode, type ChildNode, type ElementNode, parentElement, type TreeDocument } from '../tree/nodes.ts'
+import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
+import { isVoid } from '../tree/serialize-html.ts'
+
+export type Revision =
+  /** Becomes the last child. */
+  | { op: 'append'; to: ElementNode; node: ElementNode }
+  /** Takes the place of an element; nothing takes it away. An element that has a place in the source keeps its text. */
+  | { op: 'replace'; element: ElementNode; by: readonly ElementNode[] }
+
+export interface Revised {
+  /** Another document; the one that was given must not be used any more. */
+  document: TreeDocument
+  /** A node of the given document, or one that a revision brought, as it stands in the new one. */
+  find(node: AnyNode): AnyNode | undefined
+}
+
+/**
+ * @param document belongs to the caller alone; its tree is changed
+ * @param tracked nodes that will be looked for afterwards
+ * @returns undefined when no text parses to the revised tree
+ */
+export function revise(
+  document: TreeDocument,
+  revisions: readonly Revision[],
+  tracked: readonly AnyNode[],
+): Revised | undefined {
+  const tail = tailOf(document)
+  const changes = spliced(document, tail, revisions)
+  return withoutTail(bodyOf(document)?.childNodes ?? [], tail, () => {
+    for (const revision of revisions) apply(revision)
+    const attempts = { ...attemptsFor(document, tail) }
+    const sources = [
+      ...(changes ? [() => changedSource(document.source, changes)] : []),
+      () => widened(document, revisions),
+      () => serializeDocument(document),
+    ]
+    for (const source of sources) {
+      const text = source()
+      const parsed = text === undefined ? undefined : parseExpected(attempts, text)
+      if (!parsed) continue
+      const found = counterparts(document.root.childNodes, parsed.root.childNodes, [document.root, ...tracked])
+      return { document: parsed, find: node => (node === document.root ? parsed.root : found.get(node)) }
+    }
+    return undefined
+  })
+}
+
+function apply(revision: Revision): void {
+  if (revision.op === 'append') {
+    revision.node.parentNode = revision.to
+    revision.to.childNodes.push(revision.node)
+    return
+  }
+  const { element, by } = revision
+  const parent = element.parentNode
+  const index = parent?.childNodes.indexOf(element) ?? -1
+  if (!parent || index < 0) return
+  parent.childNodes.splice(index, 1, ...by)
+  for (const node of by) node.parentNode = parent
+}
+
+/** Changes of the source text; undefined when an element has no place of its own there. */
+function spliced(document: TreeDocument, tail: Tail, revisions: readonly Revision[]): Change[] | undefined {
+  const changes: Change[] = []
+  for (const revision of revisions) {
+    const change = spliceOf(document, tail, revision)
+    if (!change) return undefined
+    changes.push(change)
+  }
+  // Of what lies inside a replaced element nothing remains. Appended texts of one place keep their order.
+  const ordered = changes.map((change, order) => ({ change, order }))
+  ordered.sort((a, b) => a.change.start - b.change.start || b.change.end - a.change.end || a.order - b.order)
+  const kept: Change[] = []
+  for (const { change } of ordered) {
+    const last = kept.at(-1)
+    if (last && change.start < last.end) continue
+    if (last && change.start === last.start && change.end === last.end) last.text += change.text
+    else kept.push({ ...change })
+  }
+  return kept
+}
+
+function spliceOf(document: TreeDocument, tail: Tail, revision: Revision): Change | undefined {
+  if (revision.op === 'append') {
+    const { to, node } = revision
+    const at = endOfContent(document, tail, to)
+    return at === undefined ? undefined : { start: at, end: at, text: textIn(document, node, to) }
+  }
+  const { element, by } = revision
+  const place = element.sourceCodeLocation
+  const parent = parentElement(element)
+  if (!place?.startTag || !parent) return undefined
+  const text = by.map(node => textIn(document, node, parent)).join('')
+  return { start: place.startOffset, end: Math.min(place.endOffset, tail.start), text }
+}
+
+/** Markup of a node that will stand in an element; one that has a place in the source is taken over as it is. */
+function textIn(document: TreeDocument, node: ElementNode, parent: ElementNode): string {
+  const place = node.sourceCodeLocation
+  if (place?.startTag) return document.source.slice(place.startOffset, place.endOffset)
+  return markupIn(document.kind, parent, [node])
+}
+
+function endOfContent(document: TreeDocument, tail: Tail, element: ElementNode): number | undefined {
+  if (document.kind === 'html' && (isVoid(element) || isHtmlElement(element, 'html'))) return undefined
+  if (document.kind === 'html' && isHtmlElement(element, 'body')) return tail.start
+  if (isSelfClosed(document, element)) return undefined
+  const place = element.sourceCodeLocation
+  if (place?.endTag) return place.endTag.startOffset
+  const end = place?.endOffset ?? element.childNodes.at(-1)?.sourceCodeLocation?.endOffset
+  return end === undefined ? undefined : Math.min(end, tail.start)
+}
+
+/** The source with the elements around all revisions written anew; undefined when they have no place of their own. */
+function widened(document: TreeDocument, revisions: readonly Revision[]): string | undefined {
+  const elements = new Set<ElementNode>()
+  for (const revision of revisions) {
+    const around = revision.op === 'append' ? revision.to : parentElement(revision.by[0] ?? revision.element)
+    if (!around) return undefined
+    elements.add(around)
+  }
+  const changes: Change[] = []
+  for (const element of elements) {
+    const place = element.sourceCodeLocation
+    if (!place?.startTag || isHtmlElement(element, 'body') || isHtmlElement(element, 'html')) return undefined
+    changes.push({ start: place.startOffset, end: place.endOffset, text: outerMarkup(element, document.kind) })
+  }
+  changes.sort((a, b) => a.start - b.start || b.end - a.end)
+  const kept: Change[] = []
+  for (const change of changes) if (change.start >= (kept.at(-1)?.end ?? 0)) kept.push(change)
+  return changedSource(document.source, kept)
+}
+
+/** Nodes as they stand in a revised document; what is gone is left out. */
+export function findAll<Node extends ChildNode>({ find }: Revised, nodes: readonly Node[]): Node[] {
+  return nodes.flatMap(node => (find(node) as Node | undefined) ?? [])
+}

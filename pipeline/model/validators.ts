@@ -1,0 +1,66 @@
+/** Validators of properties and of whole items (MOD-65, MOD-66). */
+
+import { budgetFault, type CodeHost, isSpent, type Outcome, responseFault } from './code.ts'
+import type { Instance } from './instance-check.ts'
+import type { WrittenPlace } from './place.ts'
+import { isList } from './resolvers.ts'
+import type { SchemaViolation } from './violations.ts'
+
+/** Whether judging an item needs code. */
+export function hasValidators({ item, schemas }: Instance): boolean {
+  return schemas.some(
+    schema =>
+      schema.validators.length > 0 ||
+      [...schema.properties.values()].some(({ name, validate }) => validate && item.properties.has(name)),
+  )
+}
+
+/**
+ * @returns violations of the validators of properties that have values
+ * @throws Fault 501 or 503 when code cannot be run, or the one that code throws
+ */
+export async function checkValidators(
+  host: CodeHost,
+  path: string,
+  { document }: WrittenPlace,
+  { item, schemas }: Instance,
+): Promise<SchemaViolation[]> {
+  const violations: SchemaViolation[] = []
+  for (const { type: itemtype, properties } of schemas) {
+    for (const property of properties.values()) {
+      const { name, validate } = property
+      const elements = item.properties.get(name)
+      if (!validate || !elements) continue
+      const at = { path, document, element: item.element, itemtype, property: name, elements }
+      const outcome = await host.validateValues(validate, { ...at, asList: isList(property, elements.length) })
+      violations.push(...told(outcome, { itemtype, property: name }))
+    }
+  }
+  return violations
+}
+
+/** The same for the validators of schemas, root first. */
+export async function checkItemValidators(
+  host: CodeHost,
+  path: string,
+  { document }: WrittenPlace,
+  { item, schemas }: Instance,
+): Promise<SchemaViolation[]> {
+  const violations: SchemaViolation[] = []
+  for (const { type: itemtype, validators } of schemas) {
+    for (const code of validators) {
+      const outcome = await host.validateItem(code, { path, document, element: item.element, itemtype })
+      violations.push(...told(outcome, { itemtype }))
+    }
+  }
+  return violations
+}
+
+function told(outcome: Outcome<boolean>, place: Pick<SchemaViolation, 'itemtype' | 'property'>): SchemaViolation[] {
+  if ('response' in outcome) throw responseFault(outcome.response)
+  if ('value' in outcome)
+    return outcome.value ? [] : [{ check: '@validate', ...place, reason: 'the validator does not accept it' }]
+  const { failure } = outcome
+  if (isSpent(failure)) throw budgetFault(failure)
+  return [{ check: '@validate', ...place, reason: `the validator failed: ${failure.message}`, failure }]
+}
