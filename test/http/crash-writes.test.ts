@@ -6,7 +6,8 @@ import type { SiteStore } from '../../pipeline/store/store.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { page, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
-import { type Installation, install, type ServerProcess } from './crash-server.ts'
+import type { ServerProcess } from '../support/process.ts'
+import { type Installation, install } from './crash-installation.ts'
 import { moving, selecting } from './write-checks.ts'
 
 const ROUNDS = 5
@@ -219,7 +220,7 @@ describe('kill -9 under concurrent writers', () => {
       // Killed after so many acknowledged appends, in the middle of everything else.
       const enough = appended.acknowledged.size + 40 + round * 13
       await Promise.race([writers, until(() => appended.acknowledged.size >= enough)])
-      await server.kill()
+      await server.stop('SIGKILL')
       await writers
       await look()
       await checkStore()
@@ -233,7 +234,7 @@ describe('kill -9 under concurrent writers', () => {
     this.timeout(60_000)
     http = client(server.port)
     expect((await http('POST', '/list0.html', selecting('#l'), '<li id="last">x</li>')).status).to.equal(206)
-    expect(server.output()).not.to.include('unexpected failure')
+    expect(server.everything()).not.to.include('unexpected failure')
     expect(await server.stop()).to.equal(0)
     await checkStore()
   })

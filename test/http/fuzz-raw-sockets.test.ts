@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
-import { type Installation, install, type ServerProcess } from './crash-server.ts'
+import type { ServerProcess } from '../support/process.ts'
+import { type Installation, install } from './crash-installation.ts'
 import { broken, random, type Step } from './fuzz-requests.ts'
 import { selecting } from './write-checks.ts'
 
@@ -34,7 +35,7 @@ describe('raw sockets', () => {
     http = client(server.port)
   })
   after(async () => {
-    await server.kill()
+    await server.stop('SIGKILL')
     await installation.remove()
   })
 
@@ -69,13 +70,13 @@ describe('raw sockets', () => {
 
   async function openHandles(): Promise<number | undefined> {
     if (process.platform !== 'linux') return undefined
-    return (await readdir(`/proc/${server.pid}/fd`)).length
+    return (await readdir(`/proc/${server.child.pid}/fd`)).length
   }
 
   /** Megabytes. */
   async function memory(): Promise<number> {
     if (process.platform !== 'linux') return 0
-    return Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024
+    return Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${server.child.pid}/status`, 'utf8'))?.[1]) / 1024
   }
 
   it(`HTTP-11 ${SECONDS} s of broken requests on ${SOCKETS} sockets leave the server as it was`, async function () {
@@ -98,9 +99,9 @@ describe('raw sockets', () => {
     for (const status of [200, 206, 400, 401, 404, 405, 416, 422]) {
       expect(statuses.get(status) ?? 0, `${status} of ${seen}`).to.be.above(0)
     }
-    expect(statuses.get(500), `seed ${SEED}: ${server.output()}`).to.equal(undefined)
-    expect(server.output(), `seed ${SEED}`).not.to.include('unexpected failure')
-    expect(server.output(), `seed ${SEED}`).not.to.match(/^\(node:\d+\)/m)
+    expect(statuses.get(500), `seed ${SEED}: ${server.everything()}`).to.equal(undefined)
+    expect(server.everything(), `seed ${SEED}`).not.to.include('unexpected failure')
+    expect(server.everything(), `seed ${SEED}`).not.to.match(/^\(node:\d+\)/m)
 
     expect((await http('GET', '/-platform/health')).status).to.equal(200)
     expect((await http('PUT', '/fuzz/after.html', {}, LIST)).status).to.be.oneOf([200, 201])
