@@ -3,6 +3,7 @@
  * Inside a quoted string it is escaped as string content, elsewhere as an identifier.
  */
 
+import { escapeIdentifier } from '../tree/address.ts'
 import type { Part } from './lookup.ts'
 
 /** Text as written, or a lookup with the way its value is escaped. */
@@ -105,21 +106,4 @@ function escapeString(value: string): string {
     if (character === '\0') return '\ufffd'
     return /["'\\]/.test(character) ? `\\${character}` : `\\${character.charCodeAt(0).toString(16)} `
   })
-}
-
-/** CSS identifier, as `CSS.escape` of the CSS Object Model makes it. */
-export function escapeIdentifier(value: string): string {
-  let escaped = ''
-  for (let i = 0; i < value.length; i++) {
-    const unit = value.charCodeAt(i)
-    const character = value.charAt(i)
-    const isDigit = unit >= 0x30 && unit <= 0x39
-    if (unit === 0) escaped += '\ufffd'
-    else if (unit < 0x20 || unit === 0x7f || (isDigit && (i === 0 || (i === 1 && value.startsWith('-'))))) {
-      escaped += `\\${unit.toString(16)} `
-    } else if (unit >= 0x80 || /[0-9A-Za-z_]/.test(character) || (character === '-' && value !== '-')) {
-      escaped += character
-    } else escaped += `\\${character}`
-  }
-  return escaped
 }
