@@ -289,7 +289,32 @@ export type NoteChange =
   /** Every note whose key begins with the text. */
   | { op: 'drop-all'; prefix: string }
 
+/** A commit made by another process. */
+export interface ForeignCommit {
+  version: number
+  /** Name of the site. */
+  site: string
+  /** What its changes and events named; a path ending in `/` stands for everything below it, too. */
+  paths: readonly string[]
+  /** Counters that it raised. */
+  raised: readonly string[]
+}
+
+/** What other processes do to a store that several have open. */
+export interface ForeignCommits {
+  /** Whether anybody has committed since the last `read`. Answers at once, within a microsecond or two. */
+  waiting(): boolean
+  /**
+   * Commits of others since the last call, in their order.
+   *
+   * @returns undefined when they can no longer be told one by one: anything may have changed
+   */
+  read(): Promise<ForeignCommit[] | undefined>
+}
+
 export interface Store {
+  /** Present when the store was opened to be shared with other processes. */
+  readonly foreign?: ForeignCommits
   /** The site of this name; made on its first commit. Names of sites are host names in lower case. */
   site(name: string): SiteStore
   sites(): Promise<string[]>
@@ -297,7 +322,8 @@ export interface Store {
   stage(body: Readable, options: StagingOptions): Promise<StagedBlob>
   /** A small value that belongs to the whole installation (signing keys, the first password's hash). */
   setting(name: string): Promise<string | undefined>
-  setSetting(name: string, value: string): Promise<void>
+  /** @param options.unlessSet leaves a value alone that is there already, whichever process put it there */
+  setSetting(name: string, value: string, options?: { unlessSet?: boolean }): Promise<void>
   note(key: string): Promise<Note | undefined>
   /** Notes whose keys begin with a text that is not empty, ascending by key. */
   notes(prefix: string): Promise<Note[]>

@@ -108,6 +108,14 @@ function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
   const named = commit.changes.flatMap(namedBy)
   if (named.some(namesCollection)) settle(draft)
   const resources = new Map(named.map(path => [path, resourceAt(draft, path)]))
+  const { changes, raises: raised = [] } = commit
+  draft.transaction.writer.logCommit?.({
+    version: draft.version,
+    site: draft.site.name,
+    changes,
+    events: commit.events ?? [],
+    raised,
+  })
   adopt(draft)
   return { ok: true, version: draft.version, at: draft.at, events, resources, counters }
 }

@@ -5,6 +5,7 @@
 
 import { placeOf } from '../paths.ts'
 import type { CommitResult, Resource } from '../store.ts'
+import type { LogCommit } from './commit-log.ts'
 import type { Database } from './database.ts'
 import { pathOf, type ResourceRow, resourceOf } from './rows.ts'
 import type { Statements } from './statements.ts'
@@ -19,6 +20,8 @@ export interface WriterState {
   folder: string
   /** Told about every event, so that those beyond the limits of a path are removed in time. */
   grew(site: number, path: string, bytes: number): void
+  /** Tells other processes of a commit; undefined when there are none. */
+  logCommit?: LogCommit | undefined
 }
 
 /** A site within a transaction: the newest event id that was given out, and what its collections have to gain. */

@@ -47,7 +47,7 @@ function work(transaction: Transaction, { job, bytes }: Arrived): CommitResult |
   const { statements } = transaction.writer
   if (job.task === 'derive') derive(transaction, job, placeOf(job.path))
   else if (job.task === 'notes') applyNotes(statements, job.changes)
-  else statements.setSetting.run(job.name, job.value)
+  else (job.unlessSet ? statements.addSetting : statements.setSetting).run(job.name, job.value)
   return undefined
 }
 

@@ -44,7 +44,7 @@ export type Job =
       /** As one text. */
       entries?: string
     }
-  | { task: 'setting'; id: number; at: number; name: string; value: string }
+  | { task: 'setting'; id: number; at: number; name: string; value: string; unlessSet: boolean }
   | { task: 'notes'; id: number; at: number; changes: readonly NoteChange[] }
 
 /** A message to the writer. */
@@ -71,4 +71,6 @@ export interface WriterData {
   eventRetention: number
   /** Milliseconds to wait for another process's write transaction. */
   lockWait: number
+  /** Name of this process in the log of commits; without it no log is kept. */
+  origin: string | undefined
 }

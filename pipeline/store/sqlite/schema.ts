@@ -7,7 +7,7 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 3
+const FORMAT = 4
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
@@ -124,6 +124,14 @@ CREATE TABLE IF NOT EXISTS counter (
   value INTEGER NOT NULL,
   PRIMARY KEY (site, name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS commit_log (
+  version INTEGER PRIMARY KEY,
+  origin TEXT NOT NULL,
+  site TEXT NOT NULL,
+  paths TEXT NOT NULL,
+  raised TEXT NOT NULL
+) STRICT;
 
 CREATE TABLE IF NOT EXISTS setting (
   name TEXT PRIMARY KEY,

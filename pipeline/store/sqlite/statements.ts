@@ -125,6 +125,7 @@ export function prepareStatements(database: Database) {
       'INSERT INTO counter (site, name, value) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value',
     ),
     setSetting: run('INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)'),
+    addSetting: run('INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)'),
 
     keepNote: run('INSERT OR REPLACE INTO note (key, value, expires) VALUES (?, ?, ?)'),
     dropNote: run('DELETE FROM note WHERE key = ?'),

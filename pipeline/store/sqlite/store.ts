@@ -3,6 +3,7 @@
  * several processes may have the same folder open.
  */
 
+import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import {
@@ -15,6 +16,7 @@ import {
   StoreError,
 } from '../store.ts'
 import { prepareFolders } from './blobs.ts'
+import { prepareForeign } from './commit-log.ts'
 import { packEntries } from './entries.ts'
 import { checkNotes, prepareNotes } from './notes.ts'
 import { checkChange, isTooLarge, namesIn, packChange } from './orders.ts'
@@ -36,6 +38,8 @@ export interface SqliteOptions {
   lockWait?: number
   /** Names that have no line in the sum of their collection: helper files that are not listed (DAV-75). */
   unlisted?: (name: string) => boolean
+  /** Other processes have the folder open as well: each is told of what the others commit. */
+  shared?: boolean
   /** Told of failures in the background. */
   log?: Log
 }
@@ -59,13 +63,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     unlisted,
     lockWait = LOCK_WAIT,
   } = options
+  const origin = options.shared ? randomUUID() : undefined
   const log: Log = options.log ?? (() => undefined)
   await mkdir(folder, { recursive: true })
   prepareTables(folder)
   prepareFolders(folder)
   const staging = createStaging(folder, inlineLimit)
   await staging.clean()
-  const writer = startWriter({ folder, eventRetention, lockWait }, log)
+  const writer = startWriter({ folder, eventRetention, lockWait, origin }, log)
   const connect = () => connectReader(folder)
   const database = connect()
   const reader = prepareReader({ database, folder, clock, eventRetention, opened: clock(), connect })
@@ -124,6 +129,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   let closing: Promise<void> | undefined
 
   return {
+    ...(origin !== undefined && { foreign: prepareForeign(database, origin) }),
     site: openSite,
     async sites() {
       return siteNames.all().map(({ name }) => name)
@@ -132,8 +138,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     async setting(name) {
       return settings.get(name)?.value
     },
-    async setSetting(name, value) {
-      await writer.submit({ task: 'setting', at: clock(), name, value }, [])
+    async setSetting(name, value, { unlessSet = false } = {}) {
+      await writer.submit({ task: 'setting', at: clock(), name, value, unlessSet }, [])
     },
     ...prepareNotes(database, clock),
     async changeNotes(changes) {

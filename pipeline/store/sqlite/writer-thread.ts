@@ -2,6 +2,7 @@
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { GRACE, prepareSweep, removeLater } from './blobs.ts'
+import { prepareLogging, prepareLogTrim } from './commit-log.ts'
 import { reasonOf } from './database.ts'
 import type { WriterState } from './draft.ts'
 import { type Arrived, runGroup } from './group.ts'
@@ -24,11 +25,12 @@ function connect(): MessagePort {
 }
 
 const port = connect()
-const { folder, eventRetention, lockWait }: WriterData = workerData
+const { folder, eventRetention, lockWait, origin }: WriterData = workerData
 
 const database = connectWriter(folder, lockWait)
 const retention = prepareRetention(database, eventRetention)
 const forgetNotes = prepareForgetting(database)
+const trimLog = prepareLogTrim(database)
 const sweep = prepareSweep(database, folder)
 const writer: WriterState = {
   database,
@@ -36,6 +38,7 @@ const writer: WriterState = {
   copies: undefined,
   folder,
   grew: retention.grew,
+  logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
 }
 let lastUpkeep = 0
 /** Next folder of blobs to be searched for files without a row; once through all of them per start is enough. */
@@ -51,11 +54,12 @@ function clean(now: number): boolean {
   try {
     const events = retention.trim(now)
     const notes = forgetNotes(now)
+    const entries = trimLog()
     const unused = sweep.unused(now - GRACE)
     const unknown = shard < 256 ? sweep.unknown((shard++).toString(16).padStart(2, '0')).files : []
     writer.statements.commit.run()
     removeLater([...unused.files, ...unknown])
-    return events || notes || unused.more
+    return events || notes || entries || unused.more
   } catch (error) {
     if (database.inTransaction()) writer.statements.rollback.run()
     throw error
