@@ -7,7 +7,14 @@ import { cloneTree } from './tree/clone.ts'
 import { counterparts } from './tree/edit/counterpart.ts'
 import { type Edit, edit, type ProposedEdit } from './tree/edit/edit.ts'
 import { markupIn } from './tree/edit/markup.ts'
-import { type ElementNode, isElement, type TreeDocument } from './tree/nodes.ts'
+import {
+  type ChildNode,
+  type DocumentKind,
+  type ElementNode,
+  isElement,
+  parentElement,
+  type TreeDocument,
+} from './tree/nodes.ts'
 import { outerMarkup } from './tree/serialize.ts'
 
 /**
@@ -26,8 +33,9 @@ export async function completedEdit(
   const edited = edit(copy, onCopy(wanted, tree, copy))
   const { nodes, parents } = edited.propose(view => view)
   const document = edited.settle()
+  const before = markups(document.kind, nodes)
   const { place, judgement } = await judgeCopy(judges, { document, part: { nodes, parents } })
-  return { proposal: proposalOf(place, edited), judgement }
+  return { proposal: proposalOf(place, edited, before), judgement }
 }
 
 function onCopy(wanted: Edit, tree: TreeDocument, copy: TreeDocument): Edit {
@@ -45,21 +53,36 @@ function onCopy(wanted: Edit, tree: TreeDocument, copy: TreeDocument): Edit {
 }
 
 /** A completed document as a proposal that puts it in place of the stored one. */
-function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit): ProposedEdit {
+function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, before: readonly string[]): ProposedEdit {
   const nodes = [...(part?.nodes ?? [])]
   const parents = [...(part?.parents ?? [])]
-  const [first] = nodes
-  const parent = first?.parentNode
-  const markup =
-    parent && isElement(parent)
-      ? markupIn(document.kind, parent, nodes)
-      : nodes.map(node => outerMarkup(node, document.kind)).join('')
   return {
     source: document.source,
     changes: edited.changes,
     way: edited.way,
-    inserted: edited.inserted === '' ? '' : markup.trim(),
+    inserted: exchanged(edited.inserted, before, markups(document.kind, nodes)),
     propose: look => look({ document, nodes, parents }),
     settle: () => document,
   }
+}
+
+function markups(kind: DocumentKind, nodes: readonly ChildNode[]): string[] {
+  return nodes.filter(isElement).map(node => {
+    const parent = parentElement(node)
+    return parent ? markupIn(kind, parent, [node]) : outerMarkup(node, kind)
+  })
+}
+
+/** New markup with its elements as they were completed; text between them may have joined what stood there before. */
+function exchanged(inserted: string, before: readonly string[], after: readonly string[]): string {
+  if (before.length !== after.length) return after.join('')
+  let text = ''
+  let at = 0
+  for (const [i, old] of before.entries()) {
+    const found = inserted.indexOf(old, at)
+    if (found < 0) return after.join('')
+    text += inserted.slice(at, found) + (after[i] ?? '')
+    at = found + old.length
+  }
+  return text + inserted.slice(at)
 }

@@ -5,7 +5,7 @@
  */
 
 import { counterparts } from '../tree/edit/counterpart.ts'
-import { markupIn } from '../tree/edit/markup.ts'
+import { markupIn, tagsOwed } from '../tree/edit/markup.ts'
 import { type Change, changedSource } from '../tree/edit/plan.ts'
 import { isHtmlElement, isSelfClosed } from '../tree/edit/shape.ts'
 import { bodyOf, type Tail, tailOf, withoutTail } from '../tree/edit/tail.ts'
@@ -72,39 +72,47 @@ function apply(revision: Revision): void {
   for (const node of by) node.parentNode = parent
 }
 
-/** Changes of the source text; undefined when an element has no place of its own there. */
-function spliced(document: TreeDocument, tail: Tail, revisions: readonly Revision[]): Change[] | undefined {
-  const changes: Change[] = []
-  for (const revision of revisions) {
-    const change = spliceOf(document, tail, revision)
-    if (!change) return undefined
-    changes.push(change)
-  }
-  // Of what lies inside a replaced element nothing remains. Appended texts of one place keep their order.
-  const ordered = changes.map((change, order) => ({ change, order }))
-  ordered.sort((a, b) => a.change.start - b.change.start || b.change.end - a.change.end || a.order - b.order)
-  const kept: Change[] = []
-  for (const { change } of ordered) {
-    const last = kept.at(-1)
-    if (last && change.start < last.end) continue
-    if (last && change.start === last.start && change.end === last.end) last.text += change.text
-    else kept.push({ ...change })
-  }
-  return kept
+/** A change of the source text, and tags that the author left out and that have to stand before it. */
+interface Splice extends Change {
+  owed: string
 }
 
-function spliceOf(document: TreeDocument, tail: Tail, revision: Revision): Change | undefined {
+/** Changes of the source text; undefined when an element has no place of its own there. */
+function spliced(document: TreeDocument, tail: Tail, revisions: readonly Revision[]): Change[] | undefined {
+  const splices: Splice[] = []
+  for (const revision of revisions) {
+    const splice = spliceOf(document, tail, revision)
+    if (!splice) return undefined
+    splices.push(splice)
+  }
+  // Sorting keeps the order of texts that are added at one place.
+  splices.sort((a, b) => a.start - b.start || b.end - a.end)
+  const kept: Splice[] = []
+  for (const splice of splices) {
+    const last = kept.at(-1)
+    // Of what lies inside a replaced element nothing remains.
+    if (last && splice.start < last.end) continue
+    if (last && splice.start === last.start && splice.end === last.end) last.text += splice.text
+    else kept.push({ ...splice })
+  }
+  return kept.map(({ start, end, owed, text }) => ({ start, end, text: owed + text }))
+}
+
+function spliceOf(document: TreeDocument, tail: Tail, revision: Revision): Splice | undefined {
   if (revision.op === 'append') {
     const { to, node } = revision
     const at = endOfContent(document, tail, to)
-    return at === undefined ? undefined : { start: at, end: at, text: textIn(document, node, to) }
+    if (at === undefined) return undefined
+    // What was left open would take the new element in.
+    const owed = tagsOwed(document, to, to.childNodes.at(-1))
+    return { start: at, end: at, owed, text: textIn(document, node, to) }
   }
   const { element, by } = revision
   const place = element.sourceCodeLocation
   const parent = parentElement(element)
   if (!place?.startTag || !parent) return undefined
   const text = by.map(node => textIn(document, node, parent)).join('')
-  return { start: place.startOffset, end: Math.min(place.endOffset, tail.start), text }
+  return { start: place.startOffset, end: Math.min(place.endOffset, tail.start), owed: '', text }
 }
 
 /** Markup of a node that will stand in an element; one that has a place in the source is taken over as it is. */
