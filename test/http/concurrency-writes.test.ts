@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha'
 import { page, put, rulesPage } from '../support/content.ts'
 import { type Client, client, connect, type Received, requestBytes, tagOf } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { moving, selecting, textOf } from './write-checks.ts'
+import { failureOf, moving, selecting, textOf } from './write-checks.ts'
 
 /** So many clients at once. */
 const CLIENTS = 32
@@ -249,6 +249,33 @@ describe('concurrent writes', () => {
     }
     await put(server, '/busy.html', page('<ul id="l"></ul>'))
     expect((await http('POST', '/busy.html', selecting('#l'), '<li>after</li>')).status).to.equal(206)
+  })
+
+  it('DAV-8 a write that waits too long for another of its document is 503, and later ones pass', async () => {
+    const impatient = await startServer({ settings: { limits: { leaseWait: '50ms' } } })
+    try {
+      const ask = client(impatient.port)
+      await put(impatient, '/rules.html', rulesPage(['*', 'PUT|POST|DELETE|MOVE', 'Allow', '/*']))
+      await put(impatient, '/d.html', page('<p>x</p>'))
+      const { leases, store } = impatient.site
+      await leases.hold(store.name, ['/d.html'], async () => {
+        for (const [method, fields] of [
+          ['PUT', {}],
+          ['PUT', selecting('p')],
+          ['DELETE', {}],
+          ['MOVE', { Destination: '/e.html' }],
+        ] as const) {
+          const answer = await ask(method, '/d.html', fields, '<p>y</p>')
+          expect(failureOf(answer), method).to.equal('503 Unavailable')
+          expect(Number(answer.headers['retry-after']), method).to.be.above(0)
+        }
+        expect((await ask('PUT', '/other.html', {}, 'x')).status).to.equal(201)
+        expect((await ask('GET', '/d.html')).text).to.equal(page('<p>x</p>'))
+      })
+      expect((await ask('PUT', '/d.html', selecting('p'), '<p>y</p>')).status).to.equal(206)
+    } finally {
+      await impatient.close()
+    }
   })
 
   it('HTTP-4 writes to many documents do not wait for one that is slow to arrive', async () => {
