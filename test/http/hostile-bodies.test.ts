@@ -28,7 +28,7 @@ describe('hostile bodies', () => {
   before(async () => {
     server = await startServer({
       site: { maxBody: '300KiB', maxDocument: '100KiB' },
-      settings: { limits: { bodyIdle: `${IDLE}ms`, headerWait: "300ms" } },
+      settings: { limits: { bodyIdle: `${IDLE}ms`, headerWait: '300ms' } },
     })
     http = client(server.port)
     await put(server, '/rules.html', rulesPage(['*', 'PUT|POST|DELETE|MOVE', 'Allow', '/*']))
