@@ -79,7 +79,9 @@ const NO_SIGN_IN =
 /** DENY-2 and DENY-3: an item on `body`. It depends on nothing but requester, method and path. */
 function refusal(status: number, method: string, resource: string, context: ErrorContext): string {
   const anonymous = status === 401
-  const action = `${escapeMarkup(method)} this resource`
+  // A page opened in a browser is read; whoever sends another method knows its name.
+  const verb = method === 'GET' || method === 'HEAD' ? 'read' : escapeMarkup(method)
+  const action = `${verb} this resource`
   const content =
     `<h1>${escapeMarkup(statusLine(status))}</h1>\n` +
     (anonymous

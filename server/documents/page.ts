@@ -14,6 +14,7 @@ dt,.advice{color:var(--soft)}
 dd{margin:0}
 code,dd{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.92em;overflow-wrap:anywhere}
 a{color:var(--accent)}
+.actions{display:flex;flex-wrap:wrap;align-items:baseline;gap:.25rem 1.25rem}
 a.action{display:inline-block;margin-top:.5rem;padding:.45rem 1rem;border:1px solid currentColor;border-radius:.4rem;text-decoration:none;font-weight:600}
 a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}`.replaceAll('\n', '')
 

@@ -20,7 +20,7 @@ export interface FailedSignIn {
 /** The failure with its document: an item on `body`, like that of a refusal. */
 export function failedSignIn(ns: string, { status, kind, message, advice, again, cause }: FailedSignIn): Fault {
   const title = statusLine(status)
-  const retry = again === undefined ? '' : `<a class="action" href="${escapeMarkup(again)}">Try again</a> `
+  const retry = again === undefined ? '' : `<a class="action" href="${escapeMarkup(again)}">Try again</a>`
   const content =
     `<h1>${escapeMarkup(title)}</h1>\n<p itemprop="message">${escapeMarkup(message)}</p>\n` +
     `<p class="advice">${escapeMarkup(advice)}</p>\n` +
