@@ -24,7 +24,7 @@ export async function remove(exchange: Exchange): Promise<Answer> {
     depthOf(exchange, ['infinity'], 'infinity')
   }
   await checkLocks(exchange, node.resource.path, 'subtree')
-  await removeNode(exchange, node)
+  await removeNode(exchange, node, async () => checkConditions(exchange, await mount.view.find(path)))
   await mount.locks.endUnder(mount.site.store.name, node.resource.path, 'all')
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }
 }
@@ -33,18 +33,22 @@ export function rootRefused(): Fault {
   return new Fault(403, 'Forbidden', 'The root of the mount can be neither deleted nor replaced.')
 }
 
-/** Removes a resource from wherever it is kept, with drafts and helper files below it (DAV-62, DAV-73). */
-export async function removeNode({ mount, visitor }: Exchange, node: Node): Promise<void> {
+/**
+ * Removes a resource from wherever it is kept, with drafts and helper files below it (DAV-62, DAV-73).
+ *
+ * @param check made inside the commit on the site; it throws what the removal is refused with
+ */
+export async function removeNode({ mount, visitor }: Exchange, node: Node, check?: () => Promise<void>): Promise<void> {
   const { path } = node.resource
   const { site, view } = mount
   if (node.keeper === 'helper') {
     await view.commit([{ op: 'delete', path }])
   } else if (isCollection(node)) {
-    await removeTree(site, { path, cause: {} })
+    await removeTree(site, { path, cause: {}, ...(check && { check }) })
     await view.removeBeside(path)
   } else if (node.keeper === 'site' || node.published) {
     const authority = scopeAuthority(visitor.scope)
-    await deleteDocument(site, { path, conditions: undefined, cause: {} }, () => authority)
+    await deleteDocument(site, { path, conditions: undefined, cause: {}, ...(check && { check }) }, () => authority)
     if (node.keeper === 'draft') await view.removeBeside(path)
   } else await view.removeBeside(path)
 }

@@ -50,6 +50,19 @@ export async function put(exchange: Exchange): Promise<Answer> {
   return putOrdinary(exchange, upload, node)
 }
 
+/**
+ * Conditions and locks once more, on what stands there now: while a body is on its way, somebody else may save the file,
+ * make it, or lock it.
+ *
+ * @returns what stands there now
+ */
+async function checkAgain(exchange: Exchange): Promise<Node | undefined> {
+  const node = await exchange.mount.view.find(exchange.path)
+  checkConditions(exchange, node)
+  await checkPutLocks(exchange, node)
+  return node
+}
+
 async function checkPutLocks(exchange: Exchange, node: Node | undefined): Promise<void> {
   const { path, mount } = exchange
   if (node) await checkLocks(exchange, path, 'content')
@@ -86,7 +99,7 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
   else if (!(await mount.view.find(parentOf(path)))) throw parentMissing(parentOf(path))
   const staged = await checkedBody(exchange).stage(mount.settings.maxBody)
   try {
-    await checkPutLocks(exchange, node)
+    await checkAgain(exchange)
     const changes = scratchPut({
       path,
       content: staged,
@@ -110,12 +123,13 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
     const { maxBody, maxDocument } = mount.settings
     const bytes = await body.bytes(Math.min(maxBody, maxDocument))
     if (bytes.length === 0) {
-      await checkPutLocks(exchange, node)
+      await checkAgain(exchange)
       return answer(upload, await storeDraft(mount, path, { type, language, shown }), node !== undefined)
     }
     body = memoryBody(bytes)
   }
   const authority = scopeAuthority(visitor.scope)
+  let replaced = node
   // Properties of a draft over nothing were set on the draft; they come along.
   const properties = draft && !draft.published ? await mount.view.properties(draft) : []
   await putDocument(
@@ -125,8 +139,9 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       type: sent,
       body,
       conditions: undefined,
-      // Somebody may take a lock while the body is on its way.
-      check: () => checkPutLocks(exchange, node),
+      check: async () => {
+        replaced = await checkAgain(exchange)
+      },
       cause: {},
       properties,
       ...(language !== undefined && { language }),
@@ -136,7 +151,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   )
   if (draft) await endDraft(mount, path)
   const stored = await mount.view.find(path)
-  return answer(upload, stored?.resource, node !== undefined)
+  return answer(upload, stored?.resource, replaced !== undefined)
 }
 
 function answer(upload: Upload, resource: Resource | undefined, existed: boolean): Answer {

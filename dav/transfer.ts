@@ -24,6 +24,10 @@ export interface Relocation {
   deep: boolean
   /** What stands at the destination, of either form. */
   replaced: Node | undefined
+  /** False for `Overwrite: F`. */
+  overwrite: boolean
+  /** Conditions on the source, asked again inside the commit. */
+  check: () => Promise<void>
 }
 
 /**
@@ -39,13 +43,14 @@ export async function transfer(exchange: Exchange, relocation: Relocation): Prom
 }
 
 /** From the site to the site; drafts and helper files go along. */
-async function onSite({ mount }: Exchange, { op, source, to, deep, replaced }: Relocation): Promise<void> {
+async function onSite({ mount }: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, deep, replaced, overwrite, check } = relocation
   const { path: from } = source.resource
   const { site, view } = mount
   // A draft over nothing is no resource of the site, so that it cannot be replaced there.
   const aloneAt = replaced?.keeper === 'draft' && !replaced.published
   if (aloneAt) await endDraft(mount, replaced.resource.path)
-  await transferTree(site, { op, from, to, deep, overwrite: true, cause: {} })
+  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {} })
   await view.transferBeside(op, from, to, deep)
 }
 

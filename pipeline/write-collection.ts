@@ -14,7 +14,8 @@ import { parentOf } from './store/paths.ts'
 import type { Change, CommitResult, EventDraft, Expectation, Property, Resource } from './store/store.ts'
 import { ZERO } from './store/tags.ts'
 import { decode } from './tree/document.ts'
-import { bytesOf, deleteEvent, putEvent } from './write-document.ts'
+import { bytesOf } from './write-document.ts'
+import { deleteEvent, putEvent } from './write-events.ts'
 
 /**
  * Makes an empty collection.
@@ -63,6 +64,8 @@ export interface TreeRemoval {
   /** Collection, ending in `/`. */
   path: string
   cause: Cause
+  /** A further check inside the commit; it throws a Fault. */
+  check?: () => Promise<void>
 }
 
 /**
@@ -70,11 +73,12 @@ export interface TreeRemoval {
  *
  * @throws Fault 404 when it is gone
  */
-export async function removeTree(site: Site, { path, cause }: TreeRemoval): Promise<void> {
+export async function removeTree(site: Site, { path, cause, check }: TreeRemoval): Promise<void> {
   await site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
       const collection = await site.store.find(path)
       if (!collection) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+      await check?.()
       const events: EventDraft[] = []
       for await (const file of site.store.walk(path)) events.push(deleteEvent(site, file.path, cause))
       const result = await site.commit({
@@ -98,6 +102,8 @@ export interface Transfer {
   /** Something that stands at the destination may be replaced. */
   overwrite: boolean
   cause: Cause
+  /** A further check inside the commit; it throws a Fault. */
+  check?: () => Promise<void>
 }
 
 /**
@@ -115,6 +121,7 @@ export async function transferTree(
     commitLoop(async () => {
       const source = await site.store.find(from)
       if (!source) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+      await transfer.check?.()
       const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
       if (replaced && !transfer.overwrite)
         throw new Fault(
