@@ -65,6 +65,19 @@ export function deriveFromTree(document: TreeDocument, vocabulary: Vocabulary, u
   }
 }
 
+/**
+ * As `deriveFromTree`, for a document that came about by an edit.
+ *
+ * @throws Fault 422
+ */
+export function deriveTree(document: TreeDocument, vocabulary: Vocabulary): Derived {
+  try {
+    return deriveFromTree(document, vocabulary, true)
+  } catch (error) {
+    throw error instanceof TreeError ? unusable(error) : error
+  }
+}
+
 /** A parsed document with everything derived from it. */
 export interface ParsedDocument {
   text: string

@@ -1,20 +1,23 @@
 /** Edits of elements on their way into a commit: made, judged and, where the data model adds to them, completed. */
 
 import { hash } from 'node:crypto'
-import { type Derived, deriveFromTree, unusable } from './derive.ts'
+import { type Derived, deriveTree } from './derive.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
 import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
 import { needsCopy } from './model/complete.ts'
+import { isItem } from './model/items.ts'
 import { type Judgement, judge } from './model/judge.ts'
-import type { Vocabulary } from './model/vocabulary.ts'
+import { heldBy, holdingsOf, type Loss, lossesBetween, type Pair } from './model/losses.ts'
+import { touchedBy, type WrittenPlace } from './model/place.ts'
+import type { Registry } from './model/registry.ts'
 import type { Site } from './site.ts'
-import { encode, TreeError } from './tree/document.ts'
-import { type Edit, EditError, edit, type ProposedEdit, type View } from './tree/edit/edit.ts'
-import { type ChildNode, isElement, type TreeDocument } from './tree/nodes.ts'
+import { encode } from './tree/document.ts'
+import { type Edit, EditError, edit, type Placement, type ProposedEdit, type View } from './tree/edit/edit.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
 import { outerMarkup } from './tree/serialize.ts'
 import type { ModelState } from './write-check.ts'
-import { completedEdit } from './write-copy.ts'
+import { completedEdit, copyPlace, editedCopy } from './write-copy.ts'
 
 /** What an edit is made from. */
 export interface EditRequest {
@@ -32,14 +35,20 @@ export interface EditRequest {
 
 /** An edit as it would be committed, with all that is known of the document it would leave. */
 export interface Draft {
-  proposal: ProposedEdit
+  /** Markup of the new nodes as stored (HTTP-81). */
+  inserted: string
   bytes: Uint8Array
   digest: string
   derived: Derived
+  settle: () => TreeDocument
   /** Fragment tag of the first new element (HTTP-81). */
   tag: string | undefined
   facts: string
-  judged: Judgement
+  judgement: Judgement
+  /** Values that others may refer to and that the edit takes away. */
+  losses: Loss[]
+  /** Makes a copy of the new document, in which the first nodes are those of the edit. */
+  open(): Promise<WrittenPlace>
 }
 
 /**
@@ -47,45 +56,83 @@ export interface Draft {
  */
 export async function draftEdit(site: Site, { registry, host }: ModelState, request: EditRequest): Promise<Draft> {
   const { path, held, tree, wanted } = request
-  const bom = held.bytes !== undefined && hasByteOrderMark(held.bytes)
-  const { maxBody, maxDocument } = site.settings
+  const lossesIn = lossFinder(registry, tree, wanted)
   const drafted = (proposal: ProposedEdit, look: (view: View, derived: Derived) => Judgement | undefined) => {
-    const bytes = encode(proposal.source, bom)
-    if (bytes.length > Math.min(maxBody, maxDocument))
-      throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
-    const digest = hash('sha256', bytes)
+    const { inserted, settle } = proposal
+    const { bytes, digest } = encoded(site, proposal.source, held)
     return proposal.propose(view => {
-      const derived = derive(view.document, site.settings)
-      const judged = look(view, derived)
+      const derived = deriveTree(view.document, site.settings)
+      const judgement = look(view, derived)
       const tag = elementTag(view.nodes, view.document, digest)
-      return { proposal, bytes, digest, derived, tag, judged, facts: request.facts(view) }
+      const facts = request.facts(view)
+      return { inserted, settle, bytes, digest, derived, tag, facts, judgement, losses: lossesIn(view) }
     })
   }
   const asked = propose(tree, wanted)
-  const { judged, ...plain } = drafted(asked, (view, derived) => {
+  const { judgement, ...plain } = drafted(asked, (view, derived) => {
     request.check(asked, view, derived)
     const place = { document: view.document, part: view }
     return needsCopy(registry, place) ? undefined : judge(registry, path, place)
   })
-  if (judged) return { ...plain, judged }
-  const { proposal, judgement } = await completedEdit({ registry, host, path }, tree, wanted)
-  return { ...drafted(proposal, () => judgement), judged: judgement }
+  if (judgement) return { ...plain, judgement, open: async () => editedCopy(tree, wanted).place }
+  const completed = await completedEdit({ registry, host, path }, tree, wanted)
+  const { judgement: judged, proposal } = completed
+  return { ...drafted(proposal, () => judged), judgement: judged, open: async () => copyPlace(completed.place) }
+}
+
+/** The draft of an edit whose document a cascade has changed further. */
+export function redraft(site: Site, held: Held, draft: Draft, { document, part }: WrittenPlace): Draft {
+  const { bytes, digest } = encoded(site, document.source, held)
+  const tag = draft.tag && elementTag(part?.nodes ?? [], document, digest)
+  const derived = deriveTree(document, site.settings)
+  return { ...draft, bytes, digest, derived, tag, settle: () => document }
+}
+
+function encoded(site: Site, source: string, held: Held): { bytes: Uint8Array; digest: string } {
+  const bytes = encode(source, held.bytes !== undefined && hasByteOrderMark(held.bytes))
+  const { maxBody, maxDocument } = site.settings
+  if (bytes.length > Math.min(maxBody, maxDocument))
+    throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
+  return { bytes, digest: hash('sha256', bytes) }
+}
+
+/**
+ * Compares what others may refer to before and after an edit. Items around the place that is written, and the item at it,
+ * are the same before and after (MOD-55).
+ */
+function lossFinder(registry: Registry, tree: TreeDocument, wanted: Edit): (view: View) => Loss[] {
+  if (registry.guarded.size === 0) return () => []
+  const before = holdingsOf(registry, tree)
+  const around = (document: TreeDocument, parents: readonly ParentNode[]) =>
+    touchedBy({ document, part: { nodes: [], parents } }).around.filter(isItem)
+  const parents = placesOf(wanted).flatMap(place => place ?? [])
+  const itemsBefore = around(tree, parents).map(element => heldBy(registry, element))
+  const target = wanted.op === 'replace' ? heldBy(registry, wanted.target) : []
+  return view => {
+    const after = around(view.document, view.parents)
+    const same = after.length === itemsBefore.length
+    const pairs: Pair[] = same ? itemsBefore.map((held, i) => [held, heldBy(registry, after[i] as ElementNode)]) : []
+    const first = view.nodes.find(isElement)
+    if (wanted.op === 'replace' && first) pairs.unshift([target, heldBy(registry, first)])
+    return lossesBetween(before, holdingsOf(registry, view.document), pairs)
+  }
+}
+
+/** Whose children an edit changes. */
+function placesOf(wanted: Edit): (ParentNode | null)[] {
+  const anchored = (anchor: ElementNode, placement: Placement) =>
+    placement === 'append' || placement === 'prepend' ? (anchor.content ?? anchor) : anchor.parentNode
+  if (wanted.op === 'insert') return [anchored(wanted.anchor, wanted.placement)]
+  if (wanted.op === 'move') return [wanted.source.parentNode, anchored(wanted.anchor, wanted.placement)]
+  return [wanted.target.parentNode]
 }
 
 function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
-function derive(document: TreeDocument, vocabulary: Vocabulary): Derived {
-  try {
-    return deriveFromTree(document, vocabulary, true)
-  } catch (error) {
-    throw error instanceof TreeError ? unusable(error) : error
-  }
-}
-
 /** Fragment tag of the first new element (HTTP-81). */
-function elementTag(nodes: ChildNode[], document: TreeDocument, digest: string): string | undefined {
+function elementTag(nodes: readonly ChildNode[], document: TreeDocument, digest: string): string | undefined {
   const element = nodes.find(isElement)
   return element && fragmentTag(fragmentPart(outerMarkup(element, document.kind)), documentPart(digest))
 }

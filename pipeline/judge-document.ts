@@ -1,48 +1,102 @@
 /** Whole documents judged by the site's data model, on their way in or to another place (MOD-110). */
 
+import { type Consequences, consequencesOf } from './consequences.ts'
+import type { Cause } from './events.ts'
 import { Fault } from './fault.ts'
+import type { Held } from './held.ts'
 import { needsCopy } from './model/complete.ts'
 import { type Judgement, judge, judgeCopy, judgeShapes, refuseFailures } from './model/judge.ts'
-import { type Prepared, prepareDocument } from './prepared.ts'
+import { holdingsOf, lossesBetween, pairItems } from './model/losses.ts'
+import { type Prepared, prepareTree } from './prepared.ts'
 import type { Site } from './site.ts'
 import { cloneTree } from './tree/clone.ts'
-import { decode, encode } from './tree/document.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { ModelState } from './write-check.ts'
 
 const NOTHING: Judgement = { requirements: [], failures: [] }
 
+/** A whole document on its way in. */
+interface Incoming {
+  path: string
+  /** What is stored there now. */
+  held: Held | undefined
+  /** What is to take its place. */
+  asked: Prepared
+  cause: Cause
+}
+
 /**
  * Judges a whole document by the site's data model.
  *
- * @returns the document as it will be stored, and what its commit has to require; nothing for blobs
- * @throws Fault 422
+ * @returns the document as it will be stored, and what comes with it
+ * @throws Fault
  */
 export async function judgeDocument(
+  site: Site,
+  model: ModelState,
+  { path, held, asked, cause }: Incoming,
+): Promise<{ prepared: Prepared; follows: Consequences }> {
+  const { registry } = model
+  const { prepared, judgement } = await judgedAlone(site, model, path, asked)
+  const { tree, derived } = prepared
+  const entries = derived?.entries ?? []
+  const before = registry.guarded.size > 0 && held?.isDocument ? site.tree(held) : undefined
+  const losses = lossesBetween(
+    holdingsOf(registry, before),
+    holdingsOf(registry, tree),
+    pairItems(registry, before, tree),
+  )
+  const open = async () => ({ document: cloneTree(tree ?? unreadable()) })
+  const own = new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open }]])
+  const follows = await consequencesOf(site, model, { path, judgement, entries, status: 422, losses, own, cause })
+  const changed = follows.own.get(path)
+  return { prepared: changed ? completed(site, prepared, changed.document) : prepared, follows }
+}
+
+function unreadable(): never {
+  throw new Error('A blob has no tree.')
+}
+
+async function judgedAlone(
   site: Site,
   { registry, host }: ModelState,
   path: string,
   prepared: Prepared,
-): Promise<{ prepared: Prepared; judged: Judgement }> {
-  const { tree, derived } = prepared
-  if (!tree || !derived) return { prepared, judged: NOTHING }
-  let result: { prepared: Prepared; judged: Judgement }
-  if (needsCopy(registry, { document: tree })) {
-    const { place, judgement } = await judgeCopy({ registry, host, path }, { document: cloneTree(tree) })
-    result = { prepared: completed(site, prepared, place.document), judged: judgement }
-  } else result = { prepared, judged: judge(registry, path, { document: tree }) }
-  const entries = result.prepared.derived?.entries ?? []
-  await refuseFailures(registry, site.store, result.judged, { path, entries, status: 422 })
-  return result
+): Promise<{ prepared: Prepared; judgement: Judgement }> {
+  const { tree } = prepared
+  if (!tree) return { prepared, judgement: NOTHING }
+  if (!needsCopy(registry, { document: tree }))
+    return { prepared, judgement: judge(registry, path, { document: tree }) }
+  const { place, judgement } = await judgeCopy({ registry, host, path }, { document: cloneTree(tree) })
+  return { prepared: completed(site, prepared, place.document), judgement }
 }
 
-/** What is stored in place of a document that the data model has added to. */
-function completed(site: Site, prepared: Prepared, { kind, source }: TreeDocument): Prepared {
-  if (source === prepared.text || !prepared.bytes) return prepared
+/** What is stored in place of a document that the data model has changed. */
+function completed(site: Site, prepared: Prepared, document: TreeDocument): Prepared {
+  if (document.source === prepared.text) return prepared
   if (prepared.derived?.profile.utf8 === false)
     throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8, so its missing values cannot be added.')
-  const { bom } = decode(prepared.bytes)
-  return prepareDocument(site, kind, prepared.type, encode(source, bom))
+  return prepareTree(site, prepared.type, document, prepared.bytes)
+}
+
+/**
+ * What follows when documents go.
+ *
+ * @throws Fault 409 when a referrer forbids it
+ */
+export async function consequencesOfRemoval(
+  site: Site,
+  model: ModelState,
+  removed: readonly Held[],
+  cause: Cause,
+): Promise<Consequences> {
+  const { registry } = model
+  const documents = registry.guarded.size > 0 ? removed.filter(held => held.isDocument) : []
+  const losses = documents.flatMap(held => lossesBetween(holdingsOf(registry, site.tree(held)), new Map(), []))
+  const paths = new Set(removed.map(({ resource }) => resource.path))
+  const [path = ''] = paths
+  const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map(), cause }
+  return consequencesOf(site, model, { ...judged, isGone: other => paths.has(other) })
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Bodies of whole-document writes, ready to be committed. */
 
 import { hash } from 'node:crypto'
-import { type Derived, parseForStorage } from './derive.ts'
+import { type Derived, deriveTree, parseForStorage } from './derive.ts'
 import type { Settled, Site } from './site.ts'
 import type { Content } from './store/store.ts'
+import { decode, encode } from './tree/document.ts'
 import type { DocumentKind, TreeDocument } from './tree/nodes.ts'
 
 /** A body ready to be committed. */
@@ -19,9 +20,44 @@ export interface Prepared {
   derived?: Derived
 }
 
-export function prepareDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): Prepared {
+/** A document ready to be committed. */
+export interface PreparedDocument extends Prepared {
+  bytes: Uint8Array
+  text: string
+  tree: TreeDocument
+  derived: Derived
+}
+
+/** @throws Fault 422 when the bytes are no document */
+export function prepareDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): PreparedDocument {
   const parsed = parseForStorage(bytes, kind, site.settings)
   return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, ...parsed }
+}
+
+/**
+ * A document that the server has changed.
+ *
+ * @param tree its tree, which belongs to the caller alone
+ * @param before the bytes it had; a byte order mark stays
+ */
+export function prepareTree(
+  site: Site,
+  type: string,
+  tree: TreeDocument,
+  before: Uint8Array | undefined,
+): PreparedDocument {
+  const bytes = encode(tree.source, before !== undefined && decode(before.subarray(0, 3)).bom)
+  const derived = deriveTree(tree, site.settings)
+  return {
+    content: { bytes },
+    digest: hash('sha256', bytes),
+    kind: 'document',
+    type,
+    bytes,
+    text: tree.source,
+    tree,
+    derived,
+  }
 }
 
 export function toSettled(path: string, prepared: Prepared): Settled[] {

@@ -41,6 +41,7 @@ export async function commitJudged(
   )
   if (result.ok || result.reason !== 'guard') return result
   const broken = requirements[result.guard]
-  if (broken) throw requirementFault(registry, broken)
+  const fault = broken && requirementFault(registry, broken)
+  if (fault) throw fault
   return result
 }

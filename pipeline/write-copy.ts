@@ -8,34 +8,60 @@ import { counterparts } from './tree/edit/counterpart.ts'
 import { type Edit, edit, type ProposedEdit } from './tree/edit/edit.ts'
 import { markupIn } from './tree/edit/markup.ts'
 import {
+  type AnyNode,
   type ChildNode,
   type DocumentKind,
   type ElementNode,
   isElement,
+  type ParentNode,
   parentElement,
   type TreeDocument,
 } from './tree/nodes.ts'
 import { outerMarkup } from './tree/serialize.ts'
 
+/** An edit made on a copy of its document. */
+interface EditedCopy {
+  place: WrittenPlace & { part: { nodes: ChildNode[]; parents: ParentNode[] } }
+  edited: ProposedEdit
+}
+
 /**
- * Makes an edit on a copy, completes it and judges it.
+ * Makes an edit on a copy.
  *
  * @param tree the stored document, which stays as it is
  * @param wanted an edit that can be made
+ */
+export function editedCopy(tree: TreeDocument, wanted: Edit): EditedCopy {
+  const copy = cloneTree(tree)
+  const edited = edit(copy, onCopy(wanted, tree, copy))
+  const { nodes, parents } = edited.propose(view => view)
+  return { place: { document: edited.settle(), part: { nodes, parents } }, edited }
+}
+
+/** A copy of a document with the place that was written. */
+export function copyPlace({ document, part }: WrittenPlace): WrittenPlace {
+  const copy = cloneTree(document)
+  if (!part) return { document: copy }
+  const { nodes, parents } = part
+  const found = counterparts(document.root.childNodes, copy.root.childNodes, [...nodes, ...parents])
+  const same = <Node extends AnyNode>(node: Node): Node[] => (found.has(node) ? [found.get(node) as Node] : [])
+  return { document: copy, part: { nodes: nodes.flatMap(same), parents: parents.flatMap(same) } }
+}
+
+/**
+ * Makes an edit on a copy, completes it and judges it.
+ *
  * @throws Fault by the first step of MOD-112 that fails
  */
 export async function completedEdit(
   judges: Judges,
   tree: TreeDocument,
   wanted: Edit,
-): Promise<{ proposal: ProposedEdit; judgement: Judgement }> {
-  const copy = cloneTree(tree)
-  const edited = edit(copy, onCopy(wanted, tree, copy))
-  const { nodes, parents } = edited.propose(view => view)
-  const document = edited.settle()
-  const before = markups(document.kind, nodes)
-  const { place, judgement } = await judgeCopy(judges, { document, part: { nodes, parents } })
-  return { proposal: proposalOf(place, edited, before), judgement }
+): Promise<{ proposal: ProposedEdit; place: WrittenPlace; judgement: Judgement }> {
+  const { place: copied, edited } = editedCopy(tree, wanted)
+  const before = markups(copied.document.kind, copied.part.nodes)
+  const { place, judgement } = await judgeCopy(judges, copied)
+  return { proposal: proposalOf(place, edited, before), place, judgement }
 }
 
 function onCopy(wanted: Edit, tree: TreeDocument, copy: TreeDocument): Edit {

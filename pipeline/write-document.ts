@@ -8,14 +8,14 @@ import type { Authority } from './authority.ts'
 import { commitLoop } from './commit.ts'
 import { absent, settleOutcome } from './decide.ts'
 import { storedForm } from './derive.ts'
-import { type Cause, mutationEvent, wholeBody } from './events.ts'
+import type { Cause } from './events.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
 import { type Conditions, evaluateWrite, preconditionFailed } from './http/conditions.ts'
 import { formatHttpDate } from './http/http-date.ts'
 import { extensionFor, kindOf, servedType, storedType } from './http/media.ts'
 import { encodePath } from './http/path.ts'
-import { judgeDocument, judgeMoved } from './judge-document.ts'
+import { consequencesOfRemoval, judgeDocument, judgeMoved } from './judge-document.ts'
 import { type Prepared, prepareDocument, toSettled } from './prepared.ts'
 import type { Settled, Site } from './site.ts'
 import { parentOf } from './store/paths.ts'
@@ -23,6 +23,7 @@ import type { Body, Change, CommitResult, Content, Property, StagedBlob } from '
 import { contentTag } from './store/tags.ts'
 import { decode } from './tree/document.ts'
 import { commitJudged, modelState } from './write-check.ts'
+import { deleteEvent, putEvent } from './write-events.ts'
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
@@ -147,20 +148,20 @@ async function commitPut(
 ): Promise<{ result: CommitResult & { ok: true }; prepared: Prepared } | undefined> {
   const { path } = write
   const model = modelState(site)
-  const { prepared, judged } = await judgeDocument(site, model, path, asked)
+  const { prepared, follows } = await judgeDocument(site, model, { path, held, asked, cause: write.cause })
   const event = putEvent(site, path, prepared.digest, prepared.text, write.cause)
-  const rulesTouched = !sameDeclarations(prepared.derived?.access, site.rules.document(path))
+  const rulesTouched = follows.rulesTouched || !sameDeclarations(prepared.derived?.access, site.rules.document(path))
   const result = await commitJudged(
     site,
     model,
-    judged,
+    follows,
     {
-      changes: toChanges(write, held, prepared),
-      events: [event],
+      changes: [...toChanges(write, held, prepared), ...follows.changes],
+      events: [event, ...follows.events],
       ...(accessVersion !== undefined && { requires: { access: accessVersion } }),
       ...(rulesTouched && { raises: ['access'] }),
     },
-    toSettled(path, prepared),
+    [...toSettled(path, prepared), ...follows.settled],
   )
   const done = settled(result)
   return done && { result: done, prepared }
@@ -174,16 +175,6 @@ function settled(result: CommitResult): (CommitResult & { ok: true }) | undefine
   if (result.reason === 'kind' || collection)
     throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
   return undefined
-}
-
-export function putEvent(site: Site, path: string, digest: string, text: string | undefined, cause: Cause) {
-  const { ns, host } = site.settings
-  const mutation = { method: 'PUT' as const, selector: '', etag: contentTag(digest), path, body: wholeBody(text) }
-  return mutationEvent(ns, host, mutation, cause)
-}
-
-export function deleteEvent(site: Site, path: string, cause: Cause) {
-  return mutationEvent(site.settings.ns, site.settings.host, { method: 'DELETE', selector: '', path, body: '' }, cause)
 }
 
 function putAnswer(prepared: Prepared, result: CommitResult & { ok: true }, existed: boolean): Answer {
@@ -236,13 +227,21 @@ export async function deleteDocument(site: Site, write: Common, authority: () =>
       const held = await site.find(path)
       await checkWhole(write, held, 'DELETE', decided)
       if (!held) throw absent()
-      const rulesTouched = site.rules.document(path) !== undefined
-      const result = await site.commit({
-        changes: [{ op: 'delete', path, expect: held.resource.version }],
-        events: [deleteEvent(site, path, write.cause)],
-        ...(decided.accessVersion !== undefined && { requires: { access: decided.accessVersion } }),
-        ...(rulesTouched && { raises: ['access'] }),
-      })
+      const model = modelState(site)
+      const follows = await consequencesOfRemoval(site, model, [held], write.cause)
+      const rulesTouched = follows.rulesTouched || site.rules.document(path) !== undefined
+      const result = await commitJudged(
+        site,
+        model,
+        follows,
+        {
+          changes: [{ op: 'delete', path, expect: held.resource.version }, ...follows.changes],
+          events: [deleteEvent(site, path, write.cause), ...follows.events],
+          ...(decided.accessVersion !== undefined && { requires: { access: decided.accessVersion } }),
+          ...(rulesTouched && { raises: ['access'] }),
+        },
+        [...follows.settled],
+      )
       if (!settled(result)) return undefined
       return { status: 204, headers: { 'Cache-Control': 'no-store' } }
     }),

@@ -4,10 +4,11 @@ import { sameDeclarations } from './access/extract.ts'
 import type { Answer } from './answer.ts'
 import type { Authority, Key, Question } from './authority.ts'
 import { commitLoop } from './commit.ts'
+import { consequencesOf } from './consequences.ts'
 import { checkContainment } from './containment.ts'
 import { absent, noMatch, settleOutcome, toSelector } from './decide.ts'
 import { storedForm } from './derive.ts'
-import { draftEdit } from './draft-edit.ts'
+import { draftEdit, redraft } from './draft-edit.ts'
 import { changedElements, elementFacts } from './events/facts.ts'
 import { eventSelector } from './events/selector.ts'
 import { type Cause, mutationEvent } from './events.ts'
@@ -18,10 +19,10 @@ import { formatHttpDate } from './http/http-date.ts'
 import { servedType } from './http/media.ts'
 import { type DestinationRange, type SelectorRange, selectorContentRange } from './http/range.ts'
 import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
-import { newFailures, refuseFailures } from './model/judge.ts'
+import { newFailures } from './model/judge.ts'
 import type { Site } from './site.ts'
 import { contentTag } from './store/tags.ts'
-import type { Edit, Placement, ProposedEdit } from './tree/edit/edit.ts'
+import type { Edit, Placement } from './tree/edit/edit.ts'
 import { type ElementNode, parentElement, type TreeDocument } from './tree/nodes.ts'
 import { type Selector, selectFirst } from './tree/selector/selector.ts'
 import { outerMarkup } from './tree/serialize.ts'
@@ -168,39 +169,48 @@ async function commitEdit(
   const model = modelState(site)
   const selectors = eventSelectors(write, located)
   const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
-  const { proposal, bytes, digest, derived, tag, facts, judged } = await draftEdit(site, model, {
-    path: write.path,
+  const { path } = write
+  const asked = await draftEdit(site, model, {
+    path,
     held,
     tree,
     wanted: toEdit(write, located, text),
-    check: (asked, view, derived) => {
-      checkContainment(asked, view, placesOf(write, located), write.path, authority)
-      if (write.op === 'put' || write.op === 'post') checkConfiguration(site, write.path, view, derived, authority)
+    check: (proposal, view, derived) => {
+      checkContainment(proposal, view, placesOf(write, located), path, authority)
+      if (write.op === 'put' || write.op === 'post') checkConfiguration(site, path, view, derived, authority)
     },
-    facts: view => removed ?? factsAbout(site, write.path, changedElements(view)),
+    facts: view => removed ?? factsAbout(site, path, changedElements(view)),
   })
-  const failures =
-    write.op === 'delete'
-      ? newFailures(model.registry, write.path, judged.failures, tree, located.target.element)
-      : judged.failures
-  await refuseFailures(
-    model.registry,
-    site.store,
-    { ...judged, failures },
-    { path: write.path, entries: derived.entries, status: write.op === 'delete' ? 409 : 422 },
-  )
+  const { failures } = asked.judgement
+  const { entries } = asked.derived
+  const follows = await consequencesOf(site, model, {
+    path,
+    judgement: {
+      ...asked.judgement,
+      failures:
+        write.op === 'delete' ? newFailures(model.registry, path, failures, tree, located.target.element) : failures,
+    },
+    entries,
+    status: write.op === 'delete' ? 409 : 422,
+    losses: asked.losses,
+    own: new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open: asked.open }]]),
+    cause: write.cause,
+  })
+  const changed = follows.own.get(path)
+  const { bytes, digest, derived, tag, facts, inserted, settle } = changed ? redraft(site, held, asked, changed) : asked
   const { ns, host } = site.settings
-  const event = mutationEvent(ns, host, describe(write, selectors, proposal, tag), write.cause, facts)
-  const rulesTouched = !sameDeclarations(derived.access, site.rules.document(write.path))
+  const event = mutationEvent(ns, host, describe(write, selectors, inserted, tag), write.cause, facts)
+  const rulesTouched = follows.rulesTouched || !sameDeclarations(derived.access, site.rules.document(path))
+  const { profile, access } = derived
   const result = await commitJudged(
     site,
     model,
-    judged,
+    follows,
     {
       changes: [
         {
           op: 'put',
-          path: write.path,
+          path,
           expect: resource.version,
           kind: 'document',
           content: { bytes },
@@ -208,21 +218,13 @@ async function commitEdit(
           ...(resource.language !== undefined && { language: resource.language }),
           ...storedForm(derived),
         },
+        ...follows.changes,
       ],
-      events: [event],
+      events: [event, ...follows.events],
       ...(accessVersion !== undefined && { requires: { access: located.accessVersion } }),
       ...(rulesTouched && { raises: ['access'] }),
     },
-    [
-      {
-        path: write.path,
-        bytes,
-        profile: derived.profile,
-        access: derived.access,
-        model: derived.model,
-        settle: () => proposal.settle(),
-      },
-    ],
+    [{ path, bytes, profile, access, model: derived.model, settle }, ...follows.settled],
   )
   if (!result.ok) return undefined
   const headers: Record<string, string> = {
@@ -234,7 +236,7 @@ async function commitEdit(
     return { status: 204, headers: { ...headers, ETag: contentTag(digest) } }
   headers['Content-Type'] = servedType(resource.type, true)
   headers['Content-Range'] = selectorContentRange(write.range.wire)
-  return { status: 206, headers, body: proposal.inserted }
+  return { status: 206, headers, body: inserted }
 }
 
 /** The elements whose children a write is about. */
@@ -270,10 +272,9 @@ function factsAbout(site: Site, path: string, keys: readonly Key[]): string {
   return elementFacts(site.rules, path, keys, site.onlookers(path))
 }
 
-function describe(write: ElementWrite, selectors: EventSelectors, proposal: ProposedEdit, tag: string | undefined) {
+function describe(write: ElementWrite, selectors: EventSelectors, body: string, tag: string | undefined) {
   const common = { selector: selectors.target, path: write.path }
   if (write.op === 'delete') return { ...common, method: 'DELETE' as const, body: '' }
-  const body = proposal.inserted
   const etag = tag === undefined ? {} : { etag: tag }
   if (write.op === 'put') return { ...common, ...etag, method: 'PUT' as const, body }
   if (write.op === 'post') return { ...common, ...etag, method: 'POST' as const, body, placement: write.placement }

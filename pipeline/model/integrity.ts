@@ -10,8 +10,8 @@ import type { ConstraintCase, ConstraintViolation } from './violations.ts'
 /** A guard with what is answered when it does not hold. */
 export interface Requirement {
   guard: Guard
-  which: ConstraintCase
-  violation: ConstraintViolation
+  /** Without an answer the write has been worked out on a state that has passed, and is to be worked out again. */
+  answer: { which: ConstraintCase; violation: ConstraintViolation } | undefined
 }
 
 /** Combinations of values of one composite group that are looked at for one instance. */
@@ -43,13 +43,15 @@ function* referencesOf(registry: Registry, instance: Instance, read: ReadValue):
       for (const value of valuesOf(instance, name, read)) {
         yield {
           guard: { any: types.map(type => [valueKey(type, references.property, value)]), expect: 'some' },
-          which: 'reference',
-          violation: {
-            constraintSelector: selectorOf([name]),
-            failedConstraint: `references(${name})`,
-            message: `No ${references.type} has the ${references.property} '${value}' that ${name} refers to`,
-            itemtype: schema.type,
-            properties: [name],
+          answer: {
+            which: 'reference',
+            violation: {
+              constraintSelector: selectorOf([name]),
+              failedConstraint: `references(${name})`,
+              message: `No ${references.type} has the ${references.property} '${value}' that ${name} refers to`,
+              itemtype: schema.type,
+              properties: [name],
+            },
           },
         }
       }
@@ -64,13 +66,15 @@ function* uniquenessOf(instance: Instance, read: ReadValue): Generator<Requireme
       for (const value of valuesOf(instance, name, read)) {
         yield {
           guard: { any: [[valueKey(schema.type, name, value)]], expect: 'single' },
-          which: 'unique',
-          violation: {
-            constraintSelector: selectorOf([name]),
-            failedConstraint: `unique(${name})`,
-            message: `Uniqueness violated: another ${schema.type} has the ${name} '${value}' already`,
-            itemtype: schema.type,
-            properties: [name],
+          answer: {
+            which: 'unique',
+            violation: {
+              constraintSelector: selectorOf([name]),
+              failedConstraint: `unique(${name})`,
+              message: `Uniqueness violated: another ${schema.type} has the ${name} '${value}' already`,
+              itemtype: schema.type,
+              properties: [name],
+            },
           },
         }
       }
@@ -88,13 +92,15 @@ function* uniquenessOf(instance: Instance, read: ReadValue): Generator<Requireme
             any: [combination.map(({ name, value }) => valueKey(schema.type, name, value))],
             expect: 'single',
           },
-          which: 'unique',
-          violation: {
-            constraintSelector: selectorOf(members),
-            failedConstraint: `unique-group(${group})`,
-            message: `Uniqueness violated: another ${schema.type} has the same ${told} already`,
-            itemtype: schema.type,
-            properties: members,
+          answer: {
+            which: 'unique',
+            violation: {
+              constraintSelector: selectorOf(members),
+              failedConstraint: `unique-group(${group})`,
+              message: `Uniqueness violated: another ${schema.type} has the same ${told} already`,
+              itemtype: schema.type,
+              properties: members,
+            },
           },
         }
       }
@@ -106,13 +112,15 @@ function* uniquenessOf(instance: Instance, read: ReadValue): Generator<Requireme
 function tooMany(itemtype: string, group: string, members: readonly string[]): Requirement {
   return {
     guard: { any: [], expect: 'some' },
-    which: 'unique',
-    violation: {
-      constraintSelector: selectorOf(members),
-      failedConstraint: `unique-group(${group})`,
-      message: `Uniqueness cannot be told: ${members.join(', ')} have more than ${COMBINATIONS} combinations of values`,
-      itemtype,
-      properties: members,
+    answer: {
+      which: 'unique',
+      violation: {
+        constraintSelector: selectorOf(members),
+        failedConstraint: `unique-group(${group})`,
+        message: `Uniqueness cannot be told: ${members.join(', ')} have more than ${COMBINATIONS} combinations of values`,
+        itemtype,
+        properties: members,
+      },
     },
   }
 }

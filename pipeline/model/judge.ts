@@ -142,7 +142,7 @@ export async function refuseFailures(
   const { failures, requirements } = judgement
   if (failures.length === 0) return
   const broken = await firstBroken(store, requirements, written.path, written.entries)
-  throw broken ? requirementFault(registry, broken) : shapeFault(registry, failures, written.status)
+  throw (broken && requirementFault(registry, broken)) ?? shapeFault(registry, failures, written.status)
 }
 
 export function shapeFault(registry: Registry, failures: readonly ShapeFailure[], status: 409 | 422): Fault {
@@ -155,6 +155,8 @@ export function shapeFault(registry: Registry, failures: readonly ShapeFailure[]
 }
 
 /** The answer when a requirement did not hold at the commit. */
-export function requirementFault(registry: Registry, { which, violation }: Requirement): Fault {
+export function requirementFault(registry: Registry, { answer }: Requirement): Fault | undefined {
+  if (!answer) return undefined
+  const { which, violation } = answer
   return constraintFault(registry.vocabulary.ns, which, [violation], which === 'restrict' ? 409 : 422)
 }

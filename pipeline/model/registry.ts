@@ -41,6 +41,7 @@ export class Registry {
   readonly #resolved = new Map<string, Schema | undefined>()
   #subtypes: Map<string, Set<string>> | undefined
   #referrers: Map<string, Referrer[]> | undefined
+  #guarded: Map<string, Set<string>> | undefined
   #shapes: Shape[] | undefined
 
   private constructor(parts: {
@@ -167,13 +168,33 @@ export class Registry {
     return subtypes
   }
 
-  /** Properties, of every schema that has them, that refer to a property of a type or of one it descends from. */
+  /** Properties, of every schema that has them, that refer to exactly this property of this type. */
   referrers(type: string, property: string): readonly Referrer[] {
-    if (!this.hasSchemas) return []
     this.#referrers ??= this.#collectReferrers()
-    const referrers = this.#referrers
-    const chain = this.schema(type)?.chain ?? [type]
-    return chain.flatMap(ancestor => referrers.get(`${ancestor}#${property}`) ?? [])
+    return this.#referrers.get(`${type}#${property}`) ?? []
+  }
+
+  /** Names of properties, by item type, whose values cannot go without anything happening (MOD-52). */
+  get guarded(): ReadonlyMap<string, ReadonlySet<string>> {
+    if (!this.#guarded) {
+      this.#guarded = new Map()
+      if (this.hasSchemas) this.#collectGuarded(this.#guarded)
+    }
+    return this.#guarded
+  }
+
+  #collectGuarded(guarded: Map<string, Set<string>>): void {
+    this.#referrers ??= this.#collectReferrers()
+    for (const referrers of this.#referrers.values()) {
+      for (const { reference } of referrers) {
+        if (reference.cascade === 'none') continue
+        for (const type of this.subtypes(reference.type)) {
+          const properties = guarded.get(type)
+          if (properties) properties.add(reference.property)
+          else guarded.set(type, new Set([reference.property]))
+        }
+      }
+    }
   }
 
   #collectReferrers(): Map<string, Referrer[]> {

@@ -1,0 +1,141 @@
+/** What a judged write brings about on the rest of the site, as part of its commit (MOD-52 to MOD-56). */
+
+import { setImmediate } from 'node:timers/promises'
+import { sameDeclarations } from './access/extract.ts'
+import { storedForm } from './derive.ts'
+import type { Cause } from './events.ts'
+import { Fault } from './fault.ts'
+import type { Held } from './held.ts'
+import { cascade, type OwnDocument } from './model/cascade.ts'
+import { firstBroken, type Requirement } from './model/integrity.ts'
+import { type Judgement, refuseFailures, requirementFault } from './model/judge.ts'
+import type { Loss } from './model/losses.ts'
+import type { WrittenPlace } from './model/place.ts'
+import { prepareTree, toSettled } from './prepared.ts'
+import type { Settled, Site } from './site.ts'
+import type { Change, Entry, EventDraft } from './store/store.ts'
+import { cloneTree } from './tree/clone.ts'
+import type { ModelState } from './write-check.ts'
+import { deleteEvent, putEvent } from './write-events.ts'
+
+/** A write that has been judged by itself. */
+export interface Judged {
+  /** Of the document that was judged. */
+  path: string
+  judgement: Judgement
+  /** What that document would hold. */
+  entries: readonly Entry[]
+  /** Status of broken shapes: 409 for DELETE (MOD-98). */
+  status: 409 | 422
+  /** Values that others may refer to and that go with the write. */
+  losses: readonly Loss[]
+  /** Documents that the write itself changes. */
+  own: ReadonlyMap<string, OwnDocument>
+  /** Whether a document goes with the write. */
+  isGone?(path: string): boolean
+  cause: Cause
+}
+
+export interface Consequences {
+  requirements: readonly Requirement[]
+  /** Documents of the write itself that are changed further; undefined where one is deleted after all. */
+  own: ReadonlyMap<string, WrittenPlace | undefined>
+  changes: readonly Change[]
+  events: readonly EventDraft[]
+  settled: readonly Settled[]
+  /** Rules or groups are among what changes. */
+  rulesTouched: boolean
+}
+
+/** Documents opened in a row before others get their turn. */
+const SLICE = 16
+
+/**
+ * @throws Fault when a shape is broken, a referrer forbids the write, or an effect would break something
+ */
+export async function consequencesOf(
+  site: Site,
+  { registry, host }: ModelState,
+  judged: Judged,
+): Promise<Consequences> {
+  const { path, judgement, entries, status, losses, own, cause } = judged
+  await refuseFailures(registry, site.store, judgement, { path, entries, status })
+  const { requirements } = judgement
+  const none = { requirements, own: new Map(), changes: [], events: [], settled: [], rulesTouched: false }
+  if (losses.length === 0) return none
+  const opened = new Map<string, Held>()
+  const open = async (other: string): Promise<WrittenPlace | undefined> => {
+    if (opened.size % SLICE === SLICE - 1) await setImmediate()
+    const held = await site.find(other)
+    if (!held?.isDocument) return undefined
+    if (held.profile?.utf8 === false)
+      throw new Fault(409, 'Conflict', 'A document that would have to follow this change is not valid UTF-8.')
+    opened.set(other, held)
+    return { document: cloneTree(site.tree(held)) }
+  }
+  const isGone = (other: string) => judged.isGone?.(other) ?? false
+  try {
+    const followed = await cascade(registry, host, { store: site.store, open, isGone }, losses, own)
+    const effects = [...followed.effects].filter(([other]) => !own.has(other))
+    return {
+      ...none,
+      requirements: [...requirements, ...followed.requirements],
+      own: new Map([...followed.effects].filter(([other]) => own.has(other))),
+      ...merged(effects.map(([other, place]) => effectOn(site, opened.get(other), other, place, cause))),
+    }
+  } catch (error) {
+    // What the write breaks by itself comes before what follows from it (MOD-53, MOD-112).
+    const broken = error instanceof Fault ? await firstBroken(site.store, requirements, path, entries) : undefined
+    throw (broken && requirementFault(registry, broken)) ?? error
+  }
+}
+
+type Effect = Pick<Consequences, 'changes' | 'events' | 'settled' | 'rulesTouched'>
+
+function merged(effects: readonly Effect[]): Effect {
+  return {
+    changes: effects.flatMap(({ changes }) => changes),
+    events: effects.flatMap(({ events }) => events),
+    settled: effects.flatMap(({ settled }) => settled),
+    rulesTouched: effects.some(({ rulesTouched }) => rulesTouched),
+  }
+}
+
+function effectOn(
+  site: Site,
+  held: Held | undefined,
+  path: string,
+  place: WrittenPlace | undefined,
+  cause: Cause,
+): Effect {
+  if (!held) throw new Error('An effect on a document that was not opened.')
+  const { resource } = held
+  const expect = resource.version
+  const rules = site.rules.document(path)
+  if (!place)
+    return {
+      changes: [{ op: 'delete', path, expect }],
+      events: [deleteEvent(site, path, cause)],
+      settled: [],
+      rulesTouched: rules !== undefined,
+    }
+  const prepared = prepareTree(site, resource.type, place.document, held.bytes)
+  const { language } = resource
+  return {
+    changes: [
+      {
+        op: 'put',
+        path,
+        expect,
+        kind: 'document',
+        content: prepared.content,
+        type: resource.type,
+        ...(language !== undefined && { language }),
+        ...storedForm(prepared.derived),
+      },
+    ],
+    events: [putEvent(site, path, prepared.digest, prepared.text, cause)],
+    settled: toSettled(path, prepared),
+    rulesTouched: !sameDeclarations(prepared.derived.access, rules),
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Referential actions: what happens on the rest of the site when the last item that holds a value loses it (MOD-52 to
+ * MOD-56). Everything is worked out before anything is committed; guards see to it that it is still true then.
+ */
+
+import { Fault } from '../fault.ts'
+import type { SiteStore } from '../store/store.ts'
+import type { CodeHost } from './code.ts'
+import { type Ended, follow, referringItems } from './effect.ts'
+import { entriesOf, valueKey } from './entries.ts'
+import type { Requirement } from './integrity.ts'
+import { itemElements, valueReader } from './items.ts'
+import { judgeCopy } from './judge.ts'
+import { holdingsOf, type Loss, lossesBetween } from './losses.ts'
+import type { WrittenPlace } from './place.ts'
+import type { Referrer, Registry } from './registry.ts'
+import { constraintFault } from './violations.ts'
+
+/** Documents that one write may change besides its own (MOD, section 15). */
+const MOST = 10_000
+
+/** A document that the write itself changes, as it would be stored without cascades. */
+export interface OwnDocument {
+  /** Keys of its entries. */
+  keys: ReadonlySet<string>
+  /** A copy that belongs to the cascade; never asked for when the document is gone. */
+  open(): Promise<WrittenPlace>
+}
+
+/** What the cascade needs of the site. */
+export interface CascadeSite {
+  store: Pick<SiteStore, 'lookup'>
+  /** A copy of a stored document that belongs to the cascade; undefined when it is gone. */
+  open(path: string): Promise<WrittenPlace | undefined>
+  /** Whether a document goes with the write. */
+  isGone(path: string): boolean
+}
+
+export interface Cascade {
+  requirements: Requirement[]
+  /** Documents that are changed, by path; undefined where one is deleted. Those of the write itself may be among them. */
+  effects: Map<string, WrittenPlace | undefined>
+}
+
+/** A document on its way through the cascade. */
+interface Working {
+  place: WrittenPlace | undefined
+  keys: ReadonlySet<string>
+  /** Whether an effect has changed it. */
+  changed: boolean
+  open(): Promise<WrittenPlace>
+}
+
+/**
+ * Follows what a write takes away.
+ *
+ * @param own documents that the write changes, by path
+ * @throws Fault 409 when a referrer forbids it, or an effect would break something (MOD-56)
+ */
+export async function cascade(
+  registry: Registry,
+  host: CodeHost,
+  site: CascadeSite,
+  losses: readonly Loss[],
+  own: ReadonlyMap<string, OwnDocument>,
+): Promise<Cascade> {
+  const requirements: Requirement[] = []
+  const working = new Map<string, Working>()
+  for (const [path, { keys, open }] of own) working.set(path, { place: undefined, keys, changed: false, open })
+  const waiting = [...losses]
+  const done = new Set<string>()
+
+  /** Paths of the documents that hold an entry with one of some keys, as things stand in the cascade. */
+  const holders = async (keys: readonly string[]): Promise<string[]> => {
+    const paths = new Set<string>()
+    for (const key of keys) {
+      for (const { path } of await site.store.lookup([key]))
+        if (!working.has(path) && !site.isGone(path)) paths.add(path)
+      for (const [path, { keys: held }] of working) if (held.has(key)) paths.add(path)
+    }
+    return [...paths].sort()
+  }
+
+  const open = async (path: string): Promise<Working | undefined> => {
+    const known = working.get(path)
+    if (known) {
+      known.place ??= await known.open()
+      return known
+    }
+    const place = await site.open(path)
+    if (!place) return undefined
+    if (working.size - own.size >= MOST) throw blocked(registry, undefined, MOST)
+    const opened: Working = { place, keys: keysOf(registry, place), changed: false, open: async () => place }
+    working.set(path, opened)
+    return opened
+  }
+
+  const apply = async (path: string, referrer: Referrer, ended: Ended): Promise<void> => {
+    const document = await open(path)
+    if (!document?.place) return
+    const before = holdingsOf(registry, document.place.document)
+    const outcome = follow(registry, document.place, referrer, ended)
+    if (outcome === 'unwritable') throw blocked(registry, referrer, 1)
+    document.changed = true
+    document.place = outcome === 'gone' ? undefined : outcome.place
+    document.keys = document.place ? keysOf(registry, document.place) : new Set()
+    const after = holdingsOf(registry, document.place?.document)
+    waiting.push(...lossesBetween(before, after, outcome === 'gone' ? [] : outcome.pairs))
+  }
+
+  const settle = async (target: string, { property, value, to }: Loss): Promise<void> => {
+    const referrers = registry.referrers(target, property)
+    if (!referrers.some(({ reference }) => reference.cascade !== 'none')) return
+    const held = [...registry.subtypes(target)].map(type => valueKey(type, property, value))
+    if ((await holders(held)).length > 0) {
+      requirements.push({ guard: { any: held.map(key => [key]), expect: 'some' }, answer: undefined })
+      return
+    }
+    requirements.push({ guard: { any: held.map(key => [key]), expect: 'none' }, answer: undefined })
+    const restricted = referrers.some(({ reference }) => reference.cascade === 'restrict')
+    for (const referrer of referrers) {
+      if (!restricted && referrer.reference.cascade !== 'follow') continue
+      const key = valueKey(referrer.schema.type, referrer.property.name, value)
+      const paths = await holders([key])
+      if (restricted && paths.length > 0) throw blocked(registry, referrer, await count(paths, referrer, value))
+      for (const path of paths) await apply(path, referrer, { value, to })
+      requirements.push({ guard: { any: [[key]], expect: 'none' }, answer: undefined })
+    }
+  }
+
+  const count = async (paths: readonly string[], referrer: Referrer, value: string): Promise<number> => {
+    let items = 0
+    for (const path of paths) {
+      const place = (await open(path))?.place
+      if (place) items += referringItems(registry, place, referrer, value).length
+    }
+    return items
+  }
+
+  for (let loss = waiting.shift(); loss; loss = waiting.shift()) {
+    for (const target of registry.schema(loss.type)?.chain ?? [loss.type]) {
+      const key = JSON.stringify([target, loss.property, loss.value])
+      if (done.has(key)) continue
+      done.add(key)
+      await settle(target, loss)
+    }
+  }
+  const effects = new Map<string, WrittenPlace | undefined>()
+  for (const [path, { place, changed }] of working) {
+    if (!changed) continue
+    effects.set(path, place && (await judged(registry, host, path, place, requirements)))
+  }
+  return { requirements, effects }
+}
+
+function keysOf(registry: Registry, { document }: WrittenPlace): Set<string> {
+  const entries = entriesOf(itemElements(document.root), valueReader(registry.vocabulary.ns))
+  return new Set(entries.flatMap(({ keys }) => keys))
+}
+
+/** Effects are writes, too: what would refuse them refuses the whole (MOD-56). */
+async function judged(
+  registry: Registry,
+  host: CodeHost,
+  path: string,
+  place: WrittenPlace,
+  requirements: Requirement[],
+): Promise<WrittenPlace> {
+  const refused = blocked(registry, undefined, 1)
+  try {
+    const { place: completed, judgement } = await judgeCopy({ registry, host, path }, place)
+    if (judgement.failures.length > 0) throw refused
+    const answer = { which: 'restrict' as const, violation: violationOf(undefined, 1) }
+    requirements.push(...judgement.requirements.map(({ guard }) => ({ guard, answer })))
+    return completed
+  } catch (error) {
+    if (error instanceof Fault && error.status === 422) throw refused
+    throw error
+  }
+}
+
+/** @param referrer the property that stands in the way; undefined when an effect would break something */
+function blocked(registry: Registry, referrer: Referrer | undefined, items: number): Fault {
+  return constraintFault(registry.vocabulary.ns, 'restrict', [violationOf(referrer, items)], 409)
+}
+
+function violationOf(referrer: Referrer | undefined, items: number) {
+  const are = items === 1 ? '1 item refers' : `${items} items refer`
+  if (!referrer)
+    return { constraintSelector: ':root', failedConstraint: 'cascade', message: `${are} to it and cannot follow` }
+  const { schema, property, reference } = referrer
+  return {
+    constraintSelector: `[itemprop='${reference.property}']`,
+    failedConstraint: `restrict(${property.name})`,
+    message: `${are} to this ${reference.property} by ${property.name}`,
+    itemtype: schema.type,
+    properties: [property.name],
+  }
+}
