@@ -38,8 +38,8 @@ export interface Judged {
 
 export interface Consequences {
   requirements: readonly Requirement[]
-  /** Documents of the write itself that are changed further; undefined where one is deleted after all. */
-  own: ReadonlyMap<string, WrittenPlace | undefined>
+  /** Documents of the write itself that are changed further. */
+  own: ReadonlyMap<string, WrittenPlace>
   changes: readonly Change[]
   events: readonly EventDraft[]
   settled: readonly Settled[]
@@ -80,7 +80,9 @@ export async function consequencesOf(
     return {
       ...none,
       requirements: [...requirements, ...followed.requirements],
-      own: new Map([...followed.effects].filter(([other]) => own.has(other))),
+      own: new Map(
+        [...followed.effects].flatMap(([other, place]) => (place && own.has(other) ? [[other, place]] : [])),
+      ),
       ...merged(effects.map(([other, place]) => effectOn(site, opened.get(other), other, place, cause))),
     }
   } catch (error) {

@@ -99,7 +99,7 @@ export async function cascade(
     const document = await open(path)
     if (!document?.place) return
     const before = holdingsOf(registry, document.place.document)
-    const outcome = follow(registry, document.place, referrer, ended)
+    const outcome = follow(registry, document.place, referrer, ended, own.has(path))
     if (outcome === 'unwritable') throw blocked(registry, referrer, 1)
     document.changed = true
     document.place = outcome === 'gone' ? undefined : outcome.place

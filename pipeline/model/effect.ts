@@ -54,14 +54,21 @@ export type Outcome =
  *
  * @param place in a document that belongs to the caller alone, and must not be used afterwards; its part says what
  *   earlier effects have touched
+ * @param isOwn the document is being written to: it stays even when its last item goes
  */
-export function follow(registry: Registry, place: WrittenPlace, referrer: Referrer, ended: Ended): Outcome {
+export function follow(
+  registry: Registry,
+  place: WrittenPlace,
+  referrer: Referrer,
+  ended: Ended,
+  isOwn: boolean,
+): Outcome {
   const { document } = place
   const revisions: Revision[] = []
   const staying: ElementNode[] = []
   for (const item of referringItems(registry, place, referrer, ended.value)) {
     if (ended.to === undefined && goes(referrer, item)) {
-      if (standsAlone(place, item.element)) return 'gone'
+      if (!isOwn && standsAlone(place, item.element)) return 'gone'
       revisions.push({ op: 'replace', element: item.element, by: [] })
       continue
     }
