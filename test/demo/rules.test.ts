@@ -10,16 +10,20 @@ const WRITES = ['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH']
 /** Fields of the configuration items of the site and how often each must occur. */
 const FIELDS: Record<string, Record<string, [least: number, most: number]>> = {
   [`${NS}/AuthorizationRule`]: { actor: [1, 9], resource: [1, 9], method: [1, 9], selector: [0, 1], action: [1, 1] },
+  [`${NS}/Group`]: { name: [1, 1], member: [1, 9] },
   [`${NS}/ShapeConstraint`]: { resource: [1, 9], selector: [1, 9], permit: [1, 99] },
 }
 
-const rules = extractAccess(parseDocument('html', text('/rules.html')), NS)?.rules ?? []
+const declared = extractAccess(parseDocument('html', text('/rules.html')), NS)
+const rules = declared?.rules ?? []
 const allowed = rules.filter(rule => rule.action[0] === 'Allow')
+/** What anybody may do who comes by. */
+const open = allowed.filter(rule => rule.actor.includes('*'))
 
 describe('Demo site, house rules', () => {
   it('are items of known types, with known properties, as many as the type asks for', () => {
     const items = pages.flatMap(({ document }) => [...document.querySelectorAll('[itemscope]')])
-    expect(items).to.have.length(8)
+    expect(items).to.have.length(14)
     for (const item of items) {
       const fields = FIELDS[item.getAttribute('itemtype') ?? '']
       const names = [...item.querySelectorAll('[itemprop]')].map(property => property.getAttribute('itemprop') ?? '')
@@ -42,17 +46,37 @@ describe('Demo site, house rules', () => {
       '* | Allow | POST | /guestbook.html | #entries',
       '* | Allow | PUT DELETE | /guestbook.html | #entries > li',
       '* | Allow | MOVE | /guestbook.html',
+      '* | Deny | GET | /members/*',
+      'users | Allow | GET | /members/*',
+      '* | Deny | GET | /editors/*',
+      'editors | Allow | GET | /editors/*',
+      'editors | Allow | PUT | /members/index.html | #notice',
       '* | Deny | PUT POST DELETE MOVE PATCH | /rules.html',
     ])
   })
 
   it('let visitors write into comments and guest book only, and by element only', () => {
-    const writes = allowed.filter(rule => rule.method.some(method => WRITES.includes(method) || method === '*'))
+    const writes = open.filter(rule => rule.method.some(method => WRITES.includes(method) || method === '*'))
     for (const rule of writes) {
       expect([ARTICLE, '/guestbook.html'], 'no pattern, and one of the two pages').to.include.members(rule.resource)
       // AMV-1: an element move needs a MOVE of the page; it must not bring whole-document methods along.
       if (rule.selector.length === 0) expect(rule.method).to.deep.equal(['MOVE'])
     }
+  })
+
+  it('GRP-1: the group that rules name is declared, with addresses', () => {
+    expect(declared?.groups.map(({ name, members }) => ({ name, members }))).to.deep.equal([
+      { name: 'editors', members: ['marit@bench.example', 'ines@bench.example'] },
+    ])
+  })
+
+  it('DEC-1: what is closed to everybody is open to somebody', () => {
+    const closed = rules.filter(rule => rule.action[0] === 'Deny' && rule.method.includes('GET'))
+    for (const { resource } of closed)
+      expect(
+        allowed.filter(rule => rule.resource.join() === resource.join()).flatMap(({ actor }) => actor),
+      ).to.have.length(1)
+    expect(closed).to.have.length(2)
   })
 
   it('AMV-3: no two paths allow MOVE, so no page can be moved away', () => {

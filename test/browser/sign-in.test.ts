@@ -1,0 +1,120 @@
+import { expect } from 'chai'
+import { after, afterEach, before, describe, it } from 'mocha'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type SignInSite, startSignInSite } from '../sign-in/fixture.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
+
+describe('Signing in with a browser', function () {
+  this.timeout(30_000)
+
+  let site: SignInSite
+  let browser: Browser
+  const contexts: BrowserContext[] = []
+
+  before(async () => {
+    const accounts = {
+      marit: { email: 'marit@bench.example', email_verified: true, name: 'Marit Osei' },
+      hanne: { email: 'hanne@example.com', email_verified: true, name: 'Hanne Tvedt' },
+    }
+    site = await startSignInSite({ demo: true, provider: { accounts } })
+    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
+  })
+  after(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map(context => context.close()))
+  })
+
+  async function visit(path: string, baseURL = site.server.url): Promise<Page> {
+    const context = await browser.newContext({ baseURL })
+    contexts.push(context)
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    await page.goto(path)
+    return page
+  }
+  const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent()
+
+  async function signIn(page: Page, name: string): Promise<void> {
+    await page.getByRole('textbox').fill(name)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  it('OIDC-2 OIDC-6 from the refusal through the provider to the page asked for, and out again', async () => {
+    const page = await visit('/members/')
+    expect(await heading(page)).to.equal('401 Unauthorized')
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    expect(await heading(page)).to.equal('Who are you?')
+    expect(new URL(page.url()).origin).to.equal(site.oidc.issuer)
+    await signIn(page, 'hanne')
+    await page.waitForURL(site.url('/members/'))
+    expect(await heading(page)).to.equal('Members’ corner')
+    const [cookie] = await page.context().cookies(site.server.url)
+    expect(cookie).to.include({ name: 'platform_session', httpOnly: true, sameSite: 'Lax', path: '/' })
+
+    await page.getByRole('link', { name: 'editors’ desk' }).click()
+    expect(await heading(page)).to.equal('403 Forbidden')
+    expect(await page.getByRole('link', { name: 'Sign in' }).count()).to.equal(0)
+
+    await page.goto('/members/')
+    await page.getByRole('link', { name: 'Sign out' }).click()
+    await page.waitForURL(site.url('/'))
+    await page.goto('/members/')
+    expect(await heading(page)).to.equal('401 Unauthorized')
+  })
+
+  it('GRP-2 the group of editors opens their desk to those who are in it', async () => {
+    const page = await visit('/editors/')
+    expect(await heading(page)).to.equal('401 Unauthorized')
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await signIn(page, 'marit')
+    await page.waitForURL(site.url('/editors/'))
+    expect(await heading(page)).to.equal('Editors’ desk')
+    const allowed = await page.evaluate(async () => {
+      const notice = await fetch('/members/', {
+        method: 'PUT',
+        headers: { Range: 'selector=#notice', 'Content-Type': 'text/html' },
+        body: '<p id="notice">No walk this month.</p>',
+      })
+      const whole = await fetch('/members/', { method: 'PUT', body: 'x' })
+      return [notice.status, whole.status]
+    })
+    expect(allowed).to.deep.equal([206, 403])
+    await page.goto('/members/')
+    expect(await page.locator('#notice').textContent()).to.equal('No walk this month.')
+  })
+
+  it('OIDC-6 who cancels is told what happened, and can try again', async () => {
+    const page = await visit('/members/')
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('You were not signed in').waitFor()
+    await page.getByRole('link', { name: 'Try again' }).click()
+    await signIn(page, 'hanne')
+    await page.waitForURL(site.url('/members/'))
+    expect(await heading(page)).to.equal('Members’ corner')
+  })
+
+  describe('without a provider', () => {
+    let plain: TestServer
+    before(async () => {
+      plain = await startServer({ demo: true })
+    })
+    after(() => plain?.close())
+
+    it('OIDC-9 DENY-2 the members’ corner says why nobody comes in, and the door says it again', async () => {
+      const page = await visit('/members/', plain.url)
+      expect(await heading(page)).to.equal('401 Unauthorized')
+      await page.getByText('no identity provider yet').waitFor()
+      await page.getByRole('link', { name: 'Sign in' }).click()
+      expect(await heading(page)).to.equal('404 Not Found')
+      await page.getByText('No identity provider is configured').waitFor()
+      await page.getByRole('link', { name: 'Go to the start page' }).click()
+      expect(new URL(page.url()).pathname).to.equal('/')
+    })
+  })
+})
