@@ -47,6 +47,11 @@ export interface Consequences {
   rulesTouched: boolean
 }
 
+/** The consequences of a write that nobody depends on. */
+export function nothingFollows(requirements: readonly Requirement[]): Consequences {
+  return { requirements, own: new Map(), changes: [], events: [], settled: [], rulesTouched: false }
+}
+
 /** Documents opened in a row before others get their turn. */
 const SLICE = 16
 
@@ -61,8 +66,7 @@ export async function consequencesOf(
   const { path, judgement, entries, status, losses, own, cause } = judged
   await refuseFailures(registry, site.store, judgement, { path, entries, status })
   const { requirements } = judgement
-  const none = { requirements, own: new Map(), changes: [], events: [], settled: [], rulesTouched: false }
-  if (losses.length === 0) return none
+  if (losses.length === 0) return nothingFollows(requirements)
   const opened = new Map<string, Held>()
   const open = async (other: string): Promise<WrittenPlace | undefined> => {
     if (opened.size % SLICE === SLICE - 1) await setImmediate()
@@ -78,7 +82,6 @@ export async function consequencesOf(
     const followed = await cascade(registry, host, { store: site.store, open, isGone }, losses, own)
     const effects = [...followed.effects].filter(([other]) => !own.has(other))
     return {
-      ...none,
       requirements: [...requirements, ...followed.requirements],
       own: new Map(
         [...followed.effects].flatMap(([other, place]) => (place && own.has(other) ? [[other, place]] : [])),

@@ -9,6 +9,7 @@ import { type Judgement, judge, judgeCopy, judgeShapes, refuseFailures } from '.
 import { holdingsOf, lossesBetween, pairItems } from './model/losses.ts'
 import { type Prepared, prepareTree } from './prepared.ts'
 import type { Site } from './site.ts'
+import type { Entry } from './store/store.ts'
 import { cloneTree } from './tree/clone.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { ModelState } from './write-check.ts'
@@ -89,32 +90,32 @@ export async function consequencesOfRemoval(
   model: ModelState,
   removed: readonly Held[],
   cause: Cause,
+  isGone: (path: string) => boolean = path => removed.some(({ resource }) => resource.path === path),
 ): Promise<Consequences> {
   const { registry } = model
   const documents = registry.guarded.size > 0 ? removed.filter(held => held.isDocument) : []
   const losses = documents.flatMap(held => lossesBetween(holdingsOf(registry, site.tree(held)), new Map(), []))
-  const paths = new Set(removed.map(({ resource }) => resource.path))
-  const [path = ''] = paths
+  const path = removed[0]?.resource.path ?? ''
   const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map(), cause }
-  return consequencesOf(site, model, { ...judged, isGone: other => paths.has(other) })
+  return consequencesOf(site, model, { ...judged, isGone })
 }
 
 /**
- * Judges a document that comes to another place as it is: by the shapes there; one that has not been a document before by
- * its schemas as well, without adding to it.
+ * Judges a document that comes to another place as it is: by the shapes there; where it is new to the site by its schemas
+ * as well, without adding to it.
  *
- * @param moved `derived` tells that it is a document for the first time; without a tree it is none
+ * @param arriving `entries` of a copy, or of a file that has not been a document before; without a tree it is none
  * @throws Fault 422
  */
 export async function judgeMoved(
   site: Site,
   { registry }: ModelState,
   path: string,
-  { tree, derived }: Pick<Prepared, 'tree' | 'derived'>,
+  { tree, entries }: { tree?: TreeDocument | undefined; entries?: readonly Entry[] | undefined },
 ): Promise<Judgement> {
   if (!tree) return NOTHING
   const place = { document: tree }
-  const judged = derived ? judge(registry, path, place) : { ...NOTHING, failures: judgeShapes(registry, path, place) }
-  await refuseFailures(registry, site.store, judged, { path, entries: derived?.entries ?? [], status: 422 })
+  const judged = entries ? judge(registry, path, place) : { ...NOTHING, failures: judgeShapes(registry, path, place) }
+  await refuseFailures(registry, site.store, judged, { path, entries: entries ?? [], status: 422 })
   return judged
 }

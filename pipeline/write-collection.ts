@@ -4,16 +4,19 @@
  */
 
 import { commitLoop } from './commit.ts'
+import { nothingFollows } from './consequences.ts'
 import { storedForm } from './derive.ts'
 import type { Cause } from './events.ts'
 import { Fault } from './fault.ts'
 import { kindOf, storedType } from './http/media.ts'
+import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
 import { prepareDocument, toSettled } from './prepared.ts'
 import type { Settled, Site } from './site.ts'
 import { parentOf } from './store/paths.ts'
 import type { Change, CommitResult, EventDraft, Expectation, Property, Resource } from './store/store.ts'
 import { ZERO } from './store/tags.ts'
 import { decode } from './tree/document.ts'
+import { commitJudged, modelState } from './write-check.ts'
 import { bytesOf } from './write-document.ts'
 import { deleteEvent, putEvent } from './write-events.ts'
 
@@ -81,11 +84,19 @@ export async function removeTree(site: Site, { path, cause, check }: TreeRemoval
       await check?.()
       const events: EventDraft[] = []
       for await (const file of site.store.walk(path)) events.push(deleteEvent(site, file.path, cause))
-      const result = await site.commit({
-        changes: [{ op: 'delete', path, expect: stateOf(collection) }],
-        events,
-        ...raisedBy(site, [path]),
-      })
+      const model = modelState(site)
+      const follows = await consequencesOfLoss(site, model, collection, cause)
+      const result = await commitJudged(
+        site,
+        model,
+        follows,
+        {
+          changes: [{ op: 'delete', path, expect: stateOf(collection) }, ...follows.changes],
+          events: [...events, ...follows.events],
+          ...raisedBy(site, [path], follows.rulesTouched),
+        },
+        [...follows.settled],
+      )
       return settled(result)
     }),
   )
@@ -131,10 +142,21 @@ export async function transferTree(
         )
       const { changes, settles } = await changesOf(site, transfer, source, replaced)
       const events = await eventsOf(site, transfer, source, replaced)
-      const touched = settles.some(({ access }) => access !== undefined)
-      const result = await site.commit(
-        { changes, events, ...(touched ? { raises: ['access'] } : raisedBy(site, [from, to, otherForm(to)])) },
-        settles,
+      const model = modelState(site)
+      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settles[0]?.settle?.() })
+      const follows = replaced ? await consequencesOfLoss(site, model, replaced, transfer.cause) : nothingFollows([])
+      if (transfer.op === 'move') refuseEntangled(follows, from)
+      const touched = follows.rulesTouched || settles.some(({ access }) => access !== undefined)
+      const result = await commitJudged(
+        site,
+        model,
+        { requirements: [...arriving, ...follows.requirements] },
+        {
+          changes: [...changes, ...follows.changes],
+          events: [...events, ...follows.events],
+          ...raisedBy(site, [from, to, otherForm(to)], touched),
+        },
+        [...settles, ...follows.settled],
       )
       const done = settled(result)
       return done && { replaced, resource: done.resources.get(to) }
@@ -153,8 +175,8 @@ function stateOf(resource: Resource): Expectation {
 }
 
 /** The counter of rules rises when a document that declares some comes or goes. */
-function raisedBy(site: Site, paths: readonly string[]): { raises?: string[] } {
-  return paths.some(path => site.rules.documentsUnder(path).length > 0) ? { raises: ['access'] } : {}
+function raisedBy(site: Site, paths: readonly string[], touched: boolean): { raises?: string[] } {
+  return touched || paths.some(path => site.rules.documentsUnder(path).length > 0) ? { raises: ['access'] } : {}
 }
 
 /** A conflict that another attempt can solve is undefined. */

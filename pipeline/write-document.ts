@@ -274,7 +274,10 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
       const { held, taken } = await check(decided)
       const { changes, settles, text, prepared } = await relocation(site, write, held, taken)
       const model = modelState(site)
-      const judged = await judgeMoved(site, model, to, prepared ?? (held.isDocument ? { tree: site.tree(held) } : {}))
+      const judged = await judgeMoved(site, model, to, {
+        tree: prepared?.tree ?? (held.isDocument ? site.tree(held) : undefined),
+        entries: prepared?.derived?.entries,
+      })
       const collections = taken ? [] : await missingCollections(site, to)
       const rulesTouched = [path, to].some(p => site.rules.document(p) !== undefined) || settles.some(s => s.access)
       const result = await commitJudged(

@@ -1,6 +1,5 @@
 /** What a proposed document is put through before it may be committed, in the order of MOD-112. */
 
-import { pathNames } from '../access/glob.ts'
 import type { Fault } from '../fault.ts'
 import type { Entry, SiteStore } from '../store/store.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -10,7 +9,6 @@ import { firstBroken, integrityOf, type Requirement } from './integrity.ts'
 import { type ReadValue, valueReader } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
-import { appliesTo } from './shape.ts'
 import { checkShapes, type ShapeFailure } from './shape-check.ts'
 import { checkItemValidators, checkValidators } from './validators.ts'
 import { constraintFault, type SchemaViolation, schemaFault } from './violations.ts'
@@ -88,12 +86,7 @@ export function judgeShapes(
   place: WrittenPlace,
   except?: ElementNode,
 ): ShapeFailure[] {
-  const names = pathNames(path)
-  return checkShapes(
-    registry.shapes.filter(shape => appliesTo(shape, names)),
-    place,
-    except,
-  )
+  return checkShapes(registry.shapesAt(path), place, except)
 }
 
 /**

@@ -4,10 +4,11 @@
  * documents together is worked out when it is first asked for.
  */
 
+import { pathNames } from '../access/glob.ts'
 import { PersistentMap } from '../access/persistent-map.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
 import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
-import { compileShapes, type Shape } from './shape.ts'
+import { appliesTo, compileShapes, type Shape } from './shape.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** A declaration with its place; the first by path and position wins (MOD-6). */
@@ -115,6 +116,12 @@ export class Registry {
       .sort(([a], [b]) => comparePaths(a, b))
       .flatMap(([, { shapes }]) => shapes)
     return this.#shapes
+  }
+
+  /** Shapes that speak of a path. */
+  shapesAt(path: string): readonly Shape[] {
+    const names = pathNames(path)
+    return this.shapes.filter(shape => appliesTo(shape, names))
   }
 
   /** The schema that governs items of a type. */

@@ -1,0 +1,103 @@
+/** Whole trees judged by the site's data model: collections and files that the mount removes, copies and moves (MOD-110). */
+
+import { setImmediate } from 'node:timers/promises'
+import { type Consequences, nothingFollows } from './consequences.ts'
+import { deriveTree } from './derive.ts'
+import type { Cause } from './events.ts'
+import { Fault } from './fault.ts'
+import type { Held } from './held.ts'
+import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
+import { typeKey } from './model/entries.ts'
+import type { Requirement } from './model/integrity.ts'
+import type { Site } from './site.ts'
+import type { Resource } from './store/store.ts'
+import type { TreeDocument } from './tree/nodes.ts'
+import type { ModelState } from './write-check.ts'
+
+/** Documents looked at in a row before others get their turn. */
+const SLICE = 16
+
+/**
+ * What follows when a file, or a collection with everything below it, goes.
+ *
+ * @throws Fault 409 when a referrer forbids it
+ */
+export async function consequencesOfLoss(
+  site: Site,
+  model: ModelState,
+  removed: Resource,
+  cause: Cause,
+): Promise<Consequences> {
+  const within = (path: string) => path === removed.path || (isCollection(removed) && path.startsWith(removed.path))
+  const paths = new Set<string>()
+  for (const type of model.registry.guarded.keys()) {
+    for (const { path } of await site.store.lookup([typeKey(type)])) if (within(path)) paths.add(path)
+  }
+  if (paths.size === 0) return nothingFollows([])
+  const documents: Held[] = []
+  for (const path of paths) {
+    const held = await site.find(path)
+    if (held) documents.push(held)
+    if (documents.length % SLICE === 0) await setImmediate()
+  }
+  return consequencesOfRemoval(site, model, documents, cause, within)
+}
+
+/** A file or collection on its way to another place. */
+export interface Arrival {
+  op: 'move' | 'copy'
+  source: Resource
+  /** In the form of the source. */
+  to: string
+  /** Members come along. */
+  deep: boolean
+  /** A file that becomes a document by its new name. */
+  retyped: TreeDocument | undefined
+}
+
+/**
+ * Judges what arrives: all of it by the shapes of its new place, copies by schemas, uniqueness and references as well.
+ *
+ * @returns what the commit has to require
+ * @throws Fault 422
+ */
+export async function judgeArrival(
+  site: Site,
+  model: ModelState,
+  { op, source, to, deep, retyped }: Arrival,
+): Promise<readonly Requirement[]> {
+  const { registry } = model
+  const typed = (op === 'copy' || retyped !== undefined) && registry.hasSchemas
+  if (!typed && registry.shapes.length === 0) return []
+  if (retyped) {
+    const { entries } = deriveTree(retyped, site.settings)
+    return (await judgeMoved(site, model, to, { tree: retyped, entries })).requirements
+  }
+  const requirements: Requirement[] = []
+  let looked = 0
+  const judge = async (file: Resource) => {
+    const held = await site.find(file.path)
+    if (!held?.isDocument) return
+    const path = to + file.path.slice(source.path.length)
+    const governed = typed && held.profile?.types.some(type => registry.schema(type))
+    if (!governed && registry.shapesAt(path).length === 0) return
+    if (++looked % SLICE === 0) await setImmediate()
+    const tree = site.tree(held)
+    const { entries } = governed ? deriveTree(tree, site.settings) : { entries: undefined }
+    requirements.push(...(await judgeMoved(site, model, path, { tree, entries })).requirements)
+  }
+  if (!isCollection(source)) await judge(source)
+  else if (deep) for await (const file of site.store.walk(source.path)) await judge(file)
+  return requirements
+}
+
+function isCollection({ kind }: Resource): boolean {
+  return kind === 'collection'
+}
+
+/** @throws Fault 409 when what follows would change a document that is moved in the same step */
+export function refuseEntangled({ changes }: Consequences, from: string): void {
+  const isEntangled = changes.some(change => 'path' in change && (change.path === from || change.path.startsWith(from)))
+  if (isEntangled)
+    throw new Fault(409, 'Conflict', 'What is moved refers to what it would replace. Change the reference first.')
+}
