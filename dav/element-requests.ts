@@ -42,7 +42,7 @@ export async function readElements(exchange: Exchange, range: SelectorRange): Pr
   return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-cache, no-transform' } }
 }
 
-/** PUT, POST and DELETE with a selector range. */
+/** PUT, POST and DELETE with a selector range; the caller has checked the scope. */
 export async function writeElements(exchange: Exchange, op: 'put' | 'post' | 'delete'): Promise<Answer> {
   checkBodyFields(exchange)
   const range = selectorRange(exchange, 400)
@@ -54,6 +54,7 @@ export async function writeElements(exchange: Exchange, op: 'put' | 'post' | 'de
 
 /** MOVE with `Range` and `Destination-Range`. @param to decoded path of the destination */
 export async function moveElement(exchange: Exchange, to: string): Promise<Answer> {
+  checkWritable(exchange.visitor.scope, exchange.path)
   const destinationRange = header(exchange, 'destination-range')
   if (header(exchange, 'range') === undefined || destinationRange === undefined)
     throw new Fault(422, 'MoveMissingHeaders', 'Range and Destination-Range belong together.')
@@ -68,7 +69,6 @@ type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | '
 
 async function write(exchange: Exchange, particulars: Particulars<ElementWrite>): Promise<Answer> {
   const { mount, path, visitor, request } = exchange
-  checkWritable(visitor.scope, path)
   await checkLocks(exchange, path, 'content')
   await requireDocument(exchange)
   const authority = scopeAuthority(visitor.scope)

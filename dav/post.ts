@@ -4,8 +4,10 @@ import type { Answer } from '../pipeline/answer.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { writeElements } from './element-requests.ts'
 import { type Exchange, header } from './exchange.ts'
+import { checkWritable } from './scope-authority.ts'
 
 export async function post(exchange: Exchange): Promise<Answer> {
+  checkWritable(exchange.visitor.scope, exchange.path)
   if (header(exchange, 'range') === undefined)
     throw new Fault(422, 'InvalidRange', 'POST needs Range: selector=<css> here.')
   return writeElements(exchange, 'post')
