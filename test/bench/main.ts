@@ -5,10 +5,12 @@ import { cpus, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { benchHttp, HEAD as HTTP_HEAD } from './http/bench.ts'
+import { benchLive, HEAD as LIVE_HEAD } from './live/bench.ts'
 import { type Row, table } from './support/table.ts'
 
 const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: string) => void) => Promise<Row[]> }> = {
   http: { title: 'The public surface', head: HTTP_HEAD, run: benchHttp },
+  live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },
 }
 
 const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true })

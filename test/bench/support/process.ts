@@ -18,7 +18,9 @@ export function onCore(side: 'server' | 'client', command: string[]): string[] {
 
 export interface ServerProcess {
   url: string
-  /** Largest resident memory so far, in MB. */
+  /** Resident memory, in MB. */
+  memory(): number
+  /** The largest so far, in MB. */
   peakMemory(): number
   stop(): Promise<void>
 }
@@ -36,12 +38,14 @@ export async function startProcess(command: string[], env: Record<string, string
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const url = await readyUrl(child)
+  const megabytes = (field: string) => {
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
+  }
   return {
     url,
-    peakMemory: () => {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-      return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
-    },
+    memory: () => megabytes('VmRSS'),
+    peakMemory: () => megabytes('VmHWM'),
     stop: async () => {
       const gone = new Promise(resolve => child.once('exit', resolve))
       child.kill('SIGTERM')
