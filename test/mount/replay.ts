@@ -38,7 +38,7 @@ export interface Expected {
   body?: string | RegExp
   /** Of a multistatus, by path: a value, a pattern of it, or the status of its `propstat`. */
   props?: Readonly<Record<string, Readonly<Record<string, string | RegExp | number>>>>
-  /** The multistatus has these paths and no others, in this order. */
+  /** The multistatus has these paths and no others, in any order; slashes at their ends do not count. */
   paths?: readonly string[]
   /** What later steps use. */
   keep?: Readonly<Record<string, 'token of the body' | 'token of the header' | 'etag' | 'last-modified'>>
@@ -115,7 +115,8 @@ export async function play(
       played.push({ request, problems })
     }
   } catch (error) {
-    played.push({ request: 'preparation', problems: [String(error)] })
+    const left = replay.steps.slice(played.length)
+    played.push(...left.map(([request]) => ({ request, problems: [`preparation: ${error}`] })))
   } finally {
     line.close()
   }
@@ -197,14 +198,15 @@ function compareProperties(
   here: string,
 ): string[] {
   const problems: string[] = []
-  const responses = readMultistatus(text)
+  const responses = new Map([...readMultistatus(text)].map(([path, properties]) => [bare(path), properties]))
   const place = decodeURIComponent(here)
   if (paths) {
-    const came = [...responses.keys()].map(path => (path.startsWith(place) ? path.slice(place.length) : path))
-    if (came.join('\n') !== paths.join('\n')) problems.push(`paths ${came.join(' ')}`)
+    const came = [...responses.keys()].map(path => (path.startsWith(place) ? path.slice(place.length) : path)).sort()
+    const wanted = paths.map(bare).sort()
+    if (came.join('\n') !== wanted.join('\n')) problems.push(`paths ${came.join(' ')}`)
   }
   for (const [path, wanted] of Object.entries(props)) {
-    const properties = responses.get(path.startsWith('~') ? path.slice(1) : place + path)
+    const properties = responses.get(bare(place + path))
     if (!properties) problems.push(`nothing about ${path}: ${[...responses.keys()].join(' ')}`)
     for (const [name, value] of Object.entries(wanted)) {
       const property = properties?.get(name)
@@ -216,6 +218,10 @@ function compareProperties(
     }
   }
   return problems
+}
+
+function bare(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 function agrees(came: string | undefined, wanted: string | RegExp): boolean {

@@ -18,6 +18,8 @@ export function onCore(side: 'server' | 'client', command: string[]): string[] {
 
 export interface ServerProcess {
   url: string
+  /** All addresses of the line that said it is ready, without slash at their ends. */
+  urls: readonly string[]
   /** Resident memory, in MB. */
   memory(): number
   /** The largest so far, in MB. */
@@ -37,13 +39,14 @@ export async function startProcess(command: string[], env: Record<string, string
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const url = await readyUrl(child)
+  const urls = await readyUrls(child)
   const megabytes = (field: string) => {
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
     return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
   }
   return {
-    url,
+    url: urls[0] ?? '',
+    urls,
     memory: () => megabytes('VmRSS'),
     peakMemory: () => megabytes('VmHWM'),
     stop: async () => {
@@ -54,13 +57,13 @@ export async function startProcess(command: string[], env: Record<string, string
   }
 }
 
-function readyUrl(child: ChildProcess): Promise<string> {
+function readyUrls(child: ChildProcess): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let text = ''
     child.stdout?.on('data', (chunk: Buffer) => {
       if (text.length < 65_536) text += chunk.toString()
-      const url = /^ready\b.*?(https?:\/\/[^\s/]+)/m.exec(text)?.[1]
-      if (url) resolve(url)
+      const line = /^ready\b.*\n/m.exec(text)?.[0]
+      if (line) resolve(Array.from(line.matchAll(/https?:\/\/[^\s/]+/g), ([url]) => url))
     })
     child.once('exit', code => reject(new Error(`the server ended with ${code}: ${text}`)))
   })

@@ -24,7 +24,7 @@ export const LINUX: Replay[] = [
         {
           status: 207,
           paths: ['/', '/a.txt'],
-          props: { '/a.txt': { getetag: /^"/, getcontentlength: '1', resourcetype: '', [EXECUTABLE]: 404 } },
+          props: { '/a.txt': { getetag: /^"/, getcontentlength: '1', resourcetype: '' } },
         },
       ],
       [

@@ -77,7 +77,7 @@ export const WINDOWS: Replay[] = [
         propertyupdate(...TIMES),
         allSet('/page.html', TIMES),
       ],
-      ['HEAD /page.html', PLAIN, undefined, { status: 200, headers: { 'content-length': '0' } }],
+      ['HEAD /page.html', PLAIN, undefined, 200],
       ['visitor GET /page.html', {}, undefined, 404],
       ['PUT /page.html', { ...PLAIN, If: '(<{T}>)' }, page('From Windows'), 204],
       [
