@@ -17,6 +17,7 @@ import { remove } from './delete.ts'
 import { withoutPrefix } from './destination.ts'
 import { errorAnswer } from './error-answer.ts'
 import type { Exchange } from './exchange.ts'
+import { explainAccess, explainPath } from './explain.ts'
 import { get } from './get.ts'
 import { isServerOwned, reserved } from './guard.ts'
 import { judgeIf } from './if-gate.ts'
@@ -116,6 +117,7 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
     answerPreflight(parts),
     authenticate,
     readTarget(parts),
+    explainRules,
     guardReserved,
     checkLength(parts),
     knowMethod,
@@ -214,6 +216,15 @@ function readTarget({ prefix }: MountParts): Step {
       await next()
     }
   }
+}
+
+/** The one address of the server's own below the mount (SEC-5). */
+const explainRules: Step = async ({ req, state }, next) => {
+  const { mount, visitor, path } = state
+  const asked = mount && visitor && path === explainPath(mount) && (req.method === 'GET' || req.method === 'HEAD')
+  if (!asked) return next()
+  const [, query = ''] = (req.url ?? '').split('?', 2)
+  state.answer = await explainAccess(mount, visitor, query, req.headers.accept)
 }
 
 const guardReserved: Step = ({ req, state }, next) => {

@@ -228,8 +228,13 @@ export class Access {
   }
 
   #groupsOf(actor: Actor): readonly Group[] {
-    const name = actor.form === 'lookup' ? this.#render(actor.parts) : 'name' in actor ? actor.name : undefined
+    const name = this.nameOf(actor)
     return name === undefined ? [] : this.rules.groupsNamed(name)
+  }
+
+  /** What an actor value says after its lookups; undefined for the forms that name nobody. */
+  nameOf(actor: Actor): string | undefined {
+    return actor.form === 'lookup' ? this.#render(actor.parts) : 'name' in actor ? actor.name : undefined
   }
 
   #match(method: string | undefined, path: string): MatchingRule[] {

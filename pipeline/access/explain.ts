@@ -1,7 +1,8 @@
 /** Why a request would be allowed or refused (SEC-5): the rules that matched, and what came of them. */
 
 import { type Access, applies, type Decision, type Key, type PermitOptions, type Tier } from './decision.ts'
-import type { Actor } from './rules.ts'
+import { verifiedEmail } from './principal.ts'
+import type { Actor, Rule } from './rules.ts'
 
 export interface ExplainedRule {
   /** Path of the document that holds the rule, and the rule's place among those of the document. */
@@ -18,6 +19,10 @@ export interface ExplainedRule {
   selector?: string
   /** Whether the rule counts for the element; a resource-level rule always does. */
   applies: boolean
+  /** It applies, and no rule of a higher tier does: the outcome is that of these rules. */
+  decides: boolean
+  /** By what the rule matches the requester, such as `the user name ann`. */
+  why: string
 }
 
 export interface Explanation {
@@ -43,8 +48,10 @@ export function explain(
   options: PermitOptions = {},
 ): Explanation {
   const matching = access.matching(method, path)
+  const deciding = Math.max(...matching.filter(match => applies(match, key)).map(({ tier }) => tier))
   const rules = matching.map(match => {
     const { rule, tier, scope } = match
+    const counts = applies(match, key)
     return {
       document: rule.document,
       order: rule.order,
@@ -54,7 +61,9 @@ export function explain(
       resources: rule.patterns.map(pattern => pattern.source),
       methods: [...rule.methods],
       ...(scope ? { selector: scope.text } : {}),
-      applies: applies(match, key),
+      applies: counts,
+      decides: counts && tier === deciding,
+      why: reasonOf(access, rule, tier),
     }
   })
   rules.sort((a, b) => b.tier - a.tier || a.document.localeCompare(b.document, 'en') || a.order - b.order)
@@ -65,6 +74,33 @@ export function explain(
     permitted: access.permit(method, path, key, options),
     rules,
   }
+}
+
+/** Why a rule is for the requester: by the first of its values that gives it its tier. */
+function reasonOf(access: Access, { actors, allow }: Rule, tier: Tier): string {
+  for (const actor of actors) {
+    const reason = matched(access, actor, allow)
+    if (reason?.tier === tier) return reason.text
+  }
+  return 'a value of the rule'
+}
+
+function matched(access: Access, actor: Actor, allow: boolean): { tier: Tier; text: string } | undefined {
+  const { principal } = access.requester
+  if (actor.form === 'everybody') return { tier: 0, text: 'everybody' }
+  if (!principal) return undefined
+  if (actor.form === 'signed-in') return { tier: actor.tier, text: 'everybody who is signed in' }
+  const name = access.nameOf(actor)
+  if (name === undefined || name === '') return undefined
+  if (actor.form !== 'role') {
+    if (name === principal.sub) return { tier: 3, text: `the user name ${name}` }
+    if (name === verifiedEmail(principal)) return { tier: 1, text: `the verified email ${name}` }
+  }
+  if (principal.roles.includes(name)) return { tier: 1, text: `the role ${name}` }
+  const group = access.rules.groupsNamed(name).find(candidate => access.membership.includes(candidate))
+  if (group) return { tier: 1, text: `a member of the group ${name} in ${group.document}` }
+  const open = access.membership.holds(name, access.rules) === undefined && !allow
+  return open ? { tier: 1, text: `the group ${name}, which was not asked` } : undefined
 }
 
 function actorText(actor: Actor): string {

@@ -35,6 +35,8 @@ export interface Command {
   summary: string
   /** Names of what follows the options, such as `FOLDER`. */
   positionals: readonly string[]
+  /** Options that may be written instead of a positional, by its name. */
+  spelledOut?: Readonly<Record<string, string>>
   options: Readonly<Record<string, Option>>
   /** More about it, in lines of at most 80 characters. */
   details: readonly string[]
@@ -85,19 +87,20 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
       )
     }
   }
-  const { positionals: names } = command
-  if (positionals.length > names.length) {
-    throw new UsageError(`"${positionals[names.length]}" is too much`, command.name)
-  }
-  const missing = names[positionals.length]
-  if (missing !== undefined) throw new UsageError(`${missing} is missing`, command.name)
-
   const all = (name: string) => [values[name]].flat().filter(value => typeof value === 'string')
+  const written = [...positionals]
+  const given = command.positionals.map(name => {
+    const option = command.spelledOut?.[name]
+    const text = (option === undefined ? undefined : all(option).at(-1)) ?? written.shift()
+    if (text === undefined) throw new UsageError(`${name} is missing`, command.name)
+    return text
+  })
+  if (written[0] !== undefined) throw new UsageError(`"${written[0]}" is too much`, command.name)
   return {
     flag: name => values[name] === true,
     text: name => all(name).at(-1),
     texts: all,
-    positionals,
+    positionals: given,
   }
 }
 

@@ -1,6 +1,7 @@
 /** The work behind the commands, as the command line sees it. `server/main.ts` supplies it. */
 
 import type { Settings } from '../../config/schema.ts'
+import type { AccessAnswer, AccessQuestion } from '../../pipeline/explain-request.ts'
 
 /** Told now and then during long work. */
 export interface ProgressReport {
@@ -46,43 +47,13 @@ export interface TransferOutcome {
   problems: string[]
 }
 
-/** Who asks for what (SEC-5). */
-export interface Question {
+/** Who asks a site for what (SEC-5). */
+export interface Question extends AccessQuestion {
   /** Name of the site in the store. */
   site: string
-  method: string
-  /** Decoded path. */
-  path: string
-  selector?: string
-  /** `sub` of the principal; undefined for an anonymous visitor. */
-  user?: string
-  /** Verified email. */
-  email?: string
-  roles: string[]
 }
 
-/** One rule that took part in a decision. */
-export interface ExplainedRule {
-  /** Path of the document that holds the rule. */
-  document: string
-  action: 'Allow' | 'Deny'
-  /** Specificity of the actor that matched; 3 is the most specific. */
-  tier: number
-  actor: string
-  resource: string
-  method: string
-  selector?: string
-}
-
-export interface Explanation {
-  allowed: boolean
-  /** Status that a refusal would be answered with. */
-  status?: number
-  /** One sentence: which tier, which rule or which setting decided. */
-  reason: string
-  /** Matching rules, the most specific first. */
-  rules: ExplainedRule[]
-}
+export type Explanation = AccessAnswer
 
 export interface Commands {
   /** Runs the server; resolves when it has ended. */

@@ -1,5 +1,6 @@
 /** `scriptorium explain`: why a request would be allowed or refused (SEC-5). */
 
+import { principalNamed, requesterOf } from '../../pipeline/explain-request.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import type { Explanation, Question } from './commands.ts'
 import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
@@ -9,22 +10,35 @@ export const explain: Command = {
   name: 'explain',
   summary: 'Tell why a request would be allowed or refused',
   positionals: ['METHOD', 'PATH'],
+  spelledOut: { METHOD: 'method', PATH: 'path' },
   options: {
     ...settingsOptions,
     ...siteOption,
-    user: {
+    as: {
       type: 'string',
-      short: 'u',
-      value: 'SUB',
-      doc: 'User name of the principal; without it, nobody is signed in',
+      value: 'WHO',
+      doc: 'Principal: a user name or verified address; else nobody is signed in',
     },
+    user: { type: 'string', short: 'u', value: 'SUB', doc: 'User name of the principal, whatever it looks like' },
     email: { type: 'string', value: 'EMAIL', doc: 'Verified email of the principal' },
     role: { type: 'string', multiple: true, value: 'ROLE', doc: 'Role of the principal; may be repeated' },
+    method: { type: 'string', value: 'METHOD', doc: 'Another way to write METHOD' },
+    path: { type: 'string', value: 'PATH', doc: 'Another way to write PATH' },
     selector: { type: 'string', value: 'SELECTOR', doc: 'Element that the request addresses' },
     json: { type: 'boolean', doc: 'Answer in JSON' },
   },
-  details: ['The exit code is 0 when the request would be allowed, and 1 when it would be refused.'],
+  details: [
+    'Shows the rules that match the requester, the method and the path, by what they',
+    'match, and which of them decide. Rules of the highest tier decide: 3 names the',
+    'user, 1 an email, a group, a role or everybody signed in, 0 everybody.',
+    '',
+    'The exit code is 0 when the request would be allowed, and 1 when it would be refused.',
+  ],
   examples: [
+    [
+      'scriptorium explain --as alice@example.com --method PUT --path /plan.html',
+      'May whoever signs in with this address replace the page?',
+    ],
     ['scriptorium explain PUT /plan.html', 'May an anonymous visitor replace the page?'],
     [
       "scriptorium explain --user u-7 --role editors --selector '#todo li' DELETE /plan.html",
@@ -48,25 +62,31 @@ function questionOf({ args }: Call): Omit<Question, 'site'> {
   const [method = '', path = ''] = args.positionals
   if (!/^[A-Za-z-]+$/.test(method)) throw new UsageError(`"${method}" is no method; write METHOD PATH`, 'explain')
   if (!path.startsWith('/')) throw new UsageError(`"${path}" is no path: paths begin with /`, 'explain')
-  const [user, email] = [args.text('user'), args.text('email')]
+  const [as, given] = [args.text('as'), args.text('user')]
+  if (as !== undefined && given !== undefined)
+    throw new UsageError('--as and --user say the same; write one', 'explain')
+  const named = as === undefined ? undefined : principalNamed(as)
+  const user = given ?? named?.user
+  const email = args.text('email') ?? named?.email
   const roles = args.texts('role')
   if (user === undefined && (email !== undefined || roles.length > 0)) {
-    throw new UsageError('an email or role belongs to a principal: add --user', 'explain')
+    throw new UsageError('an email or role belongs to a principal: add --as', 'explain')
   }
   return { method: method.toUpperCase(), path, selector: args.text('selector'), user, email, roles }
 }
 
 function explanationLines(question: Omit<Question, 'site'>, { allowed, status, reason, rules }: Explanation): string[] {
-  const who = question.user ?? 'an anonymous visitor'
+  const who = requesterOf(question)
   const what = `${question.method} ${question.path}${question.selector === undefined ? '' : ` (${question.selector})`}`
   const verdict = allowed ? 'allowed' : `refused${status === undefined ? '' : ` with ${status}`}`
   return [
     `${what} by ${who} is ${verdict}.`,
     reason,
     ...(rules.length > 0 ? ['', 'Matching rules, the most specific first:'] : []),
-    ...rules.map(({ document, action, tier, actor, resource, method, selector }) => {
+    ...rules.flatMap(({ document, action, tier, actor, resource, method, selector, why }) => {
       const element = selector === undefined ? '' : ` ${selector}`
-      return `  tier ${tier}  ${action.padEnd(5)}  ${actor}  ${method}  ${resource}${element}  in ${document}`
+      const rule = `  tier ${tier}  ${action.padEnd(5)}  ${actor}  ${method}  ${resource}${element}  in ${document}`
+      return [rule, `          ${why}`]
     }),
   ]
 }

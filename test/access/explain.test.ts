@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { explain } from '../../pipeline/access/explain.ts'
-import { access, html, key, site, user } from './site.ts'
+import { access, html, key, rawGroup, site, user } from './site.ts'
 
 describe('explaining a decision', () => {
   const document = html('<li></li><p></p>')
@@ -30,6 +30,8 @@ describe('explaining a decision', () => {
           methods: ['GET', 'HEAD', 'PUT', 'DELETE', 'POST'],
           selector: 'li',
           applies: true,
+          decides: true,
+          why: 'everybody who is signed in',
         },
         {
           document: '/rules.html',
@@ -40,6 +42,8 @@ describe('explaining a decision', () => {
           resources: ['/a*'],
           methods: ['PUT'],
           applies: true,
+          decides: false,
+          why: 'everybody',
         },
       ],
     })
@@ -59,5 +63,49 @@ describe('explaining a decision', () => {
     const one = site([[actors.join('|'), 'PUT', 'Allow', '/a']])
     const [rule] = explain(access(one, { principal: user('ann') }), 'PUT', '/a').rules
     expect(rule?.actors).to.deep.equal(actors.map(actor => (actor === 'authenticated' ? 'users' : actor)))
+  })
+
+  describe('SEC-5 says by what a rule matches', () => {
+    const ann = user('ann', { email: 'ann@t.example', emailVerified: true, roles: ['writers'] })
+    const groups = [rawGroup('editors', 'ann@t.example')]
+    const cases: [actor: string, why: string][] = [
+      ['*', 'everybody'],
+      ['users', 'everybody who is signed in'],
+      [':username', 'everybody who is signed in'],
+      ['ann', 'the user name ann'],
+      ['${request.auth.sub}', 'the user name ann'],
+      ['ann@t.example', 'the verified email ann@t.example'],
+      ['writers', 'the role writers'],
+      ['role:writers', 'the role writers'],
+      ['editors', 'a member of the group editors in /rules.html'],
+      ['role:editors', 'a member of the group editors in /rules.html'],
+      ['*|nobody|editors', 'a member of the group editors in /rules.html'],
+      ['writers|ann', 'the user name ann'],
+    ]
+    for (const [actor, why] of cases) {
+      it(actor, () => {
+        const rules = site([[actor, 'PUT', 'Allow', '/a']], groups)
+        expect(explain(access(rules, { principal: ann }), 'PUT', '/a').rules.map(rule => rule.why)).to.deep.equal([why])
+      })
+    }
+
+    it('a Deny for a group that decides by itself and was not asked', () => {
+      const subtyped = { ...rawGroup('circle'), subtypes: ['https://t.example/Domain'] }
+      const rules = site([['circle', 'PUT', 'Deny', '/a']], [subtyped])
+      const oracle = { overrides: () => true, includes: async () => true }
+      const [rule] = explain(access(rules, { principal: ann, oracle }), 'PUT', '/a').rules
+      expect(rule?.why).to.equal('the group circle, which was not asked')
+    })
+  })
+
+  it('SEC-5 only rules of the highest tier that apply decide', () => {
+    const mine = access(rules, { principal: user('eve') })
+    const decides = (selector: string) =>
+      explain(mine, 'PUT', '/a', key(document, selector)).rules.map(rule => [rule.tier, rule.decides])
+    expect(decides('li')).to.deep.equal([
+      [3, true],
+      [1, false],
+      [0, false],
+    ])
   })
 })

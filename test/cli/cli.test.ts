@@ -84,7 +84,7 @@ describe('command line: misuse', () => {
     [['explain', '/x', 'GET'], '"/x" is no method; write METHOD PATH', 'scriptorium explain --help'],
     [
       ['explain', '--role', 'a', 'GET', '/'],
-      'an email or role belongs to a principal: add --user',
+      'an email or role belongs to a principal: add --as',
       'scriptorium explain --help',
     ],
     [['export', '--site', 'a b', 'x'], 'no site is configured for the host a b', 'scriptorium export --help'],
@@ -312,6 +312,7 @@ describe('command line: explain', () => {
         resource: '/plan.html',
         method: 'PUT',
         selector: '#todo',
+        why: 'everybody; decides',
       },
     ],
   }
@@ -350,14 +351,45 @@ describe('command line: explain', () => {
     })
     expect(code).to.equal(1)
     expect(output.split('\n')).to.deep.equal([
-      'PUT /plan.html (#todo) by u-7 is refused with 401.',
+      'PUT /plan.html (#todo) by u-7 (verified email a@b.example; role x, y) is refused with 401.',
       'At tier 0 a Deny matches.',
       '',
       'Matching rules, the most specific first:',
       '  tier 0  Deny   *  PUT  /plan.html #todo  in /r.html',
+      '          everybody; decides',
       '',
     ])
   })
+
+  const spellings: [argv: string[], asked: Partial<Question>][] = [
+    [
+      ['--as', 'alice@example.com', '--method', 'put', '--path', '/x'],
+      { user: 'alice@example.com', email: 'alice@example.com' },
+    ],
+    [['--as', 'alice', '--method=PUT', '--path=/x'], { user: 'alice', email: undefined }],
+    [['--as', 'alice', '--email', 'a@example.com', 'PUT', '/x'], { user: 'alice', email: 'a@example.com' }],
+    [
+      ['--as', 'a@example.com', '--email', 'b@example.com', 'PUT', '/x'],
+      { user: 'a@example.com', email: 'b@example.com' },
+    ],
+    [['--user', 'alice@example.com', 'PUT', '/x'], { user: 'alice@example.com', email: undefined }],
+    [['--as', 'alice', '--role', 'editors', '--path', '/x', 'PUT'], { user: 'alice', roles: ['editors'] }],
+    [['--method', 'PUT', '/x'], { user: undefined }],
+  ]
+  for (const [argv, expected] of spellings) {
+    it(`SEC-5 understands ${argv.join(' ')}`, async () => {
+      let asked: Question | undefined
+      const explain = async (_: Settings, question: Question) => {
+        asked = question
+        return explanation
+      }
+      const { code, errors } = await scriptorium(['explain', ...argv], { commands: { explain } })
+      expect(code, errors).to.equal(1)
+      expect(asked).to.include({ method: 'PUT', path: '/x' })
+      for (const [name, value] of Object.entries(expected))
+        expect(asked?.[name as keyof Question], name).to.deep.equal(value)
+    })
+  }
 
   it('SEC-5 answers in JSON, and 0 when allowed', async () => {
     const answer = { allowed: true, reason: 'Default-GET.', rules: [] }
