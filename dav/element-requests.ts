@@ -18,6 +18,7 @@ import { checkBodyFields } from './body-checks.ts'
 import { type Exchange, header } from './exchange.ts'
 import { checkLocks } from './guard.ts'
 import { checkWritable, scopeAuthority } from './scope-authority.ts'
+import { isCollection } from './view.ts'
 
 /** GET and HEAD with a selector range. */
 export async function readElements(exchange: Exchange, range: SelectorRange): Promise<Answer> {
@@ -80,7 +81,7 @@ async function write(exchange: Exchange, particulars: Particulars<ElementWrite>)
 async function requireDocument({ mount, path }: Exchange): Promise<void> {
   const node = await mount.view.find(path)
   if (!node) throw absent()
-  if (node.keeper !== 'site' || node.resource.path !== path) throw notHtml()
+  if (node.keeper !== 'site' || isCollection(node)) throw notHtml()
 }
 
 /**
