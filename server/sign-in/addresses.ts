@@ -23,6 +23,8 @@ export function callbackPath({ brand, oidc }: Addressed): string {
  * @returns the endpoint of a path; `alias` where a stored resource comes first
  */
 export function endpointAt(settings: Addressed, path: string): { name: EndpointName; alias: boolean } | undefined {
+  // Most requests are for something else.
+  if (!path.startsWith('/-') && !path.startsWith('/auth/')) return undefined
   const { brand, authAliases } = settings
   for (const name of NAMES) {
     if (path === endpointPath(brand, name)) return { name, alias: false }

@@ -169,7 +169,8 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     if (held === undefined) throw unknown('/')
     const pending = JSON.parse(held) as Pending
     const { target } = pending
-    const address = new URL(`${origin}${callbackPath(settings)}?${query}`)
+    const address = URL.parse(`${origin}${callbackPath(settings)}?${query}`)
+    if (!address) throw unknown(target)
     const { claims, idToken } = await configured.identify(address, pending).catch(error => {
       throw providerFailure(error, target, 502)
     })
@@ -207,8 +208,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
   return {
     async at(method, path) {
       const found = endpointAt(settings, path)
-      if (!found || (method !== 'GET' && method !== 'HEAD' && !(method === 'POST' && found.name === 'logout')))
-        return undefined
+      if (!found || !takes(found.name, method)) return undefined
       return found.alias && (await options.isStored(path)) ? undefined : found.name
     },
     async answer(name, request) {
@@ -219,6 +219,11 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
       return name === 'callback' ? callback(request) : logout(request)
     },
   }
+}
+
+/** Other methods are answered as at any reserved address. */
+function takes(name: EndpointName, method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && name === 'logout')
 }
 
 function redirect(status: 302 | 303, location: string): Answer {
