@@ -1,0 +1,69 @@
+/** A site without a server, whose schemas' code is run by functions of the test. */
+
+import { fullAuthority } from '../../pipeline/authority.ts'
+import { documentCache } from '../../pipeline/cache.ts'
+import { localLeases } from '../../pipeline/coordination/local/leases.ts'
+import type { CodeHost } from '../../pipeline/model/code.ts'
+import { Site } from '../../pipeline/site.ts'
+import { putDocument } from '../../pipeline/write-document.ts'
+import { writeElement } from '../../pipeline/write-element.ts'
+import { openTemporary } from '../store/fixture.ts'
+import { NS } from '../support/content.ts'
+import { SCHEMA_HOST } from './markup.ts'
+
+export interface HostedSite {
+  site: Site
+  /** PUTs a whole page. */
+  put(path: string, text: string): Promise<void>
+  /** POSTs into the list of a page; what was inserted. */
+  append(path: string, item: string): Promise<string>
+  text(path: string): Promise<string>
+  close(): Promise<void>
+}
+
+const authority = () => fullAuthority
+
+export async function openHosted(code: CodeHost): Promise<HostedSite> {
+  const opened = await openTemporary()
+  const settings = {
+    host: 'example.org',
+    brand: 'platform',
+    ns: NS,
+    errorNs: `${NS}/error`,
+    schemaHost: SCHEMA_HOST,
+    defaultGet: 'allow' as const,
+    maxBody: 1e8,
+    maxDocument: 1e8,
+  }
+  const site = await Site.open({
+    settings,
+    store: opened.store.site('example.org'),
+    leases: localLeases(),
+    cache: documentCache(),
+    basis: { read: async () => undefined, write: async () => undefined },
+    report: () => undefined,
+    code,
+  })
+  const text = async (path: string) => Buffer.from((await site.find(path))?.bytes ?? []).toString()
+  return {
+    site,
+    text,
+    async put(path, content) {
+      const bytes = Buffer.from(content)
+      const body = { bytes: async () => bytes, stage: () => Promise.reject(new Error('no blob')) }
+      await putDocument(site, { path, type: 'text/html', conditions: undefined, cause: {}, body }, authority)
+    },
+    async append(path, item) {
+      const range = { unit: 'selector', selector: '#list', wire: '#list' } as const
+      const write = { path, op: 'post', range, placement: 'append', text: async () => item } as const
+      const answer = await writeElement(site, { ...write, conditions: undefined, cause: {} }, authority)
+      return String(answer.body)
+    },
+    close: () => opened.close(),
+  }
+}
+
+/** Code that a test's host runs by its name. */
+export function code(slot: string, name: string, type = `${NS}/JavaScript/Module`): string {
+  return `<div itemprop="${slot}" itemscope itemtype="${type}"><script itemprop="source">${name}</script></div>`
+}
