@@ -6,11 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { benchHttp, HEAD as HTTP_HEAD } from './http/bench.ts'
 import { benchLive, HEAD as LIVE_HEAD } from './live/bench.ts'
+import { benchMount, MOUNT_HEAD } from './mount/bench.ts'
 import { benchConformance, CONFORMANCE_HEAD } from './mount/conformance.ts'
 import { type Row, table } from './support/table.ts'
 
 const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: string) => void) => Promise<Row[]> }> = {
   http: { title: 'The public surface', head: HTTP_HEAD, run: benchHttp },
+  mount: { title: 'The mount', head: MOUNT_HEAD, run: benchMount },
   conformance: { title: 'Conformance of the mount', head: CONFORMANCE_HEAD, run: benchConformance },
   live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },
 }

@@ -86,7 +86,7 @@ function parse(bytes: Buffer): { answer: Answer; length: number } | number {
   return { answer: { status, head, content: bytes.subarray(start, last) }, length: last + LAST_CHUNK.length }
 }
 
-/** The bytes of a request. */
+/** The bytes of a request. @param headers with `Host` where the server compares it with a `Destination` */
 export function request(
   method: string,
   path: string,
@@ -94,11 +94,9 @@ export function request(
   body: string | Buffer = '',
 ): Buffer {
   const content = typeof body === 'string' ? Buffer.from(body) : body
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = Object.entries({ Host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   return Buffer.concat([
-    Buffer.from(
-      `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.join('')}Content-Length: ${content.length}\r\n\r\n`,
-    ),
+    Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}Content-Length: ${content.length}\r\n\r\n`),
     content,
   ])
 }

@@ -1,25 +1,36 @@
 /** Load: wrk for reads, a small client of our own for writes. */
 
 import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { onCore } from './process.ts'
 
 /**
  * Reads as fast as possible for a while.
  *
+ * @param method GET if not given; with `body` for methods that need one
  * @param seconds of measurement, after a warm-up of the same kind
  * @returns requests per second
  */
 export async function readRate(
   url: string,
   headers: Record<string, string> = {},
-  options: { connections?: number; seconds?: number } = {},
+  options: { connections?: number; seconds?: number; method?: string; body?: string } = {},
 ): Promise<number> {
-  const { connections = 32, seconds = 3 } = options
+  const { connections = 32, seconds = 3, method, body } = options
   const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
-  const run = (time: number) => wrk(['-t1', `-c${connections}`, `-d${time}`, ...fields, url])
+  const folder = await mkdtemp(join(tmpdir(), 'wrk-'))
+  const script = join(folder, 'request.lua')
+  await writeFile(
+    script,
+    `wrk.method = "${method ?? 'GET'}"\n${body === undefined ? '' : `wrk.body = [==[${body}]==]\n`}`,
+  )
+  const run = (time: number) => wrk(['-t1', `-c${connections}`, `-d${time}`, '-s', script, ...fields, url])
   await run(1)
   const output = await run(seconds)
+  await rm(folder, { recursive: true, force: true })
   if (/Non-2xx or 3xx responses/.test(output)) throw new Error(`${url} answered errors: ${output}`)
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1] ?? 0)
 }

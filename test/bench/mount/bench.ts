@@ -1,0 +1,157 @@
+/** The mount beside other WebDAV servers and a bare Node server, all in one run. */
+
+import { spawnSync } from 'node:child_process'
+import { cpus } from 'node:os'
+import { startBare } from '../support/process.ts'
+import { figure, type Row } from '../support/table.ts'
+import { mixed } from './mixed.ts'
+import { basic, type MountServer, OURS, starters } from './servers.ts'
+import * as work from './work.ts'
+
+/** One line of the table: what it measures on a server, in its own words. */
+interface Line {
+  title: string
+  goal: string
+  measure: (server: MountServer) => Promise<string>
+  /** The same with a bare server, where that makes sense. */
+  bare?: (ours: MountServer) => Promise<string>
+}
+
+const NO_ACCOUNT = { user: '', password: '' }
+
+/** A bare server as a target. */
+async function withBare<T>(size: number, status: number, use: (target: work.Target) => Promise<T>): Promise<T> {
+  const { url, stop } = await startBare(size, status)
+  try {
+    return await use({ url, authorization: basic(NO_ACCOUNT), accounts: [NO_ACCOUNT, NO_ACCOUNT] })
+  } finally {
+    await stop()
+  }
+}
+
+const perSecond = ({ perSecond, wrong }: { perSecond: number; wrong: number }) =>
+  `${figure(perSecond)}/s${wrong > 0 ? ` (${wrong} wrong)` : ''}`
+const ms = (value: number) => (Number.isNaN(value) ? 'wrong' : `${figure(value)} ms`)
+
+function puts(title: string, goal: string, clients: number, put: typeof work.putNew, folder: string): Line {
+  return {
+    title,
+    goal,
+    measure: async server => perSecond(await put(server, clients, folder)),
+    bare: () => withBare(0, 201, async target => perSecond(await put(target, clients, folder))),
+  }
+}
+
+function lists(members: number, revalidated: boolean, goal: string): Line {
+  const path = `/list-${members}/`
+  return {
+    title: `PROPFIND depth 1 of ${figure(members)}${revalidated ? ', revalidated' : ''}`,
+    goal,
+    measure: async server => {
+      const { ms: time, status } = await work.listing(server, path, revalidated)
+      return `${ms(time)}${revalidated && status !== 304 ? ` (${status})` : ''}`
+    },
+    bare: async ours => {
+      const { bytes, status } = await work.listing(ours, path, revalidated)
+      return withBare(bytes, status, async target => ms((await work.listing(target, path, false)).ms))
+    },
+  }
+}
+
+const LINES: Line[] = [
+  {
+    title: '200 MB up, down, peak memory',
+    goal: '> 300, > 1,000 MB/s',
+    measure: async server => {
+      const { up, down, same } = await work.blob(server, 200)
+      return `${figure(up)}, ${figure(down)} MB/s, ${figure(await server.peakMemory())} MB${same ? '' : ' (damaged)'}`
+    },
+  },
+  puts('PUT new 4 KB, 1 client', '', 1, work.putNew, 'new-1'),
+  puts('PUT new 4 KB, 16 clients', '> 2,700/s durable', 16, work.putNew, 'new-16'),
+  puts('PUT over 4 KB, 1 client', '', 1, work.putOver, 'over'),
+  puts('PUT over 4 KB, 16 clients', '> 5,600/s durable', 16, work.putOver, 'over'),
+  {
+    title: 'GET 4 KB',
+    goal: '>= 0.55 of bare',
+    measure: async server => `${figure(await work.getRate(server, '/over/0.txt'))}/s`,
+    bare: () => withBare(4096, 200, async target => `${figure(await work.getRate(target, '/'))}/s`),
+  },
+  {
+    title: 'PROPFIND depth 0',
+    goal: 'faster than Apache',
+    measure: async server => `${figure(await work.propfindRate(server, '/over/0.txt'))}/s`,
+    bare: () => withBare(600, 207, async target => `${figure(await work.propfindRate(target, '/'))}/s`),
+  },
+  lists(1000, false, '<= 1.6 of bare, >= 2.5 times Apache'),
+  lists(1000, true, '< 0.1 ms'),
+  lists(10_000, false, ''),
+  lists(10_000, true, ''),
+  {
+    title: 'LOCK, PUT, UNLOCK, 16 clients',
+    goal: '> 3,200/s, 0 wrong',
+    measure: async server => perSecond(await work.lockCycles(server)),
+  },
+  {
+    title: 'COPY, MOVE, DELETE of 1,000 files',
+    goal: '< 30, 10, 15 ms',
+    measure: async server => (await work.trees(server, '/list-1000/')).map(ms).join(', '),
+  },
+  {
+    title: '64 mixed clients, 10 s',
+    goal: '>= Apache, 0 errors',
+    measure: async server => {
+      const { perSecond: rate, errors, torn } = await mixed(server)
+      return `${figure(rate)}/s (${errors} errors${torn > 0 ? `, ${torn} torn reads` : ''})`
+    },
+  },
+]
+
+export const MOUNT_HEAD: Row = ['Work', OURS, 'bare', 'Apache', 'nginx', 'rclone', 'webdav-server', 'goal']
+const COLUMNS = [OURS, 'bare', 'Apache mod_dav', 'nginx dav-ext', 'rclone serve', 'webdav-server']
+
+/** Brings a server into the state that the lines need. */
+async function prepare(server: MountServer, lines: readonly Line[]): Promise<void> {
+  const wanted = lines.map(({ title }) => title).join('\n')
+  for (const folder of ['new-1', 'new-16', 'over', 'locks', 'mixed']) await work.makeCollection(server, `/${folder}/`)
+  await work.fill(server, '/over/', 64)
+  await work.fill(server, '/locks/', 16)
+  if (/1,000|COPY/.test(wanted)) {
+    await work.makeCollection(server, '/list-1000/')
+    await work.fill(server, '/list-1000/', 1000, 100)
+  }
+  if (wanted.includes('10,000')) {
+    await work.makeCollection(server, '/list-10000/')
+    await work.fill(server, '/list-10000/', 10_000, 100)
+  }
+}
+
+/** All rows; `BENCH_LINES` chooses lines by a part of their titles, `BENCH_SERVERS` servers by the begin of their names. */
+export async function benchMount(say: (line: string) => void): Promise<Row[]> {
+  // The load comes from this process: it stays off the servers' core.
+  if (cpus().length > 1) spawnSync('taskset', ['-acp', `1-${cpus().length - 1}`, String(process.pid)])
+  const chosen = process.env.BENCH_LINES
+  const lines = LINES.filter(
+    ({ title }) => chosen === undefined || chosen.split(',').some(part => title.includes(part)),
+  )
+  const cells = new Map(lines.map(line => [line, new Map<string, string>()]))
+  for (const { name, start } of starters(say)) {
+    const server = await start()
+    if (!server) continue
+    try {
+      await prepare(server, lines)
+      for (const line of lines) {
+        const cell = await line.measure(server).catch(error => `failed: ${error.message}`)
+        cells.get(line)?.set(name, cell)
+        say(`${name}: ${line.title}: ${cell}`)
+        if (name !== OURS || !line.bare) continue
+        const bare = await line.bare(server)
+        cells.get(line)?.set('bare', bare)
+        say(`bare: ${line.title}: ${bare}`)
+      }
+    } finally {
+      await server.stop()
+    }
+  }
+  return lines.map(line => [line.title, ...COLUMNS.map(name => cells.get(line)?.get(name) ?? ''), line.goal])
+}
