@@ -88,6 +88,28 @@ describe('Signing in with a browser', function () {
     expect(await page.locator('#notice').textContent()).to.equal('No walk this month.')
   })
 
+  it('shows what is behind the doors without a complaint, in both schemes and narrow', async () => {
+    const page = await visit('/editors/')
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await signIn(page, 'marit')
+    await page.waitForURL(site.url('/editors/'))
+    const complaints: string[] = []
+    page.on('pageerror', error => complaints.push(error.message))
+    page.on('console', message => message.type() === 'error' && complaints.push(message.text()))
+    for (const path of ['/members/', '/editors/', '/rules.html', '/']) {
+      await page.goto(path)
+      for (const [width, colorScheme] of [
+        [1440, 'light'],
+        [320, 'dark'],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.emulateMedia({ colorScheme })
+        expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).to.be.at.most(width)
+      }
+    }
+    expect(complaints).to.deep.equal([])
+  })
+
   it('OIDC-6 who cancels is told what happened, and can try again', async () => {
     const page = await visit('/members/')
     await page.getByRole('link', { name: 'Sign in' }).click()
