@@ -1,6 +1,6 @@
 /** Who a request of the mount comes from: Basic or Bearer credentials, checked once a minute (MNT-1, DAV-3). */
 
-import { createHmac, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { credentialCheck } from '../config/credentials.ts'
 import { PasswordsBusy } from '../config/passwords.ts'
 import type { Credential } from '../config/site-schema.ts'
@@ -77,8 +77,10 @@ export function createGatekeeper(
       { user: credential.user, scope: createScope(credential.scope, credential.write) },
     ]),
   )
-  // What was brought is a secret, so that only a keyed digest of it is kept.
-  const secret = randomBytes(32)
+  // What was brought is a secret, so that only a keyed digest of it is kept. HMAC as an object would cost 40 times as
+  // much as two plain digests, on every request.
+  const secret = randomBytes(32).toString('base64')
+  const keyed = (text: string) => hash('sha256', secret + hash('sha256', secret + text, 'base64'), 'base64')
   const verdicts = new Map<string, { visitor: Visitor; until: number }>()
   const checking = new Map<string, Promise<Visitor | undefined>>()
 
@@ -108,7 +110,7 @@ export function createGatekeeper(
   return {
     visitor(field, address) {
       if (field === undefined) return undefined
-      const key = createHmac('sha256', secret).update(field).digest('base64')
+      const key = keyed(field)
       const verdict = verdicts.get(key)
       if (verdict && verdict.until > clock()) return verdict.visitor
       verdicts.delete(key)
