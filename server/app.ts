@@ -11,6 +11,7 @@ import { asFault } from '../pipeline/commit.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { readConditions } from '../pipeline/http/conditions.ts'
 import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
 import { canonicalPath, decodeTarget, isReserved, type Target } from '../pipeline/http/path.ts'
 import type { RulesAuthority } from '../pipeline/rules-authority.ts'
@@ -23,6 +24,7 @@ import type { Audience, KeptAnswers } from './kept-answers.ts'
 import { type Log, logRequest } from './log.ts'
 import { WRITES } from './methods.ts'
 import type { Metrics } from './metrics.ts'
+import { liveModule } from './platform/live.ts'
 import { remove } from './public/delete.ts'
 import type { Exchange } from './public/exchange.ts'
 import { get } from './public/get.ts'
@@ -281,6 +283,10 @@ const guardReserved: Step = ({ req, state }, next) => {
   const { hosted, target } = state
   if (!hosted || !target || !isReserved(target.path, hosted.settings.brand)) return next()
   if (WRITES.has(req.method ?? '')) throw reserved()
+  if (req.method === 'GET' || req.method === 'HEAD') {
+    state.answer = liveModule(hosted.settings, target.path, readConditions(req.headers))
+    if (state.answer) return undefined
+  }
   if (req.method !== 'OPTIONS') throw new Fault(404, 'NotFound', 'Nothing is served at this address.')
   return next()
 }

@@ -1,0 +1,101 @@
+// Keeps a page in step with its document. A page that writes shows its own changes and sends `token` with them, as
+// {Brand}-Connection. What it adds inside the root has the attribute data-own.
+
+const BODY = '<div itemprop="body">'
+const parse = text => new DOMParser().parseFromString(text, 'text/html')
+
+/** @param root the page, or an element with an id; @param changed is told what came, and the tag of the first */
+export function live({ root = document.documentElement, path = location.pathname, changed = () => {} } = {}) {
+  let source, timer, lastId, seen, version, busy, again
+  // Till then events may be older than what was fetched.
+  let until = 0
+  const stream = {
+    token: '',
+    close() {
+      source.close()
+      clearTimeout(timer)
+    },
+  }
+
+  function open() {
+    lastId = ''
+    source = new EventSource(path)
+    const on = (name, act) => source.addEventListener(name, act)
+    on('{brand}-connection', ({ data }) => {
+      stream.token = data
+      // Only who returns is told what was missed.
+      if (!lastId || Date.now() < until) recover()
+    })
+    on('mutation', event => apply(event).catch(recover))
+    on('reset', recover)
+    on('error', () => {
+      stream.token = ''
+      if (source.readyState > 1) timer = setTimeout(open, 10000)
+    })
+  }
+
+  /** Fails where only the whole helps. */
+  async function apply({ data, lastEventId }) {
+    const [start, end] = [data.indexOf(BODY), data.lastIndexOf('</div>')]
+    const item = parse(data.slice(0, start) + data.slice(end))
+    const field = name => item.querySelector(`[itemprop=${name}]`)?.textContent
+    const find = name => document.querySelector(field(name))
+    lastId = lastEventId
+    seen = field('etag')
+    if (Date.now() < until) return isFetched() || recover()
+    const [method, place, target] = [field('method'), field('placement'), find('selector')]
+    const anchor = method === 'MOVE' ? find('destination') : target
+    const parent = /pend$/.test(place) ? anchor : anchor.parentElement
+    const inside = root.contains(target) + root.contains(parent)
+    if (!inside && !target.contains(root)) return
+    if (inside < 2 || parent.matches('html')) throw Error()
+    const holder = parent.cloneNode()
+    holder.innerHTML = data.slice(start + BODY.length, end)
+    const nodes = method === 'MOVE' ? [target] : [...holder.childNodes]
+    const act = /PUT|DELETE/.test(method) ? 'replaceWith' : /^(before|after|append|prepend)$/.exec(place)[0]
+    anchor[act](...nodes)
+    const elements = nodes.filter(node => node.tagName)
+    changed(elements, seen)
+  }
+
+  /** All tags of one version have a part in common. */
+  const isFetched = () => seen?.includes(version) && !(until = 0)
+
+  async function recover() {
+    again = true
+    if (busy) return
+    busy = true
+    while (again) {
+      version = again = false
+      until = Infinity
+      const answer = await fetch(path, { cache: 'no-cache' }).catch(() => {})
+      if (!answer?.ok) break
+      const page = parse(await answer.text())
+      until = Date.now() + 2000
+      version = answer.headers.get('ETag')?.slice(1, 33)
+      if (isFetched()) again = false
+      const now = root.id ? page.getElementById(root.id) : page.documentElement
+      if (now && !again) changed(sync(root, now))
+    }
+    busy = false
+  }
+
+  open()
+  return stream
+}
+
+/** Gives `old` the content of `now`; tells what is new. */
+function sync(old, now, news = new Set()) {
+  const rest = [...old.childNodes].filter(node => node.dataset?.own === undefined)
+  let last
+  for (const node of now.childNodes) {
+    const at = rest.findIndex(other => other.cloneNode().isEqualNode(node.cloneNode()))
+    const mine = at < 0 ? document.importNode(node, true) : rest.splice(at, 1)[0]
+    if (at) last ? last.after(mine) : old.prepend(mine)
+    if (at < 0) news.add(mine.tagName ? mine : old)
+    else if (mine.tagName !== 'NOSCRIPT') sync(mine, node, news)
+    last = mine
+  }
+  for (const node of rest) node.remove()
+  return [...news]
+}

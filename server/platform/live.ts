@@ -1,0 +1,53 @@
+/** The module that keeps pages in step with their streams, as each site has it: with the site's brand in its names. */
+
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { SiteSettings } from '../../config/sites.ts'
+import type { Answer } from '../../pipeline/answer.ts'
+import { type Conditions, evaluateRead, preconditionFailed } from '../../pipeline/http/conditions.ts'
+
+const SOURCE = readFileSync(new URL('live.mjs', import.meta.url), 'utf8')
+
+interface Module {
+  tag: string
+  text: string
+}
+
+const made = new Map<string, Module>()
+
+function moduleOf({ brand, brandHeader }: Pick<SiteSettings, 'brand' | 'brandHeader'>): Module {
+  let module = made.get(brand)
+  if (!module) {
+    const text = SOURCE.replaceAll('{brand}', brand).replaceAll('{Brand}', brandHeader)
+    module = { tag: `"${hash('sha256', text).slice(0, 48)}"`, text }
+    made.set(brand, module)
+  }
+  return module
+}
+
+/**
+ * A read of `/.{brand}/live.mjs`.
+ *
+ * @returns undefined for any other path
+ * @throws Fault 412
+ */
+export function liveModule(
+  settings: Pick<SiteSettings, 'brand' | 'brandHeader'>,
+  path: string,
+  conditions: Conditions | undefined,
+): Answer | undefined {
+  if (path !== `/.${settings.brand}/live.mjs`) return undefined
+  const { tag, text } = moduleOf(settings)
+  const headers = { ETag: tag, 'Cache-Control': 'public, max-age=300' }
+  if (conditions) {
+    const verdict = evaluateRead(conditions, { tag })
+    if (verdict === 412) throw preconditionFailed(tag)
+    if (verdict !== 'proceed') return { status: 304, headers, cookieless: true }
+  }
+  return {
+    status: 200,
+    headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' },
+    body: text,
+    cookieless: true,
+  }
+}
