@@ -29,13 +29,23 @@ function show(value: unknown, node: Outline): unknown {
 
 /** A URL without its password, also one in a query parameter (as PostgreSQL allows). */
 export function hideUrlPassword(written: string): string {
-  if (!URL.canParse(written)) return HIDDEN
+  if (!URL.canParse(written)) return hideInList(written)
   const url = new URL(written)
   if (url.password !== '') url.password = 'hidden'
   for (const name of url.searchParams.keys()) {
     if (/pass|secret|token|key/i.test(name)) url.searchParams.set(name, 'hidden')
   }
   return url.href
+}
+
+/** The password before several hosts, and in the parameters behind them. */
+const LISTED_PASSWORD = /^([a-z+]+:\/\/[^:@/?#]*:)([^@/?#]*)@/
+const SECRET_PARAMETER = /([?&][^=&#]*(?:pass|secret|token|key)[^=&#]*=)([^&#]*)/gi
+
+/** The same for an address with several hosts, which is no URL to others. */
+function hideInList(written: string): string {
+  if (!/^[a-z+]+:\/\//.test(written)) return HIDDEN
+  return written.replace(LISTED_PASSWORD, '$1hidden@').replace(SECRET_PARAMETER, '$1hidden')
 }
 
 /**
@@ -57,13 +67,15 @@ export function secretsOf(settings: Settings): string[] {
 }
 
 function addUrlSecrets(written: string, found: Set<string>): void {
-  const { password } = new URL(written)
-  if (password === '') return
-  found.add(password)
-  try {
-    found.add(decodeURIComponent(password))
-  } catch {
-    // Not percent-encoded, so it appears as it is.
+  const parameters = [...written.matchAll(SECRET_PARAMETER)].map(([, , secret = '']) => secret)
+  for (const secret of [LISTED_PASSWORD.exec(written)?.[2] ?? '', ...parameters]) {
+    if (secret === '') continue
+    found.add(secret)
+    try {
+      found.add(decodeURIComponent(secret))
+    } catch {
+      // Not percent-encoded, so it appears as it is.
+    }
   }
 }
 

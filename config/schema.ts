@@ -2,6 +2,7 @@
 
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
+import { ADDRESS_FORMS, parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
 import { setting } from './about.ts'
 import { siteDefaults, siteEntry } from './site-schema.ts'
 import { duration, flag, oneOf, readSwitch, serviceUrl, size, text, value, whole } from './values.ts'
@@ -118,14 +119,11 @@ export const settingsSchema = z
       trustProxy.default(false),
       'Believe the forwarding headers (scheme, host and client address) of every peer, or of proxies with these addresses and networks.',
     ),
-    redis: setting(
-      serviceUrl(['redis:', 'rediss:'], 'a URL such as redis://127.0.0.1:6379/0 (rediss:// for TLS)').optional(),
-      {
-        doc: 'Redis for sessions, leases, locks and events of several processes.',
-        fallback: 'these are kept in the process',
-        secret: 'url',
-      },
-    ),
+    redis: setting(text(ADDRESS_FORMS, written => parseRedisAddress(written) !== undefined, 4096, 'URL').optional(), {
+      doc: 'Redis for sessions, leases, locks and events of several processes.',
+      fallback: 'these are kept in the process',
+      secret: 'url',
+    }),
     postgres: setting(
       serviceUrl(['postgres:', 'postgresql:'], 'a URL such as postgres://user:password@host:5432/database').optional(),
       {

@@ -58,7 +58,12 @@ export class View {
   /** Opens the view and reads what is stored beside the site. */
   static async open(site: Site, scratch: Site, names: HelperNames): Promise<View> {
     const view = new View(site, scratch, names)
-    await view.#readBelow('/')
+    const reading = view.#readBelow('/')
+    scratch.watchForeign(async paths => {
+      await reading
+      await view.#readAgain(paths)
+    })
+    await reading
     site.watch(paths => view.#forget(paths))
     scratch.watch(paths => view.#forget(paths))
     return view
@@ -145,17 +150,26 @@ export class View {
   async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
     const resources = await commitScratch(this.#scratch, changes)
     if (!resources) return undefined
-    const now = Date.now()
-    for (const [path, resource] of resources) {
-      if (path.endsWith('/')) {
-        this.#overlay.deleteBelow(path, now)
-        if (resource) await this.#readBelow(path)
-      } else if (resource) this.#note(resource)
-      else this.#overlay.delete(path, now)
-      await this.#renew(this.#listedAbove(path), now)
-    }
+    for (const [path, resource] of resources) await this.#follow(path, resource)
     this.#forget(resources.keys())
     return resources
+  }
+
+  /** Brings the index in step with what is stored at a path beside the site now. */
+  async #follow(path: string, resource: Resource | undefined): Promise<void> {
+    const now = Date.now()
+    if (path.endsWith('/')) {
+      this.#overlay.deleteBelow(path, now)
+      if (resource) await this.#readBelow(path)
+    } else if (resource) this.#note(resource)
+    else this.#overlay.delete(path, now)
+    await this.#renew(this.#listedAbove(path), now)
+  }
+
+  /** Another process has changed something beside the site. */
+  async #readAgain(paths: Iterable<string>): Promise<void> {
+    for (const path of paths) await this.#follow(path, await this.#scratch.store.find(path))
+    this.#forget(paths)
   }
 
   /**

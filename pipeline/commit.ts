@@ -1,6 +1,6 @@
 /** Repeats a write until it commits: every attempt is decided and applied against the newest version (HTTP-4). */
 
-import { LeaseTimeout } from './coordination/leases.ts'
+import { LeaseError, LeaseTimeout } from './coordination/leases.ts'
 import { LockError } from './coordination/locks.ts'
 import { invalidSelector } from './decide.ts'
 import { Fault } from './fault.ts'
@@ -28,13 +28,21 @@ export function busy(): Fault {
 }
 
 /**
- * Errors that are answers, not faults of the server: a lease that did not come in time (DAV-8), locks that cannot be had
- * now (DAV-102), and a client's selector that turned out too costly while it was evaluated.
+ * Errors that are answers, not faults of the server: a lease that did not come in time (DAV-8), leases or locks that
+ * cannot be had now (DAV-102), and a client's selector that turned out too costly while it was evaluated.
  */
 export function asFault(error: unknown): unknown {
   if (error instanceof SelectorError) return invalidSelector(error)
   if (error instanceof LockError) return withoutLocks(error)
+  if (error instanceof LeaseError) return withoutLeases(error)
   return error instanceof LeaseTimeout ? busy() : error
+}
+
+function withoutLeases(cause: LeaseError): Fault {
+  return new Fault(503, 'Unavailable', 'Nothing can be written now. Try again in a moment.', {
+    headers: { 'Retry-After': '2' },
+    cause,
+  })
 }
 
 function withoutLocks(cause: LockError): Fault {

@@ -6,6 +6,7 @@
 import { AccessRules } from './access/access-rules.ts'
 import type { RawAccess } from './access/extract.ts'
 import type { DocumentCache } from './cache.ts'
+import type { Coherence } from './coherence.ts'
 import type { FanOut, Outcome } from './coordination/fan-out.ts'
 import type { Leases } from './coordination/leases.ts'
 import { profileOf } from './derive.ts'
@@ -15,8 +16,8 @@ import { type CodeHost, noCode } from './model/code.ts'
 import { type RawDeclarations, sameModel } from './model/declarations.ts'
 import { Registry } from './model/registry.ts'
 import { type Basis, rederive } from './rederive.ts'
-import { afterCommit, changesDeclarations } from './snapshots.ts'
-import type { Commit, CommitResult, Resource, SiteStore } from './store/store.ts'
+import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
+import type { Commit, CommitResult, ForeignCommit, Resource, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 
 /** The settings of a site that the pipeline acts on. */
@@ -74,7 +75,11 @@ export class Site {
   /** Commits applied so far; tells a load whether what it read may be outdated. */
   #applied = 0
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
+  readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
+  readonly #coherence: Pick<Coherence, 'inStep'> | undefined
+  /** Version of the newest commit of another process that memory has followed. */
+  #newestForeign = 0
 
   private constructor(parts: {
     settings: SiteRules
@@ -88,8 +93,10 @@ export class Site {
     modelVersion: number
     code?: CodeHost
     audience?: Audience | undefined
+    coherence?: Pick<Coherence, 'inStep'> | undefined
   }) {
     this.#audience = parts.audience
+    this.#coherence = parts.coherence
     this.settings = parts.settings
     this.store = parts.store
     this.leases = parts.leases
@@ -107,6 +114,7 @@ export class Site {
    *
    * @param parts.report takes findings about rules (RULE-13) and repairs, for the log
    * @param parts.audience hears of the events of its commits; without it they are only kept
+   * @param parts.coherence brings memory in step with other processes, where there are any
    */
   static async open(parts: {
     settings: SiteRules
@@ -118,6 +126,7 @@ export class Site {
     code?: CodeHost
     report: (message: string, details: object) => void
     audience?: Audience | undefined
+    coherence?: Pick<Coherence, 'inStep'> | undefined
   }): Promise<Site> {
     const { settings, store, basis, report } = parts
     await rederive(store, settings, basis, report)
@@ -234,7 +243,17 @@ export class Site {
     const modelled = changesDeclarations(this.#model, commit, brought, sameModel)
     const raises = modelled ? [...(commit.raises ?? []), MODEL_COUNTER] : commit.raises
     const result = await this.store.commit({ ...commit, ...(raises && { raises }) })
-    if (!result.ok) return result
+    if (!result.ok) {
+      // What stands in the way may be the work of another process, which the next attempt has to know.
+      await this.#coherence?.inStep()
+      return result
+    }
+    if (this.#coherence && this.#isOvertaken(result)) {
+      const { version, resources } = result
+      await this.#coherence.inStep()
+      await this.follow([{ version, paths: [...resources.keys()], raised: raises ?? [] }])
+      return result
+    }
     this.#applied++
     for (const [path, resource] of result.resources) {
       if (path.endsWith('/')) continue
@@ -250,12 +269,67 @@ export class Site {
     return result
   }
 
+  /** Whether other processes have changed something that memory would take for the work of this commit. */
+  #isOvertaken({ version, counters }: Extract<CommitResult, { ok: true }>): boolean {
+    const jumped = (counter: string, known: number) => (counters[counter] ?? known + 1) !== known + 1
+    return (
+      this.#newestForeign > version ||
+      jumped(ACCESS_COUNTER, this.#accessVersion) ||
+      jumped(MODEL_COUNTER, this.#modelVersion)
+    )
+  }
+
+  /** Brings memory in step with commits of other processes. One call at a time. */
+  async follow(commits: readonly Omit<ForeignCommit, 'site'>[]): Promise<void> {
+    this.#applied++
+    const paths = new Set(commits.flatMap(commit => commit.paths))
+    for (const { version } of commits) this.#newestForeign = Math.max(this.#newestForeign, version)
+    for (const path of paths) {
+      if (path.endsWith('/')) this.#cache.deleteBelow(this.store.name, path)
+      else this.#cache.delete(this.store.name, path)
+    }
+    if (commits.some(({ raised }) => raised.length > 0)) await this.#readDeclarations(paths)
+    for (const watcher of this.#watchers) watcher(paths)
+    await Promise.all([...this.#foreignWatchers].map(watcher => watcher(paths)))
+  }
+
+  /** The same, after commits up to a version of which nothing else is known. */
+  startOver(version: number): Promise<void> {
+    return this.follow([{ version, paths: ['/'], raised: [ACCESS_COUNTER, MODEL_COUNTER] }])
+  }
+
+  /** Reads again what documents declare, at the paths and below those of collections; all of it counts at once. */
+  async #readDeclarations(paths: ReadonlySet<string>): Promise<void> {
+    for (;;) {
+      const applied = this.#applied
+      // Read first: rules newer than their counter only make a commit look again.
+      const counters = await this.store.counters()
+      const read: [path: string, access: string | undefined, model: string | undefined][] = []
+      for (const path of await declaringAt(this.store, [this.#rules, this.#model], paths))
+        read.push([path, await this.store.derived(path, 'access'), await this.store.derived(path, 'model')])
+      // A commit of this process came in between.
+      if (applied !== this.#applied) continue
+      for (const [path, access, model] of read) {
+        this.#rules = this.#rules.withDocument(path, parsed<RawAccess>(access))
+        this.#model = this.#model.withDocument(path, parsed<RawDeclarations>(model))
+      }
+      this.#accessVersion = Math.max(this.#accessVersion, counters[ACCESS_COUNTER] ?? 0)
+      this.#modelVersion = Math.max(this.#modelVersion, counters[MODEL_COUNTER] ?? 0)
+      return
+    }
+  }
+
   /**
    * Has a function told of the paths that each commit named, before anybody can read the new state through this site;
    * a path ending in `/` stands for everything below it, too.
    */
   watch(watcher: (paths: Iterable<string>) => void): void {
     this.#watchers.add(watcher)
+  }
+
+  /** The same for commits of other processes alone; whoever needs memory to be in step waits for the function. */
+  watchForeign(watcher: (paths: Iterable<string>) => Promise<void>): void {
+    this.#foreignWatchers.add(watcher)
   }
 
   #settle(resource: Resource, known: Settled): Held {
@@ -298,4 +372,8 @@ function removedCollections({ changes }: Commit): string[] {
     return change.op === 'copy' ? [change.to] : []
   })
   return paths.filter(path => path.endsWith('/'))
+}
+
+function parsed<T>(json: string | undefined): T | undefined {
+  return json === undefined ? undefined : (JSON.parse(json) as T)
 }

@@ -1,6 +1,6 @@
 /** What documents declare about their site, rules and data models alike, kept in step with commits. */
 
-import type { Change, Commit } from './store/store.ts'
+import type { Change, Commit, SiteStore } from './store/store.ts'
 
 /** All declarations of a site at one moment, by document. Immutable. */
 interface Declared<Raw> {
@@ -77,4 +77,29 @@ export function changesDeclarations<Raw>(
       return (!isBare(change) && declares(change.from)) || declares(change.to) || brought(change.to)?.raw !== undefined
     return false
   })
+}
+
+/**
+ * Documents whose declarations may be others than before, when only paths are known: files among the paths, and what
+ * declares, or declared, something below the collections among them.
+ */
+export async function declaringAt(
+  store: Pick<SiteStore, 'allDerived'>,
+  before: readonly { documentsUnder(path: string): string[] }[],
+  paths: Iterable<string>,
+): Promise<Set<string>> {
+  const found = new Set<string>()
+  const collections: string[] = []
+  for (const path of paths) {
+    if (path.endsWith('/')) collections.push(path)
+    else found.add(path)
+  }
+  if (collections.length === 0) return found
+  for (const known of before)
+    for (const collection of collections) for (const path of known.documentsUnder(collection)) found.add(path)
+  for (const name of ['access', 'model']) {
+    for await (const { path } of store.allDerived(name))
+      if (collections.some(collection => path.startsWith(collection))) found.add(path)
+  }
+  return found
 }

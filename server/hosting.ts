@@ -3,6 +3,7 @@
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import type { GroupOracle } from '../pipeline/access/groups.ts'
 import type { DocumentCache } from '../pipeline/cache.ts'
+import type { Coherence } from '../pipeline/coherence.ts'
 import type { FanOut } from '../pipeline/coordination/fan-out.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
@@ -53,8 +54,9 @@ export function createHosting(parts: {
   secret: Uint8Array
   fanOut: FanOut
   streams: Streams
+  coherence?: Coherence | undefined
 }): Hosting {
-  const { store, leases, cache, log, secret, sessions, fanOut, streams } = parts
+  const { store, leases, cache, log, secret, sessions, fanOut, streams, coherence } = parts
   const audience = { fanOut, onlookers: (site: string, path: string) => streams.onlookers(site, path) }
   const sites = new Map<string, Promise<HostedSite>>()
   const ready = new Map<string, HostedSite>()
@@ -64,9 +66,8 @@ export function createHosting(parts: {
   async function start(settings: SiteSettings): Promise<HostedSite> {
     const { host: name } = settings
     const report = (message: string, details: object) => log.warn({ site: name, ...details }, message)
-    const site =
-      resting.get(name)?.deref() ??
-      (await Site.open({
+    const open = () =>
+      Site.open({
         settings: siteRules(settings),
         store: store.site(name),
         leases,
@@ -74,7 +75,9 @@ export function createHosting(parts: {
         basis: basisOf(store, name),
         report,
         audience,
-      }))
+        coherence,
+      })
+    const site = resting.get(name)?.deref() ?? (await (coherence ? coherence.open(name, open) : open()))
     resting.delete(name)
     const { external, ...lifetimes } = settings.sessions
     const visitors = createVisitors({ secret, site: name, sessions, lifetimes, external, report })

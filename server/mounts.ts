@@ -8,6 +8,7 @@ import { mountApp } from '../dav/app.ts'
 import { createAttempts } from '../dav/attempts.ts'
 import { type Mount, openMount } from '../dav/mount.ts'
 import type { DocumentCache } from '../pipeline/cache.ts'
+import type { Coherence } from '../pipeline/coherence.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import { ownOrigin } from '../pipeline/http/origin.ts'
@@ -33,6 +34,7 @@ export interface MountsParts {
   leases: Leases
   cache: DocumentCache
   locks: Locks
+  coherence?: Coherence | undefined
   knowClient: KnowClient
   limits: Limits
   log: Log
@@ -78,7 +80,7 @@ export function mountsHandler(parts: MountsParts): RequestListener {
 
 /** Opens the mount of a site when the first request comes. */
 function mountOpener(parts: MountsParts, prefix: string): (hosted: HostedSite) => Promise<Mount> {
-  const { store, leases, cache, locks, log } = parts
+  const { store, leases, cache, locks, log, coherence } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const attempts = createAttempts()
   const fileBody = (file: string): BodySource => ({
@@ -88,14 +90,17 @@ function mountOpener(parts: MountsParts, prefix: string): (hosted: HostedSite) =
 
   async function start({ site, settings }: HostedSite): Promise<Mount> {
     const name = scratchName(site.store.name)
-    const scratch = await Site.open({
-      settings: site.settings,
-      store: store.site(name),
-      leases,
-      cache,
-      basis: basisOf(store, name),
-      report: (message, details) => log.warn({ site: name, ...details }, message),
-    })
+    const openScratch = () =>
+      Site.open({
+        settings: site.settings,
+        store: store.site(name),
+        leases,
+        cache,
+        basis: basisOf(store, name),
+        report: (message, details) => log.warn({ site: name, ...details }, message),
+        coherence,
+      })
+    const scratch = await (coherence ? coherence.open(name, openScratch) : openScratch())
     return openMount({ site, scratch, settings, locks, attempts, fileBody, prefix })
   }
 

@@ -1,25 +1,24 @@
 /** A server that runs: the composition root's work, from settings to listeners and back. */
 
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { proxyTrust, type Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { documentCache } from '../pipeline/cache.ts'
-import { localFanOut } from '../pipeline/coordination/local/fan-out.ts'
-import { localLeases } from '../pipeline/coordination/local/leases.ts'
-import { openLocalLocks } from '../pipeline/coordination/local/locks.ts'
-import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
 import { Streams } from '../pipeline/events/streams.ts'
+import { Fault } from '../pipeline/fault.ts'
 import { type Imported, importFolder } from '../pipeline/import.ts'
 import { rulesAuthority } from '../pipeline/rules-authority.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { publicApp } from './app.ts'
 import { clientReader } from './client.ts'
+import { openCoordination } from './coordination.ts'
 import { errorDocument, errorHeaders } from './documents/error.ts'
 import { securityHeaders } from './documents/security-headers.ts'
 import { createHosting, type Hosting } from './hosting.ts'
+import { inStep } from './in-step.ts'
 import { keptAnswers } from './kept-answers.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
@@ -44,15 +43,15 @@ const SECRET = 'session-secret'
 async function sessionSecret(store: Store): Promise<Uint8Array> {
   const kept = await store.setting(SECRET)
   if (kept !== undefined) return Buffer.from(kept, 'base64')
-  const secret = randomBytes(32)
-  await store.setSetting(SECRET, secret.toString('base64'))
-  return secret
+  await store.setSetting(SECRET, randomBytes(32).toString('base64'), { unlessSet: true })
+  return sessionSecret(store)
 }
 
 /** Opens the store that the settings name. */
 export function openStore(settings: Settings, log: Log): Promise<Store> {
   return openSqliteStore({
     folder: settings.data,
+    shared: settings.redis !== undefined,
     log: (level, message, details) => log[level]({ ...(details as object) }, message),
   })
 }
@@ -64,13 +63,12 @@ export function openStore(settings: Settings, log: Log): Promise<Store> {
  * @throws the system's error when an address is taken
  */
 export async function startServer(settings: Settings, store: Store, log: Log): Promise<Running> {
-  const fanOut = localFanOut({ store, failed: error => log.error({ err: error }, 'an event was not passed on') })
+  const coordination = await openCoordination(settings, store, log)
+  const { leases, locks, sessions, fanOut, coherence } = coordination
   const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
   const metrics = createMetrics({ streams: () => streams.size })
   const table = siteTable(settings)
-  const leases = localLeases({ patience: settings.limits.leaseWait })
   const cache = documentCache()
-  const sessions = await openLocalSessions({ store })
   const hosting = createHosting({
     table,
     store,
@@ -81,8 +79,8 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     secret: await sessionSecret(store),
     fanOut,
     streams,
+    coherence,
   })
-  const locks = await openLocalLocks({ folder: settings.data })
   const knowClient = clientReader(proxyTrust(settings.trustProxy))
   const limits = { bodyIdle: settings.limits.bodyIdle }
   let ready = false
@@ -124,6 +122,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     leases,
     cache,
     locks,
+    coherence,
     knowClient,
     limits,
     log,
@@ -143,13 +142,19 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
       body: errorDocument(fault, { ...fallback, method: 'GET', path: '/' }),
     }),
   }
-  const listener = await listen((request, response) => (isForMount(request) ? mounts : handler)(request, response), {
-    ...listening,
-    port: settings.listen.port,
-  })
+  const facing = (handle: RequestListener) =>
+    inStep(coherence, handle, (_request, response) => {
+      const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
+      const { headers, body } = listening.brokenDocument(fault)
+      response.writeHead(fault.status, headers).end(body)
+    })
+  const listener = await listen(
+    facing((request, response) => (isForMount(request) ? mounts : handler)(request, response)),
+    { ...listening, port: settings.listen.port },
+  )
   publicPort = portOf(listener)
   const mountListener =
-    'port' in settings.mount ? await listen(mounts, { ...listening, port: settings.mount.port }) : undefined
+    'port' in settings.mount ? await listen(facing(mounts), { ...listening, port: settings.mount.port }) : undefined
   ready = true
   return {
     publicOrigin: listener.origin,
@@ -161,9 +166,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
       streams.close()
       const { shutdown } = settings.limits
       await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])
-      await fanOut.close()
-      await locks.close()
-      await sessions.close()
+      await coordination.close()
       await store.close()
       metrics.close()
     },

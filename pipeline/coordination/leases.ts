@@ -9,6 +9,19 @@ export class LeaseTimeout extends Error {
   }
 }
 
+/** Why no lease can be had by anybody now. */
+export class LeaseError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'LeaseError'
+  }
+}
+
+/**
+ * A lease keeps writers from working in vain and lets them come in turn. It is no proof: a process that stands still may
+ * lose it. What a writer decided by is asked again inside its commit, by version (HTTP-4), so that nobody needs to show
+ * the store a number of the lease.
+ */
 export interface Leases {
   /**
    * Runs `work` while holding the leases of all `paths`; waiting writers of one path are served in order of arrival.
@@ -16,7 +29,7 @@ export interface Leases {
    * @param paths canonical paths, in any order; duplicates count once
    * @param work runs once all leases are held; the leases end with it, whatever its outcome
    * @returns what `work` returns
-   * @throws LeaseTimeout when waiting exceeds the limit (DAV-8: 10 s)
+   * @throws LeaseTimeout when waiting exceeds the limit (DAV-8: 10 s); LeaseError when leases cannot be had now
    */
   hold<T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T>
 }

@@ -305,11 +305,10 @@ export interface ForeignCommits {
   /** Whether anybody has committed since the last `read`. Answers at once, within a microsecond or two. */
   waiting(): boolean
   /**
-   * Commits of others since the last call, in their order.
-   *
-   * @returns undefined when they can no longer be told one by one: anything may have changed
+   * Commits of others since the last call, in their order; undefined when they can no longer be told one by one:
+   * anything may have changed. `version` is the newest that this covers.
    */
-  read(): Promise<ForeignCommit[] | undefined>
+  read(): Promise<{ version: number; commits: ForeignCommit[] | undefined }>
 }
 
 export interface Store {

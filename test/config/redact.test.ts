@@ -78,6 +78,11 @@ sites:
   const URLS: [written: string, shown: string][] = [
     ['redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
     ['redis://:pw@host:1', 'redis://:hidden@host:1'],
+    ['redis://user:pw@a:1,b:2', 'redis://user:hidden@a:1,b:2'],
+    [
+      'redis+sentinel://:pw@a:1,b:2/name?sentinelPassword=pw2',
+      'redis+sentinel://:hidden@a:1,b:2/name?sentinelPassword=hidden',
+    ],
     ['postgres://host/db?password=x&sslmode=y', 'postgres://host/db?password=hidden&sslmode=y'],
     ['no url', '(hidden)'],
   ]

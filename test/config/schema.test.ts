@@ -21,6 +21,8 @@ const GOOD: [key: string, written: unknown, read: unknown][] = [
   ['trustProxy', '10.0.0.1, 10.0.0.2', ['10.0.0.1', '10.0.0.2']],
   ['redis', 'redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
   ['redis', 'rediss://user:pass@cache.example:6380', 'rediss://user:pass@cache.example:6380'],
+  ['redis', 'redis://a.example,b.example:7001', 'redis://a.example,b.example:7001'],
+  ['redis', 'redis+sentinel://a.example,b.example/main?db=2', 'redis+sentinel://a.example,b.example/main?db=2'],
   ['postgres', 'postgres://u:p@db.example/site', 'postgres://u:p@db.example/site'],
   ['tls', { cert: '/etc/c.pem', key: '/etc/k.pem' }, { cert: '/etc/c.pem', key: '/etc/k.pem' }],
   ['log', { level: 'debug', format: 'json' }, { level: 'debug', format: 'json' }],
@@ -64,7 +66,7 @@ const BAD: [written: object, message: string][] = [
   ],
   [
     { redis: 'http://localhost' },
-    'redis: the given value (not shown) is not a URL such as redis://127.0.0.1:6379/0 (rediss:// for TLS)',
+    'redis: the given value (not shown) is not a URL such as redis://127.0.0.1:6379/0 (rediss:// for TLS, several hosts for a cluster, redis+sentinel://host,host/name)',
   ],
   [
     { postgres: 'localhost' },

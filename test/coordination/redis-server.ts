@@ -1,6 +1,6 @@
 /** A Redis of the tests' own: on a free port, in a folder of its own, gone afterwards. */
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -8,11 +8,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Redis } from 'ioredis'
+import { parseRedisAddress } from '../../pipeline/coordination/redis/address.ts'
+import { connectRedis, type RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
 
 export interface TestRedis {
+  port: number
+  /** As settings name it. */
+  url: string
+  /** A connection for looking and disturbing, closed with the server. */
+  readonly admin: Redis
   /** A connection of its own, closed with the server. */
   connect(): Redis
-  /** Ends the server at once. */
+  /** The connections of a process; its owner closes them. */
+  open(): Promise<RedisConnection>
+  /** Ends the server at once; nothing that it held survives. */
+  kill(): Promise<void>
+  /** Starts it again on the same port. */
+  start(): Promise<void>
+  /** Settles when a connection is up. */
+  until(connection: RedisConnection): Promise<void>
+  /** Ends the server at once, with what belongs to it. */
   stop(): Promise<void>
 }
 
@@ -26,12 +41,9 @@ async function freePort(): Promise<number> {
 }
 
 /** @throws when the server cannot be started */
-export async function startRedis(): Promise<TestRedis> {
-  const port = await freePort()
-  const folder = await mkdtemp(join(tmpdir(), 'redis-'))
+async function spawnServer(port: number, folder: string): Promise<ChildProcess> {
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
   const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(server, 'exit')
   const said: string[] = []
   for await (const line of createInterface({ input: server.stdout })) {
     said.push(line)
@@ -39,18 +51,55 @@ export async function startRedis(): Promise<TestRedis> {
   }
   if (server.exitCode !== null) throw new Error(`redis-server did not start: ${said.join('\n')}`)
   server.stdout.resume()
+  return server
+}
+
+/** @throws when the server cannot be started */
+export async function startRedis(): Promise<TestRedis> {
+  const port = await freePort()
+  const folder = await mkdtemp(join(tmpdir(), 'redis-'))
+  const url = `redis://127.0.0.1:${port}/0`
+  let server = await spawnServer(port, folder)
   const connections: Redis[] = []
+  let admin: Redis | undefined
+
+  function connect(): Redis {
+    const redis = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, retryStrategy: () => null })
+    redis.on('error', () => undefined)
+    connections.push(redis)
+    return redis
+  }
+
+  async function kill(): Promise<void> {
+    if (server.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, 'exit')
+    server.kill('SIGKILL')
+    await ended
+    admin = undefined
+  }
+
   return {
-    connect() {
-      const redis = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, retryStrategy: () => null })
-      redis.on('error', () => undefined)
-      connections.push(redis)
-      return redis
+    port,
+    url,
+    get admin() {
+      return (admin ??= connect())
+    },
+    connect,
+    async open() {
+      const address = parseRedisAddress(url)
+      if (!address) throw new Error(`no address: ${url}`)
+      return connectRedis(address)
+    },
+    kill,
+    async start() {
+      server = await spawnServer(port, folder)
+    },
+    async until(connection) {
+      if (!connection.isUp()) await once(connection.redis, 'ready')
     },
     async stop() {
       for (const redis of connections) redis.disconnect()
-      server.kill('SIGKILL')
-      await ended
+      await kill()
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -2,8 +2,8 @@
 
 import { hash, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Redis } from 'ioredis'
 import { type Lock, LockError, type Locks, lockKey, MOST_LOCKS } from '../locks.ts'
+import type { RedisClient } from './connection.ts'
 
 const SCRIPT = readFileSync(new URL('./locks.lua', import.meta.url), 'utf8')
 const DIGEST = hash('sha1', SCRIPT)
@@ -13,7 +13,7 @@ const HELD = 30_000
 
 export interface RedisLocksOptions {
   /** A connection; it stays open when the locks are closed. */
-  redis: Redis
+  redis: RedisClient
   /** What all keys begin with. */
   prefix?: string
   /** Unix milliseconds; the clock of the Redis server if not given, so that all processes go by the same. */

@@ -1,0 +1,186 @@
+/**
+ * Fan-out between processes that share a store. The store gives events their ids in the transaction of their commit and
+ * keeps them for replay, so every process reads the same ones in the same order (EVT-45, EVT-80). Redis carries the word
+ * that there is something to read; when word is lost the store still tells, a moment later.
+ */
+
+import type { Coherence } from '../../coherence.ts'
+import { compareEventIds, parseEventId } from '../../store/event-id.ts'
+import type { Store } from '../../store/store.ts'
+import type { FanOut, Outcome, Publication, Watcher } from '../fan-out.ts'
+import type { RedisConnection } from './connection.ts'
+
+export interface RedisFanOutOptions {
+  /** Shared with the other processes. */
+  store: Pick<Store, 'site'>
+  coherence: Pick<Coherence, 'inStep' | 'onCommit'>
+  connection: RedisConnection
+  /** What all keys begin with. */
+  prefix?: string
+  /** Told of failures to read, and of watchers that throw although they must not. */
+  failed?: (error: unknown) => void
+}
+
+/** Events read at a time. */
+const BATCH = 256
+
+/** A path that is watched in this process. */
+interface Lane {
+  site: string
+  path: string
+  watchers: Set<Watcher>
+  /** Id of the newest event when watching began; afterwards of the last one that the watchers were told of. */
+  position: Promise<string | undefined>
+  isReading: boolean
+  /** There may be events behind the position. */
+  isBehind: boolean
+}
+
+export function redisFanOut(options: RedisFanOutOptions): FanOut {
+  const { store, coherence, connection, prefix = 'scriptorium', failed = () => undefined } = options
+  const channel = `${prefix}:commits`
+  const lanes = new Map<string, Lane>()
+  let isTelling = false
+  let isClosed = false
+
+  function guarded(tell: () => void): void {
+    try {
+      tell()
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  /** Tells watchers of what has come, in the order of the store. */
+  async function advance(lane: Lane): Promise<void> {
+    const { path, watchers } = lane
+    const kept = store.site(lane.site)
+    const after = await lane.position
+    const events = await kept.events(path, after, BATCH)
+    const isWhole = after === undefined || (await kept.keepsAfter(path, after))
+    const newest = isWhole ? (events.at(-1)?.id ?? after) : await kept.newestEvent(path)
+    // Whoever hears of an event may read the state that it tells of, and is judged by the rules of that state.
+    await coherence.inStep()
+    lane.position = Promise.resolve(newest)
+    lane.isBehind ||= events.length === BATCH
+    for (const watcher of [...watchers]) {
+      if (!isWhole) guarded(() => watcher.interrupted())
+      else for (const event of events) guarded(() => watcher.published(event))
+    }
+  }
+
+  async function serve(lane: Lane): Promise<void> {
+    lane.isBehind = true
+    if (lane.isReading) return
+    lane.isReading = true
+    try {
+      while (lane.isBehind && lane.watchers.size > 0 && !isClosed) {
+        lane.isBehind = false
+        await advance(lane)
+      }
+    } catch (error) {
+      failed(error)
+    } finally {
+      lane.isReading = false
+    }
+  }
+
+  function serveAll(site?: string, paths?: readonly string[]): void {
+    if (paths && !paths.some(path => path.endsWith('/'))) {
+      for (const path of paths) {
+        const lane = lanes.get(keyOf(site ?? '', path))
+        if (lane) void serve(lane)
+      }
+      return
+    }
+    const concerns = (lane: Lane) =>
+      !paths || (lane.site === site && paths.some(path => lane.path === path || isBelow(lane.path, path)))
+    for (const lane of lanes.values()) if (concerns(lane)) void serve(lane)
+  }
+
+  /** Word of everything that is committed in one turn of the event loop goes out once. */
+  function tellOthers(): void {
+    if (isTelling) return
+    isTelling = true
+    setImmediate(() => {
+      isTelling = false
+      // Lost word is made up for: the others look for themselves now and then.
+      if (!isClosed) connection.redis.publish(channel, '').catch(() => undefined)
+    })
+  }
+
+  const lookAround = () => void coherence.inStep()
+  connection.hear(channel, lookAround)
+  connection.onResume(lookAround)
+  const stopListening = coherence.onCommit(commit => serveAll(commit?.site, commit?.paths))
+
+  async function settle(site: string, paths: ReadonlySet<string>, outcome: Outcome): Promise<void> {
+    if (outcome === 'refused') return
+    tellOthers()
+    for (const path of paths) {
+      const lane = lanes.get(keyOf(site, path))
+      if (!lane) continue
+      if (outcome === 'unknown') for (const watcher of [...lane.watchers]) guarded(() => watcher.interrupted())
+      void serve(lane)
+    }
+  }
+
+  return {
+    begin(site, drafts): Publication {
+      const paths = new Set(drafts.map(({ path }) => path))
+      return { settle: outcome => (paths.size === 0 ? Promise.resolve() : settle(site, paths, outcome)) }
+    },
+    watch(site, path, watcher) {
+      const key = keyOf(site, path)
+      let lane = lanes.get(key)
+      if (!lane) {
+        const position = store.site(site).newestEvent(path)
+        // A failure shows when the position is needed.
+        position.catch(() => undefined)
+        lane = { site, path, watchers: new Set(), position, isReading: false, isBehind: false }
+        lanes.set(key, lane)
+      }
+      const { watchers } = lane
+      watchers.add(watcher)
+      return () => {
+        watchers.delete(watcher)
+        if (watchers.size === 0 && lanes.get(key)?.watchers === watchers) lanes.delete(key)
+      }
+    },
+    async resume(site, path, last) {
+      const events = store.site(site)
+      // A watcher of this path must not begin behind the place that is found here.
+      await lanes.get(keyOf(site, path))?.position
+      const newest = await events.newestEvent(path)
+      if (last === undefined) return { after: newest, gap: false }
+      if (!(await events.continuous(path, last))) return { after: newest, gap: true }
+      return { after: isLater(last, newest) ? newest : last, gap: false }
+    },
+    async read(site, path, after, limit) {
+      const kept = store.site(site)
+      const events = await kept.events(path, after, limit)
+      // Asked afterwards, so that what goes away between the two shows as well.
+      const isWhole = after === undefined || (await kept.keepsAfter(path, after))
+      await coherence.inStep()
+      return isWhole ? events : undefined
+    },
+    async close() {
+      isClosed = true
+      stopListening()
+      lanes.clear()
+    },
+  }
+}
+
+function keyOf(site: string, path: string): string {
+  return `${site}\n${path}`
+}
+
+function isBelow(path: string, collection: string): boolean {
+  return collection.endsWith('/') && path.startsWith(collection)
+}
+
+function isLater(id: string, newest: string | undefined): boolean {
+  const [asked, known] = [parseEventId(id), parseEventId(newest ?? '')]
+  return asked !== undefined && (known === undefined || compareEventIds(asked, known) > 0)
+}

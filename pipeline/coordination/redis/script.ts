@@ -1,0 +1,24 @@
+/** Scripts that Redis runs in one go: sent by their digest, and in full to a server that does not know them yet. */
+
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { RedisClient } from './connection.ts'
+
+/** Runs the script. @returns what it returns; rejects with the client's error */
+export type Script = (
+  redis: RedisClient,
+  keys: readonly string[],
+  parameters: readonly (string | number)[],
+) => Promise<unknown>
+
+/** @param file beside this one */
+export function redisScript(file: string): Script {
+  const text = readFileSync(new URL(file, import.meta.url), 'utf8')
+  const digest = hash('sha1', text)
+  return (redis, keys, parameters) =>
+    redis.evalsha(digest, keys.length, ...keys, ...parameters).catch((error: unknown) => {
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
+        return redis.eval(text, keys.length, ...keys, ...parameters)
+      throw error
+    })
+}

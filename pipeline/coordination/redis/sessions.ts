@@ -1,0 +1,145 @@
+/** Sessions that several processes share, kept in Redis: every change is one run of one script. */
+
+import { randomUUID } from 'node:crypto'
+import { type Ending, SessionError, type Sessions, type SessionValue, type SignIn } from '../sessions.ts'
+import type { RedisConnection } from './connection.ts'
+import { redisScript } from './script.ts'
+
+const SCRIPT = redisScript('./sessions.lua')
+
+/** Marks of ended sessions are looked through whenever so many have been added. */
+const SWEEP = 1000
+
+export interface RedisSessionsOptions {
+  connection: RedisConnection
+  /** What all keys begin with. */
+  prefix?: string
+  /** Unix milliseconds. */
+  clock?: () => number
+  /** Told when it cannot be learned which sessions have ended; it is tried again with the next connection. */
+  failed?: (error: unknown) => void
+}
+
+/** What processes tell each other of a session that has ended. */
+type Message = [process: string, site: string, id: string, until: number]
+
+/** Opens the sessions. Without a connection, what ended earlier is learned when there is one. */
+export async function openRedisSessions(options: RedisSessionsOptions): Promise<Sessions> {
+  const { connection, prefix = 'scriptorium', clock = Date.now, failed = () => undefined } = options
+  const { redis } = connection
+  const self = randomUUID()
+  const channel = `${prefix}:sessions`
+  const allSites = `${prefix}:sessions:sites`
+  /** Ends of marks in unix milliseconds, by site and id. */
+  const ended = new Map<string, number>()
+  const listeners = new Set<(site: string, id: string) => void>()
+  let added = 0
+  let closed = false
+
+  const baseOf = (site: string) => `${prefix}:sessions:{${site}}`
+
+  async function reach<T>(work: () => Promise<T>): Promise<T> {
+    if (closed) throw new SessionError('Sessions are closed')
+    try {
+      return await work()
+    } catch (cause) {
+      throw new SessionError('Sessions cannot be reached', { cause })
+    }
+  }
+
+  const run = (site: string, operation: string, ...rest: readonly (string | number)[]) =>
+    reach(() => SCRIPT(redis, [baseOf(site)], [operation, clock(), ...rest]))
+
+  function sweep(): void {
+    added = 0
+    const now = clock()
+    for (const [key, until] of ended) if (until <= now) ended.delete(key)
+  }
+
+  /** Notes that a session has ended, and tells of it the first time. */
+  function note(site: string, id: string, until: number): void {
+    const key = `${site}/${id}`
+    const isNews = !ended.has(key)
+    ended.set(key, Math.max(until, ended.get(key) ?? 0))
+    if (++added >= SWEEP) sweep()
+    if (isNews) for (const listener of listeners) listener(site, id)
+  }
+
+  /** Learns which sessions have ended while nobody told this process. */
+  async function learn(): Promise<void> {
+    for (const site of await redis.smembers(allSites)) {
+      const marks = await redis.zrangebyscore(`${baseOf(site)}:ended`, clock(), '+inf', 'WITHSCORES')
+      for (let i = 0; i < marks.length; i += 2) note(site, marks[i] ?? '', Number(marks[i + 1]))
+    }
+  }
+
+  /** Runs a script that ends a session, and has the site known as one that has ended sessions. */
+  async function finish(site: string, operation: string, { id, until }: Ending, ...rest: readonly (string | number)[]) {
+    const message: Message = [self, site, id, until]
+    // Sent together, so that changes of one session are carried out in the order of their calls.
+    const [, done] = await Promise.all([
+      reach(() => redis.sadd(allSites, site)),
+      run(site, operation, id, until, channel, JSON.stringify(message), ...rest),
+    ])
+    if (done === 1) note(site, id, until)
+    return done === 1
+  }
+
+  connection.hear(channel, message => {
+    const [sender, site, id, until] = JSON.parse(message) as Message
+    if (sender !== self) note(site, id, until)
+  })
+  connection.onResume(() => void learn().catch(failed))
+  if (connection.isUp()) await learn().catch(failed)
+
+  return {
+    async find(site, id) {
+      const kept = timed(await reach(() => redis.get(`${baseOf(site)}:signed:${id}`)), clock())
+      return kept && { signIn: JSON.parse(kept.value) as SignIn, expires: kept.expires }
+    },
+    async prolong(site, id, expires) {
+      await run(site, 'prolong', id, expires)
+    },
+    signIn: (site, id, { signIn, expires }, follows) =>
+      finish(site, 'sign-in', follows, id, expires, JSON.stringify(signIn)),
+    async end(site, ending) {
+      await finish(site, 'end', ending)
+    },
+    hasEnded(site, id) {
+      const until = ended.get(`${site}/${id}`)
+      return until !== undefined && until > clock()
+    },
+    async value(site, id, name) {
+      return timed(await reach(() => redis.hget(`${baseOf(site)}:held:${id}`, name)), clock())?.value
+    },
+    async values(site, id, prefix) {
+      if (prefix === '') return []
+      const held = await reach(() => redis.hgetall(`${baseOf(site)}:held:${id}`))
+      const found: SessionValue[] = []
+      for (const [name, text] of Object.entries(held)) {
+        const kept = name.startsWith(prefix) ? timed(text, clock()) : undefined
+        if (kept) found.push({ name, ...kept })
+      }
+      return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+    },
+    keep: async (site, id, { name, value, expires }) => (await run(site, 'keep', id, name, expires, value)) === 1,
+    async take(site, id, name) {
+      return timed((await run(site, 'take', id, name)) as string | null, clock())?.value
+    },
+    onEnd(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async close() {
+      closed = true
+    },
+  }
+}
+
+/** A text that was kept with its end before it; undefined when that is over. */
+function timed(kept: string | null, now: number): { value: string; expires: number } | undefined {
+  if (kept === null) return undefined
+  const space = kept.indexOf(' ')
+  const expires = Number(kept.slice(0, space))
+  return expires > now ? { value: kept.slice(space + 1), expires } : undefined
+}

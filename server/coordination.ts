@@ -1,0 +1,109 @@
+/**
+ * What the processes of an installation share, or a single one keeps for itself: leases, locks, sessions, the passing on
+ * of events, and memory in step with the store.
+ */
+
+import { randomUUID } from 'node:crypto'
+import type { Settings } from '../config/schema.ts'
+import { Coherence } from '../pipeline/coherence.ts'
+import type { FanOut } from '../pipeline/coordination/fan-out.ts'
+import type { Leases } from '../pipeline/coordination/leases.ts'
+import { localFanOut } from '../pipeline/coordination/local/fan-out.ts'
+import { localLeases } from '../pipeline/coordination/local/leases.ts'
+import { openLocalLocks } from '../pipeline/coordination/local/locks.ts'
+import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
+import type { Locks } from '../pipeline/coordination/locks.ts'
+import { parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
+import { connectRedis } from '../pipeline/coordination/redis/connection.ts'
+import { redisFanOut } from '../pipeline/coordination/redis/fan-out.ts'
+import { redisLeases } from '../pipeline/coordination/redis/leases.ts'
+import { redisLocks } from '../pipeline/coordination/redis/locks.ts'
+import { openRedisSessions } from '../pipeline/coordination/redis/sessions.ts'
+import type { Sessions } from '../pipeline/coordination/sessions.ts'
+import type { Store } from '../pipeline/store/store.ts'
+import type { Log } from './log.ts'
+
+export interface Coordination {
+  leases: Leases
+  locks: Locks
+  sessions: Sessions
+  fanOut: FanOut
+  /** Present when other processes may change the store. */
+  coherence?: Coherence
+  /** To be called when no request is running any more. */
+  close(): Promise<void>
+}
+
+/** @param store open, and shared if the settings name a Redis */
+export async function openCoordination(settings: Settings, store: Store, log: Log): Promise<Coordination> {
+  const opened = settings.redis === undefined ? openLocal(settings, store, log) : openShared(settings, store, log)
+  const { fanOut, locks, sessions, end, ...rest } = await opened
+  return {
+    fanOut,
+    locks,
+    sessions,
+    ...rest,
+    async close() {
+      await fanOut.close()
+      await locks.close()
+      await sessions.close()
+      await end()
+    },
+  }
+}
+
+type Opened = Omit<Coordination, 'close'> & { end: () => Promise<void> }
+
+async function openLocal({ data, limits }: Settings, store: Store, log: Log): Promise<Opened> {
+  return {
+    leases: localLeases({ patience: limits.leaseWait }),
+    locks: await openLocalLocks({ folder: data }),
+    sessions: await openLocalSessions({ store }),
+    fanOut: localFanOut({ store, failed: error => log.error({ err: error }, 'an event was not passed on') }),
+    end: async () => undefined,
+  }
+}
+
+async function openShared({ redis: url = '', limits }: Settings, store: Store, log: Log): Promise<Opened> {
+  const address = parseRedisAddress(url)
+  if (!address || !store.foreign) throw new Error('The settings name no Redis that can be used.')
+  const prefix = `scriptorium:${await installationId(store)}`
+  const connection = await connectRedis(address, {
+    report: (level, message, details) => log[level](details, message),
+  })
+  const coherence = new Coherence({
+    foreign: store.foreign,
+    failed: error => log.error({ err: error }, 'memory could not be brought in step with the store'),
+  })
+  const leases = redisLeases({ connection, prefix, patience: limits.leaseWait })
+  return {
+    leases,
+    locks: redisLocks({ redis: connection.redis, prefix }),
+    sessions: await openRedisSessions({
+      connection,
+      prefix,
+      failed: error => log.warn({ err: error }, 'ended sessions could not be looked up'),
+    }),
+    fanOut: redisFanOut({
+      store,
+      coherence,
+      connection,
+      prefix,
+      failed: error => log.error({ err: error }, 'an event was not passed on'),
+    }),
+    coherence,
+    async end() {
+      await coherence.close()
+      leases.close()
+      await connection.close()
+    },
+  }
+}
+
+const INSTALLATION = 'installation'
+
+/** Keeps installations apart that use the same Redis; all processes on one data folder read the same. */
+async function installationId(store: Store): Promise<string> {
+  await store.setSetting(INSTALLATION, randomUUID().slice(0, 8), { unlessSet: true })
+  return (await store.setting(INSTALLATION)) ?? ''
+}
