@@ -59,18 +59,20 @@ function lockedFault(path: string): Fault {
  * Looks up the locks that a listing shows, all at once.
  *
  * @param collection path of the listed collection
- * @returns the locks in effect on the collection, and on each of its direct members, by decoded path with or without slash
+ * @returns the locks in effect on the collection, and on each of its direct members, by decoded path with or without
+ *   slash; `inside` tells whether any was taken on a member itself
  */
 export async function locksInListing(
   locks: Locks,
   site: string,
   collection: string,
-): Promise<{ own: readonly Lock[]; of: (member: string) => readonly Lock[] }> {
+): Promise<{ own: readonly Lock[]; inside: boolean; of: (member: string) => readonly Lock[] }> {
   const own = await locks.on(site, collection)
   const inherited = own.filter(lock => lock.depth === 'infinity')
   const byMember = Map.groupBy(await locks.onMembers(site, collection), lock => lockKey(lock.path))
   return {
     own,
+    inside: byMember.size > 0,
     of: member => {
       const taken = byMember.get(lockKey(member))
       return taken ? [...inherited, ...taken] : inherited

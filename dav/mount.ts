@@ -7,6 +7,7 @@ import type { BodySource } from '../pipeline/write-document.ts'
 import type { Attempts } from './attempts.ts'
 import { createGatekeeper, type Gatekeeper } from './credentials.ts'
 import { type HelperNames, helperNames } from './helper-names.ts'
+import { type KeptListings, keptListings } from './kept-listings.ts'
 import { View } from './view.ts'
 
 export interface Mount {
@@ -15,6 +16,7 @@ export interface Mount {
   locks: Locks
   view: View
   names: HelperNames
+  listings: KeptListings
   gatekeeper: Gatekeeper
   /** A file on disk as the body of a write. */
   fileBody: (file: string) => BodySource
@@ -38,5 +40,5 @@ export async function openMount(parts: {
   const names = helperNames(settings.helperFiles)
   const view = await View.open(site, scratch, names)
   const gatekeeper = createGatekeeper(settings.credentials, attempts)
-  return { site, settings, locks, view, names, gatekeeper, fileBody, prefix }
+  return { site, settings, locks, view, names, listings: keptListings(), gatekeeper, fileBody, prefix }
 }

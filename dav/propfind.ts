@@ -1,19 +1,17 @@
 /** PROPFIND: properties of a resource and its members (RFC 4918 §9.1, DAV-30 to DAV-37). */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Answer } from '../pipeline/answer.ts'
+import type { Answer, PiecesBody } from '../pipeline/answer.ts'
 import type { Lock } from '../pipeline/coordination/locks.ts'
 import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
 import { encodePath } from '../pipeline/http/path.ts'
-import type { Resource } from '../pipeline/resource-tags.ts'
 import { answerTag, memberTag } from './answer-tags.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
 import { CHECKSUMS_KEY, type Subject } from './live-properties.ts'
 import { lockDiscoveryXml } from './lock-xml.ts'
 import { locksInListing } from './locks-in-force.ts'
-import type { Mount } from './mount.ts'
 import { type PropRequest, readPropRequest } from './prop-request.ts'
 import { keyOf, type PropertyName } from './property-name.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propertyResponse, XML_TYPE } from './response.ts'
@@ -39,22 +37,69 @@ export async function propfind(exchange: Exchange): Promise<Answer> {
   const collection = isCollection(node)
   if (collection && depth === 'infinity') throw tooDeep()
   const asked = readPropRequest(await exchange.body.bytes(LARGEST_XML))
-  const listed = collection && depth !== '0'
-  const members = listed ? await visibleMembers(exchange, node) : []
-  const locks = await shownLocks(exchange.mount, node.resource, listed)
-  const shown = [...locks.own, ...members.flatMap(({ resource }) => locks.of(resource.path))]
-  const tag = answerTag(node.resource, listed ? '1' : '0', shown)
-  const headers: Record<string, string> = { ETag: tag, Vary: 'Depth', 'Cache-Control': 'no-cache, no-transform' }
+  const headers: Record<string, string> = { Vary: 'Depth', 'Cache-Control': 'no-cache, no-transform' }
   if (collection && !exchange.path.endsWith('/'))
     headers['Content-Location'] = exchange.mount.prefix + encodePath(node.resource.path)
-  if (isCurrent(exchange, tag)) return { status: 304, headers }
-  headers['Content-Type'] = XML_TYPE
+  const question: Question = { exchange, node, asked, headers, ownEntry: depth !== '1,noroot' || !collection }
+  return collection && depth !== '0' ? list(question) : describe(question)
+}
+
+/** One PROPFIND after its gates. */
+interface Question {
+  exchange: Exchange
+  node: Node
+  asked: PropRequest
+  /** Of the answer; more are added. */
+  headers: Record<string, string>
+  /** The target has an entry of its own in the answer. */
+  ownEntry: boolean
+}
+
+/** The target alone. */
+async function describe(question: Question): Promise<Answer> {
+  const { exchange, node } = question
+  const { locks, site } = exchange.mount
+  const own = await locks.on(site.store.name, node.resource.path)
+  const tag = answerTag(node.resource, '0', own)
+  if (isCurrent(exchange, tag)) return unchanged(question, tag)
+  const etag = isCollection(node) ? tag : memberTag(node.resource)
+  return multistatus(question, tag, await write(question, [{ node, etag, target: true }], { own, of: () => own }))
+}
+
+/** The target and its members. The members are read only when the answer has to be made. */
+async function list(question: Question): Promise<Answer> {
+  const { exchange, node, asked, ownEntry } = question
+  const { mount, visitor } = exchange
+  const locks = await locksInListing(mount.locks, mount.site.store.name, node.resource.path)
+  // Without locks on members, and where everything is shown, the state of the collection says it all.
+  const evident = visitor.scope.whole && !locks.inside
+  if (evident) {
+    const tag = answerTag(node.resource, '1', locks.own)
+    if (isCurrent(exchange, tag)) return unchanged(question, tag)
+  }
+  // Answers that show locks count their seconds.
+  const repeatable = evident && locks.own.length === 0
+  const key = `${asked.key}\n${ownEntry} ${wantsMinimal(exchange)} ${visitor.scope.write}`
+  const kept = repeatable ? mount.listings.find(node.resource, key) : undefined
+  if (kept) return multistatus(question, answerTag(node.resource, '1', []), kept)
+  const members = await visibleMembers(exchange, node)
+  const shown = [...locks.own, ...members.flatMap(({ resource }) => locks.of(resource.path))]
+  const tag = answerTag(node.resource, '1', shown)
+  if (!evident && isCurrent(exchange, tag)) return unchanged(question, tag)
   checkCells(asked, members.length)
   const entries = members.map((member): Entry => ({ node: member, etag: memberTag(member.resource), target: false }))
-  if (depth !== '1,noroot' || !collection)
-    entries.unshift({ node, etag: collection ? tag : memberTag(node.resource), target: true })
-  const pieces = await write(exchange, asked, entries, locks)
-  return { status: 207, headers, body: { pieces, size: pieces.reduce((sum, piece) => sum + piece.length, 0) } }
+  if (ownEntry) entries.unshift({ node, etag: tag, target: true })
+  const body = await write(question, entries, locks)
+  if (repeatable) mount.listings.keep(node.resource, key, body)
+  return multistatus(question, tag, body)
+}
+
+function unchanged({ headers }: Question, tag: string): Answer {
+  return { status: 304, headers: { ...headers, ETag: tag } }
+}
+
+function multistatus({ headers }: Question, tag: string, body: PiecesBody): Answer {
+  return { status: 207, headers: { ...headers, ETag: tag, 'Content-Type': XML_TYPE }, body }
 }
 
 function tooDeep(): Fault {
@@ -74,12 +119,6 @@ interface ShownLocks {
   own: readonly Lock[]
   /** In effect on a direct member, by its path. */
   of: (member: string) => readonly Lock[]
-}
-
-async function shownLocks({ locks, site }: Mount, { path }: Resource, listed: boolean): Promise<ShownLocks> {
-  if (listed) return locksInListing(locks, site.store.name, path)
-  const own = await locks.on(site.store.name, path)
-  return { own, of: () => own }
 }
 
 /**
@@ -106,7 +145,7 @@ interface Entry {
   target: boolean
 }
 
-async function write(exchange: Exchange, asked: PropRequest, entries: Entry[], locks: ShownLocks): Promise<Buffer[]> {
+async function write({ exchange, asked }: Question, entries: Entry[], locks: ShownLocks): Promise<PiecesBody> {
   const pieces: Buffer[] = []
   const render = entryWriter(exchange, asked, locks)
   let text = MULTISTATUS_START
@@ -118,7 +157,7 @@ async function write(exchange: Exchange, asked: PropRequest, entries: Entry[], l
     await setImmediate()
   }
   pieces.push(Buffer.from(text + MULTISTATUS_END))
-  return pieces
+  return { pieces, size: pieces.reduce((sum, piece) => sum + piece.length, 0) }
 }
 
 /** Writes the responses of one answer. */

@@ -102,23 +102,31 @@ export function propfindRate({ url, authorization }: Target, path: string): Prom
 /**
  * Times one listing after another.
  *
- * @param revalidated with the tag of the answer before; servers without tags of listings answer in full
+ * @param how `again`: nothing happens in between; `changed`: a member is saved before each; `revalidated`: with the tag
+ *   of the answer before, and servers without tags of listings answer in full
  * @returns median in ms, bytes of one answer, and its status
  */
 export async function listing(
   { url, authorization }: Target,
   path: string,
-  revalidated: boolean,
+  how: 'again' | 'changed' | 'revalidated',
 ): Promise<{ ms: number; bytes: number; status: number }> {
   const wire = await openWire(url)
   const headers = { Authorization: authorization, Depth: '1', 'Content-Type': 'application/xml' }
   const first = await wire.ask(request('PROPFIND', path, headers, FACTS))
   const tag = /\r\netag: *(\S+)/i.exec(first.head)?.[1]
-  const again = request('PROPFIND', path, { ...headers, ...(revalidated && tag && { 'If-None-Match': tag }) }, FACTS)
+  const again = request(
+    'PROPFIND',
+    path,
+    { ...headers, ...(how === 'revalidated' && tag && { 'If-None-Match': tag }) },
+    FACTS,
+  )
   const times: number[] = []
   let last = first
   const start = performance.now()
   for (let i = 0; i < 15 || (performance.now() - start < 1500 && i < 3000); i++) {
+    if (how === 'changed')
+      await wire.ask(request('PUT', `${path}0.txt`, { Authorization: authorization }, `change ${i}`))
     const began = performance.now()
     last = await wire.ask(again)
     if (i >= 5) times.push(performance.now() - began)
