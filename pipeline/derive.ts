@@ -1,17 +1,24 @@
 /** What is found out about a document when it is committed, so that no request has to (design, invariant 3). */
 
-import { extractAccess, type RawAccess } from './access/extract.ts'
+import { declaresAccess, extractAccess, type RawAccess } from './access/extract.ts'
 import { Fault } from './fault.ts'
 import type { Profile } from './held.ts'
 import { kindOf } from './http/media.ts'
-import { extractDeclarations, type RawDeclarations } from './model/declarations.ts'
+import { declaresModel, extractDeclarations, type RawDeclarations } from './model/declarations.ts'
 import { entriesOf } from './model/entries.ts'
-import { itemElements, valueReader } from './model/items.ts'
+import { isTemplate } from './model/items.ts'
 import type { Vocabulary } from './model/vocabulary.ts'
 import type { Entry } from './store/store.ts'
 import { decode, parseDocument, TreeError } from './tree/document.ts'
 import { typesOf } from './tree/microdata.ts'
-import { attribute, type DocumentKind, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
+import {
+  attribute,
+  type DocumentKind,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from './tree/nodes.ts'
 
 /** A microdata item as a document's derived data tells of it: what it is, and which one. */
 export type ItemEntry = [types: string[], id: string | null]
@@ -30,38 +37,45 @@ export interface Derived {
 
 /**
  * @param utf8 whether the document's bytes are valid UTF-8
+ * @param changed elements whose content an edit in place has changed; missing when nothing is known
  * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
  */
-export function deriveFromTree(document: TreeDocument, vocabulary: Vocabulary, utf8: boolean): Derived {
+export function deriveFromTree(
+  document: TreeDocument,
+  vocabulary: Vocabulary,
+  utf8: boolean,
+  changed?: ReadonlySet<ElementNode>,
+): Derived {
   const items: ItemEntry[] = []
+  const elements: ElementNode[] = []
   const types = new Set<string>()
   const namespaces = new Set<string>()
-  const visit = (parent: ParentNode): void => {
+  const visit = (parent: ParentNode, isShown: boolean): void => {
     for (const child of parent.childNodes) {
       if (!isElement(child)) continue
       let isItem = false
       for (const { name, prefix, value } of child.attrs) {
-        if (name === 'itemscope') isItem = true
+        if (name === 'itemscope' && !prefix) isItem = true
         else if (prefix === 'xmlns' || name.startsWith('xmlns')) namespaces.add(value)
       }
       if (isItem) {
         const own = typesOf(child)
         for (const type of own) types.add(type)
         items.push([own, attribute(child, 'itemid')?.trim() ?? null])
+        if (isShown) elements.push(child)
       }
-      if (child.childNodes.length > 0) visit(child)
+      // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
+      if (child.childNodes.length > 0) visit(child, isShown && !isTemplate(child))
     }
   }
-  visit(document.root)
-  const profile: Profile = { utf8, types: [...types], namespaces: [...namespaces] }
-  if (items.length === 0) return { profile, access: undefined, items, model: undefined, entries: [] }
-  const elements = itemElements(document.root)
+  visit(document.root, true)
+  const { ns } = vocabulary
   return {
-    profile,
-    access: types.size > 0 ? extractAccess(document, vocabulary.ns) : undefined,
+    profile: { utf8, types: [...types], namespaces: [...namespaces] },
+    access: declaresAccess(types, ns) ? extractAccess(document, ns) : undefined,
     items,
-    model: types.size > 0 ? extractDeclarations(document, vocabulary, elements) : undefined,
-    entries: entriesOf(elements, valueReader(vocabulary.ns)),
+    model: declaresModel(types, vocabulary) ? extractDeclarations(document, vocabulary, elements) : undefined,
+    entries: entriesOf(elements, ns, changed),
   }
 }
 
@@ -70,9 +84,13 @@ export function deriveFromTree(document: TreeDocument, vocabulary: Vocabulary, u
  *
  * @throws Fault 422
  */
-export function deriveTree(document: TreeDocument, vocabulary: Vocabulary): Derived {
+export function deriveTree(
+  document: TreeDocument,
+  vocabulary: Vocabulary,
+  changed?: ReadonlySet<ElementNode>,
+): Derived {
   try {
-    return deriveFromTree(document, vocabulary, true)
+    return deriveFromTree(document, vocabulary, true, changed)
   } catch (error) {
     throw error instanceof TreeError ? unusable(error) : error
   }

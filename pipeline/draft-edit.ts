@@ -61,7 +61,8 @@ export async function draftEdit(site: Site, { registry, host }: ModelState, requ
     const { inserted, settle } = proposal
     const { bytes, digest } = encoded(site, proposal.source, held)
     return proposal.propose(view => {
-      const derived = deriveTree(view.document, site.settings)
+      const around = touchedBy({ document: view.document, part: { nodes: [], parents: view.parents } }).around
+      const derived = deriveTree(view.document, site.settings, new Set(around))
       const judgement = look(view, derived)
       const tag = elementTag(view.nodes, view.document, digest)
       const facts = request.facts(view)

@@ -1,6 +1,7 @@
 /** Edits that the data model changes further before they are stored: made on a copy of the document (MOD-30, MOD-70). */
 
 import type { Judges } from './model/complete.ts'
+import { copyWithEntries } from './model/entries.ts'
 import { type Judgement, judgeCopy } from './model/judge.ts'
 import type { WrittenPlace } from './model/place.ts'
 import { cloneTree } from './tree/clone.ts'
@@ -32,7 +33,7 @@ interface EditedCopy {
  * @param wanted an edit that can be made
  */
 export function editedCopy(tree: TreeDocument, wanted: Edit): EditedCopy {
-  const copy = cloneTree(tree)
+  const copy = copyWithEntries(tree)
   const edited = edit(copy, onCopy(wanted, tree, copy))
   const { nodes, parents } = edited.propose(view => view)
   return { place: { document: edited.settle(), part: { nodes, parents } }, edited }

@@ -49,6 +49,14 @@ type Field = Exclude<keyof RawRule, 'position' | 'row'>
 const FIELDS: ReadonlySet<string> = new Set<Field>(['actor', 'resource', 'method', 'selector', 'action'])
 const TABLES = new Set(['table', 'thead', 'tbody', 'tfoot'])
 
+/** Whether a document with items of some types can have rules or groups. */
+export function declaresAccess(types: ReadonlySet<string>, ns: string, subtypes?: AccessTypes): boolean {
+  if (types.has(`${ns}/AuthorizationRule`) || types.has(`${ns}/Group`)) return true
+  if (!subtypes) return false
+  for (const type of types) if (subtypes.rule.has(type) || subtypes.group.has(type)) return true
+  return false
+}
+
 /**
  * Extracts rules and groups from stored markup. The contents of templates declare nothing (RULE-2).
  *

@@ -9,7 +9,7 @@ import type { CodeHost } from './code.ts'
 import { type Ended, follow, referringItems } from './effect.ts'
 import { entriesOf, valueKey } from './entries.ts'
 import type { Requirement } from './integrity.ts'
-import { itemElements, valueReader } from './items.ts'
+import { itemElements } from './items.ts'
 import { judgeCopy } from './judge.ts'
 import { holdingsOf, type Loss, lossesBetween } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
@@ -154,7 +154,7 @@ export async function cascade(
 }
 
 function keysOf(registry: Registry, { document }: WrittenPlace): Set<string> {
-  const entries = entriesOf(itemElements(document.root), valueReader(registry.vocabulary.ns))
+  const entries = entriesOf(itemElements(document.root), registry.vocabulary.ns)
   return new Set(entries.flatMap(({ keys }) => keys))
 }
 

@@ -86,6 +86,11 @@ export interface RawDeclarations {
   shapes: RawShape[]
 }
 
+/** Whether a document with items of some types can declare anything. */
+export function declaresModel(types: ReadonlySet<string>, { ns, schemaHost }: Vocabulary): boolean {
+  return types.has(`${ns}/Schema`) || types.has(`${ns}/ShapeConstraint`) || types.has(`${schemaHost}/Enum`)
+}
+
 /**
  * Extracts declarations from stored markup. What is broken is left out (MOD-8).
  *

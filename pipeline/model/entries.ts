@@ -5,8 +5,9 @@
 
 import { hash } from 'node:crypto'
 import type { Entry } from '../store/store.ts'
-import { attribute, type ElementNode } from '../tree/nodes.ts'
-import { type ReadValue, readItem } from './items.ts'
+import { cloneTree } from '../tree/clone.ts'
+import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { type ReadValue, readItem, valueReader } from './items.ts'
 
 /** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
 const LONGEST_VALUE = 200
@@ -27,23 +28,73 @@ export function valueKey(type: string, property: string, value: string): string 
   return `value\0${type}\0${property}\0${text}`
 }
 
+/** An item's entry as it is when it is alone with what it says. */
+interface Known {
+  ns: string
+  entry: Entry
+}
+
+/**
+ * Entries of items whose content has not changed since, so that a write to a large document reads only what it touched.
+ * Whoever changes a tree in place names what lies around the change.
+ */
+const known = new WeakMap<ElementNode, Known>()
+
+/**
+ * A copy of a document whose entries are as well known as those of the original. Whoever changes the copy names what lies
+ * around the change.
+ */
+export function copyWithEntries(document: TreeDocument): TreeDocument {
+  const copy = cloneTree(document)
+  const carry = (from: ParentNode, to: ParentNode): void => {
+    for (const [i, child] of from.childNodes.entries()) {
+      const other = to.childNodes[i]
+      if (!isElement(child) || !other || !isElement(other)) continue
+      const entry = known.get(child)
+      if (entry) known.set(other, entry)
+      if (child.childNodes.length > 0) carry(child, other)
+    }
+  }
+  carry(document.root, copy.root)
+  return copy
+}
+
 /**
  * @param items elements with `itemscope`, in tree order
+ * @param changed elements whose content may be other than when the entries of the document were last asked for, although
+ *   the elements are the same; missing when nothing is known
  * @throws TreeError (`too-large`) when values repeat each other beyond all proportion to the text
  */
-export function entriesOf(items: readonly ElementNode[], read: ReadValue): Entry[] {
+export function entriesOf(items: readonly ElementNode[], ns: string, changed?: ReadonlySet<ElementNode>): Entry[] {
+  const read = valueReader(ns)
   const entries: Entry[] = []
   const seen = new Map<string, number>()
   for (const element of items) {
-    const keys = keysOf(element, read)
-    if (keys.length === 0) continue
-    // Named by what it says, an item keeps its name when others come and go around it.
-    const name = fingerprint(keys)
-    const count = (seen.get(name) ?? 0) + 1
-    seen.set(name, count)
-    entries.push({ item: count === 1 ? name : `${name}.${count}`, keys })
+    const entry = entryOf(element, ns, read, changed)
+    if (entry.keys.length === 0) continue
+    const count = (seen.get(entry.item) ?? 0) + 1
+    seen.set(entry.item, count)
+    entries.push(count === 1 ? entry : { item: `${entry.item}.${count}`, keys: entry.keys })
   }
   return entries
+}
+
+function entryOf(
+  element: ElementNode,
+  ns: string,
+  read: ReadValue,
+  changed: ReadonlySet<ElementNode> | undefined,
+): Entry {
+  const isKept = changed !== undefined && !changed.has(element)
+  const before = isKept ? known.get(element) : undefined
+  if (before?.ns === ns) return before.entry
+  const keys = keysOf(element, read)
+  // Named by what it says, an item keeps its name when others come and go around it.
+  const entry = { item: fingerprint(keys), keys }
+  // A change that is only proposed may not come about.
+  if (changed?.has(element)) known.delete(element)
+  else known.set(element, { ns, entry })
+  return entry
 }
 
 function keysOf(element: ElementNode, read: ReadValue): string[] {

@@ -13,6 +13,7 @@ import { attemptsFor, parseExpected } from '../tree/edit/whole.ts'
 import { type AnyNode, type ChildNode, type ElementNode, parentElement, type TreeDocument } from '../tree/nodes.ts'
 import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
 import { isVoid } from '../tree/serialize-html.ts'
+import { addInPlace } from './revise-in-place.ts'
 
 export type Revision =
   /** Becomes the last child. */
@@ -37,6 +38,8 @@ export function revise(
   revisions: readonly Revision[],
   tracked: readonly AnyNode[],
 ): Revised | undefined {
+  const added = addInPlace(document, revisions, tracked)
+  if (added) return added
   const tail = tailOf(document)
   const changes = spliced(document, tail, revisions)
   return withoutTail(bodyOf(document)?.childNodes ?? [], tail, () => {

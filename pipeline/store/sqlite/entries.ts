@@ -20,7 +20,16 @@ export function keyOf(key: string): Uint8Array {
 
 /** Entries as one text, an entry to a line: the form in which versions are compared. */
 export function packEntries(entries: readonly Entry[]): string {
-  return entries.map(({ item, keys }) => JSON.stringify([item, ...keys])).join('\n')
+  return entries.map(lineOf).join('\n')
+}
+
+/** Entries that stay from version to version are the same objects, more often than not. */
+const lines = new WeakMap<Entry, string>()
+
+function lineOf(entry: Entry): string {
+  let line = lines.get(entry)
+  if (line === undefined) lines.set(entry, (line = JSON.stringify([entry.item, ...entry.keys])))
+  return line
 }
 
 /** Lines that two texts do not share: those of `a` alone, and those of `b` alone. */
