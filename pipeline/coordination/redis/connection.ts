@@ -79,7 +79,7 @@ function clientOf(address: RedisAddress): RedisClient {
 
 /** Connects, or gives up waiting for it: the connections come when Redis does. */
 export async function connectRedis(address: RedisAddress, options: ConnectionOptions = {}): Promise<RedisConnection> {
-  const { patience = 5000, report = () => undefined } = options
+  const { patience = 3000, report = () => undefined } = options
   const redis = clientOf(address)
   const listening = clientOf(address)
   const channels = new Map<string, (message: string) => void>()
