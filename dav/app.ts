@@ -30,6 +30,7 @@ import { propfind } from './propfind.ts'
 import { proppatch } from './proppatch.ts'
 import { put } from './put.ts'
 import { query } from './query.ts'
+import { isRawWrite } from './raw-write.ts'
 import { report } from './report.ts'
 import { unlock } from './unlock.ts'
 
@@ -267,6 +268,7 @@ function dispatch(parts: MountParts): Step {
       visitor,
       authorities: authoritiesOf(mount, client, req),
       submitted,
+      raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, visitor }),
       body: parts.bodyOf(req, res),
     }
     if (submitted.size === 0) {

@@ -38,17 +38,22 @@ export function rootRefused(): Fault {
  *
  * @param check made inside the commit on the site; it throws what the removal is refused with
  */
-export async function removeNode({ mount, visitor }: Exchange, node: Node, check?: () => Promise<void>): Promise<void> {
+export async function removeNode(exchange: Exchange, node: Node, check?: () => Promise<void>): Promise<void> {
+  const { mount, visitor, raw } = exchange
   const { path } = node.resource
   const { site, view } = mount
   if (node.keeper === 'helper') {
     await view.commit([{ op: 'delete', path }])
   } else if (isCollection(node)) {
-    await removeTree(site, { path, cause: {}, ...(check && { check }) })
+    await removeTree(site, { path, cause: {}, raw, ...(check && { check }) })
     await view.removeBeside(path)
   } else if (node.keeper === 'site' || node.published) {
     const authority = scopeAuthority(visitor.scope)
-    await deleteDocument(site, { path, conditions: undefined, cause: {}, ...(check && { check }) }, () => authority)
+    await deleteDocument(
+      site,
+      { path, conditions: undefined, cause: {}, raw, ...(check && { check }) },
+      () => authority,
+    )
     if (node.keeper === 'draft') await view.removeBeside(path)
   } else await view.removeBeside(path)
 }

@@ -73,7 +73,7 @@ async function write(exchange: Exchange, particulars: Particulars<ElementWrite>)
   await checkLocks(exchange, path, 'content')
   await requireDocument(exchange)
   const authority = scopeAuthority(visitor.scope)
-  const common = { path, conditions: readConditions(request.headers), cause: {} }
+  const common = { path, conditions: readConditions(request.headers), cause: {}, raw: exchange.raw }
   return writeElement(mount.site, { ...common, ...particulars }, () => authority)
 }
 

@@ -20,6 +20,8 @@ export interface Exchange {
   authorities: readonly string[]
   /** Lock tokens that the `If` header submits (DAV-89). */
   submitted: ReadonlySet<string>
+  /** Writes go past the data model (DAV-7). */
+  raw: boolean
   /** Read once, in the form the handler needs. */
   body: BodySource
 }

@@ -143,6 +143,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
         replaced = await checkAgain(exchange)
       },
       cause: {},
+      raw: exchange.raw,
       properties,
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),

@@ -43,14 +43,14 @@ export async function transfer(exchange: Exchange, relocation: Relocation): Prom
 }
 
 /** From the site to the site; drafts and helper files go along. */
-async function onSite({ mount }: Exchange, relocation: Relocation): Promise<void> {
+async function onSite({ mount, raw }: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, replaced, overwrite, check } = relocation
   const { path: from } = source.resource
   const { site, view } = mount
   // A draft over nothing is no resource of the site, so that it cannot be replaced there.
   const aloneAt = replaced?.keeper === 'draft' && !replaced.published
   if (aloneAt) await endDraft(mount, replaced.resource.path)
-  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {} })
+  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw })
   await view.transferBeside(op, from, to, deep)
 }
 
@@ -98,7 +98,7 @@ async function publish(exchange: Exchange, source: Node, to: string, replaced: N
   const properties = await mount.view.properties(source)
   await putDocument(
     mount.site,
-    { path: to, body, conditions: undefined, cause: {}, properties, ...facts },
+    { path: to, body, conditions: undefined, cause: {}, raw: exchange.raw, properties, ...facts },
     () => authority,
   )
   await mount.view.removeBeside(to)

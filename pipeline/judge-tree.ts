@@ -84,11 +84,21 @@ export async function judgeArrival(
     if (++looked % SLICE === 0) await setImmediate()
     const tree = site.tree(held)
     const { entries } = governed ? deriveTree(tree, site.settings) : { entries: undefined }
-    requirements.push(...(await judgeMoved(site, model, path, { tree, entries })).requirements)
+    const judgement = await judgeMoved(site, model, path, { tree, entries }).catch(error => {
+      throw isCollection(source) ? asMember(error, path) : error
+    })
+    requirements.push(...judgement.requirements)
   }
   if (!isCollection(source)) await judge(source)
   else if (deep) for await (const file of site.store.walk(source.path)) await judge(file)
   return requirements
+}
+
+/** One member refuses the whole; the message says which (DAV-8). */
+function asMember(error: unknown, path: string): unknown {
+  return error instanceof Fault
+    ? new Fault(error.status, error.kind, `${path}: ${error.message}`, error.details)
+    : error
 }
 
 function isCollection({ kind }: Resource): boolean {

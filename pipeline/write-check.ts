@@ -2,7 +2,7 @@
 
 import type { CodeHost } from './model/code.ts'
 import { type Judgement, requirementFault } from './model/judge.ts'
-import type { Registry } from './model/registry.ts'
+import { Registry } from './model/registry.ts'
 import { MODEL_COUNTER, type Settled, type Site } from './site.ts'
 import type { Commit, CommitResult } from './store/store.ts'
 
@@ -14,8 +14,15 @@ export interface ModelState {
   host: CodeHost
 }
 
-export function modelState(site: Site): ModelState {
-  return { registry: site.model, version: site.modelVersion, host: site.code }
+/** What every write may say about how it is judged. */
+export interface Judged {
+  /** Stored as it is, as if the site had no data model; the mount allows it to those who repair a site (DAV-7). */
+  raw?: boolean | undefined
+}
+
+export function modelState(site: Site, { raw = false }: Judged = {}): ModelState {
+  const registry = raw ? Registry.empty(site.settings) : site.model
+  return { registry, version: site.modelVersion, host: site.code }
 }
 
 /**

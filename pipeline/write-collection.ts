@@ -16,7 +16,7 @@ import { parentOf } from './store/paths.ts'
 import type { Change, CommitResult, EventDraft, Expectation, Property, Resource } from './store/store.ts'
 import { ZERO } from './store/tags.ts'
 import { decode } from './tree/document.ts'
-import { commitJudged, modelState } from './write-check.ts'
+import { commitJudged, type Judged, modelState } from './write-check.ts'
 import { bytesOf } from './write-document.ts'
 import { deleteEvent, putEvent } from './write-events.ts'
 
@@ -63,7 +63,7 @@ export async function ensureParents(site: Site, path: string): Promise<void> {
   throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
 }
 
-export interface TreeRemoval {
+export interface TreeRemoval extends Judged {
   /** Collection, ending in `/`. */
   path: string
   cause: Cause
@@ -76,7 +76,7 @@ export interface TreeRemoval {
  *
  * @throws Fault 404 when it is gone
  */
-export async function removeTree(site: Site, { path, cause, check }: TreeRemoval): Promise<void> {
+export async function removeTree(site: Site, { path, cause, check, raw }: TreeRemoval): Promise<void> {
   await site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
       const collection = await site.store.find(path)
@@ -84,7 +84,7 @@ export async function removeTree(site: Site, { path, cause, check }: TreeRemoval
       await check?.()
       const events: EventDraft[] = []
       for await (const file of site.store.walk(path)) events.push(deleteEvent(site, file.path, cause))
-      const model = modelState(site)
+      const model = modelState(site, { raw })
       const follows = await consequencesOfLoss(site, model, collection, cause)
       const result = await commitJudged(
         site,
@@ -102,7 +102,7 @@ export async function removeTree(site: Site, { path, cause, check }: TreeRemoval
   )
 }
 
-export interface Transfer {
+export interface Transfer extends Judged {
   op: 'move' | 'copy'
   /** A file, or a collection with its slash. */
   from: string
@@ -142,7 +142,7 @@ export async function transferTree(
         )
       const { changes, settles } = await changesOf(site, transfer, source, replaced)
       const events = await eventsOf(site, transfer, source, replaced)
-      const model = modelState(site)
+      const model = modelState(site, transfer)
       const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settles[0]?.settle?.() })
       const follows = replaced ? await consequencesOfLoss(site, model, replaced, transfer.cause) : nothingFollows([])
       if (transfer.op === 'move') refuseEntangled(follows, from)

@@ -22,7 +22,7 @@ import { parentOf } from './store/paths.ts'
 import type { Body, Change, CommitResult, Content, Property, StagedBlob } from './store/store.ts'
 import { contentTag } from './store/tags.ts'
 import { decode } from './tree/document.ts'
-import { commitJudged, modelState } from './write-check.ts'
+import { commitJudged, type Judged, modelState } from './write-check.ts'
 import { deleteEvent, putEvent } from './write-events.ts'
 
 /** A request body that is read once, in the form its resource needs. */
@@ -33,7 +33,7 @@ export interface BodySource {
   stage(cap: number): Promise<StagedBlob>
 }
 
-interface Common {
+interface Common extends Judged {
   /** Canonical path. */
   path: string
   conditions: Conditions | undefined
@@ -147,7 +147,7 @@ async function commitPut(
   accessVersion: number | undefined,
 ): Promise<{ result: CommitResult & { ok: true }; prepared: Prepared } | undefined> {
   const { path } = write
-  const model = modelState(site)
+  const model = modelState(site, write)
   const { prepared, follows } = await judgeDocument(site, model, { path, held, asked, cause: write.cause })
   const event = putEvent(site, path, prepared.digest, prepared.text, write.cause)
   const rulesTouched = follows.rulesTouched || !sameDeclarations(prepared.derived?.access, site.rules.document(path))
@@ -227,7 +227,7 @@ export async function deleteDocument(site: Site, write: Common, authority: () =>
       const held = await site.find(path)
       await checkWhole(write, held, 'DELETE', decided)
       if (!held) throw absent()
-      const model = modelState(site)
+      const model = modelState(site, write)
       const follows = await consequencesOfRemoval(site, model, [held], write.cause)
       const rulesTouched = follows.rulesTouched || site.rules.document(path) !== undefined
       const result = await commitJudged(
@@ -273,7 +273,7 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
       const decided = authority()
       const { held, taken } = await check(decided)
       const { changes, settles, text, prepared } = await relocation(site, write, held, taken)
-      const model = modelState(site)
+      const model = modelState(site, write)
       const judged = await judgeMoved(site, model, to, {
         tree: prepared?.tree ?? (held.isDocument ? site.tree(held) : undefined),
         entries: prepared?.derived?.entries,

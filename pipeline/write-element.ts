@@ -26,10 +26,10 @@ import type { Edit, Placement } from './tree/edit/edit.ts'
 import { type ElementNode, parentElement, type TreeDocument } from './tree/nodes.ts'
 import { type Selector, selectFirst } from './tree/selector/selector.ts'
 import { outerMarkup } from './tree/serialize.ts'
-import { commitJudged, modelState } from './write-check.ts'
+import { commitJudged, type Judged, modelState } from './write-check.ts'
 import { checkConfiguration } from './write-configuration.ts'
 
-interface ElementWriteBase {
+interface ElementWriteBase extends Judged {
   /** Canonical path of the document. */
   path: string
   conditions: Conditions | undefined
@@ -166,7 +166,7 @@ async function commitEdit(
     isSibling(write.destination.placement)
   )
     return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
-  const model = modelState(site)
+  const model = modelState(site, write)
   const selectors = eventSelectors(write, located)
   const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
   const { path } = write
