@@ -33,7 +33,6 @@ export interface Judged {
   own: ReadonlyMap<string, OwnDocument>
   /** Whether a document goes with the write. */
   isGone?(path: string): boolean
-  cause: Cause
 }
 
 export interface Consequences {
@@ -63,7 +62,7 @@ export async function consequencesOf(
   { registry, host }: ModelState,
   judged: Judged,
 ): Promise<Consequences> {
-  const { path, judgement, entries, status, losses, own, cause } = judged
+  const { path, judgement, entries, status, losses, own } = judged
   await refuseFailures(registry, site.store, judgement, { path, entries, status })
   const { requirements } = judgement
   if (losses.length === 0) return nothingFollows(requirements)
@@ -86,7 +85,7 @@ export async function consequencesOf(
       own: new Map(
         [...followed.effects].flatMap(([other, place]) => (place && own.has(other) ? [[other, place]] : [])),
       ),
-      ...merged(effects.map(([other, place]) => effectOn(site, opened.get(other), other, place, cause))),
+      ...merged(effects.map(([other, place]) => effectOn(site, opened.get(other), other, place))),
     }
   } catch (error) {
     // What the write breaks by itself comes before what follows from it (MOD-53, MOD-112).
@@ -94,6 +93,9 @@ export async function consequencesOf(
     throw (broken && requirementFault(registry, broken)) ?? error
   }
 }
+
+/** Cascades are nobody's echo: whoever caused them hears of them as well (EVT-57). */
+const NOBODY: Cause = {}
 
 type Effect = Pick<Consequences, 'changes' | 'events' | 'settled' | 'rulesTouched'>
 
@@ -106,13 +108,7 @@ function merged(effects: readonly Effect[]): Effect {
   }
 }
 
-function effectOn(
-  site: Site,
-  held: Held | undefined,
-  path: string,
-  place: WrittenPlace | undefined,
-  cause: Cause,
-): Effect {
+function effectOn(site: Site, held: Held | undefined, path: string, place: WrittenPlace | undefined): Effect {
   if (!held) throw new Error('An effect on a document that was not opened.')
   const { resource } = held
   const expect = resource.version
@@ -120,7 +116,7 @@ function effectOn(
   if (!place)
     return {
       changes: [{ op: 'delete', path, expect }],
-      events: [deleteEvent(site, path, cause)],
+      events: [deleteEvent(site, path, NOBODY)],
       settled: [],
       rulesTouched: rules !== undefined,
     }
@@ -139,7 +135,7 @@ function effectOn(
         ...storedForm(prepared.derived),
       },
     ],
-    events: [putEvent(site, path, prepared.digest, prepared.text, cause)],
+    events: [putEvent(site, path, prepared.digest, prepared.text, NOBODY)],
     settled: toSettled(path, prepared),
     rulesTouched: !sameDeclarations(prepared.derived.access, rules),
   }

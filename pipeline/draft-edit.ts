@@ -13,7 +13,7 @@ import { touchedBy, type WrittenPlace } from './model/place.ts'
 import type { Registry } from './model/registry.ts'
 import type { Site } from './site.ts'
 import { encode } from './tree/document.ts'
-import { type Edit, EditError, edit, type Placement, type ProposedEdit, type View } from './tree/edit/edit.ts'
+import { type Edit, EditError, edit, type Placement, type ProposedEdit, type View, type Way } from './tree/edit/edit.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
 import { outerMarkup } from './tree/serialize.ts'
 import type { ModelState } from './write-check.ts'
@@ -37,6 +37,7 @@ export interface EditRequest {
 export interface Draft {
   /** Markup of the new nodes as stored (HTTP-81). */
   inserted: string
+  way: Way
   bytes: Uint8Array
   digest: string
   derived: Derived
@@ -58,7 +59,7 @@ export async function draftEdit(site: Site, { registry, host }: ModelState, requ
   const { path, held, tree, wanted } = request
   const lossesIn = lossFinder(registry, tree, wanted)
   const drafted = (proposal: ProposedEdit, look: (view: View, derived: Derived) => Judgement | undefined) => {
-    const { inserted, settle } = proposal
+    const { inserted, way, settle } = proposal
     const { bytes, digest } = encoded(site, proposal.source, held)
     return proposal.propose(view => {
       const around = touchedBy({ document: view.document, part: { nodes: [], parents: view.parents } }).around
@@ -66,7 +67,7 @@ export async function draftEdit(site: Site, { registry, host }: ModelState, requ
       const judgement = look(view, derived)
       const tag = elementTag(view.nodes, view.document, digest)
       const facts = request.facts(view)
-      return { inserted, settle, bytes, digest, derived, tag, facts, judgement, losses: lossesIn(view) }
+      return { inserted, way, settle, bytes, digest, derived, tag, facts, judgement, losses: lossesIn(view) }
     })
   }
   const asked = propose(tree, wanted)

@@ -1,7 +1,6 @@
 /** Whole documents judged by the site's data model, on their way in or to another place (MOD-110). */
 
 import { type Consequences, consequencesOf } from './consequences.ts'
-import type { Cause } from './events.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
 import { needsCopy } from './model/complete.ts'
@@ -23,7 +22,6 @@ interface Incoming {
   held: Held | undefined
   /** What is to take its place. */
   asked: Prepared
-  cause: Cause
 }
 
 /**
@@ -35,7 +33,7 @@ interface Incoming {
 export async function judgeDocument(
   site: Site,
   model: ModelState,
-  { path, held, asked, cause }: Incoming,
+  { path, held, asked }: Incoming,
 ): Promise<{ prepared: Prepared; follows: Consequences }> {
   const { registry } = model
   const { prepared, judgement } = await judgedAlone(site, model, path, asked)
@@ -49,7 +47,7 @@ export async function judgeDocument(
   )
   const open = async () => ({ document: cloneTree(tree ?? unreadable()) })
   const own = new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open }]])
-  const follows = await consequencesOf(site, model, { path, judgement, entries, status: 422, losses, own, cause })
+  const follows = await consequencesOf(site, model, { path, judgement, entries, status: 422, losses, own })
   const changed = follows.own.get(path)
   return { prepared: changed ? completed(site, prepared, changed.document) : prepared, follows }
 }
@@ -89,14 +87,13 @@ export async function consequencesOfRemoval(
   site: Site,
   model: ModelState,
   removed: readonly Held[],
-  cause: Cause,
   isGone: (path: string) => boolean = path => removed.some(({ resource }) => resource.path === path),
 ): Promise<Consequences> {
   const { registry } = model
   const documents = registry.guarded.size > 0 ? removed.filter(held => held.isDocument) : []
   const losses = documents.flatMap(held => lossesBetween(holdingsOf(registry, site.tree(held)), new Map(), []))
   const path = removed[0]?.resource.path ?? ''
-  const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map(), cause }
+  const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
   return consequencesOf(site, model, { ...judged, isGone })
 }
 

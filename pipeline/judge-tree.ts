@@ -3,7 +3,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Consequences, nothingFollows } from './consequences.ts'
 import { deriveTree } from './derive.ts'
-import type { Cause } from './events.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
 import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
@@ -22,12 +21,7 @@ const SLICE = 16
  *
  * @throws Fault 409 when a referrer forbids it
  */
-export async function consequencesOfLoss(
-  site: Site,
-  model: ModelState,
-  removed: Resource,
-  cause: Cause,
-): Promise<Consequences> {
+export async function consequencesOfLoss(site: Site, model: ModelState, removed: Resource): Promise<Consequences> {
   const within = (path: string) => path === removed.path || (isCollection(removed) && path.startsWith(removed.path))
   const paths = new Set<string>()
   for (const type of model.registry.guarded.keys()) {
@@ -40,7 +34,7 @@ export async function consequencesOfLoss(
     if (held) documents.push(held)
     if (documents.length % SLICE === 0) await setImmediate()
   }
-  return consequencesOfRemoval(site, model, documents, cause, within)
+  return consequencesOfRemoval(site, model, documents, within)
 }
 
 /** A file or collection on its way to another place. */

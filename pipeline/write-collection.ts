@@ -85,7 +85,7 @@ export async function removeTree(site: Site, { path, cause, check, raw }: TreeRe
       const events: EventDraft[] = []
       for await (const file of site.store.walk(path)) events.push(deleteEvent(site, file.path, cause))
       const model = modelState(site, { raw })
-      const follows = await consequencesOfLoss(site, model, collection, cause)
+      const follows = await consequencesOfLoss(site, model, collection)
       const result = await commitJudged(
         site,
         model,
@@ -144,7 +144,7 @@ export async function transferTree(
       const events = await eventsOf(site, transfer, source, replaced)
       const model = modelState(site, transfer)
       const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settles[0]?.settle?.() })
-      const follows = replaced ? await consequencesOfLoss(site, model, replaced, transfer.cause) : nothingFollows([])
+      const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
       if (transfer.op === 'move') refuseEntangled(follows, from)
       const touched = follows.rulesTouched || settles.some(({ access }) => access !== undefined)
       const result = await commitJudged(

@@ -148,7 +148,7 @@ async function commitPut(
 ): Promise<{ result: CommitResult & { ok: true }; prepared: Prepared } | undefined> {
   const { path } = write
   const model = modelState(site, write)
-  const { prepared, follows } = await judgeDocument(site, model, { path, held, asked, cause: write.cause })
+  const { prepared, follows } = await judgeDocument(site, model, { path, held, asked })
   const event = putEvent(site, path, prepared.digest, prepared.text, write.cause)
   const rulesTouched = follows.rulesTouched || !sameDeclarations(prepared.derived?.access, site.rules.document(path))
   const result = await commitJudged(
@@ -228,7 +228,7 @@ export async function deleteDocument(site: Site, write: Common, authority: () =>
       await checkWhole(write, held, 'DELETE', decided)
       if (!held) throw absent()
       const model = modelState(site, write)
-      const follows = await consequencesOfRemoval(site, model, [held], write.cause)
+      const follows = await consequencesOfRemoval(site, model, [held])
       const rulesTouched = follows.rulesTouched || site.rules.document(path) !== undefined
       const result = await commitJudged(
         site,

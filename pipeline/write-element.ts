@@ -22,12 +22,14 @@ import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
 import { newFailures } from './model/judge.ts'
 import type { Site } from './site.ts'
 import { contentTag } from './store/tags.ts'
+import { decode } from './tree/document.ts'
 import type { Edit, Placement } from './tree/edit/edit.ts'
 import { type ElementNode, parentElement, type TreeDocument } from './tree/nodes.ts'
 import { type Selector, selectFirst } from './tree/selector/selector.ts'
 import { outerMarkup } from './tree/serialize.ts'
 import { commitJudged, type Judged, modelState } from './write-check.ts'
 import { checkConfiguration } from './write-configuration.ts'
+import { putEvent } from './write-events.ts'
 
 interface ElementWriteBase extends Judged {
   /** Canonical path of the document. */
@@ -194,12 +196,15 @@ async function commitEdit(
     status: write.op === 'delete' ? 409 : 422,
     losses: asked.losses,
     own: new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open: asked.open }]]),
-    cause: write.cause,
   })
   const changed = follows.own.get(path)
   const { bytes, digest, derived, tag, facts, inserted, settle } = changed ? redraft(site, held, asked, changed) : asked
   const { ns, host } = site.settings
-  const event = mutationEvent(ns, host, describe(write, selectors, inserted, tag), write.cause, facts)
+  // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
+  const event =
+    changed || asked.way === 'reparsed'
+      ? putEvent(site, path, digest, decode(bytes).text, write.cause)
+      : mutationEvent(ns, host, describe(write, selectors, inserted, tag), write.cause, facts)
   const rulesTouched = follows.rulesTouched || !sameDeclarations(derived.access, site.rules.document(path))
   const { profile, access } = derived
   const result = await commitJudged(
