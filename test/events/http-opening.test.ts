@@ -197,6 +197,17 @@ describe('opening event streams over HTTP', () => {
     ])
   })
 
+  it('EVT-23 an edit of which the parser makes something else is told as a change of the whole', async () => {
+    await put(server, PATH, page('<p id="p">words</p>'))
+    const stream = await start(PATH)
+    const answer = await http('POST', PATH, { Range: 'selector=#p' }, '<p>more</p>')
+    await stream.until(() => stream.mutations.length === 1)
+    const data = stream.mutations[0]?.data ?? ''
+    expect([property(data, 'method'), property(data, 'selector')]).to.deep.equal(['PUT', ''])
+    expect(bodyOf(data)).to.equal((await http('GET', PATH)).text.replaceAll('\r\n', '\n'))
+    expect(answer.status).to.equal(206)
+  })
+
   it('EVT-28 writes on the mount are events, suppressed for nobody', async () => {
     const stream = await start('/new/file.html')
     const basic = `Basic ${Buffer.from(`${server.user}:${server.password}`).toString('base64')}`
