@@ -32,6 +32,27 @@ export interface LiveProperty {
   setting: 'protected' | 'dead' | 'language' | 'modified' | 'ignored'
 }
 
+/** Times whose text is remembered. */
+const MOST_TIMES = 256
+
+/** RFC 3339, whole seconds: `2026-03-14T09:26:53Z`. */
+const isoDate = remembering(seconds => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`)
+const httpDate = remembering(seconds => formatHttpDate(seconds * 1000))
+
+/** Members of a collection often have the same few times. @param format of unix seconds */
+function remembering(format: (seconds: number) => string): (seconds: number) => string {
+  const known = new Map<number, string>()
+  return seconds => {
+    let text = known.get(seconds)
+    if (text === undefined) {
+      text = format(seconds)
+      if (known.size === MOST_TIMES) known.clear()
+      known.set(seconds, text)
+    }
+    return text
+  }
+}
+
 const isFile = ({ resource }: Subject) => resource.kind !== 'collection'
 
 const privilege = (name: string) => `<D:privilege><D:${name}/></D:privilege>`
@@ -48,13 +69,13 @@ export const SYNC_TOKEN = 'urn:sync:'
 
 /** Those of `allprop` in the order in which they are written. */
 const IN_ALLPROP: LiveProperty[] = [
-  live('creationdate', ({ resource }) => isoDate(resource.created)),
+  live('creationdate', ({ resource }) => isoDate(Math.floor(resource.created / 1000))),
   live('displayname', subject => escapeMarkup(subject.displayName), 'dead'),
   live('getcontentlength', subject => (isFile(subject) ? String(subject.resource.size) : undefined)),
   live('getcontenttype', subject => (isFile(subject) ? escapeMarkup(subject.resource.type) : undefined)),
   live('getcontentlanguage', languageOf, 'language'),
   live('getetag', ({ etag }) => etag),
-  live('getlastmodified', ({ resource }) => formatHttpDate(shownSeconds(resource) * 1000)),
+  live('getlastmodified', ({ resource }) => httpDate(shownSeconds(resource))),
   live('resourcetype', subject => (isFile(subject) ? '' : '<D:collection/>')),
   { name: davName('lockdiscovery'), element: ({ lockDiscovery }) => lockDiscovery, setting: 'protected' },
   { name: davName('supportedlock'), element: () => supportedLockXml, setting: 'protected' },
@@ -102,9 +123,4 @@ function checksumsOf({ checksums }: Subject): string | undefined {
     checksums &&
     `<x:checksums xmlns:x="${CHECKSUMS.namespace}"><x:checksum>SHA1:${checksums.sha1} MD5:${checksums.md5}</x:checksum></x:checksums>`
   )
-}
-
-/** RFC 3339, whole seconds: `2026-03-14T09:26:53Z`. */
-function isoDate(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 }

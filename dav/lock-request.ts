@@ -30,6 +30,23 @@ export interface LockInfo {
  *   anything but exclusive and shared write locks
  */
 export function readLockInfo(bytes: Uint8Array): LockInfo {
+  if (bytes.length > LONGEST_KEPT) return parse(bytes)
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+  let info = recent.get(text)
+  if (!info) {
+    info = parse(bytes)
+    if (recent.size === MOST_RECENT) recent.clear()
+    recent.set(text, info)
+  }
+  return info
+}
+
+/** Clients send the same few bodies again and again. */
+const recent = new Map<string, LockInfo>()
+const MOST_RECENT = 64
+const LONGEST_KEPT = 2048
+
+function parse(bytes: Uint8Array): LockInfo {
   const root = parseXmlBody(bytes)
   if (!isDav(root, 'lockinfo')) throw malformed('The root element must be lockinfo in the namespace "DAV:".')
   const type = choice(root, 'locktype')

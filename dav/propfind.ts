@@ -7,6 +7,7 @@ import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
 import { encodePath } from '../pipeline/http/path.ts'
+import { type Property, ZERO } from '../pipeline/resource-tags.ts'
 import { answerTag, memberTag } from './answer-tags.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
 import { CHECKSUMS_KEY, type Subject } from './live-properties.ts'
@@ -146,11 +147,18 @@ interface Entry {
 }
 
 async function write({ exchange, asked }: Question, entries: Entry[], locks: ShownLocks): Promise<PiecesBody> {
+  const { view } = exchange.mount
   const pieces: Buffer[] = []
   const render = entryWriter(exchange, asked, locks)
+  const wantsChecksums = namesIn(asked).some(name => keyOf(name) === CHECKSUMS_KEY)
   let text = MULTISTATUS_START
   for (const [i, entry] of entries.entries()) {
-    text += await render(entry)
+    const { node } = entry
+    // Most members have no dead properties; waiting for nothing would cost as much as all the rest.
+    const dead = node.resource.properties === ZERO ? NONE : await view.properties(node)
+    const sums =
+      wantsChecksums && !isCollection(node) ? await view.keeperOf(node).store.checksums(node.resource) : undefined
+    text += render(entry, dead, sums)
     if (i % SLICE !== SLICE - 1) continue
     pieces.push(Buffer.from(text))
     text = ''
@@ -160,27 +168,26 @@ async function write({ exchange, asked }: Question, entries: Entry[], locks: Sho
   return { pieces, size: pieces.reduce((sum, piece) => sum + piece.length, 0) }
 }
 
+const NONE: readonly Property[] = []
+
 /** Writes the responses of one answer. */
 function entryWriter(exchange: Exchange, asked: PropRequest, locks: ShownLocks) {
   const { mount, visitor } = exchange
+  const { prefix, settings } = mount
   const minimal = wantsMinimal(exchange)
-  const wantsChecksums = namesIn(asked).some(name => keyOf(name) === CHECKSUMS_KEY)
-  const hrefs = (path: string) => mount.prefix + encodePath(path)
-  return async ({ node, etag, target }: Entry): Promise<string> => {
+  const title = settings.title ?? settings.host
+  const hrefs = (path: string) => prefix + encodePath(path)
+  return ({ node, etag, target }: Entry, dead: readonly Property[], checksums: Subject['checksums']): string => {
     const { resource } = node
     const subject: Subject = {
       resource,
       etag,
-      displayName: displayName(resource.path, mount.settings.title ?? mount.settings.host),
+      displayName: displayName(resource.path, title),
       lockDiscovery: lockDiscoveryXml(target ? locks.own : locks.of(resource.path), hrefs),
       writable: visitor.scope.write && visitor.scope.covers(resource.path),
+      ...(checksums && { checksums }),
     }
-    if (wantsChecksums && !isCollection(node)) {
-      const checksums = await mount.view.keeperOf(node).store.checksums(resource)
-      if (checksums) subject.checksums = checksums
-    }
-    const dead = await mount.view.properties(node)
-    return propertyResponse(hrefOf(mount.prefix, resource.path), subject, dead, asked, minimal)
+    return propertyResponse(hrefOf(prefix, resource.path), subject, dead, asked, minimal)
   }
 }
 

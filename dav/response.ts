@@ -62,14 +62,34 @@ interface Told {
   missing: string
 }
 
+/** A name that was asked for, with all that is the same for every resource. */
+interface AskedName {
+  key: string
+  live: LiveProperty | undefined
+  /** What is written where a resource has no such property. */
+  missing: string
+}
+
+/** By the list of names: a listing asks the same of every member. */
+const resolved = new WeakMap<readonly PropertyName[], readonly AskedName[]>()
+
+function resolve(names: readonly PropertyName[]): readonly AskedName[] {
+  let asked = resolved.get(names)
+  if (!asked) {
+    asked = names.map(name => ({ key: keyOf(name), live: liveProperty(name), missing: propertyElement(name) }))
+    resolved.set(names, asked)
+  }
+  return asked
+}
+
 function named(subject: Subject, dead: readonly Property[], names: readonly PropertyName[]): Told {
   let found = ''
   let missing = ''
   const byKey = dead.length === 0 ? undefined : new Map(dead.map(property => [keyOf(property), property]))
-  for (const name of names) {
-    const set = byKey?.get(keyOf(name))
-    const element = set ? deadElement(set) : liveProperty(name)?.element(subject)
-    if (element === undefined) missing += propertyElement(name)
+  for (const asked of resolve(names)) {
+    const set = byKey?.get(asked.key)
+    const element = set ? deadElement(set) : asked.live?.element(subject)
+    if (element === undefined) missing += asked.missing
     else found += element
   }
   return { found, missing }
@@ -80,7 +100,7 @@ function all(subject: Subject, dead: readonly Property[], request: Exclude<PropR
   let found = ''
   for (const property of ALLPROP) found += liveElement(property, subject, dead, namesOnly)
   for (const property of dead) found += namesOnly ? propertyElement(property) : deadElement(property)
-  if (namesOnly) return { found, missing: '' }
+  if (namesOnly || request.include.length === 0) return { found, missing: '' }
   const shown = new Set([...ALLPROP.map(({ name }) => keyOf(name)), ...dead.map(keyOf)])
   const further = named(
     subject,

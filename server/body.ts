@@ -102,8 +102,12 @@ export async function readBody(
       }
       request.on('data', onData)
       request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)))
-      request.once('error', () => reject(endedEarly()))
-      request.once('close', () => reject(endedEarly()))
+      const onBreak = () => {
+        // Every request closes; a fault for each of them would cost more than most bodies.
+        if (!request.readableEnded) reject(endedEarly())
+      }
+      request.once('error', onBreak)
+      request.once('close', onBreak)
     })
   return untilIdle(request, idle, read)
 }
