@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Answer } from '../pipeline/answer.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { escapeMarkup } from '../pipeline/http/markup.ts'
-import { ALLOW, options } from './options.ts'
+import { options } from './options.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propstat, XML_TYPE } from './response.ts'
 
 /** Whether a path lies above the mount, on the way from the root. @param path decoded */
@@ -22,8 +22,7 @@ export function isAncestor(path: string, prefix: string): boolean {
 export async function ancestor({ method, headers }: IncomingMessage, path: string, prefix: string): Promise<Answer> {
   if (!isAncestor(path, prefix)) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
   if (method === 'OPTIONS') return options()
-  if (method !== 'PROPFIND')
-    throw new Fault(405, 'MethodNotAllowed', `The mount begins at ${prefix}/.`, { headers: { Allow: ALLOW } })
+  if (method !== 'PROPFIND') throw new Fault(405, 'MethodNotAllowed', `The mount begins at ${prefix}/.`)
   if (headers.depth?.toString().toLowerCase() === 'infinity')
     throw new Fault(403, 'FiniteDepthOnly', 'Listings go one level deep.', {
       precondition: { code: 'propfind-finite-depth' },

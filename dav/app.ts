@@ -24,7 +24,7 @@ import { judgeIf } from './if-gate.ts'
 import { lock } from './lock.ts'
 import { mkcol } from './mkcol.ts'
 import type { Mount } from './mount.ts'
-import { ALLOW, DAV_HEADERS, options } from './options.ts'
+import { DAV_HEADERS, options } from './options.ts'
 import { post } from './post.ts'
 import { propfind } from './propfind.ts'
 import { proppatch } from './proppatch.ts'
@@ -244,7 +244,7 @@ function checkLength(parts: MountParts): Step {
 
 const knowMethod: Step = ({ req }, next) => {
   if (Object.hasOwn(HANDLERS, req.method ?? '')) return next()
-  throw new Fault(405, 'MethodNotAllowed', 'The mount does not offer this method.', { headers: { Allow: ALLOW } })
+  throw new Fault(405, 'MethodNotAllowed', 'The mount does not offer this method.')
 }
 
 const judgeConditions: Step = async ({ req, state }, next) => {

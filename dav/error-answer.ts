@@ -10,6 +10,7 @@ import { encodePath } from '../pipeline/http/path.ts'
 import { parseDocument } from '../pipeline/tree/document.ts'
 import { selectFirst } from '../pipeline/tree/selector/selector.ts'
 import { outerMarkup } from '../pipeline/tree/serialize.ts'
+import { ALLOW } from './options.ts'
 
 /** The vocabulary of the site, and how the request wants to be told. */
 export interface ErrorContext {
@@ -22,6 +23,7 @@ export interface ErrorContext {
 
 /** Headers that a status asks for unless the failure brings its own. */
 const HEADERS_OF_STATUS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  405: { Allow: ALLOW },
   408: { Connection: 'close' },
   413: { Connection: 'close' },
   503: { 'Retry-After': '5' },
