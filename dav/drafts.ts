@@ -9,6 +9,7 @@ import { scratchPut } from '../pipeline/write-scratch.ts'
 import type { Exchange } from './exchange.ts'
 import { memoryBody } from './memory-body.ts'
 import type { Mount } from './mount.ts'
+import { finishRemoval } from './removals.ts'
 import { checkWritable, scopeAuthority } from './scope-authority.ts'
 
 const NOTHING = new Uint8Array()
@@ -41,9 +42,9 @@ export async function storeDraft(mount: Mount, path: string, facts: DraftFacts):
   return resources?.get(path)
 }
 
-/** Ends a draft whose content has come, or that was deleted. */
-export async function endDraft(mount: Mount, path: string): Promise<void> {
-  await mount.view.commit([{ op: 'delete', path }])
+/** Ends a draft whose content has come, or the mark of a removal that something has replaced. */
+export async function endCover(mount: Mount, { path, version }: Resource): Promise<void> {
+  await mount.view.commit([{ op: 'delete', path, expect: version }])
 }
 
 /**
@@ -62,6 +63,8 @@ export async function makeEmpty({ mount, visitor, path }: Exchange): Promise<voi
     await storeDraft(mount, path, { type })
   } else {
     const authority = scopeAuthority(visitor.scope)
+    const mark = mount.view.coverAt(path)
+    if (mark) await finishRemoval(mount, mark)
     // What a visitor stored in the meantime must not be emptied.
     const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {}, body: memoryBody(NOTHING) }
     await putDocument(mount.site, write, () => authority)

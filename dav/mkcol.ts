@@ -9,6 +9,7 @@ import { checkConditions } from './conditions.ts'
 import { type Exchange, header } from './exchange.ts'
 import { checkLocks, requireParent } from './guard.ts'
 import { type Judged, judge, propstats, readInstructions } from './property-update.ts'
+import { finishRemoval } from './removals.ts'
 import { XML_TYPE } from './response.ts'
 import { checkWritable } from './scope-authority.ts'
 import { isCollection } from './view.ts'
@@ -24,12 +25,16 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
   if (!node) await checkLocks(exchange, path, 'membership')
   if (node) throw taken(isCollection(node))
   await requireParent(exchange, path)
+  const mark = mount.view.coverAt(file)
   const judged = await readExtended(exchange)
   if (judged?.refused) return refusal(judged)
   const set = judged?.patch.set ?? []
   if (mount.names.of(path)?.inCollection) {
     if (!(await mount.view.makeHelperCollection(path, set))) throw taken(true)
-  } else await makeCollection(mount.site, path, set)
+  } else {
+    if (mark) await finishRemoval(mount, mark)
+    await makeCollection(mount.site, path, set)
+  }
   return { status: 201, headers: { 'Cache-Control': 'no-store' }, body: '' }
 }
 

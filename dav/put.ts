@@ -10,7 +10,7 @@ import { putDocument } from '../pipeline/write-document.ts'
 import { scratchPut } from '../pipeline/write-scratch.ts'
 import { checkBodyFields, checkedBody } from './body-checks.ts'
 import { checkConditions } from './conditions.ts'
-import { endDraft, storeDraft } from './drafts.ts'
+import { endCover, storeDraft } from './drafts.ts'
 import { writeElements } from './element-requests.ts'
 import { type Exchange, header } from './exchange.ts'
 import { checkLocks, requireParent } from './guard.ts'
@@ -150,7 +150,8 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
     },
     () => authority,
   )
-  if (draft) await endDraft(mount, path)
+  const cover = mount.view.coverAt(path)
+  if (cover) await endCover(mount, cover)
   const stored = await mount.view.find(path)
   return answer(upload, stored?.resource, replaced !== undefined)
 }

@@ -10,9 +10,10 @@ import { makeCollection, removeTree, transferTree } from '../pipeline/write-coll
 import { type BodySource, bytesOf, putDocument } from '../pipeline/write-document.ts'
 import { scratchPut } from '../pipeline/write-scratch.ts'
 import { removeNode } from './delete.ts'
-import { endDraft, storeDraft } from './drafts.ts'
+import { endCover, storeDraft } from './drafts.ts'
 import type { Exchange } from './exchange.ts'
 import { memoryBlob, memoryBody } from './memory-body.ts'
+import { putOffRemoval } from './removals.ts'
 import { scopeAuthority } from './scope-authority.ts'
 import { isCollection, type Node } from './view.ts'
 
@@ -49,7 +50,7 @@ async function onSite({ mount, raw }: Exchange, relocation: Relocation): Promise
   const { site, view } = mount
   // A draft over nothing is no resource of the site, so that it cannot be replaced there.
   const aloneAt = replaced?.keeper === 'draft' && !replaced.published
-  if (aloneAt) await endDraft(mount, replaced.resource.path)
+  if (aloneAt) await endCover(mount, replaced.resource)
   await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw })
   await view.transferBeside(op, from, to, deep)
 }
@@ -151,7 +152,9 @@ async function toHelperName(exchange: Exchange, { op, source, to, deep, replaced
         else await keepAside(exchange, { resource, keeper: 'site' }, path)
       }
   }
-  if (op === 'move') await removeNode(exchange, source)
+  if (op === 'copy') return
+  if (isCollection(source) || (source.keeper === 'draft' && !source.published)) await removeNode(exchange, source)
+  else await putOffRemoval(mount, from)
 }
 
 async function keepAside({ mount }: Exchange, source: Node, path: string): Promise<void> {

@@ -17,6 +17,7 @@ import { describeChange, type PropertyPatch, writeProperties } from '../pipeline
 import { commitScratch } from '../pipeline/write-scratch.ts'
 import type { HelperNames } from './helper-names.ts'
 import { Overlay, parentOf } from './overlay.ts'
+import { isRemoval } from './removals.ts'
 
 /** Where a resource of the mount is kept. */
 export type Keeper = 'site' | 'draft' | 'helper'
@@ -33,6 +34,9 @@ export interface Node {
 /** SHA-256 of nothing. */
 const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
+/** Helper files whose last use is known at most. */
+const MOST_USED = 10_000
+
 /** States of collections kept at most. */
 const MOST_COLLECTIONS = 20_000
 
@@ -46,6 +50,8 @@ export class View {
   readonly #names: HelperNames
   readonly #overlay = new Overlay()
   readonly #collections = new Map<string, Resource>()
+  /** Unix milliseconds of the last look at helper files, the longest unused first. */
+  readonly #used = new Map<string, number>()
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
 
@@ -78,13 +84,16 @@ export class View {
     const helper = this.#names.of(path)
     if (helper) {
       const found = await this.#findHelper(path, helper.inCollection)
-      if (found) return found
+      if (found) {
+        this.#use(found.resource.path)
+        return found
+      }
     }
     if (!path.endsWith('/')) {
       const file = await this.#siteFile(path)
-      const draft = this.#draftAt(path)
-      if (draft) return draftNode(draft, file)
-      if (file) return { resource: file, keeper: 'site' }
+      const entry = this.coverAt(path)
+      const node = entry ? this.#overlaid(entry, file) : file && siteNode(file)
+      if (node || file) return node
     }
     const collection = await this.#collection(path.endsWith('/') ? path : `${path}/`)
     return collection && { resource: collection, keeper: 'site' }
@@ -104,8 +113,11 @@ export class View {
     const nodes = new Map<string, Node>()
     for (const resource of stored)
       nodes.set(resource.path, { resource: await this.#effective(resource), keeper: 'site' })
-    for (const entry of this.#overlay.membersOf(path))
-      nodes.set(entry.path, this.#overlaid(entry, nodes.get(entry.path)?.resource))
+    for (const entry of this.#overlay.membersOf(path)) {
+      const node = this.#overlaid(entry, nodes.get(entry.path)?.resource)
+      if (node) nodes.set(entry.path, node)
+      else nodes.delete(entry.path)
+    }
     return [...nodes.values()].sort((a, b) => Buffer.compare(nameBytes(a.resource), nameBytes(b.resource)))
   }
 
@@ -130,16 +142,34 @@ export class View {
     return !file && !(await this.#collection(path.endsWith('/') ? path : `${path}/`))
   }
 
-  /** Drafts at and below a path. */
-  *drafts(below = '/'): Generator<Resource> {
-    if (!below.endsWith('/')) {
-      const draft = this.#draftAt(below)
-      if (draft) yield draft
-      return
-    }
-    if (!this.#overlay.touches(below)) return
-    for (const entry of this.#overlay.entries())
-      if (entry.path.startsWith(below) && !this.#names.of(entry.path)) yield entry
+  /**
+   * What lies over a path of the site: a draft, or the mark of a removal that is to come. It may be outdated, when the
+   * site has a newer version.
+   */
+  coverAt(path: string): Resource | undefined {
+    const entry = this.#overlay.at(path)
+    return entry && !this.#names.of(path) ? entry : undefined
+  }
+
+  /** Whether a file of the site is shown as gone. */
+  isGone({ path, version }: Resource): boolean {
+    const cover = this.coverAt(path)
+    return cover !== undefined && isRemoval(cover) && cover.version > version
+  }
+
+  /** Everything that lies over paths of the site. */
+  covers(): Resource[] {
+    return [...this.#overlay.entries()].filter(({ path }) => !this.#names.of(path))
+  }
+
+  /** Unix milliseconds at which a helper file was last asked for in this process; 0 if it was not. */
+  lastUse(path: string): number {
+    return this.#used.get(path) ?? 0
+  }
+
+  /** Everything stored beside the site, page by page. */
+  beside(): AsyncIterable<Resource> {
+    return this.#scratch.store.walk('/', { collections: true })
   }
 
   /**
@@ -271,6 +301,14 @@ export class View {
     else this.#overlay.delete(collection, now)
   }
 
+  #use(path: string): void {
+    this.#used.delete(path)
+    this.#used.set(path, Date.now())
+    if (this.#used.size <= MOST_USED) return
+    const [oldest] = this.#used.keys()
+    if (oldest !== undefined) this.#used.delete(oldest)
+  }
+
   async #findHelper(path: string, collections: boolean): Promise<Node | undefined> {
     const { store } = this.#scratch
     const file = path.endsWith('/') ? undefined : await store.find(path)
@@ -278,13 +316,12 @@ export class View {
     return resource && { resource, keeper: 'helper' }
   }
 
-  #draftAt(path: string): Resource | undefined {
-    const entry = this.#overlay.at(path)
-    return entry && !this.#names.of(path) ? entry : undefined
-  }
-
-  #overlaid(entry: Resource, published: Resource | undefined): Node {
-    return this.#names.of(entry.path) ? { resource: entry, keeper: 'helper' } : draftNode(entry, published)
+  /** What an entry makes of its path; undefined for nothing. */
+  #overlaid(entry: Resource, published: Resource | undefined): Node | undefined {
+    if (this.#names.of(entry.path)) return { resource: entry, keeper: 'helper' }
+    // What is newer than its cover was written by somebody who did not know of it.
+    if (published && published.version > entry.version) return siteNode(published)
+    return isRemoval(entry) ? undefined : draftNode(entry, published)
   }
 
   async #siteFile(path: string): Promise<Resource | undefined> {
@@ -316,7 +353,8 @@ export class View {
     let gain = 0n
     for (const entry of this.#overlay.membersOf(path)) {
       const published = await this.#siteFile(entry.path)
-      gain += weight(this.#overlaid(entry, published).resource) - (published ? weight(published) : 0n)
+      const node = this.#overlaid(entry, published)
+      gain += (node ? weight(node.resource) : 0n) - (published ? weight(published) : 0n)
     }
     for (const member of this.#overlay.touchedMembers(path)) {
       const stored = await this.#site.store.find(member)
@@ -339,6 +377,10 @@ export class View {
 
 function nameBytes({ path }: Resource): Buffer {
   return Buffer.from(path.endsWith('/') ? path.slice(0, -1) : path)
+}
+
+function siteNode(resource: Resource): Node {
+  return { resource, keeper: 'site' }
 }
 
 /** An empty file, with the properties of what it covers. */

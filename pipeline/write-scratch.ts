@@ -6,9 +6,17 @@
 import type { Site } from './site.ts'
 import type { Change, Property, Resource, StagedBlob } from './store/store.ts'
 
-/** Name of the part of the store that belongs to a site's mount. No host name holds `#`, so no request can name it. */
+/** What the name of the part of the store that belongs to a mount ends in. No host name holds `#`, so no request names it. */
+const SUFFIX = '#mount'
+
+/** Name of the part of the store that belongs to a site's mount. */
 export function scratchName(site: string): string {
-  return `${site}#mount`
+  return site + SUFFIX
+}
+
+/** @returns the site whose mount a part of the store belongs to; undefined for a site itself */
+export function siteOfScratch(name: string): string | undefined {
+  return name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : undefined
 }
 
 export interface ScratchFile {

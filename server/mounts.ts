@@ -7,6 +7,7 @@ import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import { mountApp } from '../dav/app.ts'
 import { createAttempts } from '../dav/attempts.ts'
 import { type Mount, openMount } from '../dav/mount.ts'
+import { createUpkeep, type Upkeep } from '../dav/upkeep.ts'
 import type { DocumentCache } from '../pipeline/cache.ts'
 import type { Coherence } from '../pipeline/coherence.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
@@ -15,7 +16,7 @@ import { ownOrigin } from '../pipeline/http/origin.ts'
 import { Site } from '../pipeline/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { BodySource } from '../pipeline/write-document.ts'
-import { scratchName } from '../pipeline/write-scratch.ts'
+import { scratchName, siteOfScratch } from '../pipeline/write-scratch.ts'
 import type { Limits } from './app.ts'
 import { checkDeclaredLength, readBody } from './body.ts'
 import type { KnowClient } from './client.ts'
@@ -44,11 +45,87 @@ export interface MountsParts {
   fallback: Pick<SiteSettings, 'ns' | 'errorNs'>
 }
 
-/** @returns the handler of requests to mounts, wherever they are */
-export function mountsHandler(parts: MountsParts): RequestListener {
-  const { place, hosting, store, log, metrics, limits } = parts
+export interface Mounts {
+  /** Answers requests to mounts, wherever they are. */
+  handler: RequestListener
+  /** Begins to open the mounts on which something may be waiting since the last end of the process. */
+  resume(): void
+  /**
+   * Does what is due on open mounts; runs by itself every second.
+   *
+   * @param now unix milliseconds
+   */
+  tend(now: number): Promise<void>
+  /** Ends the work that no request waits for. */
+  close(): Promise<void>
+}
+
+/** Milliseconds between two rounds of upkeep. */
+const UPKEEP_EVERY = 1_000
+
+export function createMounts(parts: MountsParts): Mounts {
+  const { place, hosting, store, log } = parts
   const prefix = 'path' in place ? place.path : ''
-  const open = mountOpener(parts, prefix)
+  const upkeeps = new Map<Site, Upkeep>()
+  const open = mountOpener(parts, prefix, upkeeps)
+  let resuming = Promise.resolve()
+  let round = Promise.resolve()
+  let closed = false
+
+  async function tendAll(now: number): Promise<void> {
+    for (const [site, upkeep] of upkeeps) {
+      if (!hosting.isOpen(site)) upkeeps.delete(site)
+      else
+        await upkeep
+          .run(now)
+          .catch(error => log.error({ err: error, site: site.store.name }, 'upkeep of a mount failed'))
+    }
+  }
+
+  async function openAll(): Promise<void> {
+    for (const name of await store.sites()) {
+      const site = siteOfScratch(name)
+      const hosted = site === undefined || closed ? undefined : await hosting.open(site)
+      if (hosted) await open(hosted)
+    }
+  }
+
+  /** Rounds follow one another. */
+  function tend(now: number): Promise<void> {
+    round = round.then(() => resuming).then(() => (closed ? undefined : tendAll(now)))
+    return round
+  }
+
+  let tending = false
+  const timer = setInterval(() => {
+    if (tending) return
+    tending = true
+    void tend(Date.now()).finally(() => {
+      tending = false
+    })
+  }, UPKEEP_EVERY).unref()
+
+  return {
+    handler: mountHandler(parts, prefix, open),
+    resume() {
+      resuming = openAll().catch(error => log.error({ err: error }, 'mounts could not be opened'))
+    },
+    tend,
+    async close() {
+      closed = true
+      clearInterval(timer)
+      await resuming
+      await round
+    },
+  }
+}
+
+function mountHandler(
+  parts: MountsParts,
+  prefix: string,
+  open: (hosted: HostedSite) => Promise<Mount>,
+): RequestListener {
+  const { place, hosting, store, log, metrics, limits } = parts
   return mountApp({
     prefix,
     async mountFor(authority) {
@@ -79,7 +156,11 @@ export function mountsHandler(parts: MountsParts): RequestListener {
 }
 
 /** Opens the mount of a site when the first request comes. */
-function mountOpener(parts: MountsParts, prefix: string): (hosted: HostedSite) => Promise<Mount> {
+function mountOpener(
+  parts: MountsParts,
+  prefix: string,
+  upkeeps: Map<Site, Upkeep>,
+): (hosted: HostedSite) => Promise<Mount> {
   const { store, leases, cache, locks, log, coherence } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const attempts = createAttempts()
@@ -101,7 +182,9 @@ function mountOpener(parts: MountsParts, prefix: string): (hosted: HostedSite) =
         coherence,
       })
     const scratch = await (coherence ? coherence.open(name, openScratch) : openScratch())
-    return openMount({ site, scratch, settings, locks, attempts, fileBody, prefix })
+    const mount = await openMount({ site, scratch, settings, locks, attempts, fileBody, prefix })
+    upkeeps.set(site, createUpkeep(mount))
+    return mount
   }
 
   return hosted => {

@@ -23,7 +23,7 @@ import { keptAnswers } from './kept-answers.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
-import { mountsHandler, routeToMount } from './mounts.ts'
+import { createMounts, type Mounts, routeToMount } from './mounts.ts'
 import { platformRoutes } from './platform/routes.ts'
 
 export interface Running {
@@ -32,6 +32,7 @@ export interface Running {
   /** Origin of the mount when it has a port of its own. */
   mountOrigin?: string
   hosting: Hosting
+  mounts: Pick<Mounts, 'tend'>
   store: Store
   /** Ends gracefully: running requests are answered, commits finished, the store closed. */
   close(): Promise<void>
@@ -114,7 +115,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     fallback,
   })
   let publicPort: number | undefined
-  const mounts = mountsHandler({
+  const mounts = createMounts({
     place: settings.mount,
     table,
     hosting,
@@ -149,23 +150,28 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
       response.writeHead(fault.status, headers).end(body)
     })
   const listener = await listen(
-    facing((request, response) => (isForMount(request) ? mounts : handler)(request, response)),
+    facing((request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)),
     { ...listening, port: settings.listen.port },
   )
   publicPort = portOf(listener)
   const mountListener =
-    'port' in settings.mount ? await listen(facing(mounts), { ...listening, port: settings.mount.port }) : undefined
+    'port' in settings.mount
+      ? await listen(facing(mounts.handler), { ...listening, port: settings.mount.port })
+      : undefined
+  mounts.resume()
   ready = true
   return {
     publicOrigin: listener.origin,
     ...(mountListener && { mountOrigin: mountListener.origin }),
     hosting,
+    mounts,
     store,
     async close() {
       ready = false
       streams.close()
       const { shutdown } = settings.limits
       await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])
+      await mounts.close()
       await coordination.close()
       await store.close()
       metrics.close()

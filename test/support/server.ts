@@ -24,6 +24,8 @@ export interface TestServer {
   site: Site
   /** Folder of the data; goes away with the server. */
   data: string
+  /** Ends the server and leaves its data for another one. */
+  stop(): Promise<void>
   close(): Promise<void>
 }
 
@@ -32,6 +34,8 @@ export interface TestServerOptions {
   site?: Record<string, unknown>
   /** Settings of the server, as a settings file has them. */
   settings?: Record<string, unknown>
+  /** Data that another server has left. */
+  data?: string
   /** Import the demo site. */
   demo?: boolean
   /** Files to import, by path. */
@@ -39,7 +43,7 @@ export interface TestServerOptions {
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const data = await mkdtemp(join(tmpdir(), 'scriptorium-test-'))
+  const data = options.data ?? (await mkdtemp(join(tmpdir(), 'scriptorium-test-')))
   const file = join(data, 'settings.json')
   const level = process.env.TEST_LOG ?? 'silent'
   const written = { data, listen: { port: 0 }, mount: { port: 0 }, log: { level }, ...options.settings }
@@ -62,6 +66,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     running,
     site: hosted.site,
     data,
+    stop: () => running.close(),
     async close() {
       await running.close()
       await rm(data, { recursive: true, force: true })
