@@ -84,7 +84,7 @@ describe('live.mjs in a browser', function () {
     return page
   }
 
-  /** Waits until a page shows what is stored. */
+  /** Waits until a page shows what is stored, but for white space: parsers move that of the end into the body. */
   async function inStep(page: Page, selector = 'body'): Promise<void> {
     const isSame = `(async () => {
       const answer = await fetch(location.pathname, { cache: 'no-store' })
@@ -92,10 +92,9 @@ describe('live.mjs in a browser', function () {
       const bare = element => {
         const copy = element.cloneNode(true)
         for (const own of copy.querySelectorAll('noscript, [data-own]')) own.remove()
-        copy.normalize()
-        return copy
+        return copy.outerHTML.replace(/\\s+/g, '')
       }
-      return bare(stored.querySelector('${selector}')).isEqualNode(bare(document.querySelector('${selector}')))
+      return bare(stored.querySelector('${selector}')) === bare(document.querySelector('${selector}'))
     })()`
     await comes(page, isSame)
   }
@@ -301,8 +300,8 @@ describe('live.mjs in a browser', function () {
     const changes = fc.sample(change, { numRuns: 120, seed: Number(process.env.FUZZ ?? 11) })
     let done = 0
     for (const [i, { op: wanted, target, anchor, placement, name }] of changes.entries()) {
-      const stored = (await http('GET', PATH)).text
-      const ids = [...stored.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `#${id}`)
+      const found = await http('GET', PATH, { Range: 'selector=[id]', Accept: 'multipart/mixed' })
+      const ids = [...found.text.matchAll(/^Content-Range: selector=(#[^\r]+)/gm)].map(([, id = '']) => id)
       const op = ids.length < 4 ? 'POST' : wanted
       const at = (place: number) => ids[place % ids.length] ?? 'body'
       const markup = `<${name} id="n${i}">${i}</${name}>`
