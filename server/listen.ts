@@ -21,6 +21,8 @@ export interface ListenOptions {
   host: string
   port: number
   tls?: { cert: string; key: string } | undefined
+  /** Other processes listen at the same address, and the system spreads connections over them. */
+  reusePort?: boolean
   /** Bytes of a request's head (HTTP-181). */
   headers: number
   /** Milliseconds to wait for a head. */
@@ -87,7 +89,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   server.on('connect', (_request, socket: Duplex) => answerBroken({ code: 'CONNECT' }, socket, options))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ port: options.port, host: options.host }, () => {
+    server.listen({ port: options.port, host: options.host, reusePort: options.reusePort ?? false }, () => {
       server.off('error', reject)
       resolve()
     })

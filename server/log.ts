@@ -1,5 +1,6 @@
 /** The server's log: JSON lines for machines, short lines for people; requests with duration and outcome. */
 
+import cluster from 'node:cluster'
 import pino from 'pino'
 import type { Settings } from '../config/schema.ts'
 
@@ -26,7 +27,15 @@ export function createLog(settings: Settings['log'], destination = 1): Log {
     redact: ['headers.authorization', 'headers.cookie'],
   }
   // Lines are gathered for a moment: a system call for every request would cost more than many requests do.
-  const output = pino.destination({ dest: destination, sync: false, minLength: text ? 0 : 8192, periodicFlush: 250 })
+  // A pipe that several processes share takes this much in one piece.
+  const most = cluster.isWorker ? { maxWrite: 4096, minLength: 2048 } : { minLength: 8192 }
+  const output = pino.destination({
+    dest: destination,
+    sync: false,
+    periodicFlush: 250,
+    ...most,
+    ...(text && { minLength: 0 }),
+  })
   if (!text) return pino(options, output)
   return pino(options, { write: (line: string) => output.write(forPeople(JSON.parse(line) as Entry)) })
 }

@@ -1,9 +1,13 @@
 /** Counters for operators, in the Prometheus text format. */
 
+import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { askForMetrics } from './gathered-metrics.ts'
 
 export interface Metrics {
   readonly registry: Registry
+  /** Everything in the text format; of all processes where there are several. */
+  text(): Promise<string>
   request(face: 'public' | 'mount', method: string, status: number, seconds: number): void
   close(): void
 }
@@ -72,6 +76,7 @@ export function createMetrics(options: { streams?: () => number } = {}): Metrics
   }
   return {
     registry,
+    text: cluster.isWorker ? askForMetrics(registry) : () => registry.metrics(),
     request(face, method, status, seconds) {
       const known = METHODS.has(method) ? method : 'other'
       const outcome = `${Math.floor(status / 100)}xx`

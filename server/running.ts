@@ -25,6 +25,7 @@ import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createMounts, type Mounts, routeToMount } from './mounts.ts'
 import { platformRoutes } from './platform/routes.ts'
+import { isWorker, spreadsConnections } from './workers.ts'
 
 export interface Running {
   /** Such as `http://localhost:8080`. */
@@ -136,6 +137,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const listening: Omit<ListenOptions, 'port'> = {
     host: settings.listen.host,
     tls: settings.tls,
+    reusePort: isWorker && spreadsConnections,
     headers: settings.limits.headers,
     headerWait: settings.limits.headerWait,
     brokenDocument: fault => ({

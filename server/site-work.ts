@@ -12,7 +12,7 @@ import { exportSite } from '../pipeline/store/transfer.ts'
 import type { Commands } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
-import { openStore } from './running.ts'
+import { DEMO, openStore } from './running.ts'
 import { siteRules } from './site-rules.ts'
 
 /** Opens one site for the time of some work. */
@@ -47,6 +47,12 @@ export const importCommand: Commands['import'] = (settings, { site: name, direct
   withSite(settings, name, (site, store) =>
     importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files })),
   )
+
+/** Imports the demo site where nothing is stored yet. */
+export const importDemoFiles = (settings: Settings): Promise<void> =>
+  withSite(settings, 'localhost', async (site, store) => {
+    if (!(await store.sites()).includes(site.store.name)) await importFolder(site, store, DEMO)
+  })
 
 export const explain: Commands['explain'] = (settings, question) =>
   withSite(settings, question.site, site => explainRequest(site, question))

@@ -45,7 +45,7 @@ export function platformRoutes(options: {
     context.state.answer = {
       status: 200,
       headers: { 'Content-Type': options.metrics.registry.contentType, 'Cache-Control': 'no-store' },
-      body: await options.metrics.registry.metrics(),
+      body: await options.metrics.text(),
     }
   })
   return router

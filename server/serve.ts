@@ -1,0 +1,112 @@
+/** The command that runs the server: in this process, or in several that this one watches over. */
+
+import { firstCredential, withCredential } from '../config/first-start.ts'
+import type { Settings } from '../config/schema.ts'
+import { dropStartGarbage } from '../pipeline/memory.ts'
+import { banner } from './cli/banner.ts'
+import type { Commands, ServeOptions } from './cli/commands.ts'
+import { createLog } from './log.ts'
+import { importDemo, openStore, startServer } from './running.ts'
+import { importDemoFiles } from './site-work.ts'
+import { isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
+
+/** Settles when the process is asked to end. */
+function ended(): Promise<NodeJS.Signals> {
+  return new Promise(resolve => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal))
+  })
+}
+
+export const serve: Commands['serve'] = (settings, options) => {
+  if (settings.workers === 1) return serveAlone(settings, options)
+  return isWorker ? work(settings, options) : watchOver(settings, options)
+}
+
+function announce(
+  settings: Settings,
+  { firstStart, print }: ServeOptions,
+  addresses: { publicOrigin: string; mountOrigin?: string },
+  firstPassword: { user: string; password: string } | undefined,
+): void {
+  const { publicOrigin, mountOrigin } = addresses
+  const lines = banner({
+    settings,
+    publicOrigin,
+    ...(mountOrigin !== undefined && { mountOrigin }),
+    firstStart,
+    ...(firstPassword && { firstPassword }),
+  })
+  for (const line of lines) print(line)
+}
+
+/** A password that was made for a server which cannot start would be lost otherwise. */
+function savePassword({ print }: ServeOptions, made: { user: string; password: string } | undefined): void {
+  if (made) print(`User ${made.user}, password ${made.password} (shown only this once)`)
+}
+
+async function serveAlone(given: Settings, options: ServeOptions): Promise<void> {
+  const log = createLog(given.log)
+  const stop = ended()
+  const store = await openStore(given, log)
+  const first = options.firstStart ? await firstCredential(store, { renew: options.newPassword }) : undefined
+  const settings = first ? withCredential(given, first.credential) : given
+  const made = first?.password === undefined ? undefined : { user: first.credential.user, password: first.password }
+  const server = await startServer(settings, store, log).catch(async (error: unknown) => {
+    savePassword(options, made)
+    await store.close()
+    throw error
+  })
+  if (options.firstStart) await importDemo(server.hosting, store)
+  dropStartGarbage()
+  announce(settings, options, server, made)
+  log.info({ signal: await stop }, 'ending')
+  await server.close()
+  log.flush()
+}
+
+/** What has to be done once is done before there are several processes. */
+async function watchOver(settings: Settings, options: ServeOptions): Promise<void> {
+  const log = createLog(settings.log)
+  const stop = ended()
+  let made: { user: string; password: string } | undefined
+  if (options.firstStart) {
+    const store = await openStore(settings, log)
+    const { credential, password } = await firstCredential(store, { renew: options.newPassword })
+    if (password !== undefined) made = { user: credential.user, password }
+    await store.close()
+    await importDemoFiles(settings)
+  }
+  const workers = await startWorkers({ settings, log }).catch((error: unknown) => {
+    savePassword(options, made)
+    throw error
+  })
+  announce(settings, options, workers.addresses, made)
+  log.info({ signal: await stop }, 'ending')
+  await workers.close()
+  log.flush()
+}
+
+async function work(settingsOfAll: Settings, { firstStart }: ServeOptions): Promise<void> {
+  const given = workerSettings(settingsOfAll)
+  const log = createLog(given.log)
+  const supervisor = supervised()
+  const stop = ended()
+  try {
+    const store = await openStore(given, log)
+    const settings = firstStart ? withCredential(given, (await firstCredential(store)).credential) : given
+    const server = await startServer(settings, store, log).catch(async (error: unknown) => {
+      await store.close()
+      throw error
+    })
+    dropStartGarbage()
+    supervisor.ready({
+      publicOrigin: server.publicOrigin,
+      ...(server.mountOrigin !== undefined && { mountOrigin: server.mountOrigin }),
+    })
+    await Promise.race([stop, supervisor.orphaned])
+    await server.close()
+  } finally {
+    supervisor.leave()
+    log.flush()
+  }
+}
