@@ -36,10 +36,14 @@ describe('Demo site in a browser', function () {
     expect(found, 'errors on the console').to.deep.equal([])
   })
 
-  /** A visitor with a session of their own. A refusal that a test provokes is on the console of every browser: `expected`. */
-  async function visit(path: string, expected?: RegExp): Promise<Page> {
+  /**
+   * A visitor with a session of their own. A refusal that a test provokes is on the console of every browser: `expected`.
+   * Who is deaf hears nothing of what others do meanwhile.
+   */
+  async function visit(path: string, expected?: RegExp, hearing: 'hears' | 'deaf' = 'hears'): Promise<Page> {
     const context = await browser.newContext({ baseURL: server.url, reducedMotion: 'reduce' })
     contexts.push(context)
+    if (hearing === 'deaf') await context.addInitScript('window.EventSource = class extends EventTarget {}')
     const page = await context.newPage()
     page.setDefaultTimeout(10_000)
     page.on('pageerror', error => complaints.push(`${path}: ${error.message}`))
@@ -55,8 +59,8 @@ describe('Demo site in a browser', function () {
   const names = (page: Page) => page.locator('#entries > li > .by > .name').allTextContents()
   const press = (within: Locator, name: string | RegExp) => within.getByRole('button', { name }).click()
 
-  async function openBook(expected?: RegExp): Promise<Page> {
-    const page = await visit('/guestbook.html', expected)
+  async function openBook(expected?: RegExp, hearing?: 'deaf'): Promise<Page> {
+    const page = await visit('/guestbook.html', expected, hearing)
     await page.getByRole('button', { name: 'Sign', exact: true }).waitFor()
     return page
   }
@@ -186,7 +190,7 @@ describe('Demo site in a browser', function () {
   })
 
   it('notices a lost update: theirs is shown, ours is kept, and saving again decides', async () => {
-    const first = await openBook(/412/)
+    const first = await openBook(/412/, 'deaf')
     const id = await (await sign(first, 'Conflict', 'As it was.')).getAttribute('id')
     const second = await openBook()
     await press(first.locator(`#${id}`), /^Edit/)
@@ -224,7 +228,7 @@ describe('Demo site in a browser', function () {
   })
 
   it('does not delete what changed since it was read, and says when somebody else deleted it', async () => {
-    const first = await openBook(/412|416/)
+    const first = await openBook(/412|416/, 'deaf')
     const id = await (await sign(first, 'Fragile', 'Take care.')).getAttribute('id')
     const second = await openBook()
     const here = first.locator(`#${id}`)
@@ -249,7 +253,7 @@ describe('Demo site in a browser', function () {
   })
 
   it('shows the book anew when a move finds the entry gone', async () => {
-    const first = await openBook(/416/)
+    const first = await openBook(/416/, 'deaf')
     const id = await (await sign(first, 'Leaving', 'Bye.')).getAttribute('id')
     const gone = await fetch(`${server.url}/guestbook.html`, {
       method: 'DELETE',
@@ -259,6 +263,68 @@ describe('Demo site in a browser', function () {
     await press(first.locator(`#${id}`), /^Move up/)
     await first.getByText('Somebody changed the book meanwhile.').first().waitFor()
     expect(await first.locator(`#${id}`).count()).to.equal(0)
+  })
+
+  it('shows in another window what is signed, edited, moved and deleted, with what may be done there', async () => {
+    const [here, there] = [await openBook(), await openBook()]
+    const mine = await sign(here, 'Ida', 'Seen from afar.')
+    const id = `#${await mine.getAttribute('id')}`
+    const theirs = there.locator(id)
+    await theirs.getByText('Seen from afar.').waitFor()
+    await there.getByText('Somebody wrote in the book: entry of Ida.').waitFor()
+
+    await press(here.locator(id), /^Edit/)
+    await here.locator(id).getByRole('textbox', { name: 'Entry', exact: true }).fill('Seen again.')
+    await press(here.locator(id), 'Save')
+    await theirs.getByText('Seen again.').waitFor()
+
+    await press(theirs, /^Move up/)
+    await there.getByText('Moved: now number').first().waitFor()
+    const order = await names(there)
+    await here.locator(`${id} + li`).waitFor()
+    expect(await names(here)).to.deep.equal(order)
+
+    await press(theirs, /^Delete/)
+    await press(theirs, 'Yes, delete')
+    await here.locator(id).waitFor({ state: 'detached' })
+    expect(await names(here)).to.deep.equal(await names(there))
+    expect(await here.locator('#entries > li .acts').count()).to.equal((await names(here)).length)
+  })
+
+  it('tells somebody who is changing an entry at once that others changed it, and keeps the words', async () => {
+    const [first, second] = [await openBook(), await openBook()]
+    const id = `#${await (await sign(first, 'Both', 'As it was.')).getAttribute('id')}`
+    const [here, there] = [first.locator(id), second.locator(id)]
+    await there.getByText('As it was.').waitFor()
+    const words = (slip: Locator) => slip.getByRole('textbox', { name: 'Entry', exact: true })
+    await press(here, /^Edit/)
+    await words(here).fill('Ours.')
+    await press(there, /^Edit/)
+    await words(there).fill('Theirs.')
+    await press(there, 'Save')
+    await here.getByText('Somebody changed this meanwhile').waitFor()
+    expect(await here.locator(':scope > p').allTextContents()).to.include('Theirs.')
+    expect(await words(here).inputValue()).to.equal('Ours.')
+    await press(here, 'Save')
+    await there.getByText('Ours.').waitFor()
+
+    await press(here, /^Edit/)
+    await press(there, /^Delete/)
+    await press(there, 'Yes, delete')
+    await first.getByText('The entry that you were changing is gone').first().waitFor()
+  })
+
+  it('shows a comment to everybody who reads the article, and to its author once', async () => {
+    const [author, reader] = [await visit(ARTICLE), await visit(ARTICLE)]
+    const form = author.locator('#comment-form')
+    await form.getByLabel('Name').fill('Ida')
+    await form.getByLabel('Comment').fill('To whoever sits there.')
+    await press(form, 'Add the comment')
+    await reader.locator('#comments > li', { hasText: 'To whoever sits there.' }).waitFor()
+    await reader.getByText('Somebody added a comment.').waitFor()
+    await sign(await openBook(), 'Other', 'Another page altogether.')
+    for (const page of [author, reader])
+      expect(await page.locator('#comments > li', { hasText: 'To whoever sits there.' }).count()).to.equal(1)
   })
 
   it('works by keyboard alone: skip link, sign, edit, cancel, move', async () => {

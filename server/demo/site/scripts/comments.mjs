@@ -1,7 +1,8 @@
 // The comments under an article: the form appears when the rules let this visitor add one.
 import { append, permissions } from './elements.mjs'
 import { note, today } from './markup.mjs'
-import { explain, hush, say } from './notices.mjs'
+import { announce, explain, hush, say } from './notices.mjs'
+import { follow } from './stream.mjs'
 
 const list = document.querySelector('#comments')
 const form = document.querySelector('#comment-form')
@@ -26,6 +27,12 @@ form.addEventListener('submit', async event => {
   } finally {
     sending = false
   }
+})
+
+// What others say in the meantime.
+follow(list, comments => {
+  for (const comment of comments) comment.classList.add('fresh')
+  if (comments.length > 0) announce('Somebody added a comment.')
 })
 
 try {

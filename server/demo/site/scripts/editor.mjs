@@ -14,7 +14,7 @@ export function editor(words, on) {
   const cancel = element('button', { type: 'button', class: 'quiet' }, 'Cancel')
   const form = element(
     'form',
-    { class: 'slip', 'aria-label': `Entry of ${words.name}` },
+    { class: 'slip', 'data-own': '', 'aria-label': `Entry of ${words.name}` },
     element('label', {}, 'Name', name),
     element('label', {}, 'Entry', text),
     element('div', { class: 'row' }, element('button', { type: 'submit' }, 'Save'), cancel),

@@ -1,6 +1,7 @@
 // Every element of this page has an address: the page's own path and `Range: selector=…`.
 // This module reads and writes elements by it. Nothing here is special to this site.
 import { parts } from './multipart.mjs'
+import { connection } from './stream.mjs'
 
 /** The server said no: `status` is its answer, `tag` the entity tag that it named, if it did. */
 export class Refusal extends Error {
@@ -20,6 +21,8 @@ async function send(method, headers, body) {
 const range = selector => ({ Range: `selector=${selector}` })
 const match = tag => (tag ? { 'If-Match': tag } : {})
 const HTML = { 'Content-Type': 'text/html' }
+
+const write = (method, selector, headers, body) => send(method, { ...range(selector), ...connection(), ...headers }, body)
 
 /** Markup from the server as one element. A template keeps it inert: nothing in it loads or runs here. */
 function parse(text) {
@@ -53,23 +56,22 @@ export async function readAll(selector) {
 
 /** Puts a copy of `element` at the end of the first match; resolves to the element as it was stored. */
 export async function append(selector, element) {
-  return stored(await send('POST', { ...range(selector), ...HTML }, element.outerHTML))
+  return stored(await write('POST', selector, HTML, element.outerHTML))
 }
 
 /** Replaces the first match, provided that it still is what `tag` stands for. */
 export async function replace(selector, element, tag) {
-  return stored(await send('PUT', { ...range(selector), ...match(tag), ...HTML }, element.outerHTML))
+  return stored(await write('PUT', selector, { ...match(tag), ...HTML }, element.outerHTML))
 }
 
 /** Removes the first match, provided that it still is what `tag` stands for. */
 export async function remove(selector, tag) {
-  await send('DELETE', { ...range(selector), ...match(tag) })
+  await write('DELETE', selector, match(tag))
 }
 
 /** Moves the first match to another place on the page: `before` or `after` the anchor, or into it (`append`, `prepend`). */
 export async function move(selector, anchor, placement) {
-  await send('MOVE', {
-    ...range(selector),
+  await write('MOVE', selector, {
     Destination: location.pathname,
     'Destination-Range': `selector=${anchor}; placement=${placement}`,
   })

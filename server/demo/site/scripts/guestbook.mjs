@@ -2,7 +2,8 @@
 import { editor } from './editor.mjs'
 import { append, move, permissions, Refusal, read, readAll, remove, replace } from './elements.mjs'
 import { element, note, noteContent, today } from './markup.mjs'
-import { explain, hush, say } from './notices.mjs'
+import { announce, explain, hush, say } from './notices.mjs'
+import { follow } from './stream.mjs'
 
 const list = document.querySelector('#entries')
 const form = document.querySelector('#sign-form')
@@ -10,6 +11,8 @@ const said = form.querySelector('.said')
 
 /** Entity tag of each entry as this page shows it, by id: what makes a lost update noticeable. */
 const tags = new Map()
+/** Open forms, by the id of their entry. */
+const slips = new Map()
 let permitted = { page: new Set(), on: () => new Set() }
 
 const address = item => `#${CSS.escape(item.id)}`
@@ -26,15 +29,21 @@ function show({ element: item, tag }, old) {
   tags.set(item.id, tag)
   if (old) old.replaceWith(item)
   else list.append(item)
-  item.append(element('div', { class: 'said' }), actions(item))
+  dress(item)
   settle()
   return item
+}
+
+/** Adds what is not part of the entry: a place for notices, and its actions. */
+function dress(item) {
+  item.append(element('div', { class: 'said', 'data-own': '' }), actions(item))
 }
 
 /** Shows the whole book as it stands now. */
 async function refresh() {
   const entries = await readAll('#entries > li')
   tags.clear()
+  slips.clear()
   list.replaceChildren()
   for (const entry of entries) show(entry)
   settle()
@@ -44,7 +53,7 @@ async function refresh() {
 function actions(item) {
   const on = permitted.on(item)
   const { name } = noteContent(item)
-  const bar = element('div', { class: 'acts' })
+  const bar = element('div', { class: 'acts', 'data-own': '' })
   const add = (label, act) => {
     const button = element(
       'button',
@@ -81,6 +90,7 @@ function vanish(item) {
   const neighbour = item.nextElementSibling ?? item.previousElementSibling
   item.remove()
   tags.delete(item.id)
+  slips.delete(item.id)
   settle()
   if (neighbour === null) {
     form.elements.name.focus()
@@ -110,6 +120,7 @@ function edit(item, words = noteContent(item)) {
   }
   const slip = editor(words, {
     cancel() {
+      slips.delete(item.id)
       slip.remove()
       hush(place(item))
       cover(false)
@@ -119,6 +130,7 @@ function edit(item, words = noteContent(item)) {
       const written = note({ ...typed, date }, { id: item.id, class: 'entry' })
       try {
         const saved = show(await replace(address(item), written, tags.get(item.id)), item)
+        slips.delete(item.id)
         saved.classList.add('fresh')
         focusFirst(saved)
         say(place(saved), 'Saved.')
@@ -132,13 +144,17 @@ function edit(item, words = noteContent(item)) {
   hush(place(item))
   cover(true)
   item.append(slip)
+  slips.set(item.id, slip)
   slip.elements.text.focus()
 }
 
-/** Somebody was faster: show theirs, keep ours in the form, and let the visitor decide with both in sight. */
 async function conflict(item, typed) {
   const theirs = await reload(item)
-  if (theirs === undefined) return
+  if (theirs !== undefined) contest(theirs, typed)
+}
+
+/** Somebody was faster: show theirs, keep ours in the form, and let the visitor decide with both in sight. */
+function contest(theirs, typed) {
   edit(theirs, typed)
   for (const part of theirs.querySelectorAll(':scope > p')) part.hidden = false
   say(
@@ -198,6 +214,26 @@ async function shift(item, neighbour, placement, button) {
   }
 }
 
+/** What others do to the book while it lies open here: entries that came or changed, with the tag of the first. */
+function arrive(elements, tag) {
+  for (const item of elements.filter(element => element.parentElement === list)) {
+    if (tag && item === elements[0]) tags.set(item.id, tag)
+    else read(address(item)).then(({ tag }) => tags.set(item.id, tag), () => {})
+    if (place(item)) continue
+    dress(item)
+    item.classList.add('fresh')
+    const slip = slips.get(item.id)
+    if (slip) contest(item, { name: slip.elements.name.value, text: slip.elements.text.value })
+    else announce(`Somebody wrote in the book: entry of ${noteContent(item).name}.`)
+  }
+  for (const id of slips.keys()) {
+    if (document.getElementById(id)) continue
+    slips.delete(id)
+    say(said, 'The entry that you were changing is gone: somebody took it away meanwhile.', 'problem')
+  }
+  settle()
+}
+
 let sending = false
 form.addEventListener('submit', async event => {
   event.preventDefault()
@@ -222,6 +258,7 @@ try {
   permitted = await permissions()
   form.hidden = !permitted.on(list).has('POST')
   await refresh()
+  follow(list, arrive)
 } catch {
   // Whoever cannot ask cannot write either; the book stays readable.
 }

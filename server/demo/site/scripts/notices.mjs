@@ -30,6 +30,11 @@ document.body.append(announcer)
  */
 export function say(place, text, kind = 'done') {
   place.replaceChildren(element('p', { class: 'notice', 'data-kind': kind }, text))
+  announce(text)
+}
+
+/** Tells those who cannot see it that something on the page has changed. */
+export function announce(text) {
   announcer.textContent = text
 }
 
