@@ -5,6 +5,7 @@ import { escapeMarkup } from '../pipeline/http/markup.ts'
 import { type Resource, shownSeconds } from '../pipeline/resource-tags.ts'
 import { supportedLockXml } from './lock-xml.ts'
 import { davName, keyOf, type PropertyName } from './property-name.ts'
+import { syncToken } from './sync-states.ts'
 
 /** What is shown of one resource in one answer. */
 export interface Subject {
@@ -63,9 +64,7 @@ const SYNC_REPORT = '<D:supported-report><D:report><D:sync-collection/></D:repor
 
 const CHECKSUMS: PropertyName = { namespace: 'http://owncloud.org/ns', name: 'checksums' }
 export const CHECKSUMS_KEY = keyOf(CHECKSUMS)
-
-/** Prefix of `sync-token` values; what follows identifies the state of a collection. */
-export const SYNC_TOKEN = 'urn:sync:'
+export const SYNC_TOKEN_KEY = keyOf(davName('sync-token'))
 
 /** Those of `allprop` in the order in which they are written. */
 const IN_ALLPROP: LiveProperty[] = [
@@ -87,7 +86,7 @@ const ON_DEMAND: LiveProperty[] = [
   live('quota-used-bytes', () => undefined),
   live('current-user-privilege-set', ({ writable }) => (writable ? READ + WRITE : READ)),
   live('supported-report-set', subject => (isFile(subject) ? undefined : SYNC_REPORT)),
-  live('sync-token', subject => (isFile(subject) ? undefined : SYNC_TOKEN + subject.etag.slice(1, -1))),
+  live('sync-token', subject => (isFile(subject) ? undefined : syncToken(subject.resource))),
   live('lastmodified', () => undefined, 'modified'),
   { name: CHECKSUMS, element: checksumsOf, setting: 'ignored' },
 ]

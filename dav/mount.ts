@@ -8,6 +8,7 @@ import type { Attempts } from './attempts.ts'
 import { createGatekeeper, type Gatekeeper } from './credentials.ts'
 import { type HelperNames, helperNames } from './helper-names.ts'
 import { type KeptListings, keptListings } from './kept-listings.ts'
+import { type SyncStates, syncStates } from './sync-states.ts'
 import { View } from './view.ts'
 
 export interface Mount {
@@ -17,6 +18,7 @@ export interface Mount {
   view: View
   names: HelperNames
   listings: KeptListings
+  syncStates: SyncStates
   gatekeeper: Gatekeeper
   /** A file on disk as the body of a write. */
   fileBody: (file: string) => BodySource
@@ -40,5 +42,16 @@ export async function openMount(parts: {
   const names = helperNames(settings.helperFiles)
   const view = await View.open(site, scratch, names)
   const gatekeeper = createGatekeeper(settings.credentials, attempts)
-  return { site, settings, locks, view, names, listings: keptListings(), gatekeeper, fileBody, prefix }
+  return {
+    site,
+    settings,
+    locks,
+    view,
+    names,
+    listings: keptListings(),
+    syncStates: syncStates(),
+    gatekeeper,
+    fileBody,
+    prefix,
+  }
 }

@@ -10,14 +10,15 @@ import { encodePath } from '../pipeline/http/path.ts'
 import { type Property, ZERO } from '../pipeline/resource-tags.ts'
 import { answerTag, memberTag } from './answer-tags.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
-import { CHECKSUMS_KEY, type Subject } from './live-properties.ts'
+import { CHECKSUMS_KEY, type Subject, SYNC_TOKEN_KEY } from './live-properties.ts'
 import { lockDiscoveryXml } from './lock-xml.ts'
 import { locksInListing } from './locks-in-force.ts'
 import { type PropRequest, readPropRequest } from './prop-request.ts'
 import { keyOf, type PropertyName } from './property-name.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propertyResponse, XML_TYPE } from './response.ts'
+import { syncToken } from './sync-states.ts'
 import { isCollection, type Node } from './view.ts'
-import { visible, visibleMembers } from './visible.ts'
+import { viewerOf, visible, visibleMembers } from './visible.ts'
 import { LARGEST_XML } from './xml.ts'
 
 const DEPTHS = ['0', '1', '1,noroot', 'infinity'] as const
@@ -41,8 +42,22 @@ export async function propfind(exchange: Exchange): Promise<Answer> {
   const headers: Record<string, string> = { Vary: 'Depth', 'Cache-Control': 'no-cache, no-transform' }
   if (collection && !exchange.path.endsWith('/'))
     headers['Content-Location'] = exchange.mount.prefix + encodePath(node.resource.path)
+  if (collection && namesIn(asked).some(name => keyOf(name) === SYNC_TOKEN_KEY)) await keepSyncState(exchange, node)
   const question: Question = { exchange, node, asked, headers, ownEntry: depth !== '1,noroot' || !collection }
   return collection && depth !== '0' ? list(question) : describe(question)
+}
+
+/** Makes the token that is about to be told one that a report can start from, unless something changes right now. */
+async function keepSyncState(exchange: Exchange, node: Node): Promise<void> {
+  const { view, syncStates } = exchange.mount
+  const members = await visibleMembers(exchange, node)
+  const again = await view.find(node.resource.path)
+  if (again && syncToken(again.resource) === syncToken(node.resource))
+    syncStates.keep(
+      viewerOf(exchange),
+      node.resource,
+      members.map(({ resource }) => resource),
+    )
 }
 
 /** One PROPFIND after its gates. */
@@ -58,13 +73,17 @@ interface Question {
 
 /** The target alone. */
 async function describe(question: Question): Promise<Answer> {
-  const { exchange, node } = question
+  const { exchange, node, asked } = question
   const { locks, site } = exchange.mount
   const own = await locks.on(site.store.name, node.resource.path)
   const tag = answerTag(node.resource, '0', own)
   if (isCurrent(exchange, tag)) return unchanged(question, tag)
   const etag = isCollection(node) ? tag : memberTag(node.resource)
-  return multistatus(question, tag, await write(question, [{ node, etag, target: true }], { own, of: () => own }))
+  return multistatus(
+    question,
+    tag,
+    await writeMultistatus(exchange, asked, [{ node, etag, target: true }], { own, of: () => own }),
+  )
 }
 
 /** The target and its members. The members are read only when the answer has to be made. */
@@ -90,7 +109,7 @@ async function list(question: Question): Promise<Answer> {
   checkCells(asked, members.length)
   const entries = members.map((member): Entry => ({ node: member, etag: memberTag(member.resource), target: false }))
   if (ownEntry) entries.unshift({ node, etag: tag, target: true })
-  const body = await write(question, entries, locks)
+  const body = await writeMultistatus(exchange, asked, entries, locks)
   if (repeatable) mount.listings.keep(node.resource, key, body)
   return multistatus(question, tag, body)
 }
@@ -146,7 +165,18 @@ interface Entry {
   target: boolean
 }
 
-async function write({ exchange, asked }: Question, entries: Entry[], locks: ShownLocks): Promise<PiecesBody> {
+/**
+ * Writes the responses of some resources.
+ *
+ * @param end further elements behind them
+ */
+export async function writeMultistatus(
+  exchange: Exchange,
+  asked: PropRequest,
+  entries: readonly Entry[],
+  locks: ShownLocks,
+  end = '',
+): Promise<PiecesBody> {
   const { view } = exchange.mount
   const pieces: Buffer[] = []
   const render = entryWriter(exchange, asked, locks)
@@ -164,7 +194,7 @@ async function write({ exchange, asked }: Question, entries: Entry[], locks: Sho
     text = ''
     await setImmediate()
   }
-  pieces.push(Buffer.from(text + MULTISTATUS_END))
+  pieces.push(Buffer.from(text + end + MULTISTATUS_END))
   return { pieces, size: pieces.reduce((sum, piece) => sum + piece.length, 0) }
 }
 

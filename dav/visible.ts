@@ -1,6 +1,6 @@
 /** What a credential gets to see: its scope, the way to it, and nothing else (DAV-3). */
 
-import { memberSum, type Resource } from '../pipeline/resource-tags.ts'
+import type { Resource } from '../pipeline/resource-tags.ts'
 import type { Exchange } from './exchange.ts'
 import type { Node } from './view.ts'
 
@@ -26,10 +26,7 @@ export async function visibleMembers(
   return visitor.scope.whole ? members : members.filter(({ resource }) => isVisible(visitor.scope, resource))
 }
 
-/** The collection with a sum over what is visible, so that its tags tell nothing of the rest. */
-export function withVisibleSum(collection: Node, members: readonly Node[]): Node {
-  return {
-    ...collection,
-    resource: { ...collection.resource, members: memberSum(members.map(({ resource }) => resource)) },
-  }
+/** A text that tells apart those who see different members of a collection. */
+export function viewerOf({ visitor }: Pick<Exchange, 'visitor'>): string {
+  return visitor.scope.whole ? '' : visitor.user
 }

@@ -5,6 +5,7 @@ export {
   addTo,
   contentTag,
   fileTag,
+  line,
   listTag,
   memberSum,
   propertySum,
