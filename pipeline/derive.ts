@@ -1,6 +1,6 @@
 /** What is found out about a document when it is committed, so that no request has to (design, invariant 3). */
 
-import { declaresAccess, extractAccess, type RawAccess } from './access/extract.ts'
+import { type AccessTypes, declaresAccess, extractAccess, type RawAccess } from './access/extract.ts'
 import { Fault } from './fault.ts'
 import type { Profile } from './held.ts'
 import { kindOf } from './http/media.ts'
@@ -19,6 +19,11 @@ import {
   type ParentNode,
   type TreeDocument,
 } from './tree/nodes.ts'
+
+/** What derived data is made by: the site's names, and the types that its schemas add to those of rules and groups. */
+export interface Derivation extends Vocabulary {
+  accessTypes?: AccessTypes | undefined
+}
 
 /** A microdata item as a document's derived data tells of it: what it is, and which one. */
 export type ItemEntry = [types: string[], id: string | null]
@@ -42,7 +47,7 @@ export interface Derived {
  */
 export function deriveFromTree(
   document: TreeDocument,
-  vocabulary: Vocabulary,
+  derivation: Derivation,
   utf8: boolean,
   changed?: ReadonlySet<ElementNode>,
 ): Derived {
@@ -69,12 +74,12 @@ export function deriveFromTree(
     }
   }
   visit(document.root, true)
-  const { ns } = vocabulary
+  const { ns, accessTypes } = derivation
   return {
     profile: { utf8, types: [...types], namespaces: [...namespaces] },
-    access: declaresAccess(types, ns) ? extractAccess(document, ns) : undefined,
+    access: declaresAccess(types, ns, accessTypes) ? extractAccess(document, ns, accessTypes) : undefined,
     items,
-    model: declaresModel(types, vocabulary) ? extractDeclarations(document, vocabulary, elements) : undefined,
+    model: declaresModel(types, derivation) ? extractDeclarations(document, derivation, elements) : undefined,
     entries: entriesOf(elements, ns, changed),
   }
 }
@@ -86,11 +91,11 @@ export function deriveFromTree(
  */
 export function deriveTree(
   document: TreeDocument,
-  vocabulary: Vocabulary,
+  derivation: Derivation,
   changed?: ReadonlySet<ElementNode>,
 ): Derived {
   try {
-    return deriveFromTree(document, vocabulary, true, changed)
+    return deriveFromTree(document, derivation, true, changed)
   } catch (error) {
     throw error instanceof TreeError ? unusable(error) : error
   }
@@ -108,13 +113,13 @@ export interface ParsedDocument {
  *
  * @throws Fault 422 when it breaks a limit, or is XML that is not well formed (HTTP-23, HTTP-181)
  */
-export function parseForStorage(bytes: Uint8Array, kind: DocumentKind, vocabulary: Vocabulary): ParsedDocument {
+export function parseForStorage(bytes: Uint8Array, kind: DocumentKind, derivation: Derivation): ParsedDocument {
   const { text, utf8 } = decode(bytes)
   if (kind === 'xml' && !utf8)
     throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8. Save it as UTF-8 and upload it again.')
   try {
     const tree = parseDocument(kind, text)
-    return { text, tree, derived: deriveFromTree(tree, vocabulary, utf8) }
+    return { text, tree, derived: deriveFromTree(tree, derivation, utf8) }
   } catch (error) {
     throw error instanceof TreeError ? unusable(error) : error
   }

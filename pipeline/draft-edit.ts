@@ -1,6 +1,7 @@
 /** Edits of elements on their way into a commit: made, judged and, where the data model adds to them, completed. */
 
 import { hash } from 'node:crypto'
+import { type AccessTypes, extractAccess, type RawAccess } from './access/extract.ts'
 import { type Derived, deriveTree } from './derive.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
@@ -42,6 +43,8 @@ export interface Draft {
   digest: string
   derived: Derived
   settle: () => TreeDocument
+  /** Rules and groups of the new document, by other types (RULE-12, GRP-4). */
+  extract: (types: AccessTypes, ns: string) => RawAccess | undefined
   /** Fragment tag of the first new element (HTTP-81). */
   tag: string | undefined
   facts: string
@@ -60,14 +63,16 @@ export async function draftEdit(site: Site, { registry, host }: ModelState, requ
   const lossesIn = lossFinder(registry, tree, wanted)
   const drafted = (proposal: ProposedEdit, look: (view: View, derived: Derived) => Judgement | undefined) => {
     const { inserted, way, settle } = proposal
+    const extract = (types: AccessTypes, ns: string) =>
+      proposal.propose(view => extractAccess(view.document, ns, types))
     const { bytes, digest } = encoded(site, proposal.source, held)
     return proposal.propose(view => {
       const around = touchedBy({ document: view.document, part: { nodes: [], parents: view.parents } }).around
-      const derived = deriveTree(view.document, site.settings, new Set(around))
+      const derived = deriveTree(view.document, site.derivation, new Set(around))
       const judgement = look(view, derived)
       const tag = elementTag(view.nodes, view.document, digest)
       const facts = request.facts(view)
-      return { inserted, way, settle, bytes, digest, derived, tag, facts, judgement, losses: lossesIn(view) }
+      return { inserted, way, settle, extract, bytes, digest, derived, tag, facts, judgement, losses: lossesIn(view) }
     })
   }
   const asked = propose(tree, wanted)
@@ -86,8 +91,9 @@ export async function draftEdit(site: Site, { registry, host }: ModelState, requ
 export function redraft(site: Site, held: Held, draft: Draft, { document, part }: WrittenPlace): Draft {
   const { bytes, digest } = encoded(site, document.source, held)
   const tag = draft.tag && elementTag(part?.nodes ?? [], document, digest)
-  const derived = deriveTree(document, site.settings)
-  return { ...draft, bytes, digest, derived, tag, settle: () => document }
+  const derived = deriveTree(document, site.derivation)
+  const extract = (types: AccessTypes, ns: string) => extractAccess(document, ns, types)
+  return { ...draft, bytes, digest, derived, tag, extract, settle: () => document }
 }
 
 function encoded(site: Site, source: string, held: Held): { bytes: Uint8Array; digest: string } {

@@ -1,6 +1,7 @@
 /** Bodies of whole-document writes, ready to be committed. */
 
 import { hash } from 'node:crypto'
+import { type AccessTypes, extractAccess } from './access/extract.ts'
 import { type Derived, deriveTree, parseForStorage } from './derive.ts'
 import type { Settled, Site } from './site.ts'
 import type { Content } from './store/store.ts'
@@ -30,7 +31,7 @@ export interface PreparedDocument extends Prepared {
 
 /** @throws Fault 422 when the bytes are no document */
 export function prepareDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): PreparedDocument {
-  const parsed = parseForStorage(bytes, kind, site.settings)
+  const parsed = parseForStorage(bytes, kind, site.derivation)
   return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, ...parsed }
 }
 
@@ -47,7 +48,7 @@ export function prepareTree(
   before: Uint8Array | undefined,
 ): PreparedDocument {
   const bytes = encode(tree.source, before !== undefined && decode(before.subarray(0, 3)).bom)
-  const derived = deriveTree(tree, site.settings)
+  const derived = deriveTree(tree, site.derivation)
   return {
     content: { bytes },
     digest: hash('sha256', bytes),
@@ -64,5 +65,7 @@ export function toSettled(path: string, prepared: Prepared): Settled[] {
   const { bytes, derived, tree } = prepared
   if (!bytes || !derived) return []
   const { profile, access, model } = derived
-  return [{ path, bytes, profile, access, model, ...(tree && { settle: () => tree }) }]
+  if (!tree) return [{ path, bytes, profile, access, model }]
+  const extract = (types: AccessTypes, ns: string) => extractAccess(tree, ns, types)
+  return [{ path, bytes, profile, access, model, extract, settle: () => tree }]
 }

@@ -16,6 +16,7 @@ export interface Basis {
 const FORM = 2
 
 /**
+ * @returns whether derived data were made anew; by built-in types alone
  * @param report told at the beginning and now and then, for the log: all documents of the site are parsed
  */
 export async function rederive(
@@ -23,10 +24,10 @@ export async function rederive(
   vocabulary: Vocabulary,
   basis: Basis,
   report: (message: string, details: object) => void,
-): Promise<void> {
+): Promise<boolean> {
   const wanted = `${FORM} ${vocabulary.ns} ${vocabulary.schemaHost}`
   const known = await basis.read()
-  if (known === wanted) return
+  if (known === wanted) return false
   let documents = 0
   for await (const resource of store.walk('/')) {
     const kind = kindOf(resource.type)
@@ -44,4 +45,5 @@ export async function rederive(
     }
   }
   await basis.write(wanted)
+  return true
 }

@@ -4,18 +4,19 @@
  */
 
 import { AccessRules } from './access/access-rules.ts'
-import type { RawAccess } from './access/extract.ts'
+import type { AccessTypes, RawAccess } from './access/extract.ts'
 import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
 import type { FanOut, Outcome } from './coordination/fan-out.ts'
 import type { Leases } from './coordination/leases.ts'
-import { profileOf } from './derive.ts'
+import { type Derivation, profileOf } from './derive.ts'
 import type { RuleScope } from './events/facts.ts'
 import { Held, type Profile } from './held.ts'
 import { type CodeHost, noCode } from './model/code.ts'
 import { type RawDeclarations, sameModel } from './model/declarations.ts'
 import { Registry } from './model/registry.ts'
 import { type Basis, rederive } from './rederive.ts'
+import { retypeAll, retyped } from './retype.ts'
 import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
 import type { Commit, CommitResult, ForeignCommit, Resource, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
@@ -51,6 +52,8 @@ export interface Settled {
   settle?: () => TreeDocument
   access: RawAccess | undefined
   model: RawDeclarations | undefined
+  /** Rules and groups of the new version, by other types than those it was read with (RULE-12, GRP-4). */
+  extract?: (types: AccessTypes, ns: string) => RawAccess | undefined
 }
 
 /** Those who watch documents: told of events, asked how rules read for them. */
@@ -129,16 +132,17 @@ export class Site {
     coherence?: Pick<Coherence, 'inStep'> | undefined
   }): Promise<Site> {
     const { settings, store, basis, report } = parts
-    await rederive(store, settings, basis, report)
+    const rederived = await rederive(store, settings, basis, report)
     const counters = await store.counters()
     let rules = AccessRules.empty(settings.ns)
     for await (const { path, value } of store.allDerived('access')) {
-      rules = rules.withDocument(path, JSON.parse(value) as RawAccess)
+      rules = rules.withDocument(path, readAccess(value))
     }
     let model = Registry.empty(settings)
     for await (const { path, value } of store.allDerived('model')) {
       model = model.withDocument(path, JSON.parse(value) as RawDeclarations)
     }
+    if (rederived) for (const [path, raw] of await retypeAll(store, model)) rules = rules.withDocument(path, raw)
     const accessVersion = counters[ACCESS_COUNTER] ?? 0
     return new Site({ ...parts, rules, accessVersion, model, modelVersion: counters[MODEL_COUNTER] ?? 0 })
   }
@@ -161,6 +165,11 @@ export class Site {
   /** Value of the store's counter that belongs to `model`. */
   get modelVersion(): number {
     return this.#modelVersion
+  }
+
+  /** By what documents are read that are to be committed. */
+  get derivation(): Derivation {
+    return { ...this.settings, accessTypes: this.#model.accessTypes }
   }
 
   /** What is held in memory for a path; undefined says nothing about the store. */
@@ -241,8 +250,11 @@ export class Site {
       return known && { raw: known.model }
     }
     const modelled = changesDeclarations(this.#model, commit, brought, sameModel)
-    const raises = modelled ? [...(commit.raises ?? []), MODEL_COUNTER] : commit.raises
-    const result = await this.store.commit({ ...commit, ...(raises && { raises }) })
+    const model = modelled ? afterCommit(this.#model, commit, brought) : this.#model
+    const types = modelled ? await this.#retyped(commit, byPath, model) : undefined
+    const raises = raisedBy(commit, modelled, types !== undefined)
+    const done = { ...commit, ...(types && { changes: types.changes }), ...(raises && { raises }) }
+    const result = await this.store.commit(done)
     if (!result.ok) {
       // What stands in the way may be the work of another process, which the next attempt has to know.
       await this.#coherence?.inStep()
@@ -262,11 +274,26 @@ export class Site {
       else this.#cache.delete(this.store.name, path)
     }
     for (const collection of removedCollections(commit)) this.#cache.deleteBelow(this.store.name, collection)
-    this.#applyRules(commit, byPath, result.counters)
-    if (modelled) this.#model = afterCommit(this.#model, commit, brought)
+    this.#applyRules(done, byPath, types?.access, result.counters)
+    this.#model = model
     this.#modelVersion = result.counters[MODEL_COUNTER] ?? this.#modelVersion
     for (const watcher of this.#watchers) watcher(result.resources.keys())
     return result
+  }
+
+  /** What a commit that changes schemas makes of rules and groups. */
+  #retyped(commit: Commit, settled: Map<string, Settled>, after: Registry) {
+    return retyped(commit, {
+      store: this.store,
+      before: this.#model,
+      after,
+      access: path => this.#rules.document(path),
+      brought: path => settled.get(path)?.extract,
+      read: async path => {
+        const held = await this.find(path)
+        return held?.isDocument ? { tree: this.tree(held), version: held.resource.version } : undefined
+      },
+    })
   }
 
   /** Whether other processes have changed something that memory would take for the work of this commit. */
@@ -349,10 +376,16 @@ export class Site {
     }
   }
 
-  #applyRules(commit: Commit, settled: Map<string, Settled>, counters: Record<string, number>): void {
+  #applyRules(
+    commit: Commit,
+    settled: Map<string, Settled>,
+    types: ReadonlyMap<string, RawAccess | undefined> | undefined,
+    counters: Record<string, number>,
+  ): void {
     const version = counters[ACCESS_COUNTER] ?? this.#accessVersion
     if (version === this.#accessVersion) return
     const brought = (path: string) => {
+      if (types?.has(path)) return { raw: types.get(path) }
       const known = settled.get(path)
       return known && { raw: known.access }
     }
@@ -362,6 +395,17 @@ export class Site {
     })
     this.#accessVersion = version
   }
+}
+
+/** Stored rules and groups; `null` where a document declares none any more. */
+function readAccess(value: string): RawAccess | undefined {
+  return (JSON.parse(value) as RawAccess | null) ?? undefined
+}
+
+/** Counters that a commit raises, with those of what it turned out to change. */
+function raisedBy({ raises = [] }: Commit, modelled: boolean, retyped: boolean): string[] | undefined {
+  const all = new Set([...raises, ...(modelled ? [MODEL_COUNTER] : []), ...(retyped ? [ACCESS_COUNTER] : [])])
+  return all.size > 0 ? [...all] : undefined
 }
 
 /** Collections whose members a commit takes away or replaces. */

@@ -198,7 +198,9 @@ async function commitEdit(
     own: new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open: asked.open }]]),
   })
   const changed = follows.own.get(path)
-  const { bytes, digest, derived, tag, facts, inserted, settle } = changed ? redraft(site, held, asked, changed) : asked
+  const { bytes, digest, derived, tag, facts, inserted, extract, settle } = changed
+    ? redraft(site, held, asked, changed)
+    : asked
   const { ns, host } = site.settings
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
   const event =
@@ -229,7 +231,7 @@ async function commitEdit(
       ...(accessVersion !== undefined && { requires: { access: located.accessVersion } }),
       ...(rulesTouched && { raises: ['access'] }),
     },
-    [{ path, bytes, profile, access, model: derived.model, settle }, ...follows.settled],
+    [{ path, bytes, profile, access, model: derived.model, extract, settle }, ...follows.settled],
   )
   if (!result.ok) return undefined
   const headers: Record<string, string> = {

@@ -9,6 +9,7 @@ import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
 import type { Basis } from '../pipeline/rederive.ts'
+import { schemaGroups } from '../pipeline/schema-groups.ts'
 import { Site } from '../pipeline/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
@@ -82,7 +83,7 @@ export function createHosting(parts: {
     const { external, ...lifetimes } = settings.sessions
     const visitors = createVisitors({ secret, site: name, sessions, lifetimes, external, report })
     const signIn = createSignIn({ settings, visitors, report, isStored: async path => !!(await site.find(path)) })
-    return { site, settings, visitors, signIn }
+    return { site, settings, visitors, signIn, groups: schemaGroups(site) }
   }
 
   function trim(): void {

@@ -5,10 +5,10 @@
 
 import { Fault } from '../fault.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import type { RawCode } from './declarations.ts'
+import type { RawCode, RawMethod } from './declarations.ts'
 import type { CodeFailure } from './violations.ts'
 
-export type Slot = 'default' | '@validate' | '@write' | '@read' | '@computed'
+export type Slot = 'default' | '@validate' | '@write' | '@read' | '@computed' | 'implementation'
 
 /** A response that code throws to be the answer of the request (MOD-67). */
 export interface ThrownResponse {
@@ -61,6 +61,8 @@ export interface CodeHost {
   validateItem(code: RawCode, at: CodeItem): Promise<Outcome<boolean>>
   /** MOD-70: one step of a chain. */
   write(code: RawCode, at: CodeValues): Promise<Outcome<Given>>
+  /** GRP-4, the answer as the language's own truth value; with a small budget of its own (GRP-5). */
+  includes(method: RawMethod, at: CodeItem, email: string): Promise<Outcome<boolean>>
 }
 
 /** The host of a server without languages: whatever needs code is not implemented. */
@@ -69,6 +71,7 @@ export const noCode: CodeHost = {
   validateValues: code => missing('@validate', code),
   validateItem: code => missing('@validate', code),
   write: code => missing('@write', code),
+  includes: ({ implementation }) => missing('implementation', implementation),
 }
 
 async function missing(slot: Slot, { type }: RawCode): Promise<never> {

@@ -18,6 +18,8 @@ export interface HostedSite {
   /** POSTs into the list of a page; what was inserted. */
   append(path: string, item: string): Promise<string>
   text(path: string): Promise<string>
+  /** The site as another start would open it; with its derived data made anew if wanted. */
+  reopen(anew?: boolean): Promise<Site>
   close(): Promise<void>
 }
 
@@ -35,15 +37,23 @@ export async function openHosted(code: CodeHost): Promise<HostedSite> {
     maxBody: 1e8,
     maxDocument: 1e8,
   }
-  const site = await Site.open({
-    settings,
-    store: opened.store.site('example.org'),
-    leases: localLeases(),
-    cache: documentCache(),
-    basis: { read: async () => undefined, write: async () => undefined },
-    report: () => undefined,
-    code,
-  })
+  let basis: string | undefined
+  const open = () =>
+    Site.open({
+      settings,
+      store: opened.store.site('example.org'),
+      leases: localLeases(),
+      cache: documentCache(),
+      basis: {
+        read: async () => basis,
+        write: async written => {
+          basis = written
+        },
+      },
+      report: () => undefined,
+      code,
+    })
+  const site = await open()
   const text = async (path: string) => Buffer.from((await site.find(path))?.bytes ?? []).toString()
   return {
     site,
@@ -58,6 +68,10 @@ export async function openHosted(code: CodeHost): Promise<HostedSite> {
       const write = { path, op: 'post', range, placement: 'append', text: async () => item } as const
       const answer = await writeElement(site, { ...write, conditions: undefined, cause: {} }, authority)
       return String(answer.body)
+    },
+    reopen(anew = false) {
+      if (anew) basis = undefined
+      return open()
     },
     close: () => opened.close(),
   }
