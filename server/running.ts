@@ -51,8 +51,15 @@ async function sessionSecret(store: Store): Promise<Uint8Array> {
 
 /** Opens the store that the settings name. */
 export function openStore(settings: Settings, log: Log): Promise<Store> {
+  const { siteFor } = siteTable(settings)
   return openSqliteStore({
     folder: settings.data,
+    // What a site keeps for a shorter time it shows for a shorter time (EVT-46).
+    eventRetention: Math.max(...[settings.defaults, ...settings.sites].map(({ events }) => events.retention)),
+    eventLimits: site => {
+      const events = siteFor(site)?.events
+      return events && { events: events.keptEvents, bytes: events.keptBytes }
+    },
     shared: settings.redis !== undefined,
     log: (level, message, details) => log[level]({ ...(details as object) }, message),
   })

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Access } from '../access/decision.ts'
-import type { FanOut } from '../coordination/fan-out.ts'
+import type { FanOut, Place } from '../coordination/fan-out.ts'
 import type { RulesAuthority } from '../rules-authority.ts'
 import { compareEventIds, type EventId, parseEventId } from '../store/event-id.ts'
 import type { StoredEvent } from '../store/store.ts'
@@ -36,6 +36,8 @@ export interface StreamContext {
   ns: string
   fanOut: FanOut
   clock: Clock
+  /** Milliseconds that events can be replayed after their commit. */
+  retention: number
   limits: OutboxLimits
   /** The subscriber's access by the newest rules; shared by all to whom they say the same. */
   accessOf: (subscriber: Subscriber, current: Access | undefined) => Access
@@ -96,11 +98,23 @@ export class Stream {
 
   /** Finds the place to begin at (EVT-47, EVT-49). Events that are published meanwhile are not lost. */
   async findPlace(): Promise<void> {
-    const { path, lastEventId } = this.subscriber
-    const { after, gap } = await this.#context.fanOut.resume(this.#context.site, path, lastEventId)
-    this.#position = after === undefined ? undefined : parseEventId(after)
-    this.#gap = gap
-    if (lastEventId !== undefined && !gap) this.#behind = true
+    const { lastEventId } = this.subscriber
+    const place = await this.#place(lastEventId)
+    // What this site keeps no longer may still be there for the sake of others; the newest id is good at any age.
+    const newest = this.#isOld(place.after) ? await this.#place(undefined) : place
+    this.#position = idOf(newest.after)
+    this.#gap = place.gap || newest.after !== place.after
+    if (lastEventId !== undefined && !this.#gap) this.#behind = true
+  }
+
+  #place(last: string | undefined): Promise<Place> {
+    const { fanOut, site } = this.#context
+    return fanOut.resume(site, this.subscriber.path, last)
+  }
+
+  #isOld(id: string | undefined): boolean {
+    const { clock, retention } = this.#context
+    return (idOf(id)?.ms ?? Number.POSITIVE_INFINITY) < clock.now() - retention
   }
 
   /** Begins to send (EVT-11). */
@@ -166,9 +180,7 @@ export class Stream {
   }
 
   async #startOver(): Promise<void> {
-    const { fanOut, site } = this.#context
-    const { after } = await fanOut.resume(site, this.subscriber.path, undefined)
-    this.#position = after === undefined ? undefined : parseEventId(after)
+    this.#position = idOf((await this.#place(undefined)).after)
     if (this.isOpen) this.#reset('events-expired')
   }
 
@@ -253,6 +265,10 @@ export class Stream {
       this.#context.clock.after(FAREWELL, () => sink.destroy())
     }
   }
+}
+
+function idOf(text: string | undefined): EventId | undefined {
+  return text === undefined ? undefined : parseEventId(text)
 }
 
 function format(id: EventId | undefined): string | undefined {

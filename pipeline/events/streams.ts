@@ -9,8 +9,10 @@ import type { RuleScope } from './facts.ts'
 import { KEEPALIVE, Stream, type Subscriber } from './stream.ts'
 import { retryFrame } from './wire.ts'
 
-/** The settings of a site about its streams (EVT-37, EVT-38). */
+/** The settings of a site about its streams (EVT-37, EVT-38, EVT-46). */
 export interface StreamSettings {
+  /** Milliseconds that events can be replayed. */
+  retention: number
   bufferEvents: number
   bufferBytes: number
   streamsPerSession: number
@@ -84,6 +86,7 @@ export class Streams {
       ns: site.settings.ns,
       fanOut: this.#fanOut,
       clock: this.#clock,
+      retention: settings.retention,
       limits: { events: settings.bufferEvents, bytes: settings.bufferBytes },
       accessOf: (subscriber, current) => channel.accessOf(subscriber, current),
       failed: this.#failed,

@@ -41,6 +41,7 @@ function watchedByMember() {
         close: async () => undefined,
       },
       clock: manualClock(0),
+      retention: 600_000,
       limits: { events: 256, bytes: 1_000_000 },
       accessOf: (_subscriber, current) => (current?.rules === rules ? current : accessNow()),
       ended: () => undefined,

@@ -93,6 +93,28 @@ describe('event streams of returning clients', () => {
       expect(reader.ending).to.equal(undefined)
     })
 
+    it('EVT-46 EVT-49 a site that keeps events for a shorter time has its own end of time', async () => {
+      await site.close()
+      site = await watchedSite({ settings: { retention: MINUTE } })
+      await site.rules(['*', 'GET', 'Allow', '/*'])
+      await site.put(PATH, LIST)
+      const first = await site.watch(PATH)
+      await append('1')
+      await append('2')
+      const [old, newest] = first.reader.mutations.map(({ id = '' }) => id)
+      await site.advance(MINUTE)
+      const within = await site.watch(PATH, { lastEventId: old ?? '' })
+      await settled(within.reader, 2)
+      expect(bodiesOf(within.reader.mutations)).to.deep.equal(['<li>2</li>'])
+      await site.advance(1)
+      const beyond = await site.watch(PATH, { lastEventId: old ?? '' })
+      const quiet = await site.watch(PATH, { lastEventId: newest ?? '' })
+      await append('3')
+      await settled(quiet.reader, 2)
+      expect(beyond.reader.events[1]).to.deep.equal(resetOf('events-expired'))
+      for (const { reader } of [beyond, quiet]) expect(bodiesOf(reader.mutations)).to.deep.equal(['<li>3</li>'])
+    })
+
     it('EVT-49 the newest id of a quiet page needs no reset, however old it is', async () => {
       const first = await site.watch(PATH)
       await append('1')

@@ -25,6 +25,7 @@ import { type ManualClock, manualClock } from './manual-clock.ts'
 export const HOST = 'a.example'
 
 const SETTINGS: StreamSettings = {
+  retention: 600_000,
   bufferEvents: 256,
   bufferBytes: 1024 * 1024,
   streamsPerSession: 32,

@@ -8,6 +8,7 @@ import { type Draft, forget, keep, Refusal, resourceAt, type SiteState, settle, 
 import { requireGuards } from './entries.ts'
 import type { Job, PackedChange } from './jobs.ts'
 import { addCollection } from './placing.ts'
+import type { EventLimits } from './retention.ts'
 
 type CommitJob = Extract<Job, { task: 'commit' }>
 
@@ -61,7 +62,7 @@ function nextEventId(draft: Draft): string {
   return `${draft.ms}-${draft.seq}`
 }
 
-function addEvent(draft: Draft, event: EventDraft): string {
+function addEvent(draft: Draft, event: EventDraft, limits: EventLimits | undefined): string {
   const { path, payload, session = null, token = null, facts = null } = event
   const id = nextEventId(draft)
   const bytes = Buffer.byteLength(payload)
@@ -77,7 +78,7 @@ function addEvent(draft: Draft, event: EventDraft): string {
     facts,
     bytes,
   )
-  draft.transaction.writer.grew(draft.site.id, path, bytes)
+  draft.transaction.writer.grew(draft.site.id, path, bytes, limits)
   return id
 }
 
@@ -95,7 +96,7 @@ function adopt({ adoptions, consumed, transaction }: Draft): void {
   leftovers.push(...consumed)
 }
 
-function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
+function carryOut(draft: Draft, { commit, eventLimits }: CommitJob): CommitResult {
   if (draft.founded) addCollection(draft, '/')
   if (commit.requires !== undefined) requireCounters(draft, commit.requires)
   for (const change of commit.changes) applyChange(draft, change)
@@ -104,7 +105,7 @@ function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
   for (const name of commit.raises ?? []) {
     counters[name] = draft.statements.raise.get(draft.site.id, name)?.value ?? 0
   }
-  const events = (commit.events ?? []).map(event => addEvent(draft, event))
+  const events = (commit.events ?? []).map(event => addEvent(draft, event, eventLimits))
   const named = commit.changes.flatMap(namedBy)
   if (named.some(namesCollection)) settle(draft)
   const resources = new Map(named.map(path => [path, resourceAt(draft, path)]))

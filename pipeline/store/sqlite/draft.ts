@@ -7,6 +7,7 @@ import { placeOf } from '../paths.ts'
 import type { CommitResult, Resource } from '../store.ts'
 import type { LogCommit } from './commit-log.ts'
 import type { Database } from './database.ts'
+import type { EventLimits } from './retention.ts'
 import { pathOf, type ResourceRow, resourceOf } from './rows.ts'
 import type { Statements } from './statements.ts'
 import { flushSums, mergeSums, type Sums } from './sums.ts'
@@ -19,7 +20,7 @@ export interface WriterState {
   copies: ReturnType<Database['prepare']>[] | undefined
   folder: string
   /** Told about every event, so that those beyond the limits of a path are removed in time. */
-  grew(site: number, path: string, bytes: number): void
+  grew(site: number, path: string, bytes: number, limits?: EventLimits): void
   /** Tells other processes of a commit; undefined when there are none. */
   logCommit?: LogCommit | undefined
 }

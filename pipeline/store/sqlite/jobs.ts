@@ -1,6 +1,7 @@
 /** What the threads of the store say to each other. */
 
 import type { Change, Commit, CommitResult, NoteChange, StoreError } from '../store.ts'
+import type { EventLimits } from './retention.ts'
 
 /**
  * Bytes of a change on their way to the writer: a stretch of the buffer that travels with the message, or a staged file.
@@ -32,6 +33,8 @@ export type Job =
       commit: Omit<Commit, 'changes'> & { changes: PackedChange[] }
       /** Names in the paths of the changes that have no line in the sum of their collection. */
       unlisted: string[]
+      /** How many events are kept of a path of this site; the writer has its own measure if not given. */
+      eventLimits?: EventLimits | undefined
     }
   | {
       task: 'derive'

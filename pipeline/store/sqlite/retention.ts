@@ -5,9 +5,16 @@ import type { Database } from './database.ts'
 /** Milliseconds that the last dropped id of a path is kept (EVT-49). */
 const REMEMBERED = 24 * 60 * 60_000
 
-/** Most events and bytes of payload kept per path; a path is looked at whenever it gained a tenth of that. */
-const MOST = { events: 10_000, bytes: 16 * 1024 * 1024 }
-const SLACK = { events: MOST.events / 10, bytes: MOST.bytes / 10 }
+/** Most events and bytes of payload kept per path. */
+export interface EventLimits {
+  events: number
+  bytes: number
+}
+
+const MOST: EventLimits = { events: 10_000, bytes: 16 * 1024 * 1024 }
+
+/** A path is looked at whenever it gained this part of its limits, and loses it where it exceeds them. */
+const SLACK = 0.1
 
 /** Events removed in one go, so that commits never wait long for it. */
 const AT_ONCE = 1000
@@ -25,8 +32,8 @@ interface EventKey {
 
 /** Runs inside a write transaction that its caller opens and ends. */
 export interface Retention {
-  /** Notes that a path gained an event. */
-  grew(site: number, path: string, bytes: number): void
+  /** Notes that a path gained an event; the limits are 10,000 events and 16 MiB if not given (EVT-46). */
+  grew(site: number, path: string, bytes: number, limits?: EventLimits): void
   /** True when so much was added, to a path or in all, that `trim` should run soon. */
   overdue(): boolean
   /**
@@ -57,7 +64,7 @@ export function prepareRetention(database: Database, retention: number): Retenti
   const forget = database.prepare('DELETE FROM dropped WHERE ms < ?')
 
   /** Bytes and events gained since a path was last looked at. */
-  const growth = new Map<string, { site: number; path: string; events: number; bytes: number }>()
+  const growth = new Map<string, { site: number; path: string; events: number; bytes: number; most: EventLimits }>()
   const grown = new Set<string>()
   let added = 0
   let site = 0
@@ -74,7 +81,9 @@ export function prepareRetention(database: Database, retention: number): Retenti
       events++
       bytes += event.bytes
       // The newest is kept whatever its size.
-      if (events <= MOST.events - SLACK.events && (events === 1 || bytes <= MOST.bytes - SLACK.bytes)) continue
+      const { most } = found
+      const share = 1 - SLACK
+      if (events === 1 || (events <= most.events * share && bytes <= most.bytes * share)) continue
       drop.run(found.site, found.path, event.ms, event.seq)
       removeOfPath.run(found.site, found.path, event.ms, event.seq)
       return
@@ -94,15 +103,16 @@ export function prepareRetention(database: Database, retention: number): Retenti
   }
 
   return {
-    grew(ofSite, path, bytes) {
+    grew(ofSite, path, bytes, most = MOST) {
       added++
       const key = `${ofSite} ${path}`
       if (growth.size >= FOLLOWED && !growth.has(key)) growth.clear()
-      const found = growth.get(key) ?? { site: ofSite, path, events: 0, bytes: 0 }
+      const found = growth.get(key) ?? { site: ofSite, path, events: 0, bytes: 0, most }
       found.events++
       found.bytes += bytes
+      found.most = most
       growth.set(key, found)
-      if (found.events >= SLACK.events || found.bytes >= SLACK.bytes) grown.add(key)
+      if (found.events >= most.events * SLACK || found.bytes >= most.bytes * SLACK) grown.add(key)
     },
     overdue: () => grown.size > 0 || added >= DUE_AFTER,
     trim(now) {

@@ -21,6 +21,7 @@ import { packEntries } from './entries.ts'
 import { checkNotes, prepareNotes } from './notes.ts'
 import { checkChange, isTooLarge, namesIn, packChange } from './orders.ts'
 import { prepareReader, readSite } from './reader.ts'
+import type { EventLimits } from './retention.ts'
 import { connectReader, LOCK_WAIT, prepareTables } from './schema.ts'
 import { createStaging } from './staging.ts'
 import { type Cargo, type Log, type Order, startWriter } from './writer.ts'
@@ -34,6 +35,8 @@ export interface SqliteOptions {
   inlineLimit?: number
   /** Milliseconds that events are kept; 10 minutes by default (EVT-46). */
   eventRetention?: number
+  /** How many events are kept of each path of a site; 10,000 and 16 MiB by default (EVT-46). */
+  eventLimits?: (site: string) => EventLimits | undefined
   /** Milliseconds that a commit waits for another process before it fails as `busy`; 5 seconds by default. */
   lockWait?: number
   /** Names that have no line in the sum of their collection: helper files that are not listed (DAV-75). */
@@ -91,7 +94,15 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     const cargo: Cargo[] = []
     const changes = commit.changes.map(change => packChange(change, cargo))
     const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
-    const order: Order = { task: 'commit', at: clock(), site, commit: { ...commit, changes }, unlisted: hidden }
+    const eventLimits = commit.events && options.eventLimits?.(site)
+    const order: Order = {
+      task: 'commit',
+      at: clock(),
+      site,
+      commit: { ...commit, changes },
+      unlisted: hidden,
+      eventLimits,
+    }
     const result = await writer.submit(order, cargo)
     if (result === undefined) throw new StoreError('failed', 'The writing thread gave no answer')
     return result

@@ -32,6 +32,24 @@ describe('SQLite store: removal of events', () => {
     expect(count('dropped')).to.equal(20 * 300)
   })
 
+  it('EVT-46 keeps as many events, and as many bytes of them, as a site is allowed', async () => {
+    await opened.close()
+    const limits: Record<string, { events: number; bytes: number }> = {
+      few: { events: 10, bytes: 1_000_000 },
+      small: { events: 1000, bytes: 1000 },
+    }
+    opened = await openTemporary({ eventLimits: site => limits[site] })
+    const kept = async (name: string) => {
+      const site = opened.store.site(name)
+      for (let i = 0; i < 30; i++) await done(site, { changes: [], events: [{ path: '/a', payload: 'p'.repeat(100) }] })
+      await done(site, { changes: [], events: [{ path: '/b', payload: '' }] })
+      return (await site.events('/a')).length
+    }
+    expect(await kept('few')).to.be.within(8, 10)
+    expect(await kept('small')).to.be.within(8, 10)
+    expect(await kept('other')).to.equal(30)
+  })
+
   it('EVT-49 forgets the last ids of paths after a day', async () => {
     const site = opened.store.site('example.org')
     await emit(site, 500, 'old')
