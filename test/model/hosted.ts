@@ -5,6 +5,7 @@ import { documentCache } from '../../pipeline/cache.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
 import type { CodeHost } from '../../pipeline/model/code.ts'
 import { Site } from '../../pipeline/site.ts'
+import type { Store } from '../../pipeline/store/store.ts'
 import { putDocument } from '../../pipeline/write-document.ts'
 import { writeElement } from '../../pipeline/write-element.ts'
 import { openTemporary } from '../store/fixture.ts'
@@ -25,8 +26,11 @@ export interface HostedSite {
 
 const authority = () => fullAuthority
 
-export async function openHosted(code: CodeHost): Promise<HostedSite> {
-  const opened = await openTemporary()
+/** @param shelf a store that is open already, and the name of a site in it that is new */
+export async function openHosted(code: CodeHost, shelf?: { store: Store; name: string }): Promise<HostedSite> {
+  const opened = shelf ? undefined : await openTemporary()
+  const store = (opened ?? shelf)?.store.site(shelf?.name ?? 'example.org')
+  if (!store) throw new Error('no store')
   const settings = {
     host: 'example.org',
     brand: 'platform',
@@ -41,7 +45,7 @@ export async function openHosted(code: CodeHost): Promise<HostedSite> {
   const open = () =>
     Site.open({
       settings,
-      store: opened.store.site('example.org'),
+      store,
       leases: localLeases(),
       cache: documentCache(),
       basis: {
@@ -73,7 +77,7 @@ export async function openHosted(code: CodeHost): Promise<HostedSite> {
       if (anew) basis = undefined
       return open()
     },
-    close: () => opened.close(),
+    close: async () => opened?.close(),
   }
 }
 
