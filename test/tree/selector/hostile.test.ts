@@ -6,7 +6,7 @@ import { compileSelector, SelectorError, selectAll, stepsOf } from '../../../pip
 import { board, deep, heavy, thicket, wide } from './documents.ts'
 
 /** The bound is 50 ms on a quiet machine; this one may be busy. */
-const MILLISECONDS = 1000
+const MILLISECONDS = 250
 
 const row = (part: string, count: number, between = ' ') => Array(count).fill(part).join(between)
 const many = (count: number, make: (at: number) => string) =>
