@@ -41,12 +41,12 @@ export function rootRefused(): Fault {
 export async function removeNode(exchange: Exchange, node: Node, check?: () => Promise<void>): Promise<void> {
   const { mount, visitor, raw } = exchange
   const { path } = node.resource
-  const { site, view } = mount
+  const { site, beside } = mount
   if (node.keeper === 'helper') {
-    await view.commit([{ op: 'delete', path }])
+    await beside.commit([{ op: 'delete', path }])
   } else if (isCollection(node)) {
     await removeTree(site, { path, cause: {}, raw, ...(check && { check }) })
-    await view.removeBeside(path)
+    await beside.remove(path)
   } else if (node.keeper === 'site' || node.published) {
     const authority = scopeAuthority(visitor.scope)
     await deleteDocument(
@@ -54,6 +54,6 @@ export async function removeNode(exchange: Exchange, node: Node, check?: () => P
       { path, conditions: undefined, cause: {}, raw, ...(check && { check }) },
       () => authority,
     )
-    if (node.keeper === 'draft') await view.removeBeside(path)
-  } else await view.removeBeside(path)
+    if (node.keeper === 'draft') await beside.remove(path)
+  } else await beside.remove(path)
 }

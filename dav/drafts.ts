@@ -30,7 +30,7 @@ export interface DraftFacts {
 export async function storeDraft(mount: Mount, path: string, facts: DraftFacts): Promise<Resource | undefined> {
   await ensureParents(mount.site, path)
   const { type, language, shown } = facts
-  const resources = await mount.view.commit(
+  const resources = await mount.beside.commit(
     scratchPut({
       path,
       content: NOTHING,
@@ -44,7 +44,7 @@ export async function storeDraft(mount: Mount, path: string, facts: DraftFacts):
 
 /** Ends a draft whose content has come, or the mark of a removal that something has replaced. */
 export async function endCover(mount: Mount, { path, version }: Resource): Promise<void> {
-  await mount.view.commit([{ op: 'delete', path, expect: version }])
+  await mount.beside.commit([{ op: 'delete', path, expect: version }])
 }
 
 /**
@@ -58,12 +58,12 @@ export async function makeEmpty({ mount, visitor, path }: Exchange): Promise<voi
     throw new Fault(412, 'PreconditionFailed', 'Something was made at this address in the meantime.')
   const type = storedType(path, undefined)
   if (await mount.view.isHelper(path)) {
-    await mount.view.commit(scratchPut({ path, content: NOTHING, type }))
+    await mount.beside.commit(scratchPut({ path, content: NOTHING, type }))
   } else if (kindOf(type) !== 'blob') {
     await storeDraft(mount, path, { type })
   } else {
     const authority = scopeAuthority(visitor.scope)
-    const mark = mount.view.coverAt(path)
+    const mark = mount.beside.coverAt(path)
     if (mark) await finishRemoval(mount, mark)
     // What a visitor stored in the meantime must not be emptied.
     const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {}, body: memoryBody(NOTHING) }

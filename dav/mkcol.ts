@@ -25,12 +25,12 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
   if (!node) await checkLocks(exchange, path, 'membership')
   if (node) throw taken(isCollection(node))
   await requireParent(exchange, path)
-  const mark = mount.view.coverAt(file)
+  const mark = mount.beside.coverAt(file)
   const judged = await readExtended(exchange)
   if (judged?.refused) return refusal(judged)
   const set = judged?.patch.set ?? []
   if (mount.names.of(path)?.inCollection) {
-    if (!(await mount.view.makeHelperCollection(path, set))) throw taken(true)
+    if (!(await mount.beside.makeCollection(path, set))) throw taken(true)
   } else {
     if (mark) await finishRemoval(mount, mark)
     await makeCollection(mount.site, path, set)

@@ -5,6 +5,7 @@ import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Site } from '../pipeline/site.ts'
 import type { BodySource } from '../pipeline/write-document.ts'
 import type { Attempts } from './attempts.ts'
+import { Beside } from './beside.ts'
 import { createGatekeeper, type Gatekeeper } from './credentials.ts'
 import { type HelperNames, helperNames } from './helper-names.ts'
 import { type KeptListings, keptListings } from './kept-listings.ts'
@@ -16,6 +17,7 @@ export interface Mount {
   settings: SiteSettings
   locks: Locks
   view: View
+  beside: Beside
   names: HelperNames
   listings: KeptListings
   syncStates: SyncStates
@@ -40,13 +42,15 @@ export async function openMount(parts: {
 }): Promise<Mount> {
   const { site, scratch, settings, locks, attempts, fileBody, prefix } = parts
   const names = helperNames(settings.helperFiles)
-  const view = await View.open(site, scratch, names)
+  const beside = await Beside.open(scratch, names)
+  const view = new View(site, beside, names)
   const gatekeeper = createGatekeeper(settings.credentials, attempts)
   return {
     site,
     settings,
     locks,
     view,
+    beside,
     names,
     listings: keptListings(),
     syncStates: syncStates(),

@@ -107,7 +107,7 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),
     })
-    const resources = await mount.view.commit(changes)
+    const resources = await mount.beside.commit(changes)
     return answer(upload, resources?.get(path), node !== undefined)
   } finally {
     await staged.discard()
@@ -150,7 +150,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
     },
     () => authority,
   )
-  const cover = mount.view.coverAt(path)
+  const cover = mount.beside.coverAt(path)
   if (cover) await endCover(mount, cover)
   const stored = await mount.view.find(path)
   return answer(upload, stored?.resource, replaced !== undefined)

@@ -60,7 +60,8 @@ async function* documentsAt({ mount, path, visitor }: Exchange): AsyncGenerator<
   }
   let seen = 0
   for await (const resource of site.store.walk(path)) {
-    if (!scope.covers(resource.path) || isServerOwned({ mount }, resource.path) || mount.view.isGone(resource)) continue
+    if (!scope.covers(resource.path) || isServerOwned({ mount }, resource.path) || mount.beside.isGone(resource))
+      continue
     yield resource.kind === 'document' ? await site.find(resource.path) : undefined
     // Every document may have to be parsed.
     if (++seen % 4 === 0) await setImmediate()

@@ -20,8 +20,8 @@ export function isRemoval({ type }: Resource): boolean {
 }
 
 /** Shows a file of the site as gone from now on. */
-export async function putOffRemoval({ view }: Mount, path: string): Promise<void> {
-  await view.commit(scratchPut({ path, content: new Uint8Array(), type: REMOVAL }))
+export async function putOffRemoval({ beside }: Mount, path: string): Promise<void> {
+  await beside.commit(scratchPut({ path, content: new Uint8Array(), type: REMOVAL }))
 }
 
 /**
@@ -37,7 +37,7 @@ export async function finishRemoval(mount: Mount, mark: Resource): Promise<void>
   }
   const removal = deleteDocument(mount.site, { path, conditions: undefined, check, cause: {} }, () => fullAuthority)
   await unlessRefused(removal)
-  await mount.view.commit([{ op: 'delete', path, expect: version }])
+  await mount.beside.commit([{ op: 'delete', path, expect: version }])
 }
 
 /** Waits for work that may be refused; only failures of the server are told. */

@@ -47,23 +47,23 @@ export async function transfer(exchange: Exchange, relocation: Relocation): Prom
 async function onSite({ mount, raw }: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, replaced, overwrite, check } = relocation
   const { path: from } = source.resource
-  const { site, view } = mount
+  const { site, beside } = mount
   // A draft over nothing is no resource of the site, so that it cannot be replaced there.
   const aloneAt = replaced?.keeper === 'draft' && !replaced.published
   if (aloneAt) await endCover(mount, replaced.resource)
   await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw })
-  await view.transferBeside(op, from, to, deep)
+  await beside.takeAlong(op, from, to, deep)
 }
 
 /** An empty file that was never published stays one under its new name. */
 async function draftAlone(exchange: Exchange, { op, source, to, replaced }: Relocation): Promise<void> {
   if (replaced && isCollection(replaced)) await removeNode(exchange, replaced)
-  if (!(await exchange.mount.view.transferHelper(op, source.resource.path, to, false))) throw absent()
+  if (!(await exchange.mount.beside.transfer(op, source.resource.path, to, false))) throw absent()
 }
 
 async function betweenHelpers({ mount }: Exchange, { op, source, to, deep, replaced }: Relocation): Promise<void> {
   if (replaced && replaced.keeper !== 'helper') throw occupied()
-  if (!(await mount.view.transferHelper(op, source.resource.path, to, deep))) throw absent()
+  if (!(await mount.beside.transfer(op, source.resource.path, to, deep))) throw absent()
 }
 
 /** The end of a save: the content is written at the destination like any other (DAV-72). */
@@ -102,7 +102,7 @@ async function publish(exchange: Exchange, source: Node, to: string, replaced: N
     { path: to, body, conditions: undefined, cause: {}, raw: exchange.raw, properties, ...facts },
     () => authority,
   )
-  await mount.view.removeBeside(to)
+  await mount.beside.remove(to)
 }
 
 /** What is known of the type: names of work files tell nothing, so that the name of the destination counts. */
@@ -144,11 +144,11 @@ async function toHelperName(exchange: Exchange, { op, source, to, deep, replaced
   const from = source.resource.path
   if (!isCollection(source)) await keepAside(exchange, source, to)
   else {
-    await mount.view.makeHelperCollection(to, await mount.view.properties(source))
+    await mount.beside.makeCollection(to, await mount.view.properties(source))
     if (deep)
       for await (const resource of mount.site.store.walk(from, { collections: true })) {
         const path = to + resource.path.slice(from.length)
-        if (resource.kind === 'collection') await mount.view.makeHelperCollection(path, [])
+        if (resource.kind === 'collection') await mount.beside.makeCollection(path, [])
         else await keepAside(exchange, { resource, keeper: 'site' }, path)
       }
   }
@@ -165,7 +165,7 @@ async function keepAside({ mount }: Exchange, source: Node, path: string): Promi
     'bytes' in body ? memoryBlob(body.bytes) : await mount.fileBody(body.file).stage(Number.POSITIVE_INFINITY)
   const { type, language, shown } = resource
   const properties = await mount.view.properties(source)
-  await mount.view.commit(
+  await mount.beside.commit(
     scratchPut({
       path,
       content,

@@ -39,7 +39,7 @@ export function createUpkeep(mount: Mount): Upkeep {
   }
 
   async function settleCovers(now: number): Promise<void> {
-    const covers = mount.view.covers()
+    const covers = mount.beside.covers()
     const present = new Set(covers.map(({ path }) => path))
     for (const path of locked.keys()) if (!present.has(path)) locked.delete(path)
     for (const cover of covers) {
@@ -54,13 +54,13 @@ export function createUpkeep(mount: Mount): Upkeep {
     if (swept + SWEEP_EVERY > now) return
     swept = now
     const { metadataAge, workAge } = mount.settings.helperFiles
-    for await (const { path, modified, kind, members } of mount.view.beside()) {
+    for await (const { path, modified, kind, members } of mount.beside.stored()) {
       const helper = mount.names.of(path)
       // A collection goes when nothing is left in it.
       if (!helper || (kind === 'collection' && members !== ZERO)) continue
-      const last = Math.max(modified, mount.view.lastUse(path))
+      const last = Math.max(modified, mount.beside.lastUse(path))
       if (last + (helper.listed ? workAge : metadataAge) <= now && !(await isLocked(path)))
-        await mount.view.commit([{ op: 'delete', path }])
+        await mount.beside.commit([{ op: 'delete', path }])
     }
   }
 
@@ -90,5 +90,5 @@ async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
     const write = { path, type, body, conditions: undefined, check, cause: {}, properties, ...facts }
     await unlessRefused(putDocument(mount.site, write, () => fullAuthority))
   }
-  await mount.view.commit([{ op: 'delete', path, expect: version }])
+  await mount.beside.commit([{ op: 'delete', path, expect: version }])
 }

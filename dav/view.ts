@@ -3,20 +3,12 @@
  * are kept in memory and forgotten by the commits that change them.
  */
 
-import {
-  addTo,
-  type Change,
-  type Property,
-  type Resource,
-  shownSeconds,
-  weight,
-  ZERO,
-} from '../pipeline/resource-tags.ts'
+import { addTo, type Property, type Resource, shownSeconds, weight, ZERO } from '../pipeline/resource-tags.ts'
 import type { Site } from '../pipeline/site.ts'
 import { describeChange, type PropertyPatch, writeProperties } from '../pipeline/write-properties.ts'
-import { commitScratch } from '../pipeline/write-scratch.ts'
+import type { Beside } from './beside.ts'
 import type { HelperNames } from './helper-names.ts'
-import { Overlay, parentOf } from './overlay.ts'
+import { parentOf } from './overlay.ts'
 import { isRemoval } from './removals.ts'
 
 /** Where a resource of the mount is kept. */
@@ -34,9 +26,6 @@ export interface Node {
 /** SHA-256 of nothing. */
 const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-/** Helper files whose last use is known at most. */
-const MOST_USED = 10_000
-
 /** States of collections kept at most. */
 const MOST_COLLECTIONS = 20_000
 
@@ -46,33 +35,18 @@ export function isCollection({ resource }: Pick<Node, 'resource'>): boolean {
 
 export class View {
   readonly #site: Site
-  readonly #scratch: Site
+  readonly #beside: Beside
   readonly #names: HelperNames
-  readonly #overlay = new Overlay()
   readonly #collections = new Map<string, Resource>()
-  /** Unix milliseconds of the last look at helper files, the longest unused first. */
-  readonly #used = new Map<string, number>()
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
 
-  private constructor(site: Site, scratch: Site, names: HelperNames) {
+  constructor(site: Site, beside: Beside, names: HelperNames) {
     this.#site = site
-    this.#scratch = scratch
+    this.#beside = beside
     this.#names = names
-  }
-
-  /** Opens the view and reads what is stored beside the site. */
-  static async open(site: Site, scratch: Site, names: HelperNames): Promise<View> {
-    const view = new View(site, scratch, names)
-    const reading = view.#readBelow('/')
-    scratch.watchForeign(async paths => {
-      await reading
-      await view.#readAgain(paths)
-    })
-    await reading
-    site.watch(paths => view.#forget(paths))
-    scratch.watch(paths => view.#forget(paths))
-    return view
+    site.watch(paths => this.#forget(paths))
+    beside.watch(paths => this.#forget(paths))
   }
 
   /**
@@ -83,15 +57,12 @@ export class View {
   async find(path: string): Promise<Node | undefined> {
     const helper = this.#names.of(path)
     if (helper) {
-      const found = await this.#findHelper(path, helper.inCollection)
-      if (found) {
-        this.#use(found.resource.path)
-        return found
-      }
+      const resource = await this.#beside.findHelper(path, helper.inCollection)
+      if (resource) return { resource, keeper: 'helper' }
     }
     if (!path.endsWith('/')) {
       const file = await this.#siteFile(path)
-      const entry = this.coverAt(path)
+      const entry = this.#beside.coverAt(path)
       const node = entry ? this.#overlaid(entry, file) : file && siteNode(file)
       if (node || file) return node
     }
@@ -103,17 +74,15 @@ export class View {
   async members(collection: Node): Promise<Node[]> {
     const { path } = collection.resource
     if (collection.keeper === 'helper') {
-      const stored = await this.#scratch.store.list(path)
-      return stored
-        .filter(member => this.#names.of(member.path)?.listed)
-        .map(resource => ({ resource, keeper: 'helper' }))
+      const listed = await this.#beside.listHelpers(path)
+      return listed.map(resource => ({ resource, keeper: 'helper' }))
     }
     const stored = await this.#site.store.list(path)
-    if (!this.#overlay.touches(path)) return stored.map(resource => ({ resource, keeper: 'site' }))
+    if (!this.#beside.overlay.touches(path)) return stored.map(resource => ({ resource, keeper: 'site' }))
     const nodes = new Map<string, Node>()
     for (const resource of stored)
       nodes.set(resource.path, { resource: await this.#effective(resource), keeper: 'site' })
-    for (const entry of this.#overlay.membersOf(path)) {
+    for (const entry of this.#beside.overlay.membersOf(path)) {
       const node = this.#overlaid(entry, nodes.get(entry.path)?.resource)
       if (node) nodes.set(entry.path, node)
       else nodes.delete(entry.path)
@@ -123,13 +92,13 @@ export class View {
 
   /** The part of the store that keeps a node's bytes and properties. */
   keeperOf(node: Node): Site {
-    return node.keeper === 'site' ? this.#site : this.#scratch
+    return node.keeper === 'site' ? this.#site : this.#beside.site
   }
 
   /** Dead properties of a node; those of a published document stay with it while a draft covers it. */
   properties({ resource, keeper, published }: Node): Promise<Property[]> {
     if (resource.properties === ZERO) return Promise.resolve([])
-    const site = keeper === 'site' || published ? this.#site : this.#scratch
+    const site = keeper === 'site' || published ? this.#site : this.#beside.site
     return site.store.properties(resource.path)
   }
 
@@ -137,69 +106,9 @@ export class View {
   async isHelper(path: string): Promise<boolean> {
     const helper = this.#names.of(path)
     if (!helper || (path.endsWith('/') && !helper.inCollection)) return false
-    if (await this.#findHelper(path, helper.inCollection)) return true
+    if (await this.#beside.findHelper(path, helper.inCollection)) return true
     const file = await this.#siteFile(path)
     return !file && !(await this.#collection(path.endsWith('/') ? path : `${path}/`))
-  }
-
-  /**
-   * What lies over a path of the site: a draft, or the mark of a removal that is to come. It may be outdated, when the
-   * site has a newer version.
-   */
-  coverAt(path: string): Resource | undefined {
-    const entry = this.#overlay.at(path)
-    return entry && !this.#names.of(path) ? entry : undefined
-  }
-
-  /** Whether a file of the site is shown as gone. */
-  isGone({ path, version }: Resource): boolean {
-    const cover = this.coverAt(path)
-    return cover !== undefined && isRemoval(cover) && cover.version > version
-  }
-
-  /** Everything that lies over paths of the site. */
-  covers(): Resource[] {
-    return [...this.#overlay.entries()].filter(({ path }) => !this.#names.of(path))
-  }
-
-  /** Unix milliseconds at which a helper file was last asked for in this process; 0 if it was not. */
-  lastUse(path: string): number {
-    return this.#used.get(path) ?? 0
-  }
-
-  /** Everything stored beside the site, page by page. */
-  beside(): AsyncIterable<Resource> {
-    return this.#scratch.store.walk('/', { collections: true })
-  }
-
-  /**
-   * Changes drafts and helper files.
-   *
-   * @returns the new state by path; undefined when something was not as the changes need it, and nothing was done
-   */
-  async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
-    const resources = await commitScratch(this.#scratch, changes)
-    if (!resources) return undefined
-    for (const [path, resource] of resources) await this.#follow(path, resource)
-    this.#forget(resources.keys())
-    return resources
-  }
-
-  /** Brings the index in step with what is stored at a path beside the site now. */
-  async #follow(path: string, resource: Resource | undefined): Promise<void> {
-    const now = Date.now()
-    if (path.endsWith('/')) {
-      this.#overlay.deleteBelow(path, now)
-      if (resource) await this.#readBelow(path)
-    } else if (resource) this.#note(resource)
-    else this.#overlay.delete(path, now)
-    await this.#renew(this.#listedAbove(path), now)
-  }
-
-  /** Another process has changed something beside the site. */
-  async #readAgain(paths: Iterable<string>): Promise<void> {
-    for (const path of paths) await this.#follow(path, await this.#scratch.store.find(path))
-    this.#forget(paths)
   }
 
   /**
@@ -211,109 +120,12 @@ export class View {
   async describe({ resource, keeper, published }: Node, patch: PropertyPatch): Promise<void> {
     const { path } = resource
     if (keeper === 'site') await writeProperties(this.#site, path, patch)
-    else if (!published) await this.commit([describeChange(path, patch)])
+    else if (!published) await this.#beside.commit([describeChange(path, patch)])
     else {
       const { set, remove, ...own } = patch
       if (set.length + remove.length > 0) await writeProperties(this.#site, path, { set, remove })
-      await this.commit([describeChange(path, { set: [], remove: [], ...own })])
+      await this.#beside.commit([describeChange(path, { set: [], remove: [], ...own })])
     }
-  }
-
-  /** Drops drafts and helper files at and below a path of the site that is gone. */
-  async removeBeside(path: string): Promise<void> {
-    if (await this.#scratch.store.find(path)) await this.commit([{ op: 'delete', path }])
-  }
-
-  /**
-   * Takes drafts and helper files along with what was copied or moved on the site; what stood beside the destination
-   * goes.
-   *
-   * @param deep with what stands beside the members of a collection
-   */
-  async transferBeside(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<void> {
-    const { store } = this.#scratch
-    const taken = deep ? await store.find(from) : undefined
-    const changes: Change[] = []
-    for (const path of [to, otherForm(to)]) if (await store.find(path)) changes.push({ op: 'delete', path })
-    if (taken)
-      changes.push(...(await this.#missingParents(to)), op === 'move' ? { op, from, to } : { op, from, to, deep })
-    else if (op === 'move' && (await store.find(from))) changes.push({ op: 'delete', path: from })
-    if (changes.length > 0) await this.commit(changes)
-  }
-
-  /** Makes a collection among the helpers. @returns false when there is one already */
-  async makeHelperCollection(path: string, properties: readonly Property[]): Promise<boolean> {
-    const changes: Change[] = [...(await this.#missingParents(path)), { op: 'collection', path }]
-    if (properties.length > 0) changes.push(describeChange(path, { set: properties, remove: [] }))
-    return (await this.commit(changes)) !== undefined
-  }
-
-  /**
-   * Moves or copies one helper, or a draft over nothing, to another name of that kind; what stands there goes.
-   *
-   * @returns false when it is gone
-   */
-  async transferHelper(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<boolean> {
-    const changes: Change[] = await this.#missingParents(to)
-    for (const path of [to, otherForm(to)])
-      if (await this.#scratch.store.find(path)) changes.push({ op: 'delete', path })
-    changes.push(op === 'move' ? { op, from, to } : { op, from, to, deep })
-    return (await this.commit(changes)) !== undefined
-  }
-
-  /** Collections beside the site that a path needs, the outermost first. */
-  async #missingParents(path: string): Promise<Change[]> {
-    const missing: Change[] = []
-    for (
-      let parent = parentOf(path);
-      parent !== '/' && !(await this.#scratch.store.find(parent));
-      parent = parentOf(parent)
-    )
-      missing.unshift({ op: 'collection', path: parent })
-    return missing
-  }
-
-  async #readBelow(collection: string): Promise<void> {
-    for await (const resource of this.#scratch.store.walk(collection, { collections: true })) this.#note(resource)
-    const own = collection === '/' ? undefined : await this.#scratch.store.find(collection)
-    if (own) this.#note(own)
-  }
-
-  /** Takes into the index what has an entry in a listing of the site: drafts, and helpers outside helper collections. */
-  #note(resource: Resource): void {
-    const { path, kind } = resource
-    const helper = this.#names.of(path)
-    if (helper ? helper.listed && !this.#names.of(parentOf(path)) : kind !== 'collection') this.#overlay.set(resource)
-  }
-
-  /** The topmost helper collection above a path: its sum changes with everything in it. */
-  #listedAbove(path: string): string | undefined {
-    let found: string | undefined
-    for (let parent = parentOf(path); parent !== '/' && parent !== ''; parent = parentOf(parent))
-      if (this.#names.of(parent)) found = parent
-    return found
-  }
-
-  async #renew(collection: string | undefined, now: number): Promise<void> {
-    if (collection === undefined) return
-    const resource = await this.#scratch.store.find(collection)
-    if (resource) this.#note(resource)
-    else this.#overlay.delete(collection, now)
-  }
-
-  #use(path: string): void {
-    this.#used.delete(path)
-    this.#used.set(path, Date.now())
-    if (this.#used.size <= MOST_USED) return
-    const [oldest] = this.#used.keys()
-    if (oldest !== undefined) this.#used.delete(oldest)
-  }
-
-  async #findHelper(path: string, collections: boolean): Promise<Node | undefined> {
-    const { store } = this.#scratch
-    const file = path.endsWith('/') ? undefined : await store.find(path)
-    const resource = file ?? (collections ? await store.find(path.endsWith('/') ? path : `${path}/`) : undefined)
-    return resource && { resource, keeper: 'helper' }
   }
 
   /** What an entry makes of its path; undefined for nothing. */
@@ -349,18 +161,18 @@ export class View {
   /** A stored resource of the site, of a collection with the lines of drafts and helper files in its sum (DAV-52). */
   async #effective(resource: Resource): Promise<Resource> {
     const { path, members = ZERO } = resource
-    if (resource.kind !== 'collection' || !this.#overlay.touches(path)) return resource
+    if (resource.kind !== 'collection' || !this.#beside.overlay.touches(path)) return resource
     let gain = 0n
-    for (const entry of this.#overlay.membersOf(path)) {
+    for (const entry of this.#beside.overlay.membersOf(path)) {
       const published = await this.#siteFile(entry.path)
       const node = this.#overlaid(entry, published)
       gain += (node ? weight(node.resource) : 0n) - (published ? weight(published) : 0n)
     }
-    for (const member of this.#overlay.touchedMembers(path)) {
+    for (const member of this.#beside.overlay.touchedMembers(path)) {
       const stored = await this.#site.store.find(member)
       if (stored) gain += weight(await this.#effective(stored)) - weight(stored)
     }
-    const modified = Math.max(resource.modified, this.#overlay.changed(path))
+    const modified = Math.max(resource.modified, this.#beside.overlay.changed(path))
     return { ...resource, members: addTo(members, gain), modified }
   }
 
@@ -404,9 +216,4 @@ function draftNode(draft: Resource, published: Resource | undefined): Node {
 
 function secondsEqual(draft: Resource, published: Resource): boolean {
   return shownSeconds(draft) === shownSeconds(published)
-}
-
-/** The path of a collection for that of a file, and the other way round: a name is used only once. */
-function otherForm(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : `${path}/`
 }
