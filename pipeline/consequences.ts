@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { sameDeclarations } from './access/extract.ts'
 import { storedForm } from './derive.ts'
-import type { Cause } from './events.ts'
+import type { Cause } from './events/mutation.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
 import { cascade, type OwnDocument } from './model/cascade.ts'

@@ -6,7 +6,7 @@
 import { commitLoop } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
 import { storedForm } from './derive.ts'
-import type { Cause } from './events.ts'
+import type { Cause } from './events/mutation.ts'
 import { Fault } from './fault.ts'
 import { kindOf, storedType } from './http/media.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'

@@ -1,6 +1,6 @@
 /** Events of whole documents that came, changed or went. */
 
-import { type Cause, mutationEvent, wholeBody } from './events.ts'
+import { type Cause, mutationEvent, wholeBody } from './events/mutation.ts'
 import type { Site } from './site.ts'
 import { contentTag } from './store/tags.ts'
 

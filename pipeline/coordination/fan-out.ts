@@ -3,15 +3,16 @@
  * place where a returning watcher has to go on (EVT-35, EVT-45 to EVT-49, EVT-80 to EVT-82). The contract that every
  * fan-out fulfils.
  *
- * In one process the store keeps the events and gives them their ids; publishing is a call. For several processes a
- * fan-out keeps a stream for each path that all of them read, and the store's events are its outbox:
+ * In one process the store keeps the events and gives them their ids; publishing is a call. Several processes share a
+ * store that does so and tell each other that there is something to read, or share a stream for each path, for which the
+ * store's events are the outbox. Either way:
  *
- * - `committed` appends within the critical section of the write (its caller still holds the lease, and waits), so that
- *   the order of the stream is that of the commits. The stream gives out the ids. What cannot be appended stays in the
- *   outbox and is appended at the next start or try; the version tells a repetition from a second event.
- * - `watch` adds the path to those that the process reads, `read` and `resume` ask the stream and not the process.
+ * - `settle` is called within the critical section of the write (its caller still holds the lease, and waits), so that
+ *   what it appends or tells is in the order of the commits. What cannot be told at once is told later, by whoever can;
+ *   versions and ids tell a repetition from a second event.
+ * - `watch` adds the path to those that the process reads; `read` and `resume` ask what is shared and not the process.
  * - After a broken connection a watcher is told that it was `interrupted`: it reads on from the last event it had, and
- *   learns from `read` if events are gone. Meanwhile `resume` knows no position, and nobody is turned away (EVT-81).
+ *   learns from `read` if events are gone. Nobody is turned away meanwhile (EVT-81).
  */
 
 import type { EventDraft, StoredEvent } from '../store/store.ts'

@@ -2,8 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Locks } from '../../pipeline/coordination/locks.ts'
+import type { Cause } from '../../pipeline/events/mutation.ts'
 import type { Streams } from '../../pipeline/events/streams.ts'
-import type { Cause } from '../../pipeline/events.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { Target } from '../../pipeline/http/path.ts'
 import { refuseLocked } from '../../pipeline/locked.ts'

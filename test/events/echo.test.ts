@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import type { Cause } from '../../pipeline/events.ts'
+import type { Cause } from '../../pipeline/events/mutation.ts'
 import { page } from '../support/content.ts'
 import { bodiesOf, settled, type WatchedSite, type Watching, watchedSite } from './watching.ts'
 

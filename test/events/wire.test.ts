@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { mutationEvent } from '../../pipeline/events/mutation.ts'
 import {
   connectionFrame,
   mutationFrame,
@@ -8,7 +9,6 @@ import {
   retryFrame,
   withoutBody,
 } from '../../pipeline/events/wire.ts'
-import { mutationEvent } from '../../pipeline/events.ts'
 import { NS } from '../support/content.ts'
 import { bodyOf, property } from './event-source.ts'
 
