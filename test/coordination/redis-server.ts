@@ -31,7 +31,8 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
-async function freePort(): Promise<number> {
+/** A port that nobody has taken. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -41,8 +42,9 @@ async function freePort(): Promise<number> {
 }
 
 /** @throws when the server cannot be started */
-async function spawnServer(port: number, folder: string): Promise<ChildProcess> {
+async function spawnServer(port: number, folder: string, more: readonly string[]): Promise<ChildProcess> {
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
+  settings.push(...more)
   const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] })
   const said: string[] = []
   for await (const line of createInterface({ input: server.stdout })) {
@@ -54,17 +56,29 @@ async function spawnServer(port: number, folder: string): Promise<ChildProcess> 
   return server
 }
 
+export interface RedisSettings {
+  /** More arguments of the server. */
+  arguments?: readonly string[]
+  password?: string
+}
+
 /** @throws when the server cannot be started */
-export async function startRedis(): Promise<TestRedis> {
+export async function startRedis(settings: RedisSettings = {}): Promise<TestRedis> {
+  const { password } = settings
+  const more = [...(settings.arguments ?? []), ...(password === undefined ? [] : ['--requirepass', password])]
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'redis-'))
-  const url = `redis://127.0.0.1:${port}/0`
-  let server = await spawnServer(port, folder)
+  const url = `redis://${password === undefined ? '' : `:${password}@`}127.0.0.1:${port}/0`
+  let server = await spawnServer(port, folder, more)
   const connections: Redis[] = []
   let admin: Redis | undefined
 
   function connect(): Redis {
-    const redis = new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 0, retryStrategy: () => null })
+    const redis = new Redis(port, '127.0.0.1', {
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+      ...(password !== undefined && { password }),
+    })
     redis.on('error', () => undefined)
     connections.push(redis)
     return redis
@@ -92,7 +106,7 @@ export async function startRedis(): Promise<TestRedis> {
     },
     kill,
     async start() {
-      server = await spawnServer(port, folder)
+      server = await spawnServer(port, folder, more)
     },
     async until(connection) {
       if (!connection.isUp()) await once(connection.redis, 'ready')

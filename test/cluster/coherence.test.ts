@@ -1,0 +1,260 @@
+import { expect } from 'chai'
+import { afterEach, describe, it } from 'mocha'
+import { fullAuthority } from '../../pipeline/authority.ts'
+import { documentCache } from '../../pipeline/cache.ts'
+import { Coherence } from '../../pipeline/coherence.ts'
+import { localLeases } from '../../pipeline/coordination/local/leases.ts'
+import { Site } from '../../pipeline/site.ts'
+import type { ForeignCommit, Store } from '../../pipeline/store/store.ts'
+import { removeTree, transferTree } from '../../pipeline/write-collection.ts'
+import { deleteDocument, putDocument } from '../../pipeline/write-document.ts'
+import { type Opened, openTemporary } from '../store/fixture.ts'
+import { page, rulesPage } from '../support/content.ts'
+
+const NAME = 'a.example'
+
+const SETTINGS = {
+  host: NAME,
+  brand: 'platform',
+  ns: 'https://platform.example/ns',
+  errorNs: 'https://platform.example/ns/error',
+  schemaHost: 'https://schema.org',
+  defaultGet: 'allow' as const,
+  maxBody: 1 << 20,
+  maxDocument: 1 << 20,
+}
+
+/** A process as far as its memory goes. */
+interface Member {
+  site: Site
+  store: Store
+  coherence: Coherence
+  put(path: string, text: string): Promise<void>
+  remove(path: string): Promise<void>
+  move(from: string, to: string): Promise<void>
+}
+
+describe('memory of several processes', () => {
+  const ends: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end()
+  })
+
+  async function member(store: Store): Promise<Member> {
+    if (!store.foreign) throw new Error('the store is not shared')
+    const coherence = new Coherence({ foreign: store.foreign, every: 60_000 })
+    ends.push(() => coherence.close())
+    const site = await coherence.open(NAME, () =>
+      Site.open({
+        settings: SETTINGS,
+        store: store.site(NAME),
+        leases: localLeases(),
+        cache: documentCache(),
+        basis: { read: async () => '', write: async () => undefined },
+        report: () => undefined,
+        coherence,
+      }),
+    )
+    const common = { conditions: undefined, cause: {} }
+    return {
+      site,
+      store,
+      coherence,
+      async put(path, text) {
+        const bytes = Buffer.from(text)
+        const body = { bytes: async () => bytes, stage: () => Promise.reject(new Error('no blobs here')) }
+        await putDocument(site, { path, type: undefined, body, ...common }, () => fullAuthority)
+      },
+      async remove(path) {
+        if (path.endsWith('/')) await removeTree(site, { path, cause: {} })
+        else await deleteDocument(site, { path, ...common }, () => fullAuthority)
+      },
+      async move(from, to) {
+        await transferTree(site, { op: 'move', from, to, deep: true, overwrite: true, cause: {} })
+      },
+    }
+  }
+
+  async function two(): Promise<[Member, Member, Opened]> {
+    const opened = await openTemporary({ shared: true })
+    ends.push(opened.close)
+    return [await member(opened.store), await member(await opened.another()), opened]
+  }
+
+  const textOf = async ({ site }: Member, path: string) => {
+    const bytes = (await site.find(path))?.bytes
+    return bytes && Buffer.from(bytes).toString()
+  }
+
+  /** Whether memory says what is stored. */
+  async function isTrue(of: Member, paths: readonly string[]): Promise<void> {
+    await of.coherence.inStep()
+    const { site, store } = of
+    for (const path of paths) {
+      const stored = await store.site(NAME).find(path)
+      expect(site.held(path)?.resource.version ?? stored?.version, path).to.equal(stored?.version)
+      const derived = await store.site(NAME).derived(path, 'access')
+      expect(site.rules.document(path) !== undefined, path).to.equal(derived !== undefined)
+      if (derived !== undefined) expect(site.rules.document(path), path).to.deep.equal(JSON.parse(derived))
+    }
+    const counters = await store.site(NAME).counters()
+    expect(site.accessVersion).to.equal(counters.access ?? 0)
+    expect(site.modelVersion).to.equal(counters.model ?? 0)
+  }
+
+  it('RULE-11 is told of nothing while nobody commits, and asks nothing of the store', async () => {
+    const [one] = await two()
+    expect(one.coherence.inStep()).to.equal(undefined)
+  })
+
+  it('RULE-11 whoever asks while others are being followed waits for them, too', async () => {
+    const [one, other] = await two()
+    await one.put('/a.html', page('old'))
+    await other.coherence.inStep()
+    await textOf(other, '/a.html')
+    await one.put('/a.html', page('new'))
+    const first = other.coherence.inStep()
+    const second = other.coherence.inStep()
+    expect(second).to.not.equal(undefined)
+    await second
+    expect(await textOf(other, '/a.html')).to.equal(page('new'))
+    await first
+    expect(other.coherence.inStep()).to.equal(undefined)
+  })
+
+  /** Holds back what the store answers to the next commit of a process, until the test lets it go. */
+  function delayed({ site }: Member): { stored: Promise<void>; answer: () => void } {
+    const stored = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    const { store } = site
+    const commit = store.commit.bind(store)
+    store.commit = async changes => {
+      store.commit = commit
+      const result = await commit(changes)
+      stored.resolve()
+      await gate.promise
+      return result
+    }
+    return { stored: stored.promise, answer: gate.resolve }
+  }
+
+  it('HTTP-4 a commit that another process overtakes leaves no old version behind', async () => {
+    const [one, other] = await two()
+    await one.put('/a.html', page('0'))
+    const delay = delayed(one)
+    const mine = one.put('/a.html', page('mine'))
+    await delay.stored
+    await other.put('/a.html', page('theirs'))
+    await one.coherence.inStep()
+    delay.answer()
+    await mine
+    await isTrue(one, ['/a.html'])
+    expect(await textOf(one, '/a.html')).to.equal(page('theirs'))
+  })
+
+  it('RULE-11 a change of rules that another one overtakes leaves both in force', async () => {
+    const [one, other] = await two()
+    const delay = delayed(one)
+    const mine = one.put('/mine.html', rulesPage(['*', 'PUT', 'Allow', '/mine/*']))
+    await delay.stored
+    await other.put('/theirs.html', rulesPage(['*', 'PUT', 'Allow', '/theirs/*']))
+    await other.put('/mine.html', rulesPage(['*', 'PUT', 'Allow', '/replaced/*']))
+    delay.answer()
+    await mine
+    await isTrue(one, ['/mine.html', '/theirs.html'])
+  })
+
+  it('RULE-11 rules of both are all there when both change them at once', async () => {
+    const [one, other] = await two()
+    const paths = Array.from({ length: 20 }, (_, i) => `/r${i}.html`)
+    await Promise.all(
+      paths.map((path, i) => (i % 2 === 0 ? one : other).put(path, rulesPage(['*', 'PUT', 'Allow', `/w${i}/*`]))),
+    )
+    for (const each of [one, other]) await isTrue(each, paths)
+  })
+
+  it('RULE-11 a site that is opened while others commit misses nothing', async () => {
+    const [one, , opened] = await two()
+    const paths = Array.from({ length: 30 }, (_, i) => `/r${i}.html`)
+    const writing = Promise.all(paths.map(path => one.put(path, rulesPage(['*', 'PUT', 'Allow', path]))))
+    const late: Member[] = []
+    const store = await opened.another()
+    late.push(await member(store))
+    await writing
+    for (const each of late) await isTrue(each, paths)
+  })
+
+  it('RULE-11 when commits cannot be told one by one everything is read again', async () => {
+    const [one, other] = await two()
+    await one.put('/a.html', rulesPage(['*', 'PUT', 'Allow', '/a/*']))
+    await one.put('/b.html', page('old'))
+    await other.coherence.inStep()
+    await textOf(other, '/b.html')
+    const { foreign } = other.store
+    if (!foreign) throw new Error('the store is not shared')
+    const read = foreign.read.bind(foreign)
+    foreign.read = async () => ({ ...(await read()), commits: undefined })
+    await one.put('/b.html', page('new'))
+    await one.remove('/a.html')
+    await one.put('/c.html', rulesPage(['*', 'PUT', 'Allow', '/c/*']))
+    await isTrue(other, ['/a.html', '/b.html', '/c.html'])
+    expect(await textOf(other, '/b.html')).to.equal(page('new'))
+  })
+
+  it('RULE-11 nothing is decided by memory that could not be brought in step; it is tried again', async () => {
+    const [one, other] = await two()
+    await one.put('/a.html', page('old'))
+    await other.coherence.inStep()
+    await textOf(other, '/a.html')
+    const follow = other.site.follow.bind(other.site)
+    let failures = 1
+    other.site.follow = async (commits: readonly Omit<ForeignCommit, 'site'>[]) => {
+      if (failures-- > 0) throw new Error('on purpose')
+      return follow(commits)
+    }
+    await one.put('/a.html', page('new'))
+    const outcome = await other.coherence.inStep()?.catch((error: Error) => error.message)
+    expect(outcome).to.equal('on purpose')
+    await other.coherence.inStep()
+    expect(await textOf(other, '/a.html')).to.equal(page('new'))
+    expect(other.coherence.inStep()).to.equal(undefined)
+  })
+
+  it('random work of two processes at once ends with memory that says what is stored', async function () {
+    this.timeout(30_000)
+    const [one, other] = await two()
+    const paths = ['/a.html', '/b.html', '/c/a.html', '/c/b.html', '/d/a.html', '/d/b.html']
+    let state = 20_261_121
+    const random = (below: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+      return (state >>> 8) % below
+    }
+    const pick = () => paths[random(paths.length)] ?? '/a.html'
+    async function step(of: Member, i: number): Promise<void> {
+      const kind = random(10)
+      const text = random(2) === 0 ? page(`${i}`) : rulesPage(['*', 'PUT', 'Allow', `/w${i}/*`])
+      const work =
+        kind < 5
+          ? of.put(pick(), text)
+          : kind < 7
+            ? of.remove(pick())
+            : kind < 8
+              ? of.move('/c/', '/d/')
+              : kind < 9
+                ? of.move('/d/', '/c/')
+                : of.remove(random(2) === 0 ? '/c/' : '/d/')
+      // What is not there cannot be moved or removed.
+      await work.catch(() => undefined)
+      if (random(3) === 0) await of.site.find(pick())
+      if (random(3) === 0) await of.coherence.inStep()
+    }
+    for (let round = 0; round < 40; round++) {
+      await Promise.all(
+        [one, other, one, other].map(async (of, k) => {
+          for (let i = 0; i < 5; i++) await step(of, round * 100 + k * 10 + i)
+        }),
+      )
+      for (const each of [one, other]) await isTrue(each, paths)
+    }
+  })
+})
