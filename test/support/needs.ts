@@ -4,11 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Debian package by the command it brings. */
+/** Debian package by the command it brings, or by the path of a file. */
 const NEEDED: Readonly<Record<string, string>> = {
+  '/usr/lib/python3/dist-packages/uno.py': 'python3-uno',
   cadaver: 'cadaver',
   chromium: 'chromium',
-  'dbus-run-session': 'dbus',
+  'dbus-run-session': 'dbus-daemon',
   gio: 'libglib2.0-bin',
   'gvfsd-dav': 'gvfs-backends',
   litmus: 'litmus',
@@ -21,14 +22,17 @@ const NEEDED: Readonly<Record<string, string>> = {
 
 function isInstalled(command: string): boolean {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/libexec', '/usr/lib/gvfs']
-  return folders.some(folder => {
-    try {
-      accessSync(join(folder, command), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+  if (command.startsWith('/')) return isAccessible(command, constants.R_OK)
+  return folders.some(folder => isAccessible(join(folder, command), constants.X_OK))
+}
+
+function isAccessible(file: string, mode: number): boolean {
+  try {
+    accessSync(file, mode)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**

@@ -1,0 +1,42 @@
+"""Opens a document with LibreOffice by its address, adds a line, saves it, saves it again under another name.
+
+Arguments: address, address of the copy, name of the pipe on which LibreOffice listens.
+"""
+
+import sys
+import time
+
+import uno
+from com.sun.star.connection import NoConnectException
+from com.sun.star.beans import PropertyValue
+
+address, copy, pipe = sys.argv[1:4]
+local = uno.getComponentContext()
+resolver = local.ServiceManager.createInstanceWithContext("com.sun.star.bridge.UnoUrlResolver", local)
+
+
+def connect():
+    for _ in range(300):
+        try:
+            return resolver.resolve(f"uno:pipe,name={pipe};urp;StarOffice.ComponentContext")
+        except NoConnectException:
+            time.sleep(0.05)
+    sys.exit("LibreOffice does not answer")
+
+
+hidden = PropertyValue()
+hidden.Name, hidden.Value = "Hidden", True
+context = connect()
+desktop = context.ServiceManager.createInstanceWithContext("com.sun.star.frame.Desktop", context)
+document = desktop.loadComponentFromURL(address, "_blank", 0, (hidden,))
+print("read only" if document.isReadonly() else "writable")
+text = document.getText()
+cursor = text.createTextCursor()
+cursor.gotoEnd(False)
+text.insertString(cursor, ", saved by LibreOffice", False)
+document.store()
+print("saved")
+document.storeAsURL(copy, ())
+print("saved as")
+document.close(True)
+desktop.terminate()
