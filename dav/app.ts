@@ -155,7 +155,7 @@ function conclude(parts: MountParts): Step {
 }
 
 function failure(parts: MountParts, context: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
-  const error = asFault(thrown)
+  const error = asFault(thrown, 507)
   const { mount } = context.state
   const { ns, errorNs } = mount?.settings ?? parts.fallback
   const wanted = { ns, errorNs, prefix: parts.prefix, accept: context.req.headers.accept }
