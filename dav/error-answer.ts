@@ -2,7 +2,7 @@
 
 import type { Answer } from '../pipeline/answer.ts'
 import { toSelector } from '../pipeline/decide.ts'
-import type { Fault, Precondition } from '../pipeline/fault.ts'
+import { Fault, type Precondition } from '../pipeline/fault.ts'
 import { namedQuality } from '../pipeline/http/accept.ts'
 import { errorArticle, statusLine } from '../pipeline/http/error-article.ts'
 import { escapeMarkup } from '../pipeline/http/markup.ts'
@@ -36,7 +36,8 @@ const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'no
  *
  * @returns status, headers except those every response of the mount has, and the document
  */
-export function errorAnswer(fault: Fault, context: ErrorContext): Answer {
+export function errorAnswer(failure: Fault, context: ErrorContext): Answer {
+  const fault = inMountTerms(failure)
   const { status, details } = fault
   const headers: Record<string, string> = {
     'Cache-Control': 'no-store',
@@ -51,6 +52,12 @@ export function errorAnswer(fault: Fault, context: ErrorContext): Answer {
   headers['Content-Type'] = 'text/html; charset=utf-8'
   const article = errorArticle(factsOf(fault, context), { extra: detail(details.document) })
   return { status, headers, body: page(statusLine(status), article) }
+}
+
+/** Code of a site that spends its budget has used up an allowance, which authors can do something about (HTTP-172). */
+function inMountTerms(fault: Fault): Fault {
+  if (fault.kind !== 'BudgetExceeded') return fault
+  return new Fault(507, 'AllowanceExhausted', fault.message, fault.details)
 }
 
 function factsOf({ status, kind, message }: Fault, { ns, errorNs }: ErrorContext) {

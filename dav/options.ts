@@ -12,7 +12,8 @@ export const DAV_HEADERS: Readonly<Record<string, string>> = {
   'MS-Author-Via': 'DAV',
 }
 
-export const ACCEPT_QUERY = 'text/css-selector, text/sessel'
+/** The languages that QUERY answers. */
+export const ACCEPT_QUERY = 'text/css-selector'
 
 /** The same for any path, whether something is there or not. */
 export async function options(): Promise<Answer> {

@@ -34,7 +34,29 @@ export async function consequencesOfLoss(site: Site, model: ModelState, removed:
     if (held) documents.push(held)
     if (documents.length % SLICE === 0) await setImmediate()
   }
-  return consequencesOfRemoval(site, model, documents, within)
+  try {
+    return await consequencesOfRemoval(site, model, documents, within)
+  } catch (error) {
+    throw isCollection(removed) ? await naming(error, site, model, documents, within) : error
+  }
+}
+
+/** The same refusal with the path of the first member that is refused: what goes with it makes no difference to it. */
+async function naming(
+  error: unknown,
+  site: Site,
+  model: ModelState,
+  documents: readonly Held[],
+  within: (path: string) => boolean,
+): Promise<unknown> {
+  for (const held of documents) {
+    const refusal = await consequencesOfRemoval(site, model, [held], within).then(
+      () => undefined,
+      (own: unknown) => own,
+    )
+    if (refusal instanceof Fault) return asMember(refusal, held.resource.path)
+  }
+  return error
 }
 
 /** A file or collection on its way to another place. */

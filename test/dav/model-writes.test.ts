@@ -54,6 +54,7 @@ describe('Data model on the mount', () => {
     )
     return `${outcomeOf(received)}: ${names.join(' | ')}`
   }
+  const messageOf = ({ text }: Received) => /<p itemprop="message">(.*?)<\/p>/.exec(text)?.[1]
   const write = (path: string, ...items: string[]) => wire.dav('PUT', path, {}, listPage(...items))
   const to = (path: string, fields: Fields = {}) => ({ Destination: `${wire.server.mountUrl}${path}`, ...fields })
 
@@ -124,11 +125,35 @@ describe('Data model on the mount', () => {
       })
     }
 
+    it('DAV-8 the one among many that stands in the way is named, also where a collection is replaced', async () => {
+      await wire.dav('MKCOL', '/places/')
+      await wire.dav('MKCOL', '/places/deep/')
+      await wire.dav('MOVE', '/stations.html', to('/places/deep/stations & more.html'))
+      for (const [name, code] of [
+        ['a', 'BGO'],
+        ['z', 'TRD'],
+      ])
+        await write(`/places/${name}.html`, station(code ?? ''))
+      await wire.dav('MKCOL', '/other/')
+      for (const request of [
+        () => wire.dav('DELETE', '/places/'),
+        () => wire.dav('MOVE', '/other/', to('/places/')),
+        () => wire.dav('COPY', '/other/', to('/places/')),
+      ]) {
+        const received = await changesNothing(wire.server, request)
+        expect(told(received)).to.equal('409 Conflict: restrict(station)')
+        expect(messageOf(received)).to.match(/^\/places\/deep\/stations &amp; more\.html: /)
+      }
+      await wire.dav('DELETE', '/sub/log.html')
+      expect((await wire.dav('DELETE', '/places/')).status).to.equal(204)
+    })
+
     it('DELETE of a collection: 409, unless the referrers go with it', async () => {
       await wire.dav('MKCOL', '/places/')
       expect((await wire.dav('MOVE', '/stations.html', to('/places/stations.html'))).status).to.equal(201)
       const received = await changesNothing(wire.server, () => wire.dav('DELETE', '/places/'))
       expect(told(received)).to.equal('409 Conflict: restrict(station)')
+      expect(messageOf(received), 'DAV-8').to.match(/^\/places\/stations\.html: /)
       await wire.dav('MOVE', '/sub/log.html', to('/places/log.html'))
       expect((await wire.dav('DELETE', '/places/')).status).to.equal(204)
     })
