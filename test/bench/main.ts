@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { benchHttp, HEAD as HTTP_HEAD } from './http/bench.ts'
 import { benchLive, HEAD as LIVE_HEAD } from './live/bench.ts'
+import { benchModel, MODEL_HEAD } from './model/bench.ts'
 import { benchMount, MOUNT_HEAD } from './mount/bench.ts'
 import { benchConformance, CONFORMANCE_HEAD } from './mount/conformance.ts'
 import { type Row, table } from './support/table.ts'
@@ -14,6 +15,7 @@ const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: stri
   http: { title: 'The public surface', head: HTTP_HEAD, run: benchHttp },
   mount: { title: 'The mount', head: MOUNT_HEAD, run: benchMount },
   conformance: { title: 'Conformance of the mount', head: CONFORMANCE_HEAD, run: benchConformance },
+  model: { title: 'Data models', head: MODEL_HEAD, run: benchModel },
   live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },
 }
 

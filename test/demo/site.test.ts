@@ -17,6 +17,7 @@ describe('Demo site, files', () => {
       '/articles/eleven-clocks.html',
       '/articles/four-metres-to-the-left.html',
       '/editors/index.html',
+      '/events.html',
       '/guestbook.html',
       '/index.html',
       '/members/index.html',

@@ -3,18 +3,33 @@
 import { parts } from './multipart.mjs'
 import { connection } from './stream.mjs'
 
-/** The server said no: `status` is its answer, `tag` the entity tag that it named, if it did. */
+/**
+ * The server said no: `status` is its answer, `tag` the entity tag that it named, if it did, and `violations` what
+ * validation found, each as its properties by name.
+ */
 export class Refusal extends Error {
-  constructor(response) {
+  constructor(response, text) {
     super(`${response.status} ${response.statusText}`)
     this.status = response.status
     this.tag = response.headers.get('ETag')
+    this.violations = violationsIn(text)
   }
+}
+
+/** The violations of an error document; of several values of one property the first. */
+function violationsIn(text) {
+  // Other error pages have styles of their own, which the policy of these pages does not let in, even unseen.
+  if (!text.includes('/Violation"')) return []
+  const items = new DOMParser().parseFromString(text, 'text/html').querySelectorAll('[itemtype$="/Violation"]')
+  return [...items].map(item => {
+    const properties = [...item.querySelectorAll('[itemprop]')].reverse()
+    return Object.fromEntries(properties.map(property => [property.getAttribute('itemprop'), property.textContent]))
+  })
 }
 
 async function send(method, headers, body) {
   const response = await fetch(location.pathname, { method, headers, body, cache: 'no-store' })
-  if (!response.ok) throw new Refusal(response)
+  if (!response.ok) throw new Refusal(response, await response.text())
   return response
 }
 
@@ -54,9 +69,9 @@ export async function readAll(selector) {
   }
 }
 
-/** Puts a copy of `element` at the end of the first match; resolves to the element as it was stored. */
-export async function append(selector, element) {
-  return stored(await write('POST', selector, HTML, element.outerHTML))
+/** Puts an element, or markup of one, at the end of the first match; resolves to the element as it was stored. */
+export async function append(selector, content) {
+  return stored(await write('POST', selector, HTML, content.outerHTML ?? content))
 }
 
 /** Replaces the first match, provided that it still is what `tag` stands for. */
