@@ -179,7 +179,7 @@ async function commitEdit(
     wanted: toEdit(write, located, text),
     check: (proposal, view, derived) => {
       checkContainment(proposal, view, placesOf(write, located), path, authority)
-      if (write.op === 'put' || write.op === 'post') checkConfiguration(site, path, view, derived, authority)
+      checkConfiguration(site, { op: write.op, path, target: located.target.element }, view, derived, authority)
     },
     facts: view => removed ?? factsAbout(site, path, changedElements(view)),
   })

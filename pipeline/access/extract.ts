@@ -144,6 +144,11 @@ export function elementPositions(document: TreeDocument): Map<ElementNode, numbe
   return positions
 }
 
+/** Whether two versions of a document declare the same rules and groups, wherever in it they stand. */
+export function sameRights(a: RawAccess | undefined, b: RawAccess | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && inWords(a, false) === inWords(b, false))
+}
+
 /**
  * Whether two versions of a document declare the same, so that every decision stays as it was. Places of elements do not
  * count, except for groups that are found again by theirs.
@@ -152,6 +157,9 @@ export function sameDeclarations(a: RawAccess | undefined, b: RawAccess | undefi
   if (a === b) return true
   if (!a || !b) return false
   const findable = [...a.groups, ...b.groups].some(group => group.subtypes.length > 0)
-  const relevant = (key: string, value: unknown) => (key === 'position' && !findable ? undefined : value)
-  return JSON.stringify(a, relevant) === JSON.stringify(b, relevant)
+  return inWords(a, findable) === inWords(b, findable)
+}
+
+function inWords(access: RawAccess, places: boolean): string {
+  return JSON.stringify(access, (key, value: unknown) => (key === 'position' && !places ? undefined : value))
 }
