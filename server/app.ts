@@ -127,7 +127,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     const client = parts.knowClient(request)
     const status = parts.kept.repeat(request, response, client, site => visitorOf(parts, client, site, request))
     if (status === undefined) void application(request, response)
-    else report(parts, request, request.url ?? '', status, started)
+    else report(parts, request, status, started)
   }
 }
 
@@ -140,19 +140,11 @@ function askPlatform({ platform }: AppParts): Step {
   }
 }
 
-function report(parts: AppParts, request: IncomingMessage, path: string, status: number, started: number): void {
+function report(parts: AppParts, request: IncomingMessage, status: number, started: number): void {
   const milliseconds = performance.now() - started
-  const method = request.method ?? ''
+  const { method = '', url = '' } = request
   parts.metrics.request('public', method, status, milliseconds / 1000)
-  const query = path.indexOf('?')
-  logRequest(parts.log, {
-    face: 'public',
-    host: request.headers.host ?? '',
-    method,
-    path: query < 0 ? path : path.slice(0, query),
-    status,
-    milliseconds,
-  })
+  logRequest(parts.log, { face: 'public', host: request.headers.host ?? '', method, url, status, milliseconds })
 }
 
 /** Runs all other steps, turns what they return or throw into an answer and sends it. */
@@ -190,7 +182,7 @@ function conclude(parts: AppParts): Step {
     addCookie(state, answer)
     if (!failed && hosted) parts.kept.keep(request, state.client, hosted.site, answer, audienceOf(state, answer))
     if (!response.destroyed) await send(request, response, answer).catch(() => response.destroy())
-    report(parts, request, request.url ?? '', answer.status, state.started)
+    report(parts, request, answer.status, state.started)
   }
 }
 

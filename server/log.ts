@@ -36,8 +36,13 @@ export function createLog(settings: Settings['log'], destination = 1): Log {
     ...most,
     ...(text && { minLength: 0 }),
   })
-  if (!text) return pino(options, output)
-  return pino(options, { write: (line: string) => output.write(forPeople(JSON.parse(line) as Entry)) })
+  if (text) return pino(options, { write: (line: string) => output.write(forPeople(JSON.parse(line) as Entry)) })
+  const log = pino(options, output)
+  requestLines.set(
+    log,
+    gathering(lines => output.write(lines), most.minLength),
+  )
+  return log
 }
 
 /** One line a person can read: time, level unless it is `info`, message, and the rest as `name=value`. */
@@ -49,12 +54,60 @@ function forPeople({ level, time, msg = '', ...fields }: Entry): string {
   return `${time.slice(11, 23)} ${label}${msg} ${rest.join(' ')}\n`
 }
 
-/** One line a request. Query strings are left out: they may hold secrets. */
-export function logRequest(
-  log: Log,
-  entry: { face: 'public' | 'mount'; host: string; method: string; path: string; status: number; milliseconds: number },
-): void {
+/** A request that was answered. */
+export interface LoggedRequest {
+  face: 'public' | 'mount'
+  host: string
+  method: string
+  /** As it was sent; its query is left out, which may hold secrets. */
+  url: string
+  status: number
+  milliseconds: number
+}
+
+/**
+ * Hands lines of one turn of the event loop over together: the stream looks through all it holds for each piece.
+ *
+ * @param most characters after which there is no waiting for the end of the turn
+ */
+function gathering(write: (lines: string) => void, most: number): (line: string) => void {
+  let lines = ''
+  const handOver = () => {
+    const all = lines
+    lines = ''
+    if (all !== '') write(all)
+  }
+  return line => {
+    if (lines === '') setImmediate(handOver)
+    lines += line
+    if (lines.length >= most) handOver()
+  }
+}
+
+/** Where lines about requests go past pino, which takes as long over one as the rest of a repeated answer does. */
+const requestLines = new WeakMap<Log, (line: string) => void>()
+
+/** One line a request, the same as pino writes for the same fields. */
+export function logRequest(log: Log, { face, host, method, url, status, milliseconds }: LoggedRequest): void {
   if (!log.isLevelEnabled('info')) return
-  const { milliseconds, ...rest } = entry
-  log.info({ ...rest, ms: Math.round(milliseconds * 100) / 100 }, 'request')
+  const query = url.indexOf('?')
+  const path = query < 0 ? url : url.slice(0, query)
+  const ms = Math.round(milliseconds * 100) / 100
+  const write = requestLines.get(log)
+  if (!write) {
+    log.info({ face, host, method, path, status, ms }, 'request')
+    return
+  }
+  write(
+    `{"level":30,"time":"${isoTime(Date.now())}","face":"${face}","host":${JSON.stringify(host)},"method":"${method}",` +
+      `"path":${JSON.stringify(path)},"status":${status},"ms":${ms},"msg":"request"}\n`,
+  )
+}
+
+let written = { at: Number.NaN, text: '' }
+
+/** RFC 3339 with milliseconds; many requests fall into one. */
+function isoTime(at: number): string {
+  if (at !== written.at) written = { at, text: new Date(at).toISOString() }
+  return written.text
 }

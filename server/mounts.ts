@@ -147,8 +147,7 @@ function mountHandler(
     finished: ({ request, status, milliseconds }) => {
       const { method = '', url = '' } = request
       metrics.request('mount', method, status, milliseconds / 1000)
-      const path = url.split('?', 1)[0] ?? url
-      logRequest(log, { face: 'mount', host: request.headers.host ?? '', method, path, status, milliseconds })
+      logRequest(log, { face: 'mount', host: request.headers.host ?? '', method, url, status, milliseconds })
     },
     failed: (error, message) => log.error({ err: error }, message),
     fallback: parts.fallback,
