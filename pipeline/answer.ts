@@ -27,14 +27,17 @@ export interface Answer {
   stream?: (sink: Sink) => void
   /** The answer of a blob, which sets no cookie so that assets stay shareable (HTTP-151). */
   cookieless?: boolean
-  /** Facts by which the edge may keep and repeat this answer for other requests; absent if it must not. */
+  /** Lets the edge keep this answer and repeat it for other requests; absent if it must not. */
   reuse?: Reuse
 }
 
-/** An answer that depends on nothing but the request line, a few headers and the state named here. */
+/**
+ * When an answer may be given again. Beside the request line and a few headers it depends on nothing but what is asked
+ * here.
+ */
 export interface Reuse {
-  path: string
-  version: number
-  /** Changes whenever a rule of the site does. */
-  rules: object
+  /** Whether nothing has changed that the answer was made of. */
+  holds(): boolean
+  /** What this process cannot know by itself, asked each time; absent where there is nothing of that kind. */
+  confirm?(): Promise<boolean>
 }

@@ -1,6 +1,6 @@
 /** Reads of the public surface: whole resources, elements by selector, byte ranges, other forms (HTTP-55 to HTTP-72). */
 
-import type { Answer } from './answer.ts'
+import type { Answer, Reuse } from './answer.ts'
 import type { Authority, Key } from './authority.ts'
 import { absent, noMatch, settleOutcome, toSelector } from './decide.ts'
 import { type Held, notHtml } from './held.ts'
@@ -56,16 +56,20 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   if (!held) return absence(site, read, authority)
   if (range?.unit === 'selector' && selector) return readElements(site, read, range, selector, held, authority)
   settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
-  const reading = readingOf(read, held, authority, authority.shareable(path))
+  const reading = readingOf(site, read, held, authority, authority.shareable(path))
   if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld')
     return jsonLdAnswer(site.tree(held), undefined, held, reading, site.settings.ns)
   return wholeAnswer(held, reading)
 }
 
-function readingOf(read: Read, held: Held, authority: Authority, shared: boolean): Reading {
+function readingOf(site: Site, read: Read, held: Held, authority: Authority, shared: boolean): Reading {
   const rules = authority.repeatable(read.path)
-  const reuse = rules && { path: read.path, version: held.resource.version, rules }
-  return { read, shared, reuse }
+  return { read, shared, reuse: rules && untilChanged(site, held.resource, rules) }
+}
+
+/** @param rules change whenever a rule of the site does */
+function untilChanged(site: Site, { path, version }: Held['resource'], rules: object): Reuse {
+  return { holds: () => site.rules === rules && site.held(path)?.resource.version === version }
 }
 
 /** HTTP-15 and ABS-1: nothing is stored at the path itself. */
@@ -113,7 +117,7 @@ function readElements(
     authority,
   )
   if (found.length === 0) throw noMatch()
-  const reading = readingOf(read, held, authority, authority.shareable(path, keys))
+  const reading = readingOf(site, read, held, authority, authority.shareable(path, keys))
   if (first) return fragmentAnswer(first, document, range, held, reading)
   if (form === 'json-ld') return jsonLdAnswer(document, { range, elements: found }, held, reading, site.settings.ns)
   return matchesAnswer(document, found, range, held, reading)

@@ -20,7 +20,7 @@ import type { Client, KnowClient } from './client.ts'
 import { errorAnswer } from './documents/error.ts'
 import { securityHeaders } from './documents/security-headers.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
-import type { Audience, KeptAnswers } from './kept-answers.ts'
+import type { Audience, PublicAnswers } from './kept-answers.ts'
 import { type Log, logRequest } from './log.ts'
 import { WRITES } from './methods.ts'
 import type { Metrics } from './metrics.ts'
@@ -47,7 +47,7 @@ export interface Limits {
 export interface AppParts {
   hosting: Hosting
   knowClient: KnowClient
-  kept: KeptAnswers
+  kept: PublicAnswers
   limits: Limits
   log: Log
   metrics: Metrics

@@ -1,10 +1,11 @@
 /**
- * Answers kept for repetition: a read of something unchanged, under unchanged rules, by a requester who is nobody in
- * particular, is written to the socket without going through the application again.
+ * Reads that are answered without going through the application again: of something unchanged, under unchanged rules, by a
+ * requester who is nobody in particular.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer } from '../pipeline/answer.ts'
+import { type KeptAnswer, keptAnswers } from '../pipeline/kept-answers.ts'
 import type { Site } from '../pipeline/site.ts'
 import type { Client } from './client.ts'
 
@@ -20,21 +21,12 @@ export interface Visitor {
   cookie: string | undefined
 }
 
-interface Kept {
+interface Facts {
   site: Site
-  path: string
-  version: number
-  rules: object
-  tag: string | undefined
-  status: number
-  /** Names and values in turn, as `writeHead` takes them. */
-  head: string[]
-  unchanged: string[]
-  body: Uint8Array
   audience: Audience
 }
 
-export interface KeptAnswers {
+export interface PublicAnswers {
   /**
    * Answers the request if a kept answer fits.
    *
@@ -52,12 +44,9 @@ export interface KeptAnswers {
   readonly size: number
 }
 
-const MOST_ANSWERS = 4096
+/** Bytes of all bodies; most of them are those of the document cache. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** A body larger than this is better streamed with back-pressure. */
-const LARGEST_BODY = 4 * 1024 * 1024
-const LONGEST_KEY = 2048
-/** Ends the key of an answer for visitors who get a cookie with it; no field value holds a line end. */
+/** Ends the question of a visitor who gets a cookie with the answer; no field value holds a line end. */
 const FOR_NEW = '\n'
 
 /** Fields that a 304 repeats (HTTP-40). */
@@ -76,92 +65,58 @@ const UNCHANGED_FIELDS = new Set([
  * @param isOpen whether a site is still the one that answers for its name: rules and versions of one that was closed and
  *   opened anew stand still
  */
-export function keptAnswers(isOpen: (site: Site) => boolean): KeptAnswers {
-  const kept = new Map<string, Kept>()
-  let bytes = 0
-
-  function drop(key: string, entry: Kept): void {
-    kept.delete(key)
-    bytes -= entry.body.length
-  }
-
-  /** The entry if it still describes the newest version under the rules of the moment. */
-  function current(key: string): Kept | undefined {
-    const entry = kept.get(key)
-    if (!entry) return undefined
-    const { site, rules, path, version } = entry
-    if (isOpen(site) && site.rules === rules && site.held(path)?.resource.version === version) return entry
-    drop(key, entry)
-    return undefined
-  }
+export function publicAnswers(isOpen: (site: Site) => boolean): PublicAnswers {
+  const answers = keptAnswers<Facts>({
+    bytes: MOST_BYTES,
+    repeats: field => UNCHANGED_FIELDS.has(field),
+    stands: ({ site }) => isOpen(site),
+  })
 
   return {
     repeat(request, response, client, visitorOf) {
-      const key = keyOf(request, client)
-      if (key === undefined) return undefined
-      let entry = current(key)
-      let cookie: string | undefined
-      if (entry?.audience !== 'everybody') {
-        const forNew = current(key + FOR_NEW)
-        const known = entry ?? forNew
-        if (!known) return undefined
-        const visitor = visitorOf(known.site)
-        if (!visitor) return undefined
-        cookie = visitor.cookie
-        if (cookie !== undefined) entry = forNew
-        if (!entry) return undefined
-      }
-      const condition = request.headers['if-none-match']
-      if (condition === undefined) {
-        response.writeHead(entry.status, withCookie(entry.head, cookie))
-        response.end(entry.body)
-        return entry.status
-      }
-      if (condition !== entry.tag) return undefined
-      response.writeHead(304, withCookie(entry.unchanged, cookie))
-      response.end()
-      return 304
+      const question = questionOf(request, client)
+      if (question === undefined) return undefined
+      const plain = answers.find(question)
+      if (plain?.facts.audience === 'everybody') return sendKept(request, response, plain)
+      const forNew = answers.find(question + FOR_NEW)
+      const known = plain ?? forNew
+      const visitor = known && visitorOf(known.facts.site)
+      const fitting = visitor?.cookie === undefined ? plain : forNew
+      return visitor && fitting && sendKept(request, response, fitting, visitor.cookie)
     },
     keep(request, client, site, answer, audience) {
-      const { reuse, body } = answer
-      const plain = keyOf(request, client)
-      if (!reuse || plain === undefined || answer.status >= 300) return
-      const key = audience === 'new' ? plain + FOR_NEW : plain
-      const memory = typeof body === 'string' ? Buffer.from(body) : body
-      if (!(memory instanceof Uint8Array) || memory.length > LARGEST_BODY) return
-      const before = kept.get(key)
-      if (before) drop(key, before)
-      const head: string[] = []
-      const unchanged: string[] = []
-      for (const [name, value] of Object.entries(answer.headers)) {
-        if (name === 'Set-Cookie') continue
-        head.push(name, value)
-        if (UNCHANGED_FIELDS.has(name.toLowerCase())) unchanged.push(name, value)
-      }
-      // A head written before its content is known to Node would announce chunks.
-      head.push('Content-Length', String(memory.length))
-      kept.set(key, {
-        site,
-        path: reuse.path,
-        version: reuse.version,
-        rules: reuse.rules,
-        tag: answer.headers.ETag,
-        status: answer.status,
-        head,
-        unchanged,
-        body: memory,
-        audience,
-      })
-      bytes += memory.length
-      for (const [oldest, entry] of kept) {
-        if (kept.size <= MOST_ANSWERS && bytes <= MOST_BYTES) break
-        drop(oldest, entry)
-      }
+      const question = questionOf(request, client)
+      if (question === undefined) return
+      answers.keep(audience === 'new' ? question + FOR_NEW : question, answer, { site, audience })
     },
     get size() {
-      return kept.size
+      return answers.size
     },
   }
+}
+
+/**
+ * Sends a kept answer, or 304 to a request that names its tag and no other.
+ *
+ * @param cookie `Set-Cookie` of this answer alone
+ * @returns the status sent; undefined when the condition is of another kind, so that it has to be judged
+ */
+export function sendKept(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, tag, head, unchanged, body }: KeptAnswer<unknown>,
+  cookie?: string,
+): number | undefined {
+  const condition = request.headers['if-none-match']
+  if (condition === undefined) {
+    response.writeHead(status, withCookie(head, cookie))
+    response.end(body)
+    return status
+  }
+  if (condition !== tag) return undefined
+  response.writeHead(304, withCookie(unchanged, cookie))
+  response.end()
+  return 304
 }
 
 function withCookie(head: string[], cookie: string | undefined): string[] {
@@ -169,7 +124,7 @@ function withCookie(head: string[], cookie: string | undefined): string[] {
 }
 
 /** Everything of a request that such an answer depends on; undefined for requests that need the application. */
-function keyOf(request: IncomingMessage, { authority, secure }: Client): string | undefined {
+function questionOf(request: IncomingMessage, { authority, secure }: Client): string | undefined {
   if (request.method !== 'GET') return undefined
   const h = request.headers
   if (
@@ -183,6 +138,5 @@ function keyOf(request: IncomingMessage, { authority, secure }: Client): string 
   )
     return undefined
   const fields = `${h.accept ?? ''}\n${h['accept-encoding'] ?? ''}\n${h.range ?? ''}`
-  const key = `${secure ? 's' : ''}\n${authority}\n${request.url}\n${fields}`
-  return key.length > LONGEST_KEY ? undefined : key
+  return `${secure ? 's' : ''}\n${authority}\n${request.url}\n${fields}`
 }

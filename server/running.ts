@@ -19,7 +19,7 @@ import { errorDocument, errorHeaders } from './documents/error.ts'
 import { securityHeaders } from './documents/security-headers.ts'
 import { createHosting, type Hosting } from './hosting.ts'
 import { inStep } from './in-step.ts'
-import { keptAnswers } from './kept-answers.ts'
+import { publicAnswers } from './kept-answers.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -103,7 +103,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const handler = publicApp({
     hosting,
     knowClient,
-    kept: keptAnswers(hosting.isOpen),
+    kept: publicAnswers(hosting.isOpen),
     limits,
     log,
     metrics,
