@@ -4,7 +4,7 @@
  */
 
 import type { Outcome, Question } from './access/admission.ts'
-import type { Key } from './access/decision.ts'
+import type { Key } from './access/matching.ts'
 import { Fault } from './fault.ts'
 
 export type { Key, Outcome, Question }

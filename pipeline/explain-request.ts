@@ -1,8 +1,9 @@
 /** Why a request would be allowed or refused, asked of a site by its operator or author (SEC-5). */
 
-import { Access, type Decision, type Key } from './access/decision.ts'
+import { Access } from './access/decision.ts'
 import { type ExplainedRule, explain } from './access/explain.ts'
 import { type GroupOracle, Membership } from './access/groups.ts'
+import type { Decision, Key } from './access/matching.ts'
 import { principalFromClaims, refusalStatus } from './access/principal.ts'
 import { toSelector } from './decide.ts'
 import { canonicalPath } from './http/path.ts'

@@ -9,7 +9,7 @@ import type { Pattern } from './glob.ts'
 import { PersistentMap } from './persistent-map.ts'
 import { type CompiledAccess, compileAccess, type Finding, type Group, type Rule } from './rules.ts'
 
-/** Rules by method, in upper case; those for every method stand under `*`. */
+/** Rules by method, in upper case, the strongest first; those for every method stand under `*`. */
 type Bucket = ReadonlyMap<string, readonly Rule[]>
 
 /** Directories by which patterns are indexed; deeper ones share the bucket of their ancestor. */
@@ -98,7 +98,8 @@ export class AccessRules {
   }
 
   /**
-   * Rules that may cover a method and path; each has still to be tested, and may come more than once.
+   * Lists of rules that may cover a method and path, the strongest of each first; every rule has still to be tested, and
+   * may come more than once.
    *
    * @param method upper case, or undefined for every method
    * @param names the path's names (PATH-4)
@@ -160,9 +161,15 @@ function exchangeRules(
         else bucket.set(method, [rule])
       }
     }
+    for (const list of bucket.values()) list.sort(strongestFirst)
     changed = changed.with(key, bucket.size > 0 ? bucket : undefined)
   }
   return changed
+}
+
+/** By the highest tier that a rule can have, a Deny before the Allows that it would beat (DEC-1). */
+function strongestFirst(a: Rule, b: Rule): number {
+  return b.strongest - a.strongest || Number(a.allow) - Number(b.allow)
 }
 
 function exchangeGroups(

@@ -4,7 +4,8 @@
  */
 
 import { parentElement } from '../tree/nodes.ts'
-import type { Access, Key } from './decision.ts'
+import type { Access } from './decision.ts'
+import type { Key } from './matching.ts'
 
 /**
  * `refuse` is 401 or 403 (DENY-1), `not-found` 404 and `no-match` 416. The last two are told only to those who may know

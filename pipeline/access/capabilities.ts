@@ -3,8 +3,9 @@
  * No document is read and no selector is evaluated against one.
  */
 
-import { type Access, type MatchingRule, resolve } from './decision.ts'
+import type { Access } from './decision.ts'
 import { describedBy } from './described.ts'
+import { type MatchingRule, resolve } from './matching.ts'
 import { collapse, ELEMENT_METHODS, parseSelector } from './rules.ts'
 
 /** One part of the 207 answer; the first has no selector and stands for the document. */

@@ -1,33 +1,14 @@
 /** The decision (DEC-1 to DEC-4): what a site's rules say to one requester about a method, a path and an element. */
 
-import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { matches, type Selector, SelectorError, selectAll } from '../tree/selector/selector.ts'
 import type { AccessRules } from './access-rules.ts'
-import { fillPattern, loosePattern, matchesNames, type Pattern, pathNames } from './glob.ts'
+import { fillPattern, matchesNames, mayMatchNames, type Pattern, pathNames } from './glob.ts'
 import { Membership } from './groups.ts'
 import { lookUp } from './lookup.ts'
+import { applies, type Decision, type Key, type MatchingRule, NOBODY, resolve, searchedTest } from './matching.ts'
+import { canBeMet, namesAround } from './needs.ts'
 import { type Requester, verifiedEmail } from './principal.ts'
-import { type Actor, collapse, type Group, parseSelector, type Rule } from './rules.ts'
-import { renderSelector } from './selector-template.ts'
-
-/** The element that selector rules are tested against, in the tree where the request's selector found it (KEY-1, KEY-2). */
-export interface Key {
-  element: ElementNode
-  document: TreeDocument
-}
-
-export type Decision = 'allow' | 'deny' | 'unmatched'
-
-/** 3 a user name, 2 the deprecated forms, 1 group, role, email or signed-in, 0 everybody (ACT-3). */
-export type Tier = 0 | 1 | 2 | 3
-
-/** A rule that matches a requester, method and path. */
-export interface MatchingRule {
-  rule: Rule
-  tier: Tier
-  /** Which elements it is for; missing when it counts for the whole resource. */
-  scope: { text: string; selector: Selector } | undefined
-}
+import { type Actor, collapse, type Group, parseSelector, type Rule, type Tier } from './rules.ts'
+import { renderSelector, type TemplatePart } from './selector-template.ts'
 
 export interface PermitOptions {
   /** An event stream is asked for, which default-GET never grants (METH-3). */
@@ -41,10 +22,11 @@ export interface AccessSettings {
   defaultGet: 'allow' | 'deny'
 }
 
-const NOBODY = -1
-
 /** Up to so many elements are tested one by one; for more, all elements of a selector are found at once. */
 const FEW = 16
+
+/** Characters of a selector with its values that is surely short enough to be one. */
+const COMMON_LENGTH = 4_000
 
 /**
  * What one requester may do, by one snapshot of the rules. Made once for each request; remembers what it found out.
@@ -58,7 +40,8 @@ export class Access {
   readonly membership: Membership
   readonly #email: string | undefined
   readonly #values = new Map<string, string>()
-  readonly #patterns = new Map<Pattern, Pattern>()
+  /** Patterns with their lookups filled in, by their text. */
+  readonly #patterns = new Map<string, Pattern>()
   readonly #scopes = new Map<Rule, MatchingRule['scope']>()
   readonly #matching = new Map<string, readonly MatchingRule[]>()
   #anonymous: Access | undefined
@@ -82,11 +65,46 @@ export class Access {
    * @param key without it, only resource-level rules can match (KEY-3)
    */
   decide(method: string, path: string, key?: Key): Decision {
-    return this.#decide(method, path, key, matches)
+    const names = pathNames(path)
+    let decision: Decision = 'unmatched'
+    let tier: Tier | typeof NOBODY = NOBODY
+    // Strongest first, so that most rules need not be looked at once one has matched.
+    const isSettled = (by: Tier, { allow }: Rule) => by < tier || (by === tier && (allow || decision === 'deny'))
+    const here = key && surroundings(key)
+    for (const rules of this.rules.candidates(method, names)) {
+      for (const rule of rules) {
+        if (rule.strongest < tier) break
+        if (isSettled(rule.strongest, rule) || !this.#mayBeFor(rule, here)) continue
+        const own = this.#tierOf(rule)
+        if (own === NOBODY || isSettled(own, rule) || !this.#coversPath(rule, names)) continue
+        const scope = this.#scopeOf(rule)
+        if (rule.selector && !scope && rule.allow) continue
+        if (!applies({ rule, scope }, key)) continue
+        tier = own
+        decision = rule.allow ? 'allow' : 'deny'
+      }
+    }
+    return decision
   }
 
-  #decide(method: string, path: string, key: Key | undefined, test: typeof matches): Decision {
-    return resolve(this.matching(method, path), rule => applies(rule, key, test))
+  /** Whether a rule can be for an element, as far as that can be told without its selector's text. */
+  #mayBeFor({ selector, allow }: Rule, here: (() => ReadonlySet<string>) | undefined): boolean {
+    if (!selector) return true
+    const { needs } = selector
+    // A Deny whose selector turns out to be none counts for the whole resource (RULE-10).
+    if (selector.text === undefined && !allow && !(needs && this.#fits(selector.template))) return true
+    return here !== undefined && (!needs || canBeMet(needs, here()))
+  }
+
+  /** Whether values in a selector leave it one, if any name does: they are there, and of common length. */
+  #fits(template: readonly TemplatePart[]): boolean {
+    let length = 0
+    for (const part of template) {
+      const text = typeof part === 'string' ? part : this.#value(part.lookup)
+      if (text === '') return false
+      length += text.length
+    }
+    return length <= COMMON_LENGTH
   }
 
   /** Whether a request is permitted: the rules' answer or, where none matches, the default (DEC-4, DEC-8). */
@@ -111,8 +129,10 @@ export class Access {
    */
   permitEvery(method: string, path: string, keys: readonly Key[]): boolean {
     if (keys.length > 0 && !this.selectorDependence(method, path)) return this.permit(method, path)
-    const test = keys.length > FEW ? searchedTest() : matches
-    return keys.every(key => this.#permitted(this.#decide(method, path, key, test), method))
+    if (keys.length <= FEW) return keys.every(key => this.permit(method, path, key))
+    const test = searchedTest()
+    const decide = (key: Key) => resolve(this.matching(method, path), rule => applies(rule, key, test))
+    return keys.every(key => this.#permitted(decide(key), method))
   }
 
   /** Whether the requester may GET the resource as a whole: R of section 9. */
@@ -148,12 +168,12 @@ export class Access {
    * gives the answer for every element.
    */
   selectorDependence(method: string, path: string): boolean {
-    const matching = this.matching(method, path)
+    const covering = this.#covering(method, path)
     let whole = NOBODY
-    for (const { scope, tier } of matching) if (!scope && tier > whole) whole = tier
+    for (const { rule, tier } of covering) if (!rule.selector && tier > whole) whole = tier
     const permitted = this.permit(method, path)
-    return matching.some(({ scope, tier, rule }) => {
-      if (!scope) return false
+    return covering.some(({ rule, tier }) => {
+      if (!rule.selector) return false
       return permitted ? !rule.allow && tier >= whole : rule.allow && tier > whole
     })
   }
@@ -179,7 +199,7 @@ export class Access {
     const names = pathNames(path)
     for (const rules of this.rules.candidates(method, names)) {
       for (const rule of rules) {
-        if (isMeant(rule) && rule.patterns.some(pattern => matchesNames(loosePattern(pattern), names))) return true
+        if (isMeant(rule) && rule.patterns.some(pattern => mayMatchNames(pattern, names))) return true
       }
     }
     return false
@@ -193,7 +213,13 @@ export class Access {
   matching(method: string | undefined, path: string): readonly MatchingRule[] {
     const memo = `${method ?? ''} ${path}`
     let matching = this.#matching.get(memo)
-    if (!matching) this.#matching.set(memo, (matching = this.#match(method, path)))
+    if (!matching) {
+      matching = this.#covering(method, path).flatMap(({ rule, tier }) => {
+        const scope = this.#scopeOf(rule)
+        return rule.selector && !scope && rule.allow ? [] : { rule, tier, scope }
+      })
+      this.#matching.set(memo, matching)
+    }
     return matching
   }
 
@@ -237,19 +263,17 @@ export class Access {
     return actor.form === 'lookup' ? this.#render(actor.parts) : 'name' in actor ? actor.name : undefined
   }
 
-  #match(method: string | undefined, path: string): MatchingRule[] {
+  /** Rules that match but for their selector, which is not looked at. */
+  #covering(method: string | undefined, path: string): { rule: Rule; tier: Tier }[] {
     const names = pathNames(path)
-    const found = new Map<Rule, MatchingRule>()
+    const found = new Map<Rule, Tier>()
     for (const rules of this.rules.candidates(method, names)) {
       for (const rule of rules) {
         const tier = this.#tierOf(rule)
-        if (tier === NOBODY || found.has(rule) || !this.#coversPath(rule, names)) continue
-        const scope = this.#scopeOf(rule)
-        if (rule.selector && !scope && rule.allow) continue
-        found.set(rule, { rule, tier: tier as Tier, scope })
+        if (tier !== NOBODY && !found.has(rule) && this.#coversPath(rule, names)) found.set(rule, tier)
       }
     }
-    return [...found.values()]
+    return Array.from(found, ([rule, tier]) => ({ rule, tier }))
   }
 
   #tierOf(rule: Rule): Tier | typeof NOBODY {
@@ -275,13 +299,16 @@ export class Access {
     return (this.membership.holds(name, this.rules) ?? !allow) ? 1 : NOBODY
   }
 
-  #coversPath(rule: Rule, names: readonly string[]): boolean {
-    return rule.patterns.some(pattern => matchesNames(pattern.open ? this.#filled(pattern) : pattern, names))
+  #coversPath({ patterns }: Rule, names: readonly string[]): boolean {
+    for (const pattern of patterns) {
+      if (mayMatchNames(pattern, names) && (!pattern.open || matchesNames(this.#filled(pattern), names))) return true
+    }
+    return false
   }
 
   #filled(pattern: Pattern): Pattern {
-    let filled = this.#patterns.get(pattern)
-    if (!filled) this.#patterns.set(pattern, (filled = fillPattern(pattern, path => this.#value(path))))
+    let filled = this.#patterns.get(pattern.source)
+    if (!filled) this.#patterns.set(pattern.source, (filled = fillPattern(pattern, path => this.#value(path))))
     return filled
   }
 
@@ -297,7 +324,9 @@ export class Access {
   }
 
   #render(parts: readonly (string | { lookup: string })[]): string {
-    return parts.map(part => (typeof part === 'string' ? part : this.#value(part.lookup))).join('')
+    let text = ''
+    for (const part of parts) text += typeof part === 'string' ? part : this.#value(part.lookup)
+    return text
   }
 
   #value(path: string): string {
@@ -312,56 +341,8 @@ function looksUp({ patterns, selector }: Rule): boolean {
   return patterns.some(pattern => pattern.open) || (selector !== undefined && selector.text === undefined)
 }
 
-/**
- * Resolves matching rules (DEC-1, DEC-2): those of the highest tier count, and one Deny among them refuses.
- *
- * @param applies whether a rule's selector, if it has one, matches; asked only where it can still matter
- */
-export function resolve(matching: readonly MatchingRule[], applies: (rule: MatchingRule) => boolean): Decision {
-  let decision: Decision = 'unmatched'
-  let tier = NOBODY
-  for (const candidate of matching) {
-    const stronger = candidate.tier > tier || (candidate.tier === tier && decision === 'allow' && !candidate.rule.allow)
-    if (!stronger || !applies(candidate)) continue
-    tier = candidate.tier
-    decision = candidate.rule.allow ? 'allow' : 'deny'
-  }
-  return decision
-}
-
-/**
- * Whether a matching rule counts for an element (KEY-1, KEY-3). A test that becomes too costly fails closed: the Allow
- * does not match, the Deny does.
- */
-export function applies({ rule, scope }: MatchingRule, key: Key | undefined, test = matches): boolean {
-  if (!scope) return true
-  if (!key) return false
-  try {
-    return test(scope.selector, key.element, key.document)
-  } catch (error) {
-    if (error instanceof SelectorError) return !rule.allow
-    throw error
-  }
-}
-
-/** `matches` for many elements: searches the document once for each selector. */
-function searchedTest(): typeof matches {
-  const found = new Map<Selector, Map<TreeDocument, ReadonlySet<ElementNode> | SelectorError>>()
-  return (selector, element, document) => {
-    let documents = found.get(selector)
-    if (!documents) found.set(selector, (documents = new Map()))
-    let elements = documents.get(document)
-    if (!elements) documents.set(document, (elements = search(selector, document)))
-    if (elements instanceof SelectorError) throw elements
-    return elements.has(element)
-  }
-}
-
-function search(selector: Selector, document: TreeDocument): ReadonlySet<ElementNode> | SelectorError {
-  try {
-    return new Set(selectAll(selector, document))
-  } catch (error) {
-    if (error instanceof SelectorError) return error
-    throw error
-  }
+/** The names around an element, collected when a rule first asks for them. */
+function surroundings({ element }: Key): () => ReadonlySet<string> {
+  let names: ReadonlySet<string> | undefined
+  return () => (names ??= namesAround(element))
 }

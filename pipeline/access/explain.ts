@@ -1,8 +1,9 @@
 /** Why a request would be allowed or refused (SEC-5): the rules that matched, and what came of them. */
 
-import { type Access, applies, type Decision, type Key, type PermitOptions, type Tier } from './decision.ts'
+import type { Access, PermitOptions } from './decision.ts'
+import { applies, type Decision, type Key } from './matching.ts'
 import { verifiedEmail } from './principal.ts'
-import type { Actor, Rule } from './rules.ts'
+import type { Actor, Rule, Tier } from './rules.ts'
 
 export interface ExplainedRule {
   /** Path of the document that holds the rule, and the rule's place among those of the document. */

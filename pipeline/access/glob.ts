@@ -16,6 +16,8 @@ export interface Pattern {
   readonly compiled: boolean
   /** Token lists of the alternatives, kept only where holes are to be filled. */
   readonly open: readonly (readonly Token[])[] | undefined
+  /** Of a pattern with holes: what matches whatever it may match for any values in them. */
+  readonly loose: readonly Matcher[] | undefined
   readonly matchers: readonly Matcher[]
   /** Literal text that every match begins with, for each alternative; `whole` when it is all there is. */
   readonly heads: readonly { text: string; whole: boolean }[]
@@ -37,6 +39,7 @@ export function compilePattern(pattern: string | readonly (string | Hole)[]): Pa
     source,
     compiled: parsed !== undefined,
     open: open ? alternatives : undefined,
+    loose: open ? alternatives.map(tokens => matcher(merge(tokens.map(loosened)))) : undefined,
     matchers: open ? [] : alternatives.map(matcher),
     heads: alternatives.map(tokens => {
       const text = tokens[0]
@@ -61,14 +64,12 @@ function withBareName(tokens: Token[]): Token[][] {
 export function fillPattern(pattern: Pattern, value: (lookup: string) => string): Pattern {
   if (!pattern.open) return pattern
   const matchers = pattern.open.map(tokens => matcher(merge(tokens.map(token => fill(token, value)))))
-  return { ...pattern, open: undefined, matchers }
+  return { ...pattern, open: undefined, loose: undefined, matchers }
 }
 
-/** A pattern that matches whatever this one may match for any values in its holes. */
-export function loosePattern(pattern: Pattern): Pattern {
-  if (!pattern.open) return pattern
-  const loose = (token: Token) => (isHole(token) || (isClass(token) && token.holes.length > 0) ? RUN : token)
-  return { ...pattern, open: undefined, matchers: pattern.open.map(tokens => matcher(merge(tokens.map(loose)))) }
+/** Takes a hole for any run of characters, and a set with holes too. */
+function loosened(token: Token): Token {
+  return isHole(token) || (isClass(token) && token.holes.length > 0) ? RUN : token
 }
 
 function fill(token: Token, value: (lookup: string) => string): Token {
@@ -95,8 +96,17 @@ export function pathNames(path: string): readonly string[] {
 }
 
 /** Whether a pattern matches one of the names of a path. */
-export function matchesNames(pattern: Pattern, names: readonly string[]): boolean {
-  for (const matcher of pattern.matchers) for (const name of names) if (matchesText(matcher, name)) return true
+export function matchesNames({ matchers }: Pattern, names: readonly string[]): boolean {
+  return anyMatches(matchers, names)
+}
+
+/** Whether a pattern matches one of the names for some values in its holes; more often than it does. */
+export function mayMatchNames({ matchers, loose = matchers }: Pattern, names: readonly string[]): boolean {
+  return anyMatches(loose, names)
+}
+
+function anyMatches(matchers: readonly Matcher[], names: readonly string[]): boolean {
+  for (const matcher of matchers) for (const name of names) if (matchesText(matcher, name)) return true
   return false
 }
 

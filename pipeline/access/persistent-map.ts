@@ -20,6 +20,8 @@ export class PersistentMap<V> {
   }
 
   get(key: string): V | undefined {
+    // Small maps are one leaf, which needs no hash.
+    if (isLeaf(this.#root)) return this.#root.get(key)
     let node: Node<V> | undefined = this.#root
     for (let hash = hashOf(key); node && !(node instanceof Map); hash >>>= BITS) {
       node = (node as readonly (Node<V> | undefined)[])[hash & (WIDTH - 1)]

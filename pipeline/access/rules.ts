@@ -1,10 +1,17 @@
 /** One document's rules and groups, compiled from what was extracted when its version was stored (RULE-7 to RULE-13). */
 
-import { type Extensions, type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
+import {
+  compileSelector,
+  type Extensions,
+  type Selector,
+  SelectorError,
+  selectorFor,
+} from '../tree/selector/selector.ts'
 import type { RawAccess, RawRule } from './extract.ts'
 import { compilePattern, type Pattern } from './glob.ts'
 import { type Part, plainText, splitLookups } from './lookup.ts'
-import { selectorTemplate, type TemplatePart } from './selector-template.ts'
+import { type Needs, needsOf } from './needs.ts'
+import { renderSelector, selectorTemplate, type TemplatePart } from './selector-template.ts'
 
 export type { RawAccess } from './extract.ts'
 
@@ -16,10 +23,16 @@ export type Actor =
   | { form: 'name'; name: string }
   | { form: 'lookup'; parts: readonly Part[] }
 
-/** Which elements a rule is for; the text has its white space collapsed. */
+/** 3 a user name, 2 the deprecated forms, 1 group, role, email or signed-in, 0 everybody (ACT-3). */
+export type Tier = 0 | 1 | 2 | 3
+
+/**
+ * Which elements a rule is for; the text has its white space collapsed. Missing needs of a template say that only its
+ * values decide whether it is a selector at all; otherwise it is one with any values that are there and not too long.
+ */
 export type RuleSelector =
-  | { text: string; selector: Selector }
-  | { template: readonly TemplatePart[]; text?: undefined }
+  | { text: string; selector: Selector; needs: Needs }
+  | { template: readonly TemplatePart[]; text?: undefined; needs: Needs | undefined }
 
 export interface Rule {
   /** Path of the document that holds the rule. */
@@ -28,6 +41,8 @@ export interface Rule {
   readonly order: number
   readonly allow: boolean
   readonly actors: readonly Actor[]
+  /** The highest tier that the rule can have for anybody. */
+  readonly strongest: Tier
   readonly patterns: readonly Pattern[]
   /** Upper case; `*` stands for every method. */
   readonly methods: ReadonlySet<string>
@@ -139,7 +154,19 @@ function compileRule(
     if (!pattern.compiled) report('A resource is no pattern and compared as it is written.')
     return pattern
   })
-  return { ...place, allow, actors, patterns, methods, selector: scope }
+  const strongest = Math.max(...actors.map(tierFor)) as Tier
+  return { ...place, allow, actors, strongest, patterns, methods, selector: scope }
+}
+
+function tierFor(actor: Actor): Tier {
+  switch (actor.form) {
+    case 'everybody':
+      return 0
+    case 'signed-in':
+      return actor.tier
+    default:
+      return actor.form === 'role' ? 1 : 3
+  }
 }
 
 function compileActor(text: string, report: (reason: string) => void): Actor | undefined {
@@ -166,10 +193,23 @@ function compileRuleSelector(text: string, extensions: Extensions | undefined): 
   const plain = plainText(parts)
   if (plain === undefined) {
     const template = selectorTemplate(parts)
-    return template ? { template } : 'broken'
+    return template ? { template, needs: templateNeeds(template) } : 'broken'
   }
   const selector = parseSelector(plain, extensions)
-  return selector ? { text: collapse(plain), selector } : 'broken'
+  return selector ? { text: collapse(plain), selector, needs: needsOf(selector) } : 'broken'
+}
+
+/** Stands for a value: a name like any other, which no author writes. */
+const UNKNOWN = '\ue000'
+
+/** What a selector with lookups needs, if any name in their places makes it a selector; extensions may think otherwise. */
+function templateNeeds(template: readonly TemplatePart[]): Needs | undefined {
+  try {
+    return needsOf(compileSelector(renderSelector(template, () => UNKNOWN)), UNKNOWN)
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined
+    throw error
+  }
 }
 
 /** A selector, or undefined when the text does not parse. */

@@ -4,8 +4,9 @@
  */
 
 import type { AccessRules } from '../access/access-rules.ts'
-import { type Access, type Decision, type Key, type MatchingRule, resolve } from '../access/decision.ts'
-import { loosePattern, matchesNames, pathNames } from '../access/glob.ts'
+import type { Access } from '../access/decision.ts'
+import { mayMatchNames, pathNames } from '../access/glob.ts'
+import { type Decision, type Key, type MatchingRule, resolve } from '../access/matching.ts'
 import type { RuleSelector } from '../access/rules.ts'
 import type { View } from '../tree/edit/edit.ts'
 import { isElement } from '../tree/nodes.ts'
@@ -73,7 +74,7 @@ function* selectorsOn(rules: AccessRules, path: string): Generator<RuleSelector>
   const names = pathNames(path)
   for (const candidates of rules.candidates('GET', names)) {
     for (const { selector, patterns } of candidates)
-      if (selector && patterns.some(pattern => matchesNames(loosePattern(pattern), names))) yield selector
+      if (selector && patterns.some(pattern => mayMatchNames(pattern, names))) yield selector
   }
 }
 

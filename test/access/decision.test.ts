@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
-import type { Decision } from '../../pipeline/access/decision.ts'
+import type { Decision } from '../../pipeline/access/matching.ts'
 import { principalFromClaims, refusalStatus } from '../../pipeline/access/principal.ts'
 import { access, html, key, keys, type Line, member, NS, rawGroup, rawRule, site, siteOf, user } from './site.ts'
 

@@ -5,7 +5,8 @@ import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
 import { admit, type Outcome, type Question } from '../../pipeline/access/admission.ts'
 import { documentMethods } from '../../pipeline/access/capabilities.ts'
-import { Access, type Key } from '../../pipeline/access/decision.ts'
+import { Access } from '../../pipeline/access/decision.ts'
+import type { Key } from '../../pipeline/access/matching.ts'
 import {
   answer,
   decide,

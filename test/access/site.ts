@@ -1,9 +1,10 @@
 /** Sites for tests of access: rules written as objects or as markup, and requesters. */
 
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
-import { Access, type Key } from '../../pipeline/access/decision.ts'
+import { Access } from '../../pipeline/access/decision.ts'
 import { extractAccess, type RawGroup, type RawRule } from '../../pipeline/access/extract.ts'
 import { type GroupOracle, Membership } from '../../pipeline/access/groups.ts'
+import type { Key } from '../../pipeline/access/matching.ts'
 import type { Principal, RequestFacts } from '../../pipeline/access/principal.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import type { TreeDocument } from '../../pipeline/tree/nodes.ts'

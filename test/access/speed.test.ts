@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
+import type { Key } from '../../pipeline/access/matching.ts'
 import { access, html, key, type Line, NS, rawRule, user } from './site.ts'
 
 /** A site of documents with ten rules each. */
@@ -14,53 +15,65 @@ function siteOf(count: number, line: (i: number) => Line): AccessRules {
   return rules
 }
 
-/** Best time of several runs, in milliseconds. */
-function best(work: () => void, runs = 15): number {
-  const times = Array.from({ length: runs }, () => {
+/** Best time of several runs, in milliseconds; of more of them while other work on the machine spoils them. */
+function best(work: () => void, limit: number, runs = 15): number {
+  let time = Number.POSITIVE_INFINITY
+  for (let run = 0; run < runs || (time >= limit && run < 20 * runs); run++) {
     const start = performance.now()
     work()
-    return performance.now() - start
-  })
-  return Math.min(...times)
+    time = Math.min(time, performance.now() - start)
+  }
+  return time
 }
 
-/** `slow`: every rule has to be compiled for the request. */
-const SHAPES: [name: string, line: (i: number) => Line, slow?: true][] = [
+/** Milliseconds that a site of 10,000 rules may add to a request. */
+const LIMIT = 1
+
+const SHAPES: [name: string, line: (i: number) => Line][] = [
   ['each for its own directory', i => [`u${i}`, 'GET|PUT', i % 2 ? 'Allow' : 'Deny', `/area/${i}/*`]],
   ['all in one directory', i => ['*', 'GET|PUT', i % 2 ? 'Allow' : 'Deny', `/area/page-${i}-*.html`]],
   ['all for every path, other people', i => [`u${i + 100}`, '*', 'Allow', '/*']],
   ['all for every path and everybody', i => ['*', '*', i % 2 ? 'Allow' : 'Deny', '/*']],
   ['with lookups in the resource', i => ['users', 'PUT', 'Allow', `/area/*\${request.headers.x}/${i}*`]],
   ['with lookups in the actor', i => [`team-${i}-\${request.headers.x}`, 'PUT', 'Allow', '/area/*']],
-  ['with lookups in the selector', i => ['users', 'PUT', 'Allow', '/area/*', `#e${i} > \${request.headers.x}`], true],
+  ['each for its own place in an area of users', i => ['users', 'PUT', 'Allow', `/area/\${username}/${i}*`]],
+  ['with lookups in the selector', i => ['users', 'PUT', 'Allow', '/area/*', `#e${i} > \${request.headers.x}`]],
+  ['that deny by lookups in the selector', i => ['users', 'PUT', 'Deny', '/area/*', `.e${i} > \${request.headers.x}`]],
+  ['of one selector with lookups', i => ['users', 'PUT', 'Allow', `/area/${i % 50}*`, `p[data-of="\${username}"]`]],
   ['with selectors', i => ['*', 'PUT', 'Allow', '/*', `#e${i} > li`]],
 ]
 
 describe('cost of decisions', () => {
   const document = html('<ul id="e7"><li></li></ul>')
   const target = key(document, 'li')
-  for (const [name, line, slow] of SHAPES) {
+  for (const [name, line] of SHAPES) {
     for (const count of [10, 1_000, 10_000]) {
-      const limit = (count <= 1_000 ? 3 : 15) * (slow ? 5 : 1)
       it(`${count} rules, ${name}`, function () {
         const rules = siteOf(count, line)
         const principal = user('u5')
-        const decide = () => access(rules, { principal, headers: { x: 'li' } }).permit('PUT', '/area/5/x.html', target)
-        const time = best(decide, slow ? 3 : 15)
-        if (this.test) this.test.title += `: ${(time * 1000).toFixed(0)} µs`
-        expect(time).to.be.below(limit)
+        const asked = (key?: Key) => () =>
+          access(rules, { principal, headers: { x: 'li' } }).permit('PUT', '/area/5/x.html', key)
+        const element = best(asked(target), LIMIT)
+        const whole = best(asked(), LIMIT)
+        if (this.test) this.test.title += `: ${(element * 1000).toFixed(0)} µs, ${(whole * 1000).toFixed(0)} µs`
+        expect(element).to.be.below(LIMIT)
+        expect(whole).to.be.below(LIMIT)
       })
     }
   }
   it('a change of one document among 10,000 rules', function () {
     const rules = siteOf(10_000, i => ['*', 'GET', 'Allow', i % 2 ? '/*' : `/area/${i}/*`])
     const changed = { ns: NS, rules: [rawRule(['*', 'PUT', 'Deny', '/*'])], groups: [] }
-    const time = best(() => rules.withDocument('/d500.html', changed))
+    const time = best(() => rules.withDocument('/d500.html', changed), 10)
     if (this.test) this.test.title += `: ${(time * 1000).toFixed(0)} µs`
     expect(time).to.be.below(10)
   })
   it('building a site of 10,000 rules, a document at a time', function () {
-    const time = best(() => siteOf(10_000, i => ['*|editors', 'GET|PUT', 'Allow', `/area/${i}/*`, `#e${i} > li`]), 3)
+    const time = best(
+      () => siteOf(10_000, i => ['*|editors', 'GET|PUT', 'Allow', `/area/${i}/*`, `#e${i} > li`]),
+      2_000,
+      3,
+    )
     if (this.test) this.test.title += `: ${time.toFixed(0)} ms`
     expect(time).to.be.below(2_000)
   })
