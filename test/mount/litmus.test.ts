@@ -1,30 +1,38 @@
-/** The protocol suite that every WebDAV server is held to, wherever the mount is. */
+/** The protocol suite that every WebDAV server is held to, wherever the mount is and however the site is set. */
 
 import { expect } from 'chai'
 import { litmus, SUITES, type Suite } from '../support/litmus.ts'
-import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts'
+import type { TestServerOptions } from '../support/server.ts'
+import { ADDRESSES, type AddressedMount } from './addresses.ts'
 
-const MOUNTS: [title: string, options: TestServerOptions][] = [
-  ['on a port of its own', {}],
-  ['under a path', { settings: { mount: { path: '/-platform/dav' } } }],
-  ['under a path of several segments', { settings: { mount: { path: '/edit/the/site' } } }],
+const [first] = ADDRESSES
+
+const MOUNTS: [title: string, start: () => Promise<AddressedMount>][] = ADDRESSES.map(({ title, start }) => [
+  title,
+  start,
+])
+const SITES: [title: string, options: TestServerOptions][] = [
   ['that wants parents to exist', { site: { mountStrictParents: true } }],
   ['whose site is open to the public', { site: { defaultGet: 'allow', mountReactions: true } }],
 ]
+if (first) for (const [title, options] of SITES) MOUNTS.push([title, () => first.start(options)])
 
-for (const [title, options] of MOUNTS) {
+for (const [title, start] of MOUNTS) {
   describe(`litmus against a mount ${title}`, () => {
-    let server: TestServer
+    let mount: AddressedMount
     before(async () => {
-      server = await startServer(options)
+      mount = await start()
     })
-    after(() => server.close())
+    after(() => mount.close())
 
     for (const [suite, tests] of Object.entries(SUITES)) {
       it(`DAV-1 passes all ${tests} tests of ${suite}`, async () => {
-        const { mountUrl, user, password } = server
-        const result = await litmus(suite as Suite, { url: `${mountUrl}/`, user, password })
-        expect(result).to.deep.equal({ run: tests, passed: tests, complaints: [] })
+        const { user, password } = mount.server
+        const { run, passed, complaints } = await litmus(suite as Suite, { url: `${mount.url}/`, user, password })
+        // It does not wait for `100 Continue` on TLS.
+        const skipped = complaints.filter(line => /expect100\W+SKIPPED/.test(line) && mount.url.startsWith('https:'))
+        expect(complaints).to.deep.equal(skipped)
+        expect({ run, passed }).to.deep.equal({ run: tests - skipped.length, passed: tests - skipped.length })
       })
     }
   })

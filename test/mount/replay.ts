@@ -78,7 +78,7 @@ export async function play(
   const { address = 'localhost', port } = stage.mount
   const kept = new Map([
     ['here', here],
-    ['origin', `http://${address}:${port}`],
+    ['origin', `${stage.mount.tls ? 'https' : 'http'}://${address}:${port}`],
     ['second', stage.secondAuthorization],
   ])
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name) => kept.get(name) ?? whole)

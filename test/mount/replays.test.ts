@@ -1,7 +1,8 @@
 /** What shipped clients send, replayed against mounts at every kind of address. */
 
 import { expect } from 'chai'
-import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts'
+import type { TestServer } from '../support/server.ts'
+import { ADDRESSES, type AddressedMount } from './addresses.ts'
 import { play, type Stage } from './replay.ts'
 import { REPLAYS } from './replays/all.ts'
 
@@ -12,27 +13,23 @@ const credentials = [
   { user: 'bob', password: 'another one', scope: ['/*'], write: true },
 ]
 
-const MOUNTS: [title: string, options: TestServerOptions][] = [
-  ['on a port of its own', {}],
-  ['under a path', { settings: { mount: { path: '/-platform/dav' } } }],
-]
-
-for (const [title, options] of MOUNTS) {
+for (const { title, start } of ADDRESSES) {
   describe(`Clients of a mount ${title}`, () => {
+    let mount: AddressedMount
     let server: TestServer
     let stage: Stage
     before(async () => {
-      server = await startServer({ ...options, site: { defaultGet: 'allow', credentials } })
-      const { port, pathname } = new URL(server.mountUrl)
+      mount = await start({ site: { defaultGet: 'allow', credentials } })
+      server = mount.server
       stage = {
-        mount: { port: Number(port) },
-        prefix: pathname === '/' ? '' : pathname,
+        mount: mount.place,
+        prefix: mount.prefix,
         authorization: basic('ada', 'pass:word'),
         secondAuthorization: basic('bob', 'another one'),
         visitors: { port: server.port },
       }
     })
-    after(() => server.close())
+    after(() => mount.close())
 
     for (const [i, replay] of REPLAYS.entries()) {
       it(`${replay.client} ${replay.task}`, async () => {
