@@ -22,8 +22,8 @@ export interface Replay {
  *
  * A path that begins with `/` lies in a collection of the replay's own; `~` stands for the mount, `//` for the root of
  * the origin. `visitor GET /x` asks the public surface. In paths, fields and bodies `{T}` stands for what was kept as
- * `T`, `{here}` for the path of the replay's collection, `{origin}` for scheme and host, `{second}` for the credentials
- * of a second author.
+ * `T`, `{here}` for the path of the replay's collection, `{origin}` for scheme and host, `{authority}` for the host alone,
+ * `{second}` for the credentials of a second author.
  */
 export type Step = readonly [request: string, fields: Fields, body: Body, expected: number | Expected]
 
@@ -41,8 +41,12 @@ export interface Expected {
   /** The multistatus has these paths and no others, in any order; slashes at their ends do not count. */
   paths?: readonly string[]
   /** What later steps use. */
-  keep?: Readonly<Record<string, 'token of the body' | 'token of the header' | 'etag' | 'last-modified'>>
+  keep?: Readonly<Record<string, What>>
+  /** What has to be as it was kept. */
+  same?: Readonly<Record<string, What>>
 }
+
+type What = 'token of the body' | 'token of the header' | 'etag' | 'last-modified'
 
 /** Where a replay runs. */
 export interface Stage {
@@ -53,6 +57,8 @@ export interface Stage {
   secondAuthorization: string
   /** The public surface, where there is one: other servers have none. */
   visitors?: Place
+  /** No answer may be chunked or end its connection: some clients are slow with the one, and others lose the other. */
+  strict?: boolean
 }
 
 /** What went wrong in one step; nothing when nothing did. */
@@ -79,6 +85,7 @@ export async function play(
   const kept = new Map([
     ['here', here],
     ['origin', `${stage.mount.tls ? 'https' : 'http'}://${address}:${port}`],
+    ['authority', `${address}:${port}`],
     ['second', stage.secondAuthorization],
   ])
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name) => kept.get(name) ?? whole)
@@ -106,6 +113,9 @@ export async function play(
         const received = await to.ask(method, fill(target) || '/', Object.fromEntries(filled), content)
         const wanted = typeof expected === 'number' ? { status: expected } : expected
         problems.push(...compare(received, wanted, here))
+        if (stage.strict) problems.push(...framing(received))
+        for (const [name, what] of Object.entries(wanted.same ?? {}))
+          if (found(received, what) !== kept.get(name)) problems.push(`${what} is not ${kept.get(name)} any more`)
         for (const [name, what] of Object.entries(wanted.keep ?? {})) kept.set(name, found(received, what) ?? '')
       } catch (error) {
         problems.push(String(error))
@@ -189,6 +199,11 @@ function compare(received: Received, expected: Expected, here: string): string[]
     if (found(received, expected.keep?.[name]) === undefined) problems.push(`no ${expected.keep?.[name]}`)
   if (props ?? paths) problems.push(...compareProperties(received.text, props ?? {}, paths, here))
   return problems
+}
+
+function framing({ headers }: Received): string[] {
+  const chunked = headers['transfer-encoding'] === undefined ? [] : ['is sent in chunks']
+  return headers.connection === 'close' ? [...chunked, 'ends the connection'] : chunked
 }
 
 function compareProperties(

@@ -27,6 +27,7 @@ for (const { title, start } of ADDRESSES) {
         authorization: basic('ada', 'pass:word'),
         secondAuthorization: basic('bob', 'another one'),
         visitors: { port: server.port },
+        strict: true,
       }
     })
     after(() => mount.close())

@@ -152,7 +152,7 @@ export const FINDER: Replay[] = [
           'LOCK /x.html',
           { Depth: '0', Timeout: 'Second-600', If: '(<{T}>)' },
           '',
-          { status: 200, headers: { 'lock-token': null }, keep: { T: 'token of the body' } },
+          { status: 200, body: /Second-600/, headers: { 'lock-token': null }, same: { T: 'token of the body' } },
         ],
       ),
       ['PUT /x.html', { If: '(<{T}>)' }, [page('After')], 204],

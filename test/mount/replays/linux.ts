@@ -24,7 +24,16 @@ export const LINUX: Replay[] = [
         {
           status: 207,
           paths: ['/', '/a.txt'],
-          props: { '/a.txt': { getetag: /^"/, getcontentlength: '1', resourcetype: '' } },
+          props: {
+            '/a.txt': {
+              getetag: /^"/,
+              getcontentlength: '1',
+              creationdate: /Z$/,
+              getlastmodified: /GMT$/,
+              resourcetype: '',
+              [EXECUTABLE]: 404,
+            },
+          },
         },
       ],
       [
@@ -39,7 +48,7 @@ export const LINUX: Replay[] = [
         'new',
         { status: [201, 204], headers: { etag: /^"/ }, keep: { E: 'etag' } },
       ],
-      ['HEAD /new.txt', {}, undefined, { status: 200, headers: { 'content-length': '3' }, keep: { H: 'etag' } }],
+      ['HEAD /new.txt', {}, undefined, { status: 200, headers: { 'content-length': '3' }, same: { E: 'etag' } }],
       [
         'PUT /new.txt',
         { If: '<{origin}{here}/new.txt> (<{T}>)', 'If-Match': '{E}' },
@@ -100,6 +109,39 @@ export const LINUX: Replay[] = [
       ['visitor GET /.page.html.swp', {}, undefined, 404],
       ['PROPFIND /', { Depth: '1' }, FACTS, { status: 207, paths: ['/', '/page.html'] }],
     ],
+  },
+  {
+    client: 'VS Code over davfs2',
+    task: 'saves by truncating first',
+    agent: DAVFS2,
+    before: { '/page.html': page('Before') },
+    steps: [
+      ['GET /page.html', {}, undefined, { status: 200, body: page('Before'), keep: { E: 'etag' } }],
+      [
+        'LOCK /page.html',
+        { Depth: '0', Timeout: 'Second-1800', 'Content-Type': XML },
+        lockinfo('ada'),
+        { status: 200, keep: { T: 'token of the header' } },
+      ],
+      [
+        'PUT /page.html',
+        { If: '<{origin}{here}/page.html> (<{T}>)', 'If-Match': '{E}', 'Content-Length': '0' },
+        '',
+        { status: 204, headers: { etag: /^"/ }, keep: { E: 'etag' } },
+      ],
+      ['HEAD /page.html', {}, undefined, { status: 200, headers: { 'content-length': '0' }, same: { E: 'etag' } }],
+      ['visitor GET /page.html', {}, undefined, { status: 200, body: page('Before') }],
+      [
+        'PUT /page.html',
+        { If: '<{origin}{here}/page.html> (<{T}>)', 'If-Match': '{E}' },
+        page('After'),
+        { status: 204, keep: { E: 'etag' } },
+      ],
+      ['HEAD /page.html', {}, undefined, { status: 200, same: { E: 'etag' } }],
+      ['UNLOCK /page.html', { 'Lock-Token': '<{T}>' }, undefined, 204],
+      ['visitor GET /page.html', {}, undefined, { status: 200, body: page('After') }],
+    ],
+    events: { '/page.html': ['PUT'] },
   },
   {
     client: 'GNOME Files',
