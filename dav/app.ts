@@ -7,7 +7,6 @@ import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/commit.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { decodeTarget } from '../pipeline/http/path.ts'
-import type { BodySource } from '../pipeline/write-document.ts'
 import { ancestor } from './ancestors.ts'
 import { challenge, isOfficeProbe } from './challenge.ts'
 import { copy, move } from './copy-move.ts'
@@ -31,6 +30,7 @@ import { proppatch } from './proppatch.ts'
 import { put } from './put.ts'
 import { query } from './query.ts'
 import { isRawWrite } from './raw-write.ts'
+import { type RepeatParts, type Repeats, repeats } from './repeat.ts'
 import { report } from './report.ts'
 import { unlock } from './unlock.ts'
 
@@ -50,14 +50,12 @@ export interface Finished {
 }
 
 /** What the application needs from the server around it. */
-export interface MountParts {
+export interface MountParts extends RepeatParts {
   /** The mount that answers for a host; undefined when there is none. */
   mountFor: (authority: string) => Promise<Mount | undefined>
   /** Path under which mounts answer, without slash at its end; empty where they have origins of their own. */
   prefix: string
   knowClient: (request: IncomingMessage) => MountClient
-  /** The body of a request, read when a handler asks for it. */
-  bodyOf: (request: IncomingMessage, response: ServerResponse) => BodySource
   /** @throws Fault 413 for a declared length over a cap, in bytes */
   checkLength: (request: IncomingMessage, cap: number) => void
   send: (request: IncomingMessage, response: ServerResponse, answer: Answer) => Promise<void>
@@ -112,8 +110,9 @@ const READS = new Set(['GET', 'HEAD', 'PROPFIND', 'QUERY', 'REPORT'])
  */
 export function mountApp(parts: MountParts): (request: IncomingMessage, response: ServerResponse) => void {
   const app = new Koa<State>()
+  const known = repeats(parts)
   const steps: Step[] = [
-    conclude(parts),
+    conclude(parts, known),
     chooseMount(parts),
     answerPreflight(parts),
     authenticate,
@@ -123,16 +122,25 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
     checkLength(parts),
     knowMethod,
     judgeConditions,
-    dispatch(parts),
+    dispatch(known),
   ]
   for (const step of steps) app.use(step)
   app.on('error', error => parts.failed(error, 'request failed'))
   const application = app.callback()
-  return (request, response) => void application(request, response)
+  return (request, response) => {
+    const started = performance.now()
+    const done = (status: number | undefined) => {
+      if (status === undefined) void application(request, response)
+      else parts.finished({ request, status, milliseconds: performance.now() - started })
+    }
+    const repeated = known.repeat(request, response, parts.knowClient(request))
+    if (repeated instanceof Promise) repeated.then(done, () => done(undefined))
+    else done(repeated)
+  }
 }
 
 /** Runs all other steps, turns what they return or throw into an answer and sends it. */
-function conclude(parts: MountParts): Step {
+function conclude(parts: MountParts, { keep }: Repeats): Step {
   return async (context, next) => {
     const { req: request, res: response, state } = context
     const started = performance.now()
@@ -145,10 +153,11 @@ function conclude(parts: MountParts): Step {
     } catch (error) {
       answer = failure(parts, context, error)
     }
-    const { mount, client } = state
+    const { mount, client, visitor } = state
     const common = parts.commonHeaders(mount?.settings, client.secure)
     answer.headers = { ...common, ...DAV_HEADERS, ...answer.headers }
     if (mount) addCors(request, answer, parts.publicOrigins(mount.settings, client))
+    if (mount && visitor) keep(request, client, mount, visitor, answer)
     if (!response.destroyed) await parts.send(request, response, answer).catch(() => response.destroy())
     parts.finished({ request, status: answer.status, milliseconds: performance.now() - started })
   }
@@ -254,7 +263,7 @@ const judgeConditions: Step = async ({ req, state }, next) => {
   return next()
 }
 
-function dispatch(parts: MountParts): Step {
+function dispatch({ bodyOf }: Repeats): Step {
   return async ({ req, res, state }) => {
     const { mount, path, visitor, client, submitted } = state
     const handler = HANDLERS[req.method ?? '']
@@ -269,7 +278,7 @@ function dispatch(parts: MountParts): Step {
       authorities: authoritiesOf(mount, client, req),
       submitted,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, visitor }),
-      body: parts.bodyOf(req, res),
+      body: bodyOf(req, res),
     }
     if (submitted.size === 0) {
       state.answer = await handler(exchange)

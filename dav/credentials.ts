@@ -12,6 +12,8 @@ import { createScope, type Scope } from './scope.ts'
 export interface Visitor {
   user: string
   scope: Scope
+  /** The same for credentials of one site that get the same answers to all reads. */
+  view: string
 }
 
 /** Credentials as a request brings them. */
@@ -52,6 +54,12 @@ function decode(bytes: Buffer): string {
 
 export interface Gatekeeper {
   /**
+   * The visitor of credentials that were proved a moment ago.
+   *
+   * @param field the `Authorization` field
+   */
+  remembered(field: string | undefined): Visitor | undefined
+  /**
    * @param field the `Authorization` field
    * @param address of the client, for slowing down those who guess
    * @returns undefined without credentials, and for wrong ones
@@ -72,10 +80,11 @@ export function createGatekeeper(
 ): Gatekeeper {
   const check = credentialCheck(credentials)
   const visitors = new Map(
-    credentials.map(credential => [
-      credential,
-      { user: credential.user, scope: createScope(credential.scope, credential.write) },
-    ]),
+    credentials.map((credential, i) => {
+      const scope = createScope(credential.scope, credential.write)
+      const view = scope.whole ? `whole ${scope.write}` : String(i)
+      return [credential, { user: credential.user, scope, view }] as const
+    }),
   )
   // What was brought is a secret, so that only a keyed digest of it is kept. HMAC as an object would cost 40 times as
   // much as two plain digests, on every request.
@@ -107,13 +116,20 @@ export function createGatekeeper(
     return visitor
   }
 
+  function recall(key: string): Visitor | undefined {
+    const verdict = verdicts.get(key)
+    if (verdict && verdict.until > clock()) return verdict.visitor
+    verdicts.delete(key)
+    return undefined
+  }
+
   return {
+    remembered: field => (field === undefined ? undefined : recall(keyed(field))),
     visitor(field, address) {
       if (field === undefined) return undefined
       const key = keyed(field)
-      const verdict = verdicts.get(key)
-      if (verdict && verdict.until > clock()) return verdict.visitor
-      verdicts.delete(key)
+      const known = recall(key)
+      if (known) return known
       const running = checking.get(key)
       if (running) return running
       const brought = readAuthorization(field)

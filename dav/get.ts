@@ -1,6 +1,6 @@
 /** GET and HEAD: stored bytes of files, a listing of collections for browsers (DAV-40, DAV-41). */
 
-import type { Answer } from '../pipeline/answer.ts'
+import type { Answer, Reuse } from '../pipeline/answer.ts'
 import { absent } from '../pipeline/decide.ts'
 import type { Held } from '../pipeline/held.ts'
 import { evaluateRead, preconditionFailed, rangeApplies, readConditions } from '../pipeline/http/conditions.ts'
@@ -58,11 +58,16 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
   headers['Content-Type'] = resource.type
   if (node.keeper === 'draft') return { status: 200, headers, body: '' }
   const held = await holding(exchange, node)
+  // A commit may come in between: everything in an answer is of one version.
+  if (held.resource.version !== resource.version)
+    return fileAnswer(exchange, { ...node, resource: held.resource }, range)
   if (range?.unit === 'bytes' && rangeApplies(header(exchange, 'if-range'), current)) {
     const part = rangeAnswer(held, range.ranges, headers)
     if (part) return part
   }
-  return { status: 200, headers, body: held.bytes ?? fileBody(held) }
+  const { view } = exchange.mount
+  const reuse: Reuse = { holds: () => view.isShown(held) }
+  return { status: 200, headers, body: held.bytes ?? fileBody(held), reuse }
 }
 
 /** The bytes that belong to the node. */

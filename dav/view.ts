@@ -1,8 +1,9 @@
 /**
- * The mount's view of a site: its stored resources, with drafts and helper files laid over them. States of collections
- * are kept in memory and forgotten by the commits that change them.
+ * The mount's view of a site: its stored resources, with drafts and helper files laid over them. States are kept in
+ * memory and forgotten by the commits that change them.
  */
 
+import type { Held } from '../pipeline/held.ts'
 import { addTo, type Property, type Resource, shownSeconds, weight, ZERO } from '../pipeline/resource-tags.ts'
 import type { Site } from '../pipeline/site.ts'
 import { describeChange, type PropertyPatch, writeProperties } from '../pipeline/write-properties.ts'
@@ -26,8 +27,8 @@ export interface Node {
 /** SHA-256 of nothing. */
 const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-/** States of collections kept at most. */
-const MOST_COLLECTIONS = 20_000
+/** States kept at most. */
+const MOST_STATES = 20_000
 
 export function isCollection({ resource }: Pick<Node, 'resource'>): boolean {
   return resource.kind === 'collection'
@@ -37,7 +38,8 @@ export class View {
   readonly #site: Site
   readonly #beside: Beside
   readonly #names: HelperNames
-  readonly #collections = new Map<string, Resource>()
+  /** By path: files as the site has them, collections with the sum of what is shown in them. */
+  readonly #states = new Map<string, Resource>()
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
 
@@ -68,6 +70,18 @@ export class View {
     }
     const collection = await this.#collection(path.endsWith('/') ? path : `${path}/`)
     return collection && { resource: collection, keeper: 'site' }
+  }
+
+  /** Whether this is what stands at its path now; false may also mean that nobody has looked for a while. */
+  isCurrent({ resource, keeper }: Node): boolean {
+    const { path } = resource
+    return keeper === 'site' && this.#states.get(path) === resource && !this.#beside.coverAt(path)
+  }
+
+  /** Whether these bytes are what is shown at their path now. */
+  isShown(held: Held): boolean {
+    const { path } = held.resource
+    return this.#site.held(path) === held && !this.#beside.coverAt(path) && !this.#names.of(path)
   }
 
   /** Members of a collection as they are listed, ascending by name. */
@@ -138,24 +152,32 @@ export class View {
 
   async #siteFile(path: string): Promise<Resource | undefined> {
     if (path.endsWith('/')) return undefined
-    return this.#site.held(path)?.resource ?? this.#site.store.find(path)
+    const known = this.#states.get(path)
+    if (known) return known
+    const seen = this.#seen
+    const stored = this.#site.held(path)?.resource ?? (await this.#site.store.find(path))
+    if (stored && seen === this.#seen) this.#keep(stored)
+    return stored
   }
 
   /** A collection of the site with the sum of what is shown in it. */
   async #collection(path: string): Promise<Resource | undefined> {
-    const known = this.#collections.get(path)
+    const known = this.#states.get(path)
     if (known) return known
     const seen = this.#seen
     const stored = await this.#site.store.find(path)
     if (!stored) return undefined
     const resource = await this.#effective(stored)
-    if (seen !== this.#seen) return resource
-    if (this.#collections.size >= MOST_COLLECTIONS) {
-      const [oldest] = this.#collections.keys()
-      if (oldest !== undefined) this.#collections.delete(oldest)
-    }
-    this.#collections.set(path, resource)
+    if (seen === this.#seen) this.#keep(resource)
     return resource
+  }
+
+  #keep(state: Resource): void {
+    if (this.#states.size >= MOST_STATES) {
+      const [oldest] = this.#states.keys()
+      if (oldest !== undefined) this.#states.delete(oldest)
+    }
+    this.#states.set(state.path, state)
   }
 
   /** A stored resource of the site, of a collection with the lines of drafts and helper files in its sum (DAV-52). */
@@ -180,9 +202,9 @@ export class View {
   #forget(paths: Iterable<string>): void {
     this.#seen++
     for (const path of paths) {
-      for (let parent = path; parent !== ''; parent = parentOf(parent)) this.#collections.delete(parent)
+      for (let parent = path; parent !== ''; parent = parentOf(parent)) this.#states.delete(parent)
       if (!path.endsWith('/')) continue
-      for (const known of [...this.#collections.keys()]) if (known.startsWith(path)) this.#collections.delete(known)
+      for (const known of [...this.#states.keys()]) if (known.startsWith(path)) this.#states.delete(known)
     }
   }
 }

@@ -22,6 +22,7 @@ import { checkDeclaredLength, readBody } from './body.ts'
 import type { KnowClient } from './client.ts'
 import { securityHeaders } from './documents/security-headers.ts'
 import { basisOf, type HostedSite, type Hosting } from './hosting.ts'
+import { sendKept } from './kept-answers.ts'
 import { type Log, logRequest } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { send } from './send.ts'
@@ -67,7 +68,8 @@ export function createMounts(parts: MountsParts): Mounts {
   const { place, hosting, store, log } = parts
   const prefix = 'path' in place ? place.path : ''
   const upkeeps = new Map<Site, Upkeep>()
-  const open = mountOpener(parts, prefix, upkeeps)
+  const mounts = mountOpener(parts, prefix, upkeeps)
+  const { open } = mounts
   let resuming = Promise.resolve()
   let round = Promise.resolve()
   let closed = false
@@ -106,7 +108,7 @@ export function createMounts(parts: MountsParts): Mounts {
   }, UPKEEP_EVERY).unref()
 
   return {
-    handler: mountHandler(parts, prefix, open),
+    handler: mountHandler(parts, prefix, mounts),
     resume() {
       resuming = openAll().catch(error => log.error({ err: error }, 'mounts could not be opened'))
     },
@@ -120,19 +122,22 @@ export function createMounts(parts: MountsParts): Mounts {
   }
 }
 
-function mountHandler(
-  parts: MountsParts,
-  prefix: string,
-  open: (hosted: HostedSite) => Promise<Mount>,
-): RequestListener {
+function mountHandler(parts: MountsParts, prefix: string, { open, opened }: MountOpener): RequestListener {
   const { place, hosting, store, log, metrics, limits } = parts
+  const hostFor = (authority: string) => ('host' in place ? parts.table.mountSiteFor(authority)?.host : authority)
   return mountApp({
     prefix,
     async mountFor(authority) {
-      const host = 'host' in place ? parts.table.mountSiteFor(authority)?.host : authority
+      const host = hostFor(authority)
       const hosted = host === undefined ? undefined : await hosting.open(host)
       return hosted && open(hosted)
     },
+    openMount(authority) {
+      const host = hostFor(authority)
+      const hosted = host === undefined ? undefined : hosting.opened(host)
+      return hosted && opened(hosted.site)
+    },
+    sendKept,
     knowClient: parts.knowClient,
     bodyOf: (request, response) => ({
       bytes: cap => readBody(request, response, cap, limits.bodyIdle),
@@ -154,14 +159,17 @@ function mountHandler(
   })
 }
 
-/** Opens the mount of a site when the first request comes. */
-function mountOpener(
-  parts: MountsParts,
-  prefix: string,
-  upkeeps: Map<Site, Upkeep>,
-): (hosted: HostedSite) => Promise<Mount> {
+interface MountOpener {
+  /** Opens the mount of a site when the first request comes. */
+  open(hosted: HostedSite): Promise<Mount>
+  /** The mount of a site, if it is open already. */
+  opened(site: Site): Mount | undefined
+}
+
+function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upkeep>): MountOpener {
   const { store, leases, cache, locks, log, coherence } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
+  const ready = new WeakMap<Site, Mount>()
   const attempts = createAttempts()
   const fileBody = (file: string): BodySource => ({
     bytes: () => Promise.reject(new Error('A file on disk is no body to be held in memory')),
@@ -183,16 +191,20 @@ function mountOpener(
     const scratch = await (coherence ? coherence.open(name, openScratch) : openScratch())
     const mount = await openMount({ site, scratch, settings, locks, attempts, fileBody, prefix })
     upkeeps.set(site, createUpkeep(mount))
+    ready.set(site, mount)
     return mount
   }
 
-  return hosted => {
-    const known = mounts.get(hosted.site)
-    if (known) return known
-    const opening = start(hosted)
-    mounts.set(hosted.site, opening)
-    opening.catch(() => mounts.delete(hosted.site))
-    return opening
+  return {
+    open(hosted) {
+      const known = mounts.get(hosted.site)
+      if (known) return known
+      const opening = start(hosted)
+      mounts.set(hosted.site, opening)
+      opening.catch(() => mounts.delete(hosted.site))
+      return opening
+    },
+    opened: site => ready.get(site),
   }
 }
 
