@@ -18,7 +18,7 @@ import { ZERO } from './store/tags.ts'
 import { decode } from './tree/document.ts'
 import { commitJudged, type Judged, modelState } from './write-check.ts'
 import { bytesOf } from './write-document.ts'
-import { deleteEvent, putEvent } from './write-events.ts'
+import { deleteEvent, putEvent, treeEvents } from './write-events.ts'
 
 /**
  * Makes an empty collection.
@@ -82,8 +82,6 @@ export async function removeTree(site: Site, { path, cause, check, raw }: TreeRe
       const collection = await site.store.find(path)
       if (!collection) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
       await check?.()
-      const events: EventDraft[] = []
-      for await (const file of site.store.walk(path)) events.push(deleteEvent(site, file.path, cause))
       const model = modelState(site, { raw })
       const follows = await consequencesOfLoss(site, model, collection)
       const result = await commitJudged(
@@ -91,8 +89,11 @@ export async function removeTree(site: Site, { path, cause, check, raw }: TreeRe
         model,
         follows,
         {
-          changes: [{ op: 'delete', path, expect: stateOf(collection) }, ...follows.changes],
-          events: [...events, ...follows.events],
+          changes: [
+            { op: 'delete', path, expect: stateOf(collection), tell: treeEvents(site, cause) },
+            ...follows.changes,
+          ],
+          events: [...follows.events],
           ...raisedBy(site, [path], follows.rulesTouched),
         },
         [...follows.settled],
@@ -141,7 +142,7 @@ export async function transferTree(
           'Something is stored at the destination, and it may not be replaced.',
         )
       const { changes, settles } = await changesOf(site, transfer, source, replaced)
-      const events = await eventsOf(site, transfer, source, replaced)
+      const events = await fileEvents(site, transfer, source, replaced)
       const model = modelState(site, transfer)
       const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settles[0]?.settle?.() })
       const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
@@ -190,15 +191,17 @@ function settled(result: CommitResult): (CommitResult & { ok: true }) | undefine
 
 async function changesOf(
   site: Site,
-  { op, from, to, deep }: Transfer,
+  { op, from, to, deep, cause }: Transfer,
   source: Resource,
   replaced: Resource | undefined,
 ): Promise<{ changes: Change[]; settles: Settled[] }> {
   const changes: Change[] = []
   const sameForm = replaced?.path === to
-  if (replaced && !sameForm) changes.push({ op: 'delete', path: replaced.path, expect: stateOf(replaced) })
+  const ofTrees = source.kind === 'collection' || replaced?.kind === 'collection'
+  const tell = ofTrees ? { tell: treeEvents(site, cause) } : {}
+  if (replaced && !sameForm) changes.push({ op: 'delete', path: replaced.path, expect: stateOf(replaced), ...tell })
   const expectTo: Expectation = replaced && sameForm ? stateOf(replaced) : 'absent'
-  const common = { from, to, expect: stateOf(source), expectTo }
+  const common = { from, to, expect: stateOf(source), expectTo, ...tell }
   const { settles, retyped } = await retype(site, source, to)
   changes.push(op === 'move' ? { op, ...common, ...retyped } : { op, deep, ...common, ...retyped })
   return { changes, settles }
@@ -220,28 +223,20 @@ async function retype(site: Site, source: Resource, to: string) {
   return { settles, retyped: { type, kind: 'document' as const, ...derived } }
 }
 
-/** One event for every file: DELETE where it is gone, PUT where it came or was replaced (EVT-28). */
-async function eventsOf(
+/** Events of the files that a transfer names: DELETE where one is gone, PUT where one came or was replaced (EVT-28). */
+async function fileEvents(
   site: Site,
-  { op, from, to, deep, cause }: Transfer,
+  { op, from, to, cause }: Transfer,
   source: Resource,
   replaced: Resource | undefined,
 ): Promise<EventDraft[]> {
-  const gone: string[] = []
-  const puts: EventDraft[] = []
-  const arrived = new Set<string>()
-  const add = async (file: Resource) => {
-    const path = to + file.path.slice(from.length)
-    arrived.add(path)
-    if (op === 'move') gone.push(file.path)
-    puts.push(putEvent(site, path, file.digest, await textOf(site, file, path), cause))
-  }
-  if (source.kind !== 'collection') await add(source)
-  else if (deep || op === 'move') for await (const file of site.store.walk(from)) await add(file)
-  if (replaced?.kind === 'collection') for await (const file of site.store.walk(replaced.path)) gone.push(file.path)
-  else if (replaced) gone.push(replaced.path)
-  const removals = gone.filter(path => !arrived.has(path)).map(path => deleteEvent(site, path, cause))
-  return [...removals, ...puts]
+  const isFile = source.kind !== 'collection'
+  const events: EventDraft[] = []
+  if (isFile && op === 'move') events.push(deleteEvent(site, from, cause))
+  if (replaced && replaced.kind !== 'collection' && replaced.path !== to)
+    events.push(deleteEvent(site, replaced.path, cause))
+  if (isFile) events.push(putEvent(site, to, source.digest, await textOf(site, source, to), cause))
+  return events
 }
 
 /** Documents travel in their events (EVT-25). */

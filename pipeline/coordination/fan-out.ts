@@ -52,8 +52,9 @@ export interface FanOut {
    * back, so that they cannot overtake these.
    *
    * @param drafts the commit's events, in its order
+   * @param trees collections about whose files the store drafts events by itself; whoever watches one of them reads on
    */
-  begin(site: string, drafts: readonly EventDraft[]): Publication
+  begin(site: string, drafts: readonly EventDraft[], trees?: readonly string[]): Publication
   /**
    * Has a watcher told of every event of a path that is published from now on.
    *

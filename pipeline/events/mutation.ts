@@ -23,7 +23,7 @@ export interface Mutation {
 }
 
 /** Whole documents up to this size travel in their event (EVT-25); bytes. */
-const LARGEST_WHOLE_BODY = 64 * 1024
+export const LARGEST_WHOLE_BODY = 64 * 1024
 
 /** The body of a whole-document event: documents that are small enough, nothing for others (EVT-25). */
 export function wholeBody(text: string | undefined): string {

@@ -105,7 +105,7 @@ export type Change =
       entries?: readonly Entry[]
     }
   /** A file, or a collection with everything below it. */
-  | { op: 'delete'; path: string; expect?: Expectation }
+  | { op: 'delete'; path: string; expect?: Expectation; tell?: TreeEvents }
   /** An empty collection; its parent must exist (other changes create missing parents). */
   | { op: 'collection'; path: string }
   /** Content, times, type, derived data and properties go along; whatever stood at `to` is removed first. */
@@ -120,6 +120,7 @@ export type Change =
       derived?: Record<string, string>
       /** Taken only with `derived`. */
       entries?: readonly Entry[]
+      tell?: TreeEvents
     }
   /** Content, type, derived data and properties are copied; `deep` takes the members of a collection along. */
   | {
@@ -134,6 +135,7 @@ export type Change =
       derived?: Record<string, string>
       /** Taken only with `derived`. */
       entries?: readonly Entry[]
+      tell?: TreeEvents
     }
   /** Rewrites the named derived data; bytes and version stay. */
   | { op: 'derive'; path: string; expect?: Expectation; derived: Record<string, string> }
@@ -157,6 +159,20 @@ export interface EventDraft {
   token?: string
   /** What delivery needs to decide who may see it (EVT-67), as JSON. */
   facts?: string
+}
+
+/**
+ * Events that the store drafts by itself when a collection is deleted, moved or copied: one for every file in it, `gone`
+ * where it was and `come` where it is then. They come before the drafts of the commit. Paths stand in them with `&` and
+ * `<` escaped.
+ */
+export interface TreeEvents {
+  /** Payload before and after the path. */
+  gone: Pick<EventDraft, 'session' | 'token'> & { around: readonly [string, string] }
+  /** Payload before, between and after the content tag without its quotes, the path, and the text of a document. */
+  come: Pick<EventDraft, 'session' | 'token'> & { around: readonly [string, string, string, string] }
+  /** Bytes; documents with a longer text come without it. */
+  largestBody: number
 }
 
 export interface StoredEvent extends EventDraft {

@@ -14,13 +14,16 @@ function sha256(text: string): string {
   return hash('sha256', text)
 }
 
+/** Digits of a content tag; litmus cuts off longer ones. */
+export const TAG_DIGITS = 48
+
 /**
  * Entity tag of stored bytes, the same on the mount and on the public surface.
  * @param digest SHA-256 of the bytes, 64 hex digits
- * @returns the tag with its quotes; 48 digits, since litmus cuts off longer ones
+ * @returns the tag with its quotes
  */
 export function contentTag(digest: string): string {
-  return `"${digest.slice(0, 48)}"`
+  return `"${digest.slice(0, TAG_DIGITS)}"`
 }
 
 /** The time a mount shows as `getlastmodified`, unix seconds: what a client set, else that of the commit (DAV-36). */

@@ -86,6 +86,54 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
     expect(watcher.events[0]?.id).to.match(/^[0-9]+-[0-9]+$/)
   })
 
+  /** Moves a tree with one file in it, about which the store tells by itself; it is settled by the test. */
+  async function moveTree({ fanOut, store }: OpenedFanOut, from: string, to: string) {
+    const publication = fanOut.begin(SITE, [], [from, to])
+    const tell = { gone: { around: ['gone ', ''] }, come: { around: ['', ' come ', '', ''] }, largestBody: 0 } as const
+    const result = await store.site(SITE).commit({ changes: [{ op: 'move', from, to, tell }] })
+    if (!result.ok) throw new Error('the commit was refused')
+    return { publication, result }
+  }
+
+  it('EVT-28 EVT-35 who watches a file of a moved tree hears of it, or reads on from the last event', async () => {
+    const made = await opened()
+    const bytes = Buffer.from('x')
+    const file = { op: 'put', path: '/t/d.html', kind: 'document', type: 'text/html', content: { bytes } } as const
+    await made.store.site(SITE).commit({ changes: [file] })
+    const watchers = { before: recorder(), meanwhile: recorder(), outside: recorder() }
+    made.fanOut.watch(SITE, '/t/d.html', watchers.before)
+    made.fanOut.watch(SITE, '/td.html', watchers.outside)
+    await made.arrived()
+    const { publication, result } = await moveTree(made, '/t/', '/u/')
+    made.fanOut.watch(SITE, '/u/d.html', watchers.meanwhile)
+    const { after } = await made.fanOut.resume(SITE, '/u/d.html', undefined)
+    // What comes later must not overtake it.
+    const later = await commit(made, drafts('later', '/t/d.html'))
+    await later.publication.settle(later.result)
+    expect(watchers.before.events.length).to.equal(0)
+    await publication.settle(result)
+    await made.arrived()
+    const heard = async (watcher: Recorder, path: string, place?: string) =>
+      watcher.interruptions > 0
+        ? (await made.fanOut.read(SITE, path, place, 10))?.map(({ payload }) => payload)
+        : payloads(watcher.events)
+    expect(await heard(watchers.before, '/t/d.html')).to.deep.equal(['gone /t/d.html', 'later'])
+    expect(await made.fanOut.read(SITE, '/u/d.html', after, 10)).to.deep.equal([])
+    expect([watchers.outside.events.length, watchers.outside.interruptions]).to.deep.equal([0, 0])
+  })
+
+  it('EVT-28 of a tree whose commit is refused nobody hears', async () => {
+    const made = await opened()
+    const watcher = recorder()
+    made.fanOut.watch(SITE, '/t/d.html', watcher)
+    await made.arrived()
+    await made.fanOut.begin(SITE, [], ['/t/']).settle('refused')
+    await publish(made, drafts('next', '/t/d.html'))
+    await made.arrived()
+    expect(payloads(watcher.events)).to.deep.equal(['next'])
+    expect(watcher.interruptions).to.equal(0)
+  })
+
   it('several watchers of one path get the very same event, and none after they stopped', async () => {
     const made = await opened()
     const [first, second] = [recorder(), recorder()]

@@ -23,6 +23,8 @@ const NOTHING: Publication = { settle: () => SETTLED }
 export function localFanOut({ store, failed = () => undefined }: LocalFanOutOptions): FanOut {
   const watchers = new Map<string, Set<Watcher>>()
   const lanes = new Map<string, Lane>()
+  /** Trees whose files' events are on their way, with the lanes that each has entered. */
+  const underWay = new Set<{ trees: readonly string[]; entered: Set<string> }>()
 
   function guarded(tell: () => void): void {
     try {
@@ -53,11 +55,36 @@ export function localFanOut({ store, failed = () => undefined }: LocalFanOutOpti
     }
   }
 
-  function publication(site: string, drafts: readonly EventDraft[]): Publication {
-    const keys = new Set(drafts.map(({ path }) => keyOf(site, path)))
-    for (const key of keys) enter(key)
+  /** Whoever watches a file of these trees is to read on when the commit is done, whenever watching began. */
+  function followTrees(site: string, trees: readonly string[]): { settle(outcome: Outcome): void } {
+    const following = { trees: trees.map(tree => keyOf(site, tree)), entered: new Set<string>() }
+    underWay.add(following)
+    for (const key of watchers.keys()) join(following, key)
     return {
       settle(outcome) {
+        underWay.delete(following)
+        for (const key of following.entered) {
+          const lane = lanes.get(key)
+          if (lane && outcome !== 'refused') lane.interrupted = true
+          leave(key)
+        }
+      },
+    }
+  }
+
+  function join({ trees, entered }: { trees: readonly string[]; entered: Set<string> }, key: string): void {
+    if (entered.has(key) || !trees.some(tree => key.startsWith(tree))) return
+    entered.add(key)
+    enter(key)
+  }
+
+  function publication(site: string, drafts: readonly EventDraft[], trees: readonly string[]): Publication {
+    const keys = new Set(drafts.map(({ path }) => keyOf(site, path)))
+    for (const key of keys) enter(key)
+    const followed = trees.length > 0 ? followTrees(site, trees) : undefined
+    return {
+      settle(outcome) {
+        followed?.settle(outcome)
         for (const [key, event] of arrivals(site, drafts, outcome)) {
           if (watchers.has(key)) lanes.get(key)?.waiting.push(event)
         }
@@ -72,11 +99,15 @@ export function localFanOut({ store, failed = () => undefined }: LocalFanOutOpti
   }
 
   return {
-    begin: (site, drafts) => (drafts.length === 0 ? NOTHING : publication(site, drafts)),
+    begin: (site, drafts, trees = []) =>
+      drafts.length + trees.length === 0 ? NOTHING : publication(site, drafts, trees),
     watch(site, path, watcher) {
       const key = keyOf(site, path)
       let told = watchers.get(key)
-      if (!told) watchers.set(key, (told = new Set()))
+      if (!told) {
+        watchers.set(key, (told = new Set()))
+        for (const following of underWay) join(following, key)
+      }
       told.add(watcher)
       return () => {
         told.delete(watcher)

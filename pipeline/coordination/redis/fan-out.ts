@@ -126,9 +126,16 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
   }
 
   return {
-    begin(site, drafts): Publication {
+    begin(site, drafts, trees = []): Publication {
       const paths = new Set(drafts.map(({ path }) => path))
-      return { settle: outcome => (paths.size === 0 ? Promise.resolve() : settle(site, paths, outcome)) }
+      if (paths.size + trees.length === 0) return { settle: () => Promise.resolve() }
+      return {
+        settle: outcome => {
+          for (const lane of trees.length === 0 ? [] : lanes.values())
+            if (lane.site === site && trees.some(tree => isBelow(lane.path, tree))) paths.add(lane.path)
+          return settle(site, paths, outcome)
+        },
+      }
     },
     watch(site, path, watcher) {
       const key = keyOf(site, path)

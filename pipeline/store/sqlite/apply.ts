@@ -22,6 +22,7 @@ import { copy, move } from './relocate.ts'
 import { kindNumber, pathOf, type ResourceRow } from './rows.ts'
 import { removeMembers } from './subtree.ts'
 import { gain, markMembership, share } from './sums.ts'
+import { tellGone } from './tree-events.ts'
 
 /** Applies one change. @throws Refusal when it cannot be done */
 export function applyChange(draft: Draft, change: PackedChange): void {
@@ -103,6 +104,7 @@ function remove(draft: Draft, change: ChangeOf<'delete'>): void {
   if (!meets(change.expect, fits ? row : undefined)) refuse('version', change.path, row)
   if (row === undefined) refuse('missing', change.path)
   if (!fits) refuse('kind', change.path, row)
+  if (change.tell !== undefined && row.kind === 0) tellGone(draft, change.path, change.tell)
   if (row.folder !== '') removeRow(draft, row)
   else {
     // The root itself stays, empty.

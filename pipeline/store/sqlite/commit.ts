@@ -4,11 +4,20 @@ import { namesCollection } from '../paths.ts'
 import type { CommitResult, EventDraft } from '../store.ts'
 import { applyChange } from './apply.ts'
 import { adoptFile } from './blobs.ts'
-import { type Draft, forget, keep, Refusal, resourceAt, type SiteState, settle, type Transaction } from './draft.ts'
+import {
+  type Draft,
+  forget,
+  keep,
+  Refusal,
+  resourceAt,
+  type SiteState,
+  settle,
+  startEventIds,
+  type Transaction,
+} from './draft.ts'
 import { requireGuards } from './entries.ts'
 import type { Job, PackedChange } from './jobs.ts'
 import { addCollection } from './placing.ts'
-import type { EventLimits } from './retention.ts'
 
 type CommitJob = Extract<Job, { task: 'commit' }>
 
@@ -42,6 +51,7 @@ function startDraft(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer
     before: undefined,
     ms: site.ms,
     seq: site.seq,
+    limits: job.eventLimits,
     adoptions: [],
     consumed: [],
   }
@@ -55,16 +65,9 @@ function requireCounters(draft: Draft, required: Record<string, number>): void {
   }
 }
 
-/** Next event id of the site: the timestamp never falls, the counter rises within one timestamp (EVT-45). */
-function nextEventId(draft: Draft): string {
-  draft.seq = draft.at > draft.ms ? 0 : draft.seq + 1
-  draft.ms = Math.max(draft.at, draft.ms)
-  return `${draft.ms}-${draft.seq}`
-}
-
-function addEvent(draft: Draft, event: EventDraft, limits: EventLimits | undefined): string {
+function addEvent(draft: Draft, event: EventDraft): string {
   const { path, payload, session = null, token = null, facts = null } = event
-  const id = nextEventId(draft)
+  draft.seq = startEventIds(draft)
   const bytes = Buffer.byteLength(payload)
   draft.statements.addEvent.run(
     draft.site.id,
@@ -78,8 +81,8 @@ function addEvent(draft: Draft, event: EventDraft, limits: EventLimits | undefin
     facts,
     bytes,
   )
-  draft.transaction.writer.grew(draft.site.id, path, bytes, limits)
-  return id
+  draft.transaction.writer.grew(draft.site.id, path, bytes, draft.limits)
+  return `${draft.ms}-${draft.seq}`
 }
 
 /** Paths whose new state belongs into the answer. */
@@ -96,7 +99,7 @@ function adopt({ adoptions, consumed, transaction }: Draft): void {
   leftovers.push(...consumed)
 }
 
-function carryOut(draft: Draft, { commit, eventLimits }: CommitJob): CommitResult {
+function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
   if (draft.founded) addCollection(draft, '/')
   if (commit.requires !== undefined) requireCounters(draft, commit.requires)
   for (const change of commit.changes) applyChange(draft, change)
@@ -105,7 +108,7 @@ function carryOut(draft: Draft, { commit, eventLimits }: CommitJob): CommitResul
   for (const name of commit.raises ?? []) {
     counters[name] = draft.statements.raise.get(draft.site.id, name)?.value ?? 0
   }
-  const events = (commit.events ?? []).map(event => addEvent(draft, event, eventLimits))
+  const events = (commit.events ?? []).map(event => addEvent(draft, event))
   const named = commit.changes.flatMap(namedBy)
   if (named.some(namesCollection)) settle(draft)
   const resources = new Map(named.map(path => [path, resourceAt(draft, path)]))

@@ -2,7 +2,7 @@
  * The one place that knows the SQLite binding: `node:sqlite` here, another synchronous one behind the same few functions.
  */
 
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 
 /** What a column holds or a parameter takes. Integers stay below 2^53. */
 export type Value = null | number | string | Uint8Array
@@ -20,6 +20,8 @@ export interface Database {
   /** The same with rows as arrays, which are made in two thirds of the time: for long listings. */
   prepareTuples<Tuple extends readonly Value[]>(sql: string): Statement<Tuple>
   exec(sql: string): void
+  /** Makes a function that statements may call; its result depends on its arguments alone. */
+  define(name: string, call: (...values: Value[]) => Value): void
   /** False again when SQLite itself rolled back, as it does when a disk is full. */
   inTransaction(): boolean
   close(): void
@@ -44,6 +46,8 @@ export function openDatabase(file: string, options: { readOnly?: boolean; wait: 
     prepare: sql => prepare(sql, false),
     prepareTuples: sql => prepare(sql, true),
     exec: sql => database.exec(sql),
+    define: (name, call) =>
+      database.function(name, { deterministic: true, varargs: true }, call as (...values: SQLOutputValue[]) => Value),
     inTransaction: () => database.isTransaction,
     close: () => database.close(),
   }

@@ -11,6 +11,7 @@ import type { EventLimits } from './retention.ts'
 import { pathOf, type ResourceRow, resourceOf } from './rows.ts'
 import type { Statements } from './statements.ts'
 import { flushSums, mergeSums, type Sums } from './sums.ts'
+import type { TreeEventStatements } from './tree-events.ts'
 
 /** What lives as long as the writer does. */
 export interface WriterState {
@@ -18,6 +19,8 @@ export interface WriterState {
   statements: Statements
   /** Compiled on first use: they take a deep copy apart. */
   copies: ReturnType<Database['prepare']>[] | undefined
+  /** The same for events of whole trees. */
+  treeEvents: TreeEventStatements | undefined
   folder: string
   /** Told about every event, so that those beyond the limits of a path are removed in time. */
   grew(site: number, path: string, bytes: number, limits?: EventLimits): void
@@ -68,6 +71,8 @@ export interface Draft {
   before: { sums: Sums; known: Set<string> } | undefined
   ms: number
   seq: number
+  /** How many events are kept of a path. */
+  limits: EventLimits | undefined
   /** Staged files that become blobs when everything else has succeeded. */
   adoptions: { file: string; digest: string; size: number }[]
   /** All staged files of the commit; what is left of them is removed when it is on disk. */
@@ -111,6 +116,16 @@ export function nextId(draft: Draft, count = 1): number {
   const id = transaction.lastId + 1
   transaction.lastId += count
   return id
+}
+
+/**
+ * The counter of the next event's id: the timestamp never falls, the counter rises within one timestamp (EVT-45). Whoever
+ * takes counters notes the last of them in the draft.
+ */
+export function startEventIds(draft: Draft): number {
+  const first = draft.at > draft.ms ? 0 : draft.seq + 1
+  draft.ms = Math.max(draft.at, draft.ms)
+  return first
 }
 
 /**

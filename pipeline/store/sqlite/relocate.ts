@@ -8,6 +8,7 @@ import type { ChangeOf } from './jobs.ts'
 import { exchange, insert, lastSeenWithin, meets, removeRow, requireParent, seconds, shownSecond } from './placing.ts'
 import { kindNumber, pathOf, type ResourceRow } from './rows.ts'
 import { copyMembers, moveMembers, newestWithin } from './subtree.ts'
+import { tellCome, tellGone } from './tree-events.ts'
 
 /** Checks both ends of a move or copy and takes away what stood at its destination. */
 function prepare(draft: Draft, change: ChangeOf<'move'> | ChangeOf<'copy'>) {
@@ -26,9 +27,16 @@ function prepare(draft: Draft, change: ChangeOf<'move'> | ChangeOf<'copy'>) {
     // What stands there is removed first; were the source inside it, nothing would be left to put there.
     if (replaced.kind === 0 && change.from.startsWith(path)) refuse('kind', change.to, replaced)
     seen = Math.max(seen, replaced.modified, replaced.kind === 0 ? newestWithin(draft, path) : -1)
+    if (change.tell !== undefined && replaced.kind === 0)
+      tellGone(draft, path, change.tell, source.kind === 0 && brings(change) ? change.from : undefined)
     removeRow(draft, replaced)
   }
   return { source, replaced, seen }
+}
+
+/** Whether the members of a collection go along. */
+function brings(change: ChangeOf<'move'> | ChangeOf<'copy'>): boolean {
+  return change.op === 'move' || change.deep
 }
 
 /** Whether date conditions about the file that stood at the destination hold for the new one as well (DAV-41). */
@@ -43,6 +51,8 @@ export function move(draft: Draft, change: ChangeOf<'move'>): void {
   const { statements, site, version, at } = draft
   const { source, replaced, seen } = prepare(draft, change)
   const { folder, name } = placeOf(change.to)
+  const tell = source.kind === 0 ? change.tell : undefined
+  if (tell !== undefined) tellGone(draft, change.from, tell)
   const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
   // Times go along, unless that would turn back the time of the destination in the eyes of caches.
   const modified = source.kind !== 0 && source.modified <= seen ? Math.max(at, seen) : source.modified
@@ -80,6 +90,7 @@ export function move(draft: Draft, change: ChangeOf<'move'>): void {
   }
   exchange(draft, source.folder, source, undefined)
   exchange(draft, folder, undefined, row)
+  if (tell !== undefined) tellCome(draft, change.to, tell)
 }
 
 /** Content, type, derived data and properties are copied; times begin anew. @throws Refusal */
@@ -122,4 +133,5 @@ export function copy(draft: Draft, change: ChangeOf<'copy'>): void {
   }
   if (source.kind === 0 && change.deep) row.members = copyMembers(draft, change.from, change.to, modified, sameSecond)
   exchange(draft, folder, undefined, row)
+  if (source.kind === 0 && change.tell !== undefined) tellCome(draft, change.to, change.tell)
 }

@@ -1,5 +1,6 @@
 /** Forgetting events: by age, and by number and size per path (EVT-46). What was dropped last is remembered for a day. */
 
+import { endOf, namesCollection } from '../paths.ts'
 import type { Database } from './database.ts'
 
 /** Milliseconds that the last dropped id of a path is kept (EVT-49). */
@@ -15,6 +16,9 @@ const MOST: EventLimits = { events: 10_000, bytes: 16 * 1024 * 1024 }
 
 /** A path is looked at whenever it gained this part of its limits, and loses it where it exceeds them. */
 const SLACK = 0.1
+
+/** Part of its limits that a path keeps when it loses events. */
+const ROOM = 1 - SLACK
 
 /** Events removed in one go, so that commits never wait long for it. */
 const AT_ONCE = 1000
@@ -32,7 +36,10 @@ interface EventKey {
 
 /** Runs inside a write transaction that its caller opens and ends. */
 export interface Retention {
-  /** Notes that a path gained an event; the limits are 10,000 events and 16 MiB if not given (EVT-46). */
+  /**
+   * Notes that a path gained an event; the limits are 10,000 events and 16 MiB if not given (EVT-46). The path of a
+   * collection stands for every file in it.
+   */
   grew(site: number, path: string, bytes: number, limits?: EventLimits): void
   /** True when so much was added, to a path or in all, that `trim` should run soon. */
   overdue(): boolean
@@ -62,6 +69,9 @@ export function prepareRetention(database: Database, retention: number): Retenti
   )
   const removeOfPath = database.prepare('DELETE FROM event WHERE site = ?1 AND path = ?2 AND (ms, seq) <= (?3, ?4)')
   const forget = database.prepare('DELETE FROM dropped WHERE ms < ?')
+  const beyondBelow = database.prepare<{ path: string }>(
+    'SELECT path FROM event WHERE site = ? AND path >= ? AND path < ? GROUP BY path HAVING count(*) > ? OR sum(bytes) > ?',
+  )
 
   /** Bytes and events gained since a path was last looked at. */
   const growth = new Map<string, { site: number; path: string; events: number; bytes: number; most: EventLimits }>()
@@ -69,23 +79,30 @@ export function prepareRetention(database: Database, retention: number): Retenti
   let added = 0
   let site = 0
 
-  /** Removes the oldest events of a path until a tenth of its limits is free. */
+  /** Looks at a path that has grown, or at all files of a collection. */
   function limit(key: string): void {
     const found = growth.get(key)
     growth.delete(key)
     grown.delete(key)
     if (found === undefined) return
+    const { site: ofSite, path, most } = found
+    if (!namesCollection(path)) limitPath(ofSite, path, most)
+    else
+      for (const file of beyondBelow.all(ofSite, path, endOf(path), most.events * ROOM, most.bytes * ROOM))
+        limitPath(ofSite, file.path, most)
+  }
+
+  /** Removes the oldest events of a path until a tenth of its limits is free. */
+  function limitPath(ofSite: number, path: string, most: EventLimits): void {
     let events = 0
     let bytes = 0
-    for (const event of ofPath.all(found.site, found.path)) {
+    for (const event of ofPath.all(ofSite, path)) {
       events++
       bytes += event.bytes
       // The newest is kept whatever its size.
-      const { most } = found
-      const share = 1 - SLACK
-      if (events === 1 || (events <= most.events * share && bytes <= most.bytes * share)) continue
-      drop.run(found.site, found.path, event.ms, event.seq)
-      removeOfPath.run(found.site, found.path, event.ms, event.seq)
+      if (events === 1 || (events <= most.events * ROOM && bytes <= most.bytes * ROOM)) continue
+      drop.run(ofSite, path, event.ms, event.seq)
+      removeOfPath.run(ofSite, path, event.ms, event.seq)
       return
     }
   }

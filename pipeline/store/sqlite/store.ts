@@ -94,7 +94,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     const cargo: Cargo[] = []
     const changes = commit.changes.map(change => packChange(change, cargo))
     const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
-    const eventLimits = commit.events && options.eventLimits?.(site)
+    const eventLimits = options.eventLimits?.(site)
     const order: Order = {
       task: 'commit',
       at: clock(),

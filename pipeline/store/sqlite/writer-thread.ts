@@ -36,6 +36,7 @@ const writer: WriterState = {
   database,
   statements: prepareStatements(database),
   copies: undefined,
+  treeEvents: undefined,
   folder,
   grew: retention.grew,
   logCommit: origin === undefined ? undefined : prepareLogging(database, origin),

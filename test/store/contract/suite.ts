@@ -8,6 +8,7 @@ import { describeReading } from './reading.ts'
 import { describeStaging } from './staging.ts'
 import { describeSums } from './sums.ts'
 import { describeTransfers } from './transfers.ts'
+import { describeTreeEvents } from './tree-events.ts'
 
 /** The contract of `pipeline/store/store.ts` as tests, for every implementation. */
 export function describeStore(name: string, open: Open): void {
@@ -17,6 +18,7 @@ export function describeStore(name: string, open: Open): void {
     describe('reading', () => describeReading(open))
     describe('entries', () => describeEntries(open))
     describe('events', () => describeEvents(open))
+    describe('events of trees', () => describeTreeEvents(open))
     describe('concurrency', () => describeConcurrency(open))
     describe('sums of collections', () => describeSums(open))
     describe('notes', () => describeNotes(open))

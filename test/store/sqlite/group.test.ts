@@ -49,6 +49,7 @@ describe('SQLite store: groups', () => {
       statements: { ...statements, begin },
       copies: undefined,
       folder: opened.folder,
+      treeEvents: undefined,
       grew: () => undefined,
     }
     const answers = runGroup(writer, arrived)

@@ -1,0 +1,98 @@
+/**
+ * Events about the files of whole trees, written where the files are known: one statement for all of them, so that moving
+ * a thousand files does not take two thousand drafts from thread to thread.
+ */
+
+import { endOf } from '../paths.ts'
+import type { EventDraft, TreeEvents } from '../store.ts'
+import { TAG_DIGITS } from '../tags.ts'
+import type { Database, Statement, Value } from './database.ts'
+import { type Draft, startEventIds } from './draft.ts'
+import { kindNumber } from './rows.ts'
+
+/** Bytes by which a document can be longer than its text: a byte order mark. */
+const MARK = 3
+
+/** Bytes that the other parts of an event take at most, roughly. */
+const AROUND = 4096
+
+/** The compiled statements. Parameters: ids, version, cause, the tree as a range, the pieces, and what else is needed. */
+export interface TreeEventStatements {
+  gone: Statement<never>
+  /** Leaves out files whose place others take: the tree that comes in place of this one. */
+  goneForGood: Statement<never>
+  /** Bytes of the longest text that is told. */
+  come: Statement<never>
+}
+
+/**
+ * Text of a document as it stands in an event.
+ * @param most bytes; nothing is told of longer texts
+ */
+function documentText(bytes: Value, most: Value): string {
+  if (!(bytes instanceof Uint8Array)) return ''
+  const text = new TextDecoder().decode(bytes)
+  return Buffer.byteLength(text) <= Number(most) ? text : ''
+}
+
+/** @param database a connection for writing, which gets a function of its own */
+export function prepareTreeEvents(database: Database): TreeEventStatements {
+  database.define('document_text', documentText)
+  const path = `replace(replace(folder || name, '&', '&amp;'), '<', '&lt;')`
+  const text = `CASE WHEN kind = ${kindNumber('document')} AND size <= ?13 + ${MARK}
+    THEN document_text((SELECT bytes FROM body WHERE body.id = resource.id), ?13) ELSE '' END`
+  const taken = `SELECT 1 FROM resource arriving WHERE arriving.site = ?6
+    AND arriving.folder = ?11 || substr(resource.folder, length(?7) + 1) AND arriving.name = resource.name
+    AND arriving.kind <> 0`
+  const add = (payload: string, where = '') =>
+    database.prepare(
+      `INSERT INTO event (site, ms, seq, path, version, payload, session, token, bytes)
+       SELECT ?6, ?1, ?2 + row_number() OVER () - 1, path, ?3, payload, ?4, ?5, octet_length(payload)
+       FROM (SELECT folder || name AS path, ${payload} AS payload FROM resource
+             WHERE site = ?6 AND folder >= ?7 AND folder < ?8 AND kind <> 0 ${where})`,
+    )
+  return {
+    gone: add(`?9 || ${path} || ?10`),
+    goneForGood: add(`?9 || ${path} || ?10`, `AND NOT EXISTS (${taken})`),
+    come: add(`?9 || substr(digest, 1, ${TAG_DIGITS}) || ?10 || ${path} || ?11 || ${text} || ?12`),
+  }
+}
+
+function add(
+  draft: Draft,
+  statement: Statement<never>,
+  tree: string,
+  cause: Pick<EventDraft, 'session' | 'token'>,
+  values: Value[],
+): number {
+  const { site, version } = draft
+  const { session = null, token = null } = cause
+  const first = startEventIds(draft)
+  const added = statement.run(draft.ms, first, version, session, token, site.id, tree, endOf(tree), ...values)
+  draft.seq = first + added - 1
+  return added
+}
+
+function statementsOf({ transaction: { writer } }: Draft): TreeEventStatements {
+  writer.treeEvents ??= prepareTreeEvents(writer.database)
+  return writer.treeEvents
+}
+
+/**
+ * Tells of all files in a collection that they are gone; to be called while they are still there.
+ * @param arriving the collection that comes in its place: of files that it brings something else is told
+ */
+export function tellGone(draft: Draft, tree: string, { gone }: TreeEvents, arriving?: string): void {
+  const { gone: all, goneForGood } = statementsOf(draft)
+  const added =
+    arriving === undefined
+      ? add(draft, all, tree, gone, [...gone.around])
+      : add(draft, goneForGood, tree, gone, [...gone.around, arriving])
+  if (added > 0) draft.transaction.writer.grew(draft.site.id, tree, AROUND, draft.limits)
+}
+
+/** Tells of all files in a collection that they have come. */
+export function tellCome(draft: Draft, tree: string, { come, largestBody }: TreeEvents): void {
+  const added = add(draft, statementsOf(draft).come, tree, come, [...come.around, largestBody])
+  if (added > 0) draft.transaction.writer.grew(draft.site.id, tree, largestBody + AROUND, draft.limits)
+}
