@@ -109,7 +109,8 @@ export async function startRedis(settings: RedisSettings = {}): Promise<TestRedi
       server = await spawnServer(port, folder, more)
     },
     async until(connection) {
-      if (!connection.isUp()) await once(connection.redis, 'ready')
+      // Attempts may fail before one succeeds.
+      while (!connection.isUp()) await new Promise(resolve => setTimeout(resolve, 10))
     },
     async stop() {
       for (const redis of connections) redis.disconnect()

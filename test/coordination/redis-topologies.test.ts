@@ -1,31 +1,37 @@
-import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parseRedisAddress } from '../../pipeline/coordination/redis/address.ts'
-import { connectRedis, type RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
+import {
+  type ConnectionOptions,
+  connectRedis,
+  type RedisConnection,
+} from '../../pipeline/coordination/redis/connection.ts'
 import { redisLeases } from '../../pipeline/coordination/redis/leases.ts'
 import { redisLocks } from '../../pipeline/coordination/redis/locks.ts'
 import { openRedisSessions } from '../../pipeline/coordination/redis/sessions.ts'
 import { wish } from './locks-kept.ts'
-import { freePort, startRedis, type TestRedis } from './redis-server.ts'
+import { startRedisCluster, type TestRedisCluster } from './redis-cluster.ts'
+import { startRedisSentinel, type TestRedisSentinel } from './redis-sentinel.ts'
+import { startRedis, type TestRedis } from './redis-server.ts'
 
 const MINUTE = 60_000
 
-async function connected(url: string): Promise<RedisConnection> {
+async function connected(url: string, options: ConnectionOptions = {}): Promise<RedisConnection> {
   const address = parseRedisAddress(url)
   if (!address) throw new Error(`no address: ${url}`)
-  const connection = await connectRedis(address)
+  const connection = await connectRedis(address, options)
   expect(connection.isUp(), url).to.equal(true)
   return connection
 }
 
 /** Everything that several processes share, on two connections to the same address. */
 async function works(url: string): Promise<void> {
+  const prefix = randomUUID()
   const [one, two] = [await connected(url), await connected(url)]
-  const [mine, theirs] = [one, two].map(connection => redisLeases({ connection }))
+  const [mine, theirs] = [one, two].map(connection => redisLeases({ connection, prefix }))
   if (!mine || !theirs) throw new Error('no leases')
   for (const site of ['a.example', 'b.example']) {
     const order: string[] = []
@@ -36,11 +42,11 @@ async function works(url: string): Promise<void> {
     }
     await Promise.all([mine.hold(site, ['/a', '/b'], work('mine')), theirs.hold(site, ['/b', '/a'], work('theirs'))])
     expect(order[0]).to.equal(order[1])
-    const locks = [one, two].map(({ redis }) => redisLocks({ redis }))
+    const locks = [one, two].map(({ redis }) => redisLocks({ redis, prefix }))
     expect((await locks[0]?.take(site, wish('/plan.html')))?.ok).to.equal(true)
     expect((await locks[1]?.take(site, wish('/plan.html')))?.ok).to.equal(false)
   }
-  const sessions = await Promise.all([one, two].map(connection => openRedisSessions({ connection })))
+  const sessions = await Promise.all([one, two].map(connection => openRedisSessions({ connection, prefix })))
   const heard = new Promise<string>(resolve => sessions[1]?.onEnd((_site, id) => resolve(id)))
   const session = { signIn: { claims: { sub: 'ann' }, roles: [], at: 1 }, expires: Date.now() + MINUTE }
   await sessions[0]?.signIn('a.example', 'new', session, { id: 'old', until: Date.now() + MINUTE })
@@ -72,36 +78,133 @@ describe('Redis in its different shapes', () => {
 
   it('a database of its own', () => works(`redis://127.0.0.1:${port}/3`))
 
-  it('a cluster, in which all keys of a site lie together', async () => {
-    const { admin, port } = await started({
-      arguments: ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+  describe('a cluster', () => {
+    let cluster: TestRedisCluster
+    before(async function () {
+      this.timeout(20_000)
+      cluster = await startRedisCluster()
     })
-    await admin.cluster('ADDSLOTSRANGE', 0, 16_383)
-    while (!String(await admin.cluster('INFO')).includes('cluster_state:ok'))
-      await new Promise(resolve => setTimeout(resolve, 20))
-    await works(`redis+cluster://127.0.0.1:${port}`)
+    after(() => cluster?.stop())
+
+    it('keeps all keys of a site together, and sites on several nodes', async () => {
+      await works(cluster.url)
+      const keys = await Promise.all(cluster.servers.map(({ admin }) => admin.dbsize()))
+      expect(keys.filter(count => count > 0)).to.have.length.above(1)
+    })
+
+    it('EVT-81 a listener that was cut off is told, and hears again', async () => {
+      const connection = await connected(cluster.url)
+      const heard = listener(connection)
+      await heard.speak('first')
+      await Promise.all(cluster.servers.map(({ admin }) => admin.client('KILL', 'TYPE', 'PUBSUB')))
+      await heard.until(() => heard.resumed > 0)
+      await heard.speak('again')
+      await connection.close()
+    })
+
+    it('EVT-81 when a node goes, the listener goes to another, and what the others keep goes on', async function () {
+      this.timeout(20_000)
+      const connection = await connected(cluster.url)
+      const heard = listener(connection)
+      await heard.speak('first')
+      const [first] = cluster.servers
+      if (!first) throw new Error('no nodes')
+      await first.kill()
+      await heard.until(() => heard.resumed > 0)
+      await heard.speak('still')
+      await first.start()
+      await cluster.agreed()
+      await connection.close()
+      await works(cluster.url)
+    })
   })
 
-  it('a set that a sentinel watches', async () => {
-    const sentinel = await freePort()
-    const folder = await mkdtemp(join(tmpdir(), 'sentinel-'))
-    const file = join(folder, 'sentinel.conf')
-    await writeFile(
-      file,
-      `port ${sentinel}\nbind 127.0.0.1\ndir ${folder}\nsentinel monitor main 127.0.0.1 ${port} 1\n`,
-    )
-    const child = spawn('redis-server', [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'inherit'] })
-    const watching = new Promise<void>(resolve => {
-      child.stdout.setEncoding('utf8').on('data', (text: string) => text.includes('+monitor') && resolve())
+  describe('a set that a sentinel watches', () => {
+    let set: TestRedisSentinel
+    before(async function () {
+      this.timeout(20_000)
+      set = await startRedisSentinel()
     })
-    const ended = new Promise(resolve => child.once('exit', resolve))
-    try {
-      await watching
-      await works(`redis+sentinel://127.0.0.1:${sentinel}/main`)
-    } finally {
-      child.kill('SIGKILL')
-      await ended
-      await rm(folder, { recursive: true, force: true })
-    }
+    after(() => set?.stop())
+
+    it('its master is found', () => works(set.url))
+
+    it('EVT-81 when its replica becomes the master, everything goes on there', async function () {
+      this.timeout(20_000)
+      const connection = await connected(set.url)
+      const heard = listener(connection)
+      await heard.speak('first')
+      await connection.redis.set('kept', 'before')
+      await connection.redis.wait(1, 1000)
+      await set.master.kill()
+      await heard.until(() => heard.resumed > 0)
+      await set.replica.until(connection)
+      expect(await connection.redis.get('kept')).to.equal('before')
+      await connection.close()
+      await works(set.url)
+    })
+  })
+
+  it('EVT-81 a connection that is cut off without a word is noticed, and made anew', async function () {
+    this.timeout(20_000)
+    const line = await silentLine(port)
+    const connection = await connected(`redis://127.0.0.1:${line.port}`, { silence: 300 })
+    const heard = listener(connection)
+    await heard.speak('first')
+    line.silence()
+    const outcome = await connection.redis.get('x').catch((error: unknown) => error)
+    expect(outcome).to.be.instanceOf(Error)
+    await heard.until(() => heard.resumed > 0 && connection.isUp())
+    await heard.speak('again')
+    await connection.close()
+    line.close()
   })
 })
+
+/** What comes on one channel, and how often listening began anew. */
+function listener(connection: RedisConnection) {
+  const found = {
+    messages: [] as string[],
+    resumed: 0,
+    async until(isSo: () => boolean) {
+      while (!isSo()) await new Promise(resolve => setTimeout(resolve, 10))
+    },
+    /** Says something until it is heard: somebody may be about to listen, or to take the word. */
+    speak: (message: string) =>
+      found.until(() => {
+        connection.redis.publish('news', message).catch(() => undefined)
+        return found.messages.includes(message)
+      }),
+  }
+  connection.hear('news', message => void found.messages.push(message))
+  connection.onResume(() => void found.resumed++)
+  return found
+}
+
+/** A line to a server, on which connections can stay open while nothing passes any more. */
+async function silentLine(port: number): Promise<{ port: number; silence(): void; close(): void }> {
+  const sockets = new Set<Socket>()
+  const server = createServer(near => {
+    const far = connect(port, '127.0.0.1')
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => undefined)
+      from.pipe(to)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause()
+      sockets.clear()
+    },
+    close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}

@@ -23,6 +23,8 @@ export interface RedisConnection {
 export interface ConnectionOptions {
   /** Milliseconds to wait for the first connection; then the process starts without. */
   patience?: number
+  /** Milliseconds between questions whether a connection still stands; one that does not answer as long is made anew. */
+  silence?: number
   /** Told when the connection comes and goes. */
   report?: (level: 'info' | 'warn', message: string, details: object) => void
 }
@@ -30,6 +32,8 @@ export interface ConnectionOptions {
 /** Milliseconds that a command may take, and the making of a connection. */
 const COMMAND = 2000
 const CONNECT = 3000
+/** Milliseconds between questions whether a connection still stands, and for the answer to any. */
+const SILENCE = 4000
 /** Milliseconds between attempts to connect: they grow from the one to the other. */
 const RETRY = { least: 50, most: 2000 }
 
@@ -39,12 +43,12 @@ function pause(attempt: number): number {
   return Math.round(grown * (0.5 + Math.random() / 2))
 }
 
-function clientOf(address: RedisAddress): RedisClient {
-  const { kind, hosts, name, username, password, sentinelPassword, db, tls } = address
-  const node: RedisOptions = {
+function nodeOptions({ username, password, db, tls }: RedisAddress, silence: number): RedisOptions {
+  return {
     db,
     connectTimeout: CONNECT,
     commandTimeout: COMMAND,
+    socketTimeout: silence,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -55,33 +59,60 @@ function clientOf(address: RedisAddress): RedisClient {
     ...(password !== undefined && { password }),
     ...(tls && { tls: {} }),
   }
-  if (kind === 'cluster') {
-    const { retryStrategy: _, ...redisOptions } = node
-    return new Cluster(hosts, {
-      redisOptions,
-      clusterRetryStrategy: pause,
-      enableOfflineQueue: false,
-      lazyConnect: true,
-    })
-  }
-  if (kind === 'sentinel') {
-    return new Redis({
-      ...node,
-      sentinels: hosts,
-      name: name ?? '',
-      sentinelRetryStrategy: pause,
-      ...(sentinelPassword !== undefined && { sentinelPassword }),
-      ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
-    })
-  }
-  return new Redis({ ...node, ...hosts[0] })
+}
+
+function clientOf(address: RedisAddress, silence: number): RedisClient {
+  if (address.kind !== 'cluster') return serverOf(address, silence)
+  const { retryStrategy: _, ...redisOptions } = nodeOptions(address, silence)
+  return new Cluster(address.hosts, {
+    redisOptions,
+    clusterRetryStrategy: pause,
+    enableOfflineQueue: false,
+    lazyConnect: true,
+  })
+}
+
+function serverOf(address: RedisAddress, silence: number): Redis {
+  const { kind, hosts, name, sentinelPassword, tls } = address
+  const node = nodeOptions(address, silence)
+  if (kind !== 'sentinel') return new Redis({ ...node, ...hosts[0] })
+  return new Redis({
+    ...node,
+    sentinels: hosts,
+    name: name ?? '',
+    sentinelRetryStrategy: pause,
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+  })
+}
+
+/**
+ * The connection that listens. Every node of a cluster passes on all messages, so one to any of them will do; the one
+ * that the client for clusters would make does not say when it has been away.
+ */
+function listenerOf(address: RedisAddress, commands: RedisClient, silence: number): Redis {
+  if (!(commands instanceof Cluster)) return serverOf(address, silence)
+  const nodes = () => [
+    ...address.hosts,
+    ...commands.nodes('all').map(({ options: { host, port } }) => ({ host, port })),
+  ]
+  const listener: Redis = new Redis({
+    ...nodeOptions(address, silence),
+    ...address.hosts[0],
+    retryStrategy(attempt) {
+      const known = nodes()
+      Object.assign(listener.options, known[attempt % known.length])
+      return pause(attempt)
+    },
+  })
+  return listener
 }
 
 /** Connects, or gives up waiting for it: the connections come when Redis does. */
 export async function connectRedis(address: RedisAddress, options: ConnectionOptions = {}): Promise<RedisConnection> {
-  const { patience = 3000, report = () => undefined } = options
-  const redis = clientOf(address)
-  const listening = clientOf(address)
+  const { patience = 3000, silence = SILENCE, report = () => undefined } = options
+  const redis = clientOf(address, silence)
+  const listening = listenerOf(address, redis, silence)
   const channels = new Map<string, (message: string) => void>()
   const resumed = new Set<() => void>()
   let wasUp = true
@@ -107,11 +138,15 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     wasUp = true
   })
   listening.on('error', () => undefined)
-  // What fails here fails because the connection has gone again.
-  listening.on('ready', () => void subscribe().catch(() => undefined))
+  listening.on('ready', () => void subscribe().catch(() => listening.disconnect(true)))
   listening.on('message', (channel: string, message: string) => {
     if (!isClosed) channels.get(channel)?.(message)
   })
+
+  // A connection that was cut off in silence shows only when it is asked: what is not answered ends it.
+  const asking = setInterval(() => {
+    for (const client of [redis, listening]) client.ping().catch(() => undefined)
+  }, silence).unref()
 
   const connected = Promise.all([redis, listening].map(client => firstConnection(client)))
   let timer: NodeJS.Timeout | undefined
@@ -133,6 +168,7 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     },
     async close() {
       isClosed = true
+      clearInterval(asking)
       redis.disconnect()
       listening.disconnect()
     },
