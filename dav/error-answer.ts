@@ -1,14 +1,13 @@
 /** Failures on the mount as documents: one article, in XML also a precondition element (DAV-100, DAV-101). */
 
 import type { Answer } from '../pipeline/answer.ts'
-import { toSelector } from '../pipeline/decide.ts'
 import { Fault, type Precondition } from '../pipeline/fault.ts'
 import { namedQuality } from '../pipeline/http/accept.ts'
 import { errorArticle, statusLine } from '../pipeline/http/error-article.ts'
 import { escapeMarkup } from '../pipeline/http/markup.ts'
 import { encodePath } from '../pipeline/http/path.ts'
 import { parseDocument } from '../pipeline/tree/document.ts'
-import { selectFirst } from '../pipeline/tree/selector/selector.ts'
+import { selectFirst, selectorFor } from '../pipeline/tree/selector/selector.ts'
 import { outerMarkup } from '../pipeline/tree/serialize.ts'
 import { ALLOW } from './options.ts'
 
@@ -88,7 +87,7 @@ function preconditionDocument(fault: Fault, { code, paths = [] }: Precondition, 
 function detail(document: string | undefined): string {
   if (document === undefined) return ''
   const tree = parseDocument('html', document)
-  const item = selectFirst(toSelector('[itemscope]'), tree)
+  const item = selectFirst(selectorFor('[itemscope]'), tree)
   if (!item) return ''
   const element = item.tagName === 'body' ? { ...item, tagName: 'div', nodeName: 'div' } : item
   return `<div itemprop="detail">${outerMarkup(element, 'html')}</div>`

@@ -29,7 +29,7 @@ export async function query(exchange: Exchange): Promise<Answer> {
   const first = await documents.next()
   if (first.done) throw absent()
   const text = await selectorText(exchange)
-  const selector = toSelector(text)
+  const selector = toSelector(text, exchange.mount.site)
   const found = first.value ? matchesIn(exchange, selector, first.value) : { parts: [], places: [] }
   if (path.endsWith('/'))
     for await (const held of documents) {

@@ -2,7 +2,7 @@
 
 import type { Authority, Outcome } from './authority.ts'
 import { Fault } from './fault.ts'
-import { type Selector, SelectorError, selectorFor } from './tree/selector/selector.ts'
+import { type Extensions, type Selector, SelectorError, selectorFor } from './tree/selector/selector.ts'
 
 export function absent(): Fault {
   return new Fault(404, 'NotFound', 'Nothing is stored at this address.')
@@ -24,11 +24,12 @@ export function settleOutcome(outcome: Outcome, method: string, path: string, au
 /**
  * A client's selector, compiled.
  *
+ * @param site whose schemas `:isa()` goes by (COMP-138)
  * @throws Fault 422 when it does not parse (HTTP-47)
  */
-export function toSelector(text: string): Selector {
+export function toSelector(text: string, site: { selectors: Extensions }): Selector {
   try {
-    return selectorFor(text)
+    return selectorFor(text, site.selectors)
   } catch (error) {
     if (error instanceof SelectorError) throw invalidSelector(error)
     throw error

@@ -103,7 +103,7 @@ export function principalNamed(name: string): Pick<AccessQuestion, 'user' | 'ema
 
 async function keyOf(site: Site, path: string, selector: string | undefined): Promise<Key | undefined> {
   if (selector === undefined) return undefined
-  const compiled = toSelector(selector)
+  const compiled = toSelector(selector, site)
   const held = await site.find(canonicalPath(path))
   if (!held?.isDocument) return undefined
   const document = site.tree(held)

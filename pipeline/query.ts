@@ -35,7 +35,7 @@ export async function queryDocument(
   await find()
   const text = (await readText()).trim()
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
-  const selector = toSelector(text)
+  const selector = toSelector(text, site)
   // The document may have changed while the body was on its way.
   const held = await find()
   const document = site.tree(held)

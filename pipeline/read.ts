@@ -51,7 +51,7 @@ export interface Reading {
 export async function readResource(site: Site, read: Read, authority: Authority): Promise<Answer> {
   const { path, range } = read
   // A selector that does not parse is told before anything is looked for (gate 7).
-  const selector = range?.unit === 'selector' ? toSelector(range.selector) : undefined
+  const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
   const held = await site.find(path)
   if (!held) return absence(site, read, authority)
   if (range?.unit === 'selector' && selector) return readElements(site, read, range, selector, held, authority)
@@ -67,9 +67,16 @@ function readingOf(site: Site, read: Read, held: Held, authority: Authority, sha
   return { read, shared, reuse: rules && untilChanged(site, held.resource, rules) }
 }
 
-/** @param rules change whenever a rule of the site does */
+/**
+ * Selectors, those of rules among them, may ask for types, of which schemas decide (COMP-138).
+ *
+ * @param rules change whenever a rule of the site does
+ */
 function untilChanged(site: Site, { path, version }: Held['resource'], rules: object): Reuse {
-  return { holds: () => site.rules === rules && site.held(path)?.resource.version === version }
+  const { model } = site
+  return {
+    holds: () => site.rules === rules && site.model === model && site.held(path)?.resource.version === version,
+  }
 }
 
 /** HTTP-15 and ABS-1: nothing is stored at the path itself. */

@@ -14,12 +14,14 @@ import type { RuleScope } from './events/facts.ts'
 import { Held, type Profile } from './held.ts'
 import { type CodeHost, noCode } from './model/code.ts'
 import { type RawDeclarations, sameModel } from './model/declarations.ts'
-import { Registry } from './model/registry.ts'
+import type { Registry } from './model/registry.ts'
+import { type StandingModel, standingModel } from './model/standing.ts'
 import { type Basis, rederive } from './rederive.ts'
 import { retypeAll, retyped } from './retype.ts'
 import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
 import type { Commit, CommitResult, ForeignCommit, Resource, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
+import type { Extensions } from './tree/selector/selector.ts'
 
 /** The settings of a site that the pipeline acts on. */
 export interface SiteRules {
@@ -69,11 +71,13 @@ export class Site {
   readonly leases: Leases
   /** Runs the code of schemas. */
   readonly code: CodeHost
+  /** What selectors of this site may use beside CSS; `:isa()` goes by the schemas as they stand. */
+  readonly selectors: Extensions
   readonly #cache: DocumentCache
   readonly #report: (message: string, details: object) => void
   #rules: AccessRules
   #accessVersion: number
-  #model: Registry
+  readonly #standing: StandingModel
   #modelVersion: number
   /** Commits applied so far; tells a load whether what it read may be outdated. */
   #applied = 0
@@ -92,7 +96,7 @@ export class Site {
     report: (message: string, details: object) => void
     rules: AccessRules
     accessVersion: number
-    model: Registry
+    standing: StandingModel
     modelVersion: number
     code?: CodeHost
     audience?: Audience | undefined
@@ -108,7 +112,8 @@ export class Site {
     this.#report = parts.report
     this.#rules = parts.rules
     this.#accessVersion = parts.accessVersion
-    this.#model = parts.model
+    this.#standing = parts.standing
+    this.selectors = parts.standing.selectors
     this.#modelVersion = parts.modelVersion
   }
 
@@ -134,17 +139,19 @@ export class Site {
     const { settings, store, basis, report } = parts
     const rederived = await rederive(store, settings, basis, report)
     const counters = await store.counters()
-    let rules = AccessRules.empty(settings.ns)
+    const standing = standingModel(settings)
+    let rules = AccessRules.empty(settings.ns, standing.selectors)
     for await (const { path, value } of store.allDerived('access')) {
       rules = rules.withDocument(path, readAccess(value))
     }
-    let model = Registry.empty(settings)
+    let model = standing.registry
     for await (const { path, value } of store.allDerived('model')) {
       model = model.withDocument(path, JSON.parse(value) as RawDeclarations)
     }
     if (rederived) for (const [path, raw] of await retypeAll(store, model)) rules = rules.withDocument(path, raw)
     const accessVersion = counters[ACCESS_COUNTER] ?? 0
-    return new Site({ ...parts, rules, accessVersion, model, modelVersion: counters[MODEL_COUNTER] ?? 0 })
+    standing.registry = model
+    return new Site({ ...parts, rules, accessVersion, standing, modelVersion: counters[MODEL_COUNTER] ?? 0 })
   }
 
   /** The rules as they stand. The object changes whenever a rule does; a request takes it once at its start. */
@@ -159,7 +166,7 @@ export class Site {
 
   /** Schemas, enumerations and shapes as they stand; another object whenever one changes. */
   get model(): Registry {
-    return this.#model
+    return this.#standing.registry
   }
 
   /** Value of the store's counter that belongs to `model`. */
@@ -169,7 +176,7 @@ export class Site {
 
   /** By what documents are read that are to be committed. */
   get derivation(): Derivation {
-    return { ...this.settings, accessTypes: this.#model.accessTypes }
+    return { ...this.settings, accessTypes: this.#standing.registry.accessTypes }
   }
 
   /** What is held in memory for a path; undefined says nothing about the store. */
@@ -232,7 +239,7 @@ export class Site {
    * @param settled what the commit puts, for every document among its changes
    */
   async commit(commit: Commit, settled: Settled[] = []): Promise<CommitResult> {
-    const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
+    const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [])
     let outcome: Outcome = 'unknown'
     try {
       const result = await this.#carryOut(commit, settled)
@@ -249,8 +256,8 @@ export class Site {
       const known = byPath.get(path)
       return known && { raw: known.model }
     }
-    const modelled = changesDeclarations(this.#model, commit, brought, sameModel)
-    const model = modelled ? afterCommit(this.#model, commit, brought) : this.#model
+    const modelled = changesDeclarations(this.#standing.registry, commit, brought, sameModel)
+    const model = modelled ? afterCommit(this.#standing.registry, commit, brought) : this.#standing.registry
     const types = modelled ? await this.#retyped(commit, byPath, model) : undefined
     const raises = raisedBy(commit, modelled, types !== undefined)
     const done = { ...commit, ...(types && { changes: types.changes }), ...(raises && { raises }) }
@@ -275,7 +282,7 @@ export class Site {
     }
     for (const collection of removedCollections(commit)) this.#cache.deleteBelow(this.store.name, collection)
     this.#applyRules(done, byPath, types?.access, result.counters)
-    this.#model = model
+    this.#standing.registry = model
     this.#modelVersion = result.counters[MODEL_COUNTER] ?? this.#modelVersion
     for (const watcher of this.#watchers) watcher(result.resources.keys())
     return result
@@ -285,7 +292,7 @@ export class Site {
   #retyped(commit: Commit, settled: Map<string, Settled>, after: Registry) {
     return retyped(commit, {
       store: this.store,
-      before: this.#model,
+      before: this.#standing.registry,
       after,
       access: path => this.#rules.document(path),
       brought: path => settled.get(path)?.extract,
@@ -332,13 +339,13 @@ export class Site {
       // Read first: rules newer than their counter only make a commit look again.
       const counters = await this.store.counters()
       const read: [path: string, access: string | undefined, model: string | undefined][] = []
-      for (const path of await declaringAt(this.store, [this.#rules, this.#model], paths))
+      for (const path of await declaringAt(this.store, [this.#rules, this.#standing.registry], paths))
         read.push([path, await this.store.derived(path, 'access'), await this.store.derived(path, 'model')])
       // A commit of this process came in between.
       if (applied !== this.#applied) continue
       for (const [path, access, model] of read) {
         this.#rules = this.#rules.withDocument(path, parsed<RawAccess>(access))
-        this.#model = this.#model.withDocument(path, parsed<RawDeclarations>(model))
+        this.#standing.registry = this.#standing.registry.withDocument(path, parsed<RawDeclarations>(model))
       }
       this.#accessVersion = Math.max(this.#accessVersion, counters[ACCESS_COUNTER] ?? 0)
       this.#modelVersion = Math.max(this.#modelVersion, counters[MODEL_COUNTER] ?? 0)
@@ -406,15 +413,6 @@ function readAccess(value: string): RawAccess | undefined {
 function raisedBy({ raises = [] }: Commit, modelled: boolean, retyped: boolean): string[] | undefined {
   const all = new Set([...raises, ...(modelled ? [MODEL_COUNTER] : []), ...(retyped ? [ACCESS_COUNTER] : [])])
   return all.size > 0 ? [...all] : undefined
-}
-
-/** Collections about whose files the store drafts events by itself. */
-function toldTrees({ changes }: Commit): string[] {
-  return changes.flatMap(change => {
-    if (!('tell' in change) || change.tell === undefined) return []
-    if (change.op === 'delete') return [change.path]
-    return change.op === 'move' ? [change.from, change.to] : [change.to]
-  })
 }
 
 /** Collections whose members a commit takes away or replaces. */

@@ -69,8 +69,8 @@ interface Selectors {
  * @throws Fault with the answer of the first gate that fails (HTTP-1, gates 8 to 13); then nothing was changed
  */
 export async function writeElement(site: Site, write: ElementWrite, authority: () => Authority): Promise<Answer> {
-  const selectors: Selectors = { target: toSelector(write.range.selector) }
-  if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector)
+  const selectors: Selectors = { target: toSelector(write.range.selector, site) }
+  if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector, site)
   let located = await locate(site, write, selectors, authority())
   const text = write.op === 'put' || write.op === 'post' ? await write.text() : ''
   return site.leases.hold(site.store.name, [write.path], () =>
@@ -169,7 +169,7 @@ async function commitEdit(
   )
     return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
   const model = modelState(site, write)
-  const selectors = eventSelectors(write, located)
+  const selectors = eventSelectors(site, write, located)
   const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
   const { path } = write
   const asked = await draftEdit(site, model, {
@@ -266,9 +266,9 @@ interface EventSelectors {
   anchor: string
 }
 
-function eventSelectors(write: ElementWrite, { target, anchor }: Located): EventSelectors {
+function eventSelectors(site: Site, write: ElementWrite, { target, anchor }: Located): EventSelectors {
   const forBrowsers = (text: string, { element, document }: Key) =>
-    eventSelector(text, toSelector(text), element, document)
+    eventSelector(text, toSelector(text, site), element, document)
   return {
     target: forBrowsers(write.range.selector, target),
     anchor: write.op === 'move' && anchor ? forBrowsers(write.destination.selector, anchor) : '',

@@ -7,6 +7,7 @@
 import type { AccessTypes } from '../access/extract.ts'
 import { pathNames } from '../access/glob.ts'
 import { PersistentMap } from '../access/persistent-map.ts'
+import type { Extensions } from '../tree/selector/selector.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
 import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
 import { appliesTo, compileShapes, type Shape } from './shape.ts'
@@ -35,6 +36,8 @@ type Index<Raw> = PersistentMap<readonly Placed<Raw>[]>
 
 export class Registry {
   readonly vocabulary: Vocabulary
+  /** What selectors of shapes may use beside CSS. */
+  readonly #selectors: Extensions | undefined
   readonly #documents: PersistentMap<Compiled>
   readonly #schemas: Index<RawSchema>
   readonly #enums: Index<RawEnum>
@@ -49,22 +52,29 @@ export class Registry {
 
   private constructor(parts: {
     vocabulary: Vocabulary
+    selectors: Extensions | undefined
     documents: PersistentMap<Compiled>
     schemas: Index<RawSchema>
     enums: Index<RawEnum>
     sizes: { schemas: number; shapes: number }
   }) {
     this.vocabulary = parts.vocabulary
+    this.#selectors = parts.selectors
     this.#documents = parts.documents
     this.#schemas = parts.schemas
     this.#enums = parts.enums
     this.#sizes = parts.sizes
   }
 
-  /** A site without declarations. */
-  static empty(vocabulary: Vocabulary): Registry {
+  /**
+   * A site without declarations.
+   *
+   * @param selectors what selectors of shapes may use beside CSS
+   */
+  static empty(vocabulary: Vocabulary, selectors?: Extensions): Registry {
     return new Registry({
       vocabulary,
+      selectors,
       documents: PersistentMap.empty(),
       schemas: PersistentMap.empty(),
       enums: PersistentMap.empty(),
@@ -81,11 +91,12 @@ export class Registry {
   withDocument(path: string, raw: RawDeclarations | undefined): Registry {
     const before = this.#documents.get(path)
     if (!before && !raw) return this
-    const after = raw && { raw, shapes: compileShapes(raw.shapes) }
+    const after = raw && { raw, shapes: compileShapes(raw.shapes, this.#selectors) }
     const difference = (count: (declared: RawDeclarations) => number) =>
       (raw ? count(raw) : 0) - (before ? count(before.raw) : 0)
     return new Registry({
       vocabulary: this.vocabulary,
+      selectors: this.#selectors,
       documents: this.#documents.with(path, after),
       schemas: exchange(this.#schemas, path, before?.raw.schemas ?? [], raw?.schemas ?? [], ({ type }) => type),
       enums: exchange(this.#enums, path, before?.raw.enums ?? [], raw?.enums ?? [], ({ url }) => url),

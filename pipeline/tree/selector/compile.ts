@@ -1,12 +1,12 @@
 /** Turns parsed selectors into tests of elements. */
-import { type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
+import { type ElementNode, HTML_NAMESPACE, isElement } from '../../tree/nodes.ts'
 import { attributeTest, classTest, idTest, type Mode, type Test } from './attribute.ts'
 import { directionTest, languageTest } from './language.ts'
 import { anyMatch, anyOf } from './list.ts'
 import { asciiLower, localName } from './name.ts'
 import { isNth } from './nth.ts'
 import type { Query } from './query.ts'
-import { backwards, forwards } from './relation.ts'
+import { backwards, forwards, remembered, walk } from './relation.ts'
 import { placeOf } from './sibling.ts'
 import { headingTest, stateTest } from './state.ts'
 import type { ComplexSelector, Compound, RelativeSelector, Simple } from './syntax.ts'
@@ -53,6 +53,36 @@ function relativeTest({ leading, compounds, combinators }: RelativeSelector, com
   return test ?? (() => false)
 }
 
+/**
+ * `:only()`: every descendant is matched by an argument. What is asked of a descendant by itself is kept for it and all
+ * below it; what depends on where it stands is asked anew from each anchor.
+ */
+function onlyTest(selectors: RelativeSelector[], compilation: Compilation): Test {
+  const slot = compilation.slots++
+  if (selectors.every(({ leading, compounds }) => leading === ' ' && compounds.length === 1)) {
+    const test = listTest(selectors, compilation)
+    const below: Test = remembered(
+      (element, query) =>
+        element.childNodes.every(child => !isElement(child) || (test(child, query) && below(child, query))),
+      slot,
+    )
+    return below
+  }
+  const test = listTest(selectors.map(fromScope), compilation)
+  return remembered((element, query) => {
+    const own = query.within(element)
+    return !walk(element, descendant => !test(descendant, own))
+  }, slot)
+}
+
+/** `> li` as `:scope > li`. */
+export function fromScope({ leading, compounds, combinators }: RelativeSelector): ComplexSelector {
+  return {
+    compounds: [{ simples: [{ kind: 'state', name: 'scope' }] }, ...compounds],
+    combinators: [leading, ...combinators],
+  }
+}
+
 /** Cheap tests first; each trial of a compound counts as one step. */
 function compoundTest({ simples, pseudoElement }: Compound, compilation: Compilation): Test {
   if (pseudoElement) return () => false
@@ -92,6 +122,7 @@ const COSTS: Partial<Record<Simple['kind'], number>> = {
   dir: 4,
   extension: 5,
   has: 6,
+  only: 6,
 }
 
 function simpleTest(simple: Simple, compilation: Compilation): Test {
@@ -119,6 +150,8 @@ function simpleTest(simple: Simple, compilation: Compilation): Test {
     }
     case 'has':
       return anyOf(simple.selectors.map(selector => relativeTest(selector, compilation)))
+    case 'only':
+      return onlyTest(simple.selectors, compilation)
     case 'lang':
       return languageTest(simple.ranges)
     case 'dir':

@@ -11,6 +11,12 @@ export interface ExtensionContext {
    * @throws SelectorError when the query has become too costly
    */
   spend(units: number): void
+  /**
+   * Something that follows from the document alone, computed at most once in a query.
+   *
+   * @param key stands for it
+   */
+  shared<T>(key: symbol, make: () => T): T
 }
 
 /** Whether an element is matched by one use of an extension. */

@@ -274,6 +274,8 @@ function functionalClass(parser: Parser, inside: Cursor, name: string): Simple[]
     case 'has':
       if (inside.insideHas) throw new SelectorError(':has() cannot stand inside of :has()')
       return [{ kind: 'has', selectors: list(parser, { ...inside, insideHas: true }, relative) }]
+    case 'only':
+      return [{ kind: 'only', selectors: list(parser, inside, relative) }]
     case 'nth-child':
     case 'nth-last-child':
     case 'nth-of-type':
@@ -290,7 +292,7 @@ function functionalClass(parser: Parser, inside: Cursor, name: string): Simple[]
   const extension = parser.extensions.get(name)
   if (!extension) throw unknown(`:${name}()`)
   const argument = textOf(parser, inside.at, inside.end)
-  return [{ kind: 'extension', name, test: extension.compile(argument) }]
+  return [{ kind: 'extension', name, argument, test: extension.compile(argument) }]
 }
 
 function nthClass(parser: Parser, inside: Cursor, name: string): Simple {

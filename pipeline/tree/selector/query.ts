@@ -38,13 +38,22 @@ export class Query implements ExtensionContext {
   #latest: Family | undefined
   #searches: Map<ParentNode, Search>[] | undefined
   #extras: Map<symbol, unknown> | undefined
+  readonly #outer: Query | undefined
 
-  constructor(document: TreeDocument, scope: ElementNode | undefined) {
+  /** @param outer the query that this one is a part of: it pays for it */
+  constructor(document: TreeDocument, scope: ElementNode | undefined, outer?: Query) {
     this.document = document
     this.scope = scope
+    this.#outer = outer
+  }
+
+  /** The same query with another `:scope`. */
+  within(scope: ElementNode): Query {
+    return new Query(this.document, scope, this)
   }
 
   spend(units: number): void {
+    this.#outer?.spend(units)
     this.steps += units
     if (this.steps > this.#limit) this.#overrun()
   }
@@ -88,6 +97,7 @@ export class Query implements ExtensionContext {
 
   /** The family below a parent; computed once in a query. */
   family(parent: ParentNode): Family {
+    if (this.#outer) return this.#outer.family(parent)
     if (this.#latest?.parent === parent) return this.#latest
     const families = (this.#families ??= new Map())
     let family = families.get(parent)
@@ -143,5 +153,9 @@ export class Query implements ExtensionContext {
     const extras = (this.#extras ??= new Map())
     if (!extras.has(key)) extras.set(key, make())
     return extras.get(key) as T
+  }
+
+  shared<T>(key: symbol, make: () => T): T {
+    return this.#outer ? this.#outer.shared(key, make) : this.once(key, make)
   }
 }

@@ -1,7 +1,8 @@
 /** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import { additions } from './additions.ts'
 import type { Mode, Test } from './attribute.ts'
-import { listTest } from './compile.ts'
+import { fromScope, listTest } from './compile.ts'
 import { candidates } from './document-index.ts'
 import type { Extensions } from './extension.ts'
 import { parseRelativeList, parseSelectorList } from './parse.ts'
@@ -9,6 +10,7 @@ import { Query } from './query.ts'
 import { walk } from './relation.ts'
 import type { ComplexSelector } from './syntax.ts'
 
+export { additions, type IsA } from './additions.ts'
 export { allowIndex, touch } from './document-index.ts'
 export { SelectorError, type SelectorFault } from './error.ts'
 export type { Extension, ExtensionContext, Extensions, ExtensionTest } from './extension.ts'
@@ -16,7 +18,7 @@ export type { ComplexSelector, Compound, Simple } from './syntax.ts'
 export { tokenize } from './token.ts'
 
 export interface SelectorOptions {
-  /** Functional pseudo-classes beyond those of CSS. */
+  /** Functional pseudo-classes beyond those of CSS; those of COMP-135 to COMP-138 when missing. */
   extensions?: Extensions
   /** The selectors may start with a combinator and are relative to the scope: `> li` stands for `:scope > li`. */
   relative?: boolean
@@ -31,10 +33,11 @@ export interface Selector {
   readonly tests: Map<string, Test>
 }
 
-const NONE: Extensions = new Map()
+/** Without a site there are no schemas: `:isa()` matches nothing. */
+const USUAL: Extensions = additions()
 
 /**
- * Compiles a selector list (Selectors Level 4, with the standard's rules of forgiveness and nothing more). Namespace
+ * Compiles a selector list (Selectors Level 4, with the standard's rules of forgiveness, and COMP-134 to COMP-138). Namespace
  * prefixes are never declared: `p|a` is invalid; in XML `a` matches the local name in any namespace, as `*|a` does.
  *
  * @param text the selector list, at most LIMITS.length characters
@@ -42,12 +45,9 @@ const NONE: Extensions = new Map()
  * @throws SelectorError when it does not parse or is too large
  */
 export function compileSelector(text: string, options: SelectorOptions = {}): Selector {
-  const extensions = options.extensions ?? NONE
+  const extensions = options.extensions ?? USUAL
   const list = options.relative
-    ? parseRelativeList(text, extensions).map(({ leading, compounds, combinators }) => ({
-        compounds: [{ simples: [{ kind: 'state' as const, name: 'scope' }] }, ...compounds],
-        combinators: [leading, ...combinators],
-      }))
+    ? parseRelativeList(text, extensions).map(fromScope)
     : parseSelectorList(text, extensions)
   return { text, list, tests: new Map() }
 }
@@ -68,7 +68,7 @@ const CACHED = { selectors: 1_000, characters: 131_072 }
  *
  * @throws SelectorError as compileSelector does
  */
-export function selectorFor(text: string, extensions: Extensions = NONE): Selector {
+export function selectorFor(text: string, extensions: Extensions = USUAL): Selector {
   let cache = caches.get(extensions)
   if (!cache) caches.set(extensions, (cache = { selectors: new Map(), characters: 0 }))
   const { selectors } = cache

@@ -10,7 +10,7 @@ export interface ComplexSelector {
   combinators: Combinator[]
 }
 
-/** An argument of `:has()`: `leading` relates the anchor to the first compound. */
+/** An argument of `:has()` or `:only()`: `leading` relates the anchor to the first compound. */
 export interface RelativeSelector extends ComplexSelector {
   leading: Combinator
 }
@@ -36,10 +36,13 @@ export type Simple =
   | { kind: 'is'; selectors: ComplexSelector[] }
   | { kind: 'not'; selectors: ComplexSelector[] }
   | { kind: 'has'; selectors: RelativeSelector[] }
+  /** COMP-137. */
+  | { kind: 'only'; selectors: RelativeSelector[] }
   | { kind: 'lang'; ranges: string[] }
   | { kind: 'dir'; direction: string }
   | { kind: 'heading'; levels: number[] }
-  | { kind: 'extension'; name: string; test: ExtensionTest }
+  /** `argument` is the text between the parentheses. */
+  | { kind: 'extension'; name: string; argument: string; test: ExtensionTest }
   /** Dynamic states and the like: valid, but never true of a stored document. */
   | { kind: 'never' }
 

@@ -337,7 +337,7 @@ const TABLES: Table[] = [
       [':unknown', 'invalid'],
       [':unknown(p)', 'invalid'],
       [':-moz-any-link', 'invalid'],
-      [':contains(x)', 'invalid'],
+      [':containing(x)', 'invalid'],
       [':hover(p)', 'invalid'],
       [':root()', 'invalid'],
       [':is', 'invalid'],

@@ -67,6 +67,11 @@ const ANSWERED = [
   ':disabled',
   ':checked, :default, :indeterminate',
   ':read-write',
+  ':contains("no such text")',
+  `:contains("${haystack}", i)`,
+  ':not(:less-than(5)):has(:equals("leaf"))',
+  ':only(*)',
+  ':only(div, p, b):not(:only(b))',
 ]
 
 /** Selectors that nobody writes: they are answered, or refused as too costly, but in time. */
@@ -92,6 +97,9 @@ const BOUNDED = [
   many(200, at => `:nth-child(${at}n+3)`),
   many(100, at => `:nth-child(${at}n+3 of :not(.x${at}))`),
   many(100, at => `:lang(x${at}) ~ :lang(y${at})`),
+  many(100, at => `:contains("${at}"):only(> *)`),
+  ':only(> * > *, > *, * * *)',
+  `:only(${many(100, at => `> * > .x${at}, *`)})`,
 ]
 
 /** Time of one search in milliseconds, or of the fastest of three when the first was slow; undefined when refused. */
