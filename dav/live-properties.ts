@@ -14,8 +14,8 @@ export interface Subject {
   etag: string
   /** Last segment, or the name of the site. */
   displayName: string
-  /** The `lockdiscovery` element. */
-  lockDiscovery: string
+  /** The `lockdiscovery` element; undefined while locks cannot be looked up. */
+  lockDiscovery: string | undefined
   /** Lower-case hex; present only where asked for. */
   checksums?: { sha1: string; md5: string }
   /** The requester may change it. */
@@ -65,6 +65,7 @@ const SYNC_REPORT = '<D:supported-report><D:report><D:sync-collection/></D:repor
 const CHECKSUMS: PropertyName = { namespace: 'http://owncloud.org/ns', name: 'checksums' }
 export const CHECKSUMS_KEY = keyOf(CHECKSUMS)
 export const SYNC_TOKEN_KEY = keyOf(davName('sync-token'))
+export const LOCK_DISCOVERY_KEY = keyOf(davName('lockdiscovery'))
 
 /** Those of `allprop` in the order in which they are written. */
 const IN_ALLPROP: LiveProperty[] = [

@@ -1,6 +1,6 @@
 /** Locks in the way of a request: which tokens a change needs, and which locks a listing shows (DAV-86 to DAV-88). */
 
-import { type Lock, type Locks, lockKey } from '../pipeline/coordination/locks.ts'
+import { type Lock, LockError, type Locks, lockKey } from '../pipeline/coordination/locks.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { parentOf } from './overlay.ts'
 
@@ -55,24 +55,54 @@ function lockedFault(path: string): Fault {
   })
 }
 
+/** Locks that an answer shows. */
+export interface ShownLocks {
+  /** In effect on the target. */
+  own: readonly Lock[]
+  /** In effect on a direct member, by its decoded path with or without slash. */
+  of: (member: string) => readonly Lock[]
+  /** Whether any was taken on a member itself. */
+  inside: boolean
+  /** False while locks cannot be looked up: reads go on, and show none (EVT-81). */
+  known: boolean
+}
+
+const UNKNOWN: ShownLocks = { own: [], of: () => [], inside: false, known: false }
+
+/** Looks up the locks that an answer about a single resource shows. */
+export function locksOn(locks: Locks, site: string, path: string): Promise<ShownLocks> {
+  return unlessAway(async () => {
+    const own = await locks.on(site, path)
+    return { own, of: () => own, inside: false, known: true }
+  })
+}
+
 /**
  * Looks up the locks that a listing shows, all at once.
  *
  * @param collection path of the listed collection
- * @returns the locks in effect on the collection, and on each of its direct members, by decoded path with or without
- *   slash; `inside` tells whether any was taken on a member itself
  */
-export async function locksInListing(
-  locks: Locks,
-  site: string,
-  collection: string,
-): Promise<{ own: readonly Lock[]; inside: boolean; of: (member: string) => readonly Lock[] }> {
+export function locksInListing(locks: Locks, site: string, collection: string): Promise<ShownLocks> {
+  return unlessAway(() => lookAround(locks, site, collection))
+}
+
+async function unlessAway(look: () => Promise<ShownLocks>): Promise<ShownLocks> {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof LockError) return UNKNOWN
+    throw error
+  }
+}
+
+async function lookAround(locks: Locks, site: string, collection: string): Promise<ShownLocks> {
   const own = await locks.on(site, collection)
   const inherited = own.filter(lock => lock.depth === 'infinity')
   const byMember = Map.groupBy(await locks.onMembers(site, collection), lock => lockKey(lock.path))
   return {
     own,
     inside: byMember.size > 0,
+    known: true,
     of: member => {
       const taken = byMember.get(lockKey(member))
       return taken ? [...inherited, ...taken] : inherited

@@ -2,7 +2,6 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { Answer, PiecesBody } from '../pipeline/answer.ts'
-import type { Lock } from '../pipeline/coordination/locks.ts'
 import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
@@ -12,7 +11,7 @@ import { answerTag, memberTag } from './answer-tags.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
 import { CHECKSUMS_KEY, type Subject, SYNC_TOKEN_KEY } from './live-properties.ts'
 import { lockDiscoveryXml } from './lock-xml.ts'
-import { locksInListing } from './locks-in-force.ts'
+import { locksInListing, locksOn, type ShownLocks } from './locks-in-force.ts'
 import { type PropRequest, readPropRequest } from './prop-request.ts'
 import { keyOf, type PropertyName } from './property-name.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propertyResponse, XML_TYPE } from './response.ts'
@@ -74,16 +73,13 @@ interface Question {
 /** The target alone. */
 async function describe(question: Question): Promise<Answer> {
   const { exchange, node, asked } = question
-  const { locks, site } = exchange.mount
-  const own = await locks.on(site.store.name, node.resource.path)
-  const tag = answerTag(node.resource, '0', own)
-  if (isCurrent(exchange, tag)) return unchanged(question, tag)
+  const { mount } = exchange
+  const locks = await locksOn(mount.locks, mount.site.store.name, node.resource.path)
+  const tag = answerTag(node.resource, '0', locks.own)
+  if (locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
   const etag = isCollection(node) ? tag : memberTag(node.resource)
-  return multistatus(
-    question,
-    tag,
-    await writeMultistatus(exchange, asked, [{ node, etag, target: true }], { own, of: () => own }),
-  )
+  const body = await writeMultistatus(exchange, asked, [{ node, etag, target: true }], locks)
+  return multistatus(question, locks.known ? tag : undefined, body)
 }
 
 /** The target and its members. The members are read only when the answer has to be made. */
@@ -92,7 +88,7 @@ async function list(question: Question): Promise<Answer> {
   const { mount, visitor } = exchange
   const locks = await locksInListing(mount.locks, mount.site.store.name, node.resource.path)
   // Without locks on members, and where everything is shown, the state of the collection says it all.
-  const evident = visitor.scope.whole && !locks.inside
+  const evident = visitor.scope.whole && locks.known && !locks.inside
   if (evident) {
     const tag = answerTag(node.resource, '1', locks.own)
     if (isCurrent(exchange, tag)) return unchanged(question, tag)
@@ -105,21 +101,22 @@ async function list(question: Question): Promise<Answer> {
   const members = await visibleMembers(exchange, node)
   const shown = [...locks.own, ...members.flatMap(({ resource }) => locks.of(resource.path))]
   const tag = answerTag(node.resource, '1', shown)
-  if (!evident && isCurrent(exchange, tag)) return unchanged(question, tag)
+  if (!evident && locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
   checkCells(asked, members.length)
   const entries = members.map((member): Entry => ({ node: member, etag: memberTag(member.resource), target: false }))
   if (ownEntry) entries.unshift({ node, etag: tag, target: true })
   const body = await writeMultistatus(exchange, asked, entries, locks)
   if (repeatable) mount.listings.keep(node.resource, key, body)
-  return multistatus(question, tag, body)
+  return multistatus(question, locks.known ? tag : undefined, body)
 }
 
 function unchanged({ headers }: Question, tag: string): Answer {
   return { status: 304, headers: { ...headers, ETag: tag } }
 }
 
-function multistatus({ headers }: Question, tag: string, body: PiecesBody): Answer {
-  return { status: 207, headers: { ...headers, ETag: tag, 'Content-Type': XML_TYPE }, body }
+/** @param tag undefined for an answer that does not say everything */
+function multistatus({ headers }: Question, tag: string | undefined, body: PiecesBody): Answer {
+  return { status: 207, headers: { ...headers, ...(tag && { ETag: tag }), 'Content-Type': XML_TYPE }, body }
 }
 
 function tooDeep(): Fault {
@@ -131,14 +128,6 @@ function tooDeep(): Fault {
 function checkCells(asked: PropRequest, members: number): void {
   if (asked.form !== 'prop' || asked.names.length <= FREE_NAMES || asked.names.length * members <= MOST_CELLS) return
   throw new Fault(507, 'AllowanceExhausted', 'The request asks for too many properties of too many members at once.')
-}
-
-/** Locks that an answer shows. */
-interface ShownLocks {
-  /** In effect on the target. */
-  own: readonly Lock[]
-  /** In effect on a direct member, by its path. */
-  of: (member: string) => readonly Lock[]
 }
 
 /**
@@ -213,7 +202,7 @@ function entryWriter(exchange: Exchange, asked: PropRequest, locks: ShownLocks) 
       resource,
       etag,
       displayName: displayName(resource.path, title),
-      lockDiscovery: lockDiscoveryXml(target ? locks.own : locks.of(resource.path), hrefs),
+      lockDiscovery: locks.known ? lockDiscoveryXml(target ? locks.own : locks.of(resource.path), hrefs) : undefined,
       writable: visitor.scope.write && visitor.scope.covers(resource.path),
       ...(checksums && { checksums }),
     }

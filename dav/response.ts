@@ -3,7 +3,7 @@
 import { escapeMarkup } from '../pipeline/http/markup.ts'
 import { encodePath } from '../pipeline/http/path.ts'
 import type { Property } from '../pipeline/resource-tags.ts'
-import { ALLPROP, type LiveProperty, liveProperty, type Subject } from './live-properties.ts'
+import { ALLPROP, type LiveProperty, LOCK_DISCOVERY_KEY, liveProperty, type Subject } from './live-properties.ts'
 import type { PropRequest } from './prop-request.ts'
 import { keyOf, type PropertyName } from './property-name.ts'
 import { DAV } from './xml.ts'
@@ -51,10 +51,19 @@ export function propertyResponse(
   minimal: boolean,
 ): string {
   const { found, missing } = request.form === 'prop' ? named(subject, dead, request.names) : all(subject, dead, request)
+  const away = subject.lockDiscovery === undefined && asksForLocks(request) ? LOCKS_AWAY : ''
   // A response needs a propstat, so an empty one stands where nothing was asked for, or nothing is there to be told.
-  const first = found !== '' || missing === '' || minimal ? propstat(found, '200 OK') : ''
+  const first = found !== '' || (missing === '' && away === '') || minimal ? propstat(found, '200 OK') : ''
   const second = missing === '' || minimal ? '' : propstat(missing, '404 Not Found')
-  return `<D:response>${href}${first}${second}</D:response>`
+  return `<D:response>${href}${first}${second}${away}</D:response>`
+}
+
+/** Locks cannot be looked up now; everything else can. */
+const LOCKS_AWAY = propstat('<D:lockdiscovery/>', '503 Service Unavailable')
+
+function asksForLocks(request: PropRequest): boolean {
+  if (request.form !== 'prop') return request.form === 'allprop'
+  return request.names.some(name => keyOf(name) === LOCK_DISCOVERY_KEY)
 }
 
 interface Told {
@@ -89,8 +98,8 @@ function named(subject: Subject, dead: readonly Property[], names: readonly Prop
   for (const asked of resolve(names)) {
     const set = byKey?.get(asked.key)
     const element = set ? deadElement(set) : asked.live?.element(subject)
-    if (element === undefined) missing += asked.missing
-    else found += element
+    if (element !== undefined) found += element
+    else if (asked.key !== LOCK_DISCOVERY_KEY) missing += asked.missing
   }
   return { found, missing }
 }

@@ -7,6 +7,13 @@ import { at, type Cluster, type Node, startCluster } from './installation.ts'
 const LIST = '/list.html'
 const OPEN = rulesPage(['*', 'GET|PUT|POST|DELETE|MOVE', 'Allow', '/*'])
 
+const LOCK = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>'
+const AWAY = /<D:prop><D:lockdiscovery\/><\/D:prop><D:status>HTTP\/1\.1 503 Service Unavailable</
+
+async function found(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 20))
+}
+
 async function until(reached: () => boolean): Promise<void> {
   while (!reached()) await new Promise(resolve => setTimeout(resolve, 1))
 }
@@ -79,6 +86,39 @@ describe('a Redis that goes away and comes back', () => {
       stream.close()
     }
     expect((await one.dav('PUT', '/page.html', {}, page('yes'))).status).to.equal(204)
+  })
+
+  it('DAV-88 EVT-81 listings go on without Redis, and say of locks that they cannot be told now', async () => {
+    const taken = await one.dav('LOCK', '/page.html', { Depth: '0' }, LOCK)
+    expect(taken.status).to.equal(200)
+    const find = ({ dav }: Node, path: string, depth: string, props = '') => {
+      const asked = props && `<propfind xmlns="DAV:"><prop>${props}</prop></propfind>`
+      return dav('PROPFIND', path, { Depth: depth }, asked)
+    }
+    const before = await find(two, '/', '1')
+    await cluster.redis.kill()
+    for (const node of [one, two]) {
+      const listing = await find(node, '/', '1')
+      expect(listing.status).to.equal(207)
+      expect(listing.headers).to.not.have.property('etag')
+      const hrefs = (text: string) => text.match(/<D:response><D:href>[^<]*/g)
+      expect(hrefs(listing.text)).to.deep.equal(hrefs(before.text))
+      expect(listing.text.split(AWAY)).to.have.length((hrefs(before.text)?.length ?? 0) + 1)
+      expect(listing.text).to.include('getetag').and.not.include('404')
+      const named = await find(node, '/page.html', '0', '<lockdiscovery/><getcontenttype/><nothing/>')
+      expect(named.status).to.equal(207)
+      expect(named.text)
+        .to.match(AWAY)
+        .and.match(/<D:nothing\/>.*404 Not Found/)
+      expect((await find(node, '/page.html', '0', '<lockdiscovery/>')).text.match(/<D:propstat>/g)).to.have.length(1)
+      expect((await find(node, '/', '1', '<getetag/>')).text).to.not.include('503')
+      expect((await node.dav('LOCK', '/page.html', { Depth: '0' }, LOCK)).status).to.equal(503)
+      expect((await node.dav('GET', '/page.html')).status).to.equal(200)
+    }
+    await cluster.redis.start()
+    await found(async () => (await find(two, '/', '1')).headers.etag !== undefined)
+    const after = await find(two, '/', '1')
+    expect(after.text).to.include('<D:lockdiscovery/>').and.not.match(AWAY)
   })
 
   it('EVT-81 lets a server start that does not find it', async function () {
