@@ -22,6 +22,7 @@ import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
 import type { Commit, CommitResult, ForeignCommit, Resource, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { Extensions } from './tree/selector/selector.ts'
+import type { Extensions } from './tree/selector/selector.ts'
 
 /** The settings of a site that the pipeline acts on. */
 export interface SiteRules {
