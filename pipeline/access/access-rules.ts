@@ -5,18 +5,21 @@
 
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { RawAccess } from './extract.ts'
-import type { Pattern } from './glob.ts'
+import { mayMatchNames, type Pattern, pathNames } from './glob.ts'
 import { PersistentMap } from './persistent-map.ts'
 import { type CompiledAccess, compileAccess, type Finding, type Group, type Rule } from './rules.ts'
 
 /** Rules by method, in upper case, the strongest first; those for every method stand under `*`. */
 type Bucket = ReadonlyMap<string, readonly Rule[]>
 
-/** Directories by which patterns are indexed; deeper ones share the bucket of their ancestor. */
-const INDEXED_DEPTH = 8
+/** Characters of the literal text before a pattern's first wildcard by which it is indexed. */
+const LONGEST_KEY = 64
 /** Buckets that one pattern may stand in before it goes to the bucket that every path looks into. */
 const MAX_KEYS = 16
 const EVERYWHERE = ''
+/** Answers that are the same for all, and characters of the paths for which they are kept. */
+const MOST_REMEMBERED = 1_000
+const LONGEST_REMEMBERED = 500
 
 export class AccessRules {
   readonly ns: string
@@ -24,7 +27,10 @@ export class AccessRules {
   readonly extensions: Extensions | undefined
   readonly #documents: PersistentMap<CompiledAccess>
   readonly #buckets: PersistentMap<Bucket>
+  /** Number of buckets by the length of their key. */
+  readonly #lengths: ReadonlyMap<number, number>
   readonly #groups: PersistentMap<readonly Group[]>
+  readonly #remembered = new Map<string, boolean>()
   /** Number of groups whose type may decide membership by itself (GRP-4). */
   readonly subtypedGroups: number
 
@@ -33,6 +39,7 @@ export class AccessRules {
     extensions: Extensions | undefined
     documents: PersistentMap<CompiledAccess>
     buckets: PersistentMap<Bucket>
+    lengths: ReadonlyMap<number, number>
     groups: PersistentMap<readonly Group[]>
     subtypedGroups: number
   }) {
@@ -40,6 +47,7 @@ export class AccessRules {
     this.extensions = parts.extensions
     this.#documents = parts.documents
     this.#buckets = parts.buckets
+    this.#lengths = parts.lengths
     this.#groups = parts.groups
     this.subtypedGroups = parts.subtypedGroups
   }
@@ -56,6 +64,7 @@ export class AccessRules {
       extensions,
       documents: PersistentMap.empty(),
       buckets: PersistentMap.empty(),
+      lengths: new Map(),
       groups: PersistentMap.empty(),
       subtypedGroups: 0,
     })
@@ -75,7 +84,7 @@ export class AccessRules {
       ns: this.ns,
       extensions: this.extensions,
       documents: this.#documents.with(path, after),
-      buckets: exchangeRules(this.#buckets, path, before?.rules ?? [], after?.rules ?? []),
+      ...exchangeRules(this.#buckets, this.#lengths, path, before?.rules ?? [], after?.rules ?? []),
       groups: exchangeGroups(this.#groups, path, before?.groups ?? [], after?.groups ?? []),
       subtypedGroups: this.subtypedGroups - subtyped(before) + subtyped(after),
     })
@@ -105,7 +114,7 @@ export class AccessRules {
    * @param names the path's names (PATH-4)
    */
   *candidates(method: string | undefined, names: readonly string[]): Generator<readonly Rule[]> {
-    for (const key of lookupKeys(names)) {
+    for (const key of this.#keysOf(names)) {
       const bucket = this.#buckets.get(key)
       if (!bucket) continue
       if (method === undefined) yield* bucket.values()
@@ -116,6 +125,35 @@ export class AccessRules {
         }
       }
     }
+  }
+
+  /**
+   * Whether some rule of a kind covers a method and path, whatever its lookups find. Remembered, as it is the same for
+   * every requester.
+   *
+   * @param kind names what `isMeant` tells
+   */
+  anyCovers(kind: string, method: string, path: string, isMeant: (rule: Rule) => boolean): boolean {
+    const question = `${kind} ${method} ${path}`
+    const known = this.#remembered.get(question)
+    if (known !== undefined) return known
+    const names = pathNames(path)
+    let found = false
+    for (const rules of this.candidates(method, names)) {
+      found ||= rules.some(rule => isMeant(rule) && rule.patterns.some(pattern => mayMatchNames(pattern, names)))
+    }
+    if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.clear()
+    if (path.length <= LONGEST_REMEMBERED) this.#remembered.set(question, found)
+    return found
+  }
+
+  /** Every key under which a pattern that matches one of the names may stand. */
+  #keysOf(names: readonly string[]): Set<string> {
+    const keys = new Set<string>()
+    for (const name of names) {
+      for (const length of this.#lengths.keys()) if (length <= name.length) keys.add(name.slice(0, length))
+    }
+    return keys
   }
 
   groupsNamed(name: string): readonly Group[] {
@@ -134,10 +172,11 @@ function subtyped(access: CompiledAccess | undefined): number {
 
 function exchangeRules(
   buckets: PersistentMap<Bucket>,
+  lengths: ReadonlyMap<number, number>,
   document: string,
   before: readonly Rule[],
   after: readonly Rule[],
-): PersistentMap<Bucket> {
+): { buckets: PersistentMap<Bucket>; lengths: ReadonlyMap<number, number> } {
   const added = new Map<string, Rule[]>()
   for (const rule of before) for (const key of indexKeys(rule.patterns)) added.set(key, [])
   for (const rule of after) {
@@ -147,10 +186,11 @@ function exchangeRules(
       else added.set(key, [rule])
     }
   }
-  let changed = buckets
+  const changed = { buckets, lengths }
   for (const [key, rules] of added) {
+    const known = buckets.get(key)
     const bucket = new Map<string, Rule[]>()
-    for (const [method, old] of buckets.get(key) ?? []) {
+    for (const [method, old] of known ?? []) {
       const kept = old.filter(rule => rule.document !== document)
       if (kept.length > 0) bucket.set(method, kept)
     }
@@ -162,7 +202,9 @@ function exchangeRules(
       }
     }
     for (const list of bucket.values()) list.sort(strongestFirst)
-    changed = changed.with(key, bucket.size > 0 ? bucket : undefined)
+    changed.buckets = changed.buckets.with(key, bucket.size > 0 ? bucket : undefined)
+    if (known && bucket.size === 0) changed.lengths = countLengths(changed.lengths, key, -1)
+    else if (!known && bucket.size > 0) changed.lengths = countLengths(changed.lengths, key, 1)
   }
   return changed
 }
@@ -193,39 +235,21 @@ function exchangeGroups(
   return changed
 }
 
-/** Buckets of a rule: the directories, or whole paths, that its patterns begin with literally. */
+/** Buckets of a rule: the texts, or whole paths, that its patterns begin with literally. */
 function indexKeys(patterns: readonly Pattern[]): Set<string> {
   const keys = new Set<string>()
   for (const { heads } of patterns) {
-    for (const { text, whole } of heads) keys.add(whole ? text : directory(text))
+    for (const { text } of heads) keys.add(text.slice(0, LONGEST_KEY))
     if (keys.size > MAX_KEYS) return new Set([EVERYWHERE])
   }
   return keys
 }
 
-/** The text up to its last slash, or up to the deepest one that is indexed. */
-function directory(text: string): string {
-  let end = 0
-  for (let depth = 0; depth <= INDEXED_DEPTH; depth++) {
-    const slash = text.indexOf('/', end)
-    if (slash < 0) break
-    end = slash + 1
-  }
-  return text.slice(0, end)
-}
-
-/** Every key under which a pattern that matches one of the names may stand. */
-function lookupKeys(names: readonly string[]): Set<string> {
-  const keys = new Set([EVERYWHERE])
-  for (const name of names) {
-    keys.add(name)
-    let end = 0
-    for (let depth = 0; depth <= INDEXED_DEPTH; depth++) {
-      const slash = name.indexOf('/', end)
-      if (slash < 0) break
-      end = slash + 1
-      keys.add(name.slice(0, end))
-    }
-  }
-  return keys
+/** How many buckets have a key of each length. */
+function countLengths(lengths: ReadonlyMap<number, number>, key: string, change: 1 | -1): Map<number, number> {
+  const counted = new Map(lengths)
+  const count = (counted.get(key.length) ?? 0) + change
+  if (count > 0) counted.set(key.length, count)
+  else counted.delete(key.length)
+  return counted
 }

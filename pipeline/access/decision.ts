@@ -3,12 +3,12 @@
 import type { AccessRules } from './access-rules.ts'
 import { fillPattern, matchesNames, mayMatchNames, type Pattern, pathNames } from './glob.ts'
 import { Membership } from './groups.ts'
-import { lookUp } from './lookup.ts'
+import { lookUp, type Part } from './lookup.ts'
 import { applies, type Decision, type Key, type MatchingRule, NOBODY, resolve, searchedTest } from './matching.ts'
 import { canBeMet, namesAround } from './needs.ts'
 import { type Requester, verifiedEmail } from './principal.ts'
 import { type Actor, collapse, type Group, parseSelector, type Rule, type Tier } from './rules.ts'
-import { renderSelector, type TemplatePart } from './selector-template.ts'
+import { renderSelector } from './selector-template.ts'
 
 export interface PermitOptions {
   /** An event stream is asked for, which default-GET never grants (METH-3). */
@@ -25,8 +25,8 @@ export interface AccessSettings {
 /** Up to so many elements are tested one by one; for more, all elements of a selector are found at once. */
 const FEW = 16
 
-/** Characters of a selector with its values that is surely short enough to be one. */
-const COMMON_LENGTH = 4_000
+/** Characters of a value with which a selector is surely short enough to be one. */
+const COMMON_LENGTH = 250
 
 /**
  * What one requester may do, by one snapshot of the rules. Made once for each request; remembers what it found out.
@@ -44,6 +44,7 @@ export class Access {
   readonly #patterns = new Map<string, Pattern>()
   readonly #scopes = new Map<Rule, MatchingRule['scope']>()
   readonly #matching = new Map<string, readonly MatchingRule[]>()
+  #names: readonly string[] | undefined
   #anonymous: Access | undefined
 
   /**
@@ -74,9 +75,10 @@ export class Access {
     for (const rules of this.rules.candidates(method, names)) {
       for (const rule of rules) {
         if (rule.strongest < tier) break
-        if (isSettled(rule.strongest, rule) || !this.#mayBeFor(rule, here)) continue
+        if (isSettled(rule.strongest, rule)) continue
         const own = this.#tierOf(rule)
-        if (own === NOBODY || isSettled(own, rule) || !this.#coversPath(rule, names)) continue
+        if (own === NOBODY || isSettled(own, rule) || !this.#mayBeFor(rule, here)) continue
+        if (!this.#coversPath(rule, names)) continue
         const scope = this.#scopeOf(rule)
         if (rule.selector && !scope && rule.allow) continue
         if (!applies({ rule, scope }, key)) continue
@@ -91,20 +93,18 @@ export class Access {
   #mayBeFor({ selector, allow }: Rule, here: (() => ReadonlySet<string>) | undefined): boolean {
     if (!selector) return true
     const { needs } = selector
+    if (here && (!needs || canBeMet(needs, here()))) return true
     // A Deny whose selector turns out to be none counts for the whole resource (RULE-10).
-    if (selector.text === undefined && !allow && !(needs && this.#fits(selector.template))) return true
-    return here !== undefined && (!needs || canBeMet(needs, here()))
+    return selector.text === undefined && !allow && !(needs && this.#fits(selector.lookups))
   }
 
-  /** Whether values in a selector leave it one, if any name does: they are there, and of common length. */
-  #fits(template: readonly TemplatePart[]): boolean {
-    let length = 0
-    for (const part of template) {
-      const text = typeof part === 'string' ? part : this.#value(part.lookup)
-      if (text === '') return false
-      length += text.length
+  /** Whether the values in a selector leave it one, if any name does: they are there, and of common length. */
+  #fits(lookups: readonly string[]): boolean {
+    for (const lookup of lookups) {
+      const { length } = this.#value(lookup)
+      if (length === 0 || length > COMMON_LENGTH) return false
     }
-    return length <= COMMON_LENGTH
+    return true
   }
 
   /** Whether a request is permitted: the rules' answer or, where none matches, the default (DEC-4, DEC-8). */
@@ -183,7 +183,7 @@ export class Access {
    * but `*` or looks something up. If not, answers can be shared by all requesters.
    */
   dependsOnRequest(method: string, path: string): boolean {
-    return this.#mayCover(method, path, rule => looksUp(rule) || rule.actors.some(actor => actor.form !== 'everybody'))
+    return this.rules.anyCovers('request', method, path, rule => rule.looksUp || rule.actors.some(isSomebody))
   }
 
   /**
@@ -191,18 +191,7 @@ export class Access {
    * cover them looks something up. If so, what one of them gets is not for the caches of others.
    */
   dependsOnFacts(method: string, path: string): boolean {
-    return this.#mayCover(method, path, rule => looksUp(rule) && rule.actors.some(actor => actor.form === 'everybody'))
-  }
-
-  /** Whether some rule of this kind covers a method and path, whatever its lookups find. */
-  #mayCover(method: string, path: string, isMeant: (rule: Rule) => boolean): boolean {
-    const names = pathNames(path)
-    for (const rules of this.rules.candidates(method, names)) {
-      for (const rule of rules) {
-        if (isMeant(rule) && rule.patterns.some(pattern => mayMatchNames(pattern, names))) return true
-      }
-    }
-    return false
+    return this.rules.anyCovers('facts', method, path, rule => rule.looksUp && !rule.actors.every(isSomebody))
   }
 
   /**
@@ -290,6 +279,7 @@ export class Access {
     if (actor.form === 'everybody') return 0
     if (!principal) return NOBODY
     if (actor.form === 'signed-in') return actor.tier
+    if (actor.form === 'lookup' && !this.#mayBeNamed(actor.parts)) return NOBODY
     const name = actor.form === 'lookup' ? this.#render(actor.parts) : actor.name
     if (name === '') return NOBODY
     if (actor.form !== 'role') {
@@ -297,6 +287,22 @@ export class Access {
       if (name === this.#email) return 1
     }
     return (this.membership.holds(name, this.rules) ?? !allow) ? 1 : NOBODY
+  }
+
+  /** Whether parts with lookups can make a name of the principal, as far as their first shows. */
+  #mayBeNamed([first]: readonly Part[]): boolean {
+    if (typeof first !== 'string') return true
+    this.#names ??= this.#allNames()
+    for (const name of this.#names) if (name.startsWith(first)) return true
+    return false
+  }
+
+  /** Every name that the principal has, or may have once a group was asked (ACT-2). */
+  #allNames(): string[] {
+    const { principal } = this.requester
+    if (!principal) return []
+    const groups = [...this.rules.groups()].filter(group => this.membership.includes(group) !== false)
+    return [principal.sub, this.#email ?? '', ...principal.roles, ...groups.map(({ name }) => name)]
   }
 
   #coversPath({ patterns }: Rule, names: readonly string[]): boolean {
@@ -323,7 +329,7 @@ export class Access {
     return scope
   }
 
-  #render(parts: readonly (string | { lookup: string })[]): string {
+  #render(parts: readonly Part[]): string {
     let text = ''
     for (const part of parts) text += typeof part === 'string' ? part : this.#value(part.lookup)
     return text
@@ -336,9 +342,9 @@ export class Access {
   }
 }
 
-/** Whether a rule's paths or selector are filled in for each request (LOOK-1). */
-function looksUp({ patterns, selector }: Rule): boolean {
-  return patterns.some(pattern => pattern.open) || (selector !== undefined && selector.text === undefined)
+/** Whether an actor is anybody but `*`. */
+function isSomebody({ form }: Actor): boolean {
+  return form !== 'everybody'
 }
 
 /** The names around an element, collected when a rule first asks for them. */

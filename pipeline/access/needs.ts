@@ -63,5 +63,10 @@ function attributeName(name: string, value: string | undefined): string {
 
 /** Whether a selector with these needs can match an element with these names around it. */
 export function canBeMet(needs: Needs, names: ReadonlySet<string>): boolean {
-  return needs.some(alternative => alternative.every(name => names.has(name)))
+  for (const alternative of needs) {
+    let met = true
+    for (const name of alternative) met &&= names.has(name)
+    if (met) return true
+  }
+  return false
 }

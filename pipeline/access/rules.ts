@@ -32,7 +32,7 @@ export type Tier = 0 | 1 | 2 | 3
  */
 export type RuleSelector =
   | { text: string; selector: Selector; needs: Needs }
-  | { template: readonly TemplatePart[]; text?: undefined; needs: Needs | undefined }
+  | { template: readonly TemplatePart[]; lookups: readonly string[]; text?: undefined; needs: Needs | undefined }
 
 export interface Rule {
   /** Path of the document that holds the rule. */
@@ -48,6 +48,8 @@ export interface Rule {
   readonly methods: ReadonlySet<string>
   /** Missing in a resource-level rule. */
   readonly selector: RuleSelector | undefined
+  /** Whether its paths or selector are filled in for each request (LOOK-1). */
+  readonly looksUp: boolean
 }
 
 export interface Group {
@@ -155,7 +157,8 @@ function compileRule(
     return pattern
   })
   const strongest = Math.max(...actors.map(tierFor)) as Tier
-  return { ...place, allow, actors, strongest, patterns, methods, selector: scope }
+  const looksUp = patterns.some(pattern => pattern.open) || (scope !== undefined && scope.text === undefined)
+  return { ...place, allow, actors, strongest, patterns, methods, selector: scope, looksUp }
 }
 
 function tierFor(actor: Actor): Tier {
@@ -193,11 +196,18 @@ function compileRuleSelector(text: string, extensions: Extensions | undefined): 
   const plain = plainText(parts)
   if (plain === undefined) {
     const template = selectorTemplate(parts)
-    return template ? { template, needs: templateNeeds(template) } : 'broken'
+    if (!template) return 'broken'
+    const lookups = parts.flatMap(part => (typeof part === 'string' ? [] : part.lookup))
+    const isShort = text.length <= COMMON_LENGTH && lookups.length <= COMMON_LOOKUPS
+    return { template, lookups, needs: isShort ? templateNeeds(template) : undefined }
   }
   const selector = parseSelector(plain, extensions)
   return selector ? { text: collapse(plain), selector, needs: needsOf(selector) } : 'broken'
 }
+
+/** What leaves room for values in a selector: characters as written, and values. */
+const COMMON_LENGTH = 1_000
+const COMMON_LOOKUPS = 4
 
 /** Stands for a value: a name like any other, which no author writes. */
 const UNKNOWN = '\ue000'

@@ -61,6 +61,26 @@ describe('cost of decisions', () => {
       })
     }
   }
+  for (const [name, line] of SHAPES) {
+    it(`all that a GET asks of 10,000 rules, ${name}`, function () {
+      const rules = siteOf(10_000, i => {
+        const [actors, , ...rest] = line(i)
+        return [actors, 'GET', ...rest]
+      })
+      const path = '/area/5/x.html'
+      const times = [user('u5'), undefined].map(principal =>
+        best(() => {
+          const mine = access(rules, { ...(principal && { principal }), headers: { x: 'li' } })
+          mine.permit('GET', path)
+          // Whether the answer may be kept for others, and by shared caches (PRIV-1).
+          if (!principal) mine.dependsOnRequest('GET', path)
+          if (!mine.dependsOnFacts('GET', path)) mine.permitAnonymous('GET', path)
+        }, LIMIT),
+      )
+      if (this.test) this.test.title += `: ${times.map(time => `${(time * 1000).toFixed(0)} µs`).join(', ')}`
+      for (const time of times) expect(time).to.be.below(LIMIT)
+    })
+  }
   it('a change of one document among 10,000 rules', function () {
     const rules = siteOf(10_000, i => ['*', 'GET', 'Allow', i % 2 ? '/*' : `/area/${i}/*`])
     const changed = { ns: NS, rules: [rawRule(['*', 'PUT', 'Deny', '/*'])], groups: [] }
