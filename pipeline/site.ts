@@ -22,7 +22,6 @@ import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
 import type { Commit, CommitResult, ForeignCommit, Resource, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { Extensions } from './tree/selector/selector.ts'
-import type { Extensions } from './tree/selector/selector.ts'
 
 /** The settings of a site that the pipeline acts on. */
 export interface SiteRules {
@@ -240,7 +239,7 @@ export class Site {
    * @param settled what the commit puts, for every document among its changes
    */
   async commit(commit: Commit, settled: Settled[] = []): Promise<CommitResult> {
-    const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [])
+    const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
     let outcome: Outcome = 'unknown'
     try {
       const result = await this.#carryOut(commit, settled)
@@ -414,6 +413,15 @@ function readAccess(value: string): RawAccess | undefined {
 function raisedBy({ raises = [] }: Commit, modelled: boolean, retyped: boolean): string[] | undefined {
   const all = new Set([...raises, ...(modelled ? [MODEL_COUNTER] : []), ...(retyped ? [ACCESS_COUNTER] : [])])
   return all.size > 0 ? [...all] : undefined
+}
+
+/** Collections about whose files the store drafts events by itself. */
+function toldTrees({ changes }: Commit): string[] {
+  return changes.flatMap(change => {
+    if (!('tell' in change) || change.tell === undefined) return []
+    if (change.op === 'delete') return [change.path]
+    return change.op === 'move' ? [change.from, change.to] : [change.to]
+  })
 }
 
 /** Collections whose members a commit takes away or replaces. */
