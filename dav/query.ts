@@ -53,7 +53,7 @@ async function* documentsAt({ mount, path, visitor }: Exchange): AsyncGenerator<
   if (!path.endsWith('/')) {
     const node = scope.covers(path) ? await mount.view.find(path) : undefined
     if (!node || node.resource.path !== path) return
-    const held = node.keeper === 'site' ? await site.find(path) : undefined
+    const held = node.keeper === 'site' ? await site.findParsed(path) : undefined
     if (!held?.isDocument) throw notHtml()
     yield held
     return
@@ -62,7 +62,7 @@ async function* documentsAt({ mount, path, visitor }: Exchange): AsyncGenerator<
   for await (const resource of site.store.walk(path)) {
     if (!scope.covers(resource.path) || isServerOwned({ mount }, resource.path) || mount.beside.isGone(resource))
       continue
-    yield resource.kind === 'document' ? await site.find(resource.path) : undefined
+    yield resource.kind === 'document' ? await site.findParsed(resource.path) : undefined
     // Every document may have to be parsed.
     if (++seen % 4 === 0) await setImmediate()
   }

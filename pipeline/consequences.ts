@@ -74,7 +74,7 @@ export async function consequencesOf(
     if (held.profile?.utf8 === false)
       throw new Fault(409, 'Conflict', 'A document that would have to follow this change is not valid UTF-8.')
     opened.set(other, held)
-    return { document: cloneTree(site.tree(held)) }
+    return { document: cloneTree(await site.parsed(held)) }
   }
   const isGone = (other: string) => judged.isGone?.(other) ?? false
   try {

@@ -5,20 +5,21 @@ import { Fault } from './fault.ts'
 import type { Profile } from './held.ts'
 import { kindOf } from './http/media.ts'
 import { declaresModel, extractDeclarations, type RawDeclarations } from './model/declarations.ts'
-import { entriesOf } from './model/entries.ts'
+import { listingEntries } from './model/entries.ts'
 import { isTemplate } from './model/items.ts'
 import type { Vocabulary } from './model/vocabulary.ts'
 import type { Entry } from './store/store.ts'
-import { decode, parseDocument, TreeError } from './tree/document.ts'
+import { decode, parsingDocument, TreeError } from './tree/document.ts'
 import { typesOf } from './tree/microdata.ts'
 import {
   attribute,
+  type ChildNode,
   type DocumentKind,
   type ElementNode,
   isElement,
-  type ParentNode,
   type TreeDocument,
 } from './tree/nodes.ts'
+import { atOnce, inTurns, NODES_PER_STEP, type Steps } from './tree/steps.ts'
 
 /** What derived data is made by: the site's names, and the types that its schemas add to those of rules and groups. */
 export interface Derivation extends Vocabulary {
@@ -40,52 +41,64 @@ export interface Derived {
   entries: Entry[]
 }
 
+/** Children that are being looked at. */
+interface Level {
+  nodes: readonly ChildNode[]
+  next: number
+  /** Not inside a template. */
+  isShown: boolean
+}
+
 /**
  * @param utf8 whether the document's bytes are valid UTF-8
  * @param changed elements whose content an edit in place has changed; missing when nothing is known
  * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
  */
-export function deriveFromTree(
+export function* deriving(
   document: TreeDocument,
   derivation: Derivation,
   utf8: boolean,
   changed?: ReadonlySet<ElementNode>,
-): Derived {
+): Steps<Derived> {
   const items: ItemEntry[] = []
   const elements: ElementNode[] = []
   const types = new Set<string>()
   const namespaces = new Set<string>()
-  const visit = (parent: ParentNode, isShown: boolean): void => {
-    for (const child of parent.childNodes) {
-      if (!isElement(child)) continue
-      let isItem = false
-      for (const { name, prefix, value } of child.attrs) {
-        if (name === 'itemscope' && !prefix) isItem = true
-        else if (prefix === 'xmlns' || name.startsWith('xmlns')) namespaces.add(value)
-      }
-      if (isItem) {
-        const own = typesOf(child)
-        for (const type of own) types.add(type)
-        items.push([own, attribute(child, 'itemid')?.trim() ?? null])
-        if (isShown) elements.push(child)
-      }
-      // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
-      if (child.childNodes.length > 0) visit(child, isShown && !isTemplate(child))
+  const open: Level[] = [{ nodes: document.root.childNodes, next: 0, isShown: true }]
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) open.pop()
+    if (!node || !isElement(node)) continue
+    if (++seen % NODES_PER_STEP === 0) yield
+    let isItem = false
+    for (const { name, prefix, value } of node.attrs) {
+      if (name === 'itemscope' && !prefix) isItem = true
+      else if (prefix === 'xmlns' || name.startsWith('xmlns')) namespaces.add(value)
     }
+    if (isItem) {
+      const own = typesOf(node)
+      for (const type of own) types.add(type)
+      items.push([own, attribute(node, 'itemid')?.trim() ?? null])
+      if (level.isShown) elements.push(node)
+    }
+    // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
+    if (node.childNodes.length > 0)
+      open.push({ nodes: node.childNodes, next: 0, isShown: level.isShown && !isTemplate(node) })
   }
-  visit(document.root, true)
+  yield
   const { ns, accessTypes } = derivation
   return {
     profile: { utf8, types: [...types], namespaces: [...namespaces] },
     access: declaresAccess(types, ns, accessTypes) ? extractAccess(document, ns, accessTypes) : undefined,
     items,
     model: declaresModel(types, derivation) ? extractDeclarations(document, derivation, elements) : undefined,
-    entries: entriesOf(elements, ns, changed),
+    entries: yield* listingEntries(elements, ns, changed),
   }
 }
 
 /**
- * As `deriveFromTree`, for a document that came about by an edit.
+ * As `deriving`, at once, for a document that came about by an edit.
  *
  * @throws Fault 422
  */
@@ -95,7 +108,7 @@ export function deriveTree(
   changed?: ReadonlySet<ElementNode>,
 ): Derived {
   try {
-    return deriveFromTree(document, derivation, true, changed)
+    return atOnce(deriving(document, derivation, true, changed))
   } catch (error) {
     throw error instanceof TreeError ? unusable(error) : error
   }
@@ -109,17 +122,24 @@ export interface ParsedDocument {
 }
 
 /**
- * Parses the bytes of a document that is about to be stored.
+ * Parses the bytes of a document that is about to be stored. What is long shares the event loop.
  *
  * @throws Fault 422 when it breaks a limit, or is XML that is not well formed (HTTP-23, HTTP-181)
  */
-export function parseForStorage(bytes: Uint8Array, kind: DocumentKind, derivation: Derivation): ParsedDocument {
+export async function parseForStorage(
+  bytes: Uint8Array,
+  kind: DocumentKind,
+  derivation: Derivation,
+): Promise<ParsedDocument> {
   const { text, utf8 } = decode(bytes)
   if (kind === 'xml' && !utf8)
     throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8. Save it as UTF-8 and upload it again.')
+  const reading = function* (): Steps<ParsedDocument> {
+    const tree = yield* parsingDocument(kind, text)
+    return { text, tree, derived: yield* deriving(tree, derivation, utf8) }
+  }
   try {
-    const tree = parseDocument(kind, text)
-    return { text, tree, derived: deriveFromTree(tree, derivation, utf8) }
+    return await inTurns(reading(), text.length)
   } catch (error) {
     throw error instanceof TreeError ? unusable(error) : error
   }
@@ -131,9 +151,9 @@ export function unusable(error: TreeError): Fault {
 }
 
 /** The profile of bytes that are stored already, for documents whose derived data is missing. */
-export function profileOf(bytes: Uint8Array, type: string, vocabulary: Vocabulary): Profile | undefined {
+export async function profileOf(bytes: Uint8Array, type: string, vocabulary: Vocabulary): Promise<Profile | undefined> {
   const kind = kindOf(type)
-  return kind === 'blob' ? undefined : parseForStorage(bytes, kind, vocabulary).derived.profile
+  return kind === 'blob' ? undefined : (await parseForStorage(bytes, kind, vocabulary)).derived.profile
 }
 
 /** The form in which a store keeps derived data: one text a name, and what its index is made from. */

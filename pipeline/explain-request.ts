@@ -104,7 +104,7 @@ export function principalNamed(name: string): Pick<AccessQuestion, 'user' | 'ema
 async function keyOf(site: Site, path: string, selector: string | undefined): Promise<Key | undefined> {
   if (selector === undefined) return undefined
   const compiled = toSelector(selector, site)
-  const held = await site.find(canonicalPath(path))
+  const held = await site.findParsed(canonicalPath(path))
   if (!held?.isDocument) return undefined
   const document = site.tree(held)
   const element = selectFirst(compiled, document)

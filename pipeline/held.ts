@@ -5,8 +5,9 @@ import { Fault } from './fault.ts'
 import { type Kind, kindOf } from './http/media.ts'
 import type { Body, Resource } from './store/store.ts'
 import { contentTag } from './store/tags.ts'
-import { decode, parseDocument } from './tree/document.ts'
+import { decode, parseDocument, parsingDocument, TreeError } from './tree/document.ts'
 import type { DocumentKind, TreeDocument } from './tree/nodes.ts'
+import { inTurns } from './tree/steps.ts'
 
 /** Facts about a document that are found when it is committed (design, invariant 3). */
 export interface Profile {
@@ -30,6 +31,7 @@ export class Held {
   readonly profile: Profile | undefined
   readonly #codings = new Map<Coding, Uint8Array | 'larger' | 'running'>()
   #tree: TreeDocument | undefined
+  #parsing: Promise<void> | undefined
 
   constructor(resource: Resource, body: Body, profile: Profile | undefined, tree?: TreeDocument) {
     this.resource = resource
@@ -60,10 +62,41 @@ export class Held {
    */
   get tree(): TreeDocument {
     if (this.#tree) return this.#tree
-    const { bytes } = this
-    if (this.kind === 'blob' || !bytes) throw notHtml()
-    this.#tree = parseDocument(this.kind satisfies DocumentKind, decode(bytes).text)
-    return this.#tree
+    const { kind, text } = this.#markup()
+    try {
+      this.#tree = parseDocument(kind, text)
+      return this.#tree
+    } catch (error) {
+      throw unreadable(error)
+    }
+  }
+
+  /**
+   * Makes the tree without holding up others where the document is large.
+   *
+   * @throws Fault 422 as `tree`
+   */
+  parse(): Promise<void> {
+    this.#parsing ??= this.#parse().finally(() => {
+      this.#parsing = undefined
+    })
+    return this.#parsing
+  }
+
+  async #parse(): Promise<void> {
+    const { kind, text } = this.#markup()
+    try {
+      const tree = await inTurns(parsingDocument(kind, text), text.length)
+      this.#tree ??= tree
+    } catch (error) {
+      throw unreadable(error)
+    }
+  }
+
+  #markup(): { kind: DocumentKind; text: string } {
+    const { kind, bytes } = this
+    if (kind === 'blob' || !bytes) throw notHtml()
+    return { kind, text: decode(bytes).text }
   }
 
   /** The tree goes to the version that follows this one. */
@@ -97,6 +130,11 @@ export class Held {
     )
     return 'pending'
   }
+}
+
+/** What was stored under other limits. */
+function unreadable(error: unknown): unknown {
+  return error instanceof TreeError ? new Fault(422, 'InvalidFragment', error.message, { cause: error }) : error
 }
 
 /** A selector request on something that has no elements (HTTP-22). */

@@ -5,7 +5,7 @@ import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
 import { needsCopy } from './model/complete.ts'
 import { type Judgement, judge, judgeCopy, judgeShapes, refuseFailures } from './model/judge.ts'
-import { holdingsOf, lossesBetween, pairItems } from './model/losses.ts'
+import { holdingsOf, type Loss, lossesBetween, pairItems } from './model/losses.ts'
 import { type Prepared, prepareTree } from './prepared.ts'
 import type { Site } from './site.ts'
 import type { Entry } from './store/store.ts'
@@ -39,7 +39,7 @@ export async function judgeDocument(
   const { prepared, judgement } = await judgedAlone(site, model, path, asked)
   const { tree, derived } = prepared
   const entries = derived?.entries ?? []
-  const before = registry.guarded.size > 0 && held?.isDocument ? site.tree(held) : undefined
+  const before = registry.guarded.size > 0 && held?.isDocument ? await site.parsed(held) : undefined
   const losses = lossesBetween(
     holdingsOf(registry, before),
     holdingsOf(registry, tree),
@@ -91,7 +91,9 @@ export async function consequencesOfRemoval(
 ): Promise<Consequences> {
   const { registry } = model
   const documents = registry.guarded.size > 0 ? removed.filter(held => held.isDocument) : []
-  const losses = documents.flatMap(held => lossesBetween(holdingsOf(registry, site.tree(held)), new Map(), []))
+  const losses: Loss[] = []
+  for (const held of documents)
+    losses.push(...lossesBetween(holdingsOf(registry, await site.parsed(held)), new Map(), []))
   const path = removed[0]?.resource.path ?? ''
   const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
   return consequencesOf(site, model, { ...judged, isGone })

@@ -98,7 +98,7 @@ export async function judgeArrival(
     const governed = typed && held.profile?.types.some(type => registry.schema(type))
     if (!governed && registry.shapesAt(path).length === 0) return
     if (++looked % SLICE === 0) await setImmediate()
-    const tree = site.tree(held)
+    const tree = await site.parsed(held)
     const { entries } = governed ? deriveTree(tree, site.settings) : { entries: undefined }
     const judgement = await judgeMoved(site, model, path, { tree, entries }).catch(error => {
       throw isCollection(source) ? asMember(error, path) : error

@@ -30,8 +30,13 @@ export interface PreparedDocument extends Prepared {
 }
 
 /** @throws Fault 422 when the bytes are no document */
-export function prepareDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): PreparedDocument {
-  const parsed = parseForStorage(bytes, kind, site.derivation)
+export async function prepareDocument(
+  site: Site,
+  kind: DocumentKind,
+  type: string,
+  bytes: Uint8Array,
+): Promise<PreparedDocument> {
+  const parsed = await parseForStorage(bytes, kind, site.derivation)
   return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, ...parsed }
 }
 

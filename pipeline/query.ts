@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts'
 import type { Authority } from './authority.ts'
 import { absent, settleOutcome, toSelector } from './decide.ts'
 import { Fault } from './fault.ts'
-import { notHtml } from './held.ts'
+import { type Held, notHtml } from './held.ts'
 import { excludes } from './http/accept.ts'
 import { writeMultipart } from './http/multipart.ts'
 import { matchesTag } from './http/tags.ts'
@@ -25,19 +25,18 @@ export async function queryDocument(
   authority: Authority,
 ): Promise<Answer> {
   const { path } = read
-  const find = async () => {
-    const held = await site.find(path)
+  const settled = (held: Held | undefined): Held => {
     settleOutcome(authority.admit({ ask: 'read', path, exists: held !== undefined }), 'GET', read.requested, authority)
     if (!held) throw absent()
     if (!held.isDocument) throw notHtml()
     return held
   }
-  await find()
+  settled(await site.find(path))
   const text = (await readText()).trim()
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
   const selector = toSelector(text, site)
   // The document may have changed while the body was on its way.
-  const held = await find()
+  const held = settled(await site.findParsed(path))
   const document = site.tree(held)
   const elements = selectAll(selector, document)
   const keys = elements.map(element => ({ element, document }))

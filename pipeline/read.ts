@@ -52,13 +52,13 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   const { path, range } = read
   // A selector that does not parse is told before anything is looked for (gate 7).
   const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
-  const held = await site.find(path)
+  const held = await (selector ? site.findParsed(path) : site.find(path))
   if (!held) return absence(site, read, authority)
   if (range?.unit === 'selector' && selector) return readElements(site, read, range, selector, held, authority)
   settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
   const reading = readingOf(site, read, held, authority, authority.shareable(path))
   if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld')
-    return jsonLdAnswer(site.tree(held), undefined, held, reading, site.settings.ns)
+    return jsonLdAnswer(await site.parsed(held), undefined, held, reading, site.settings.ns)
   return wholeAnswer(held, reading)
 }
 

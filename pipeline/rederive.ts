@@ -37,7 +37,7 @@ export async function rederive(
     const body = await store.body(resource)
     if (!body || !('bytes' in body)) continue
     try {
-      const { derived, entries } = storedForm(parseForStorage(body.bytes, kind, vocabulary).derived)
+      const { derived, entries } = storedForm((await parseForStorage(body.bytes, kind, vocabulary)).derived)
       await store.derive(resource, derived, entries)
     } catch (error) {
       if (!(error instanceof Fault)) throw error

@@ -8,8 +8,9 @@ import { kindOf } from './http/media.ts'
 import { typeKey } from './model/entries.ts'
 import type { Registry } from './model/registry.ts'
 import type { Change, Commit, SiteStore } from './store/store.ts'
-import { decode, parseDocument } from './tree/document.ts'
+import { decode, parsingDocument } from './tree/document.ts'
 import type { TreeDocument } from './tree/nodes.ts'
+import { inTurns } from './tree/steps.ts'
 
 /** What a commit needs to know of the site. */
 export interface Retyping {
@@ -75,7 +76,9 @@ export async function retypeAll(store: SiteStore, registry: Registry): Promise<M
     const body = resource && (await store.body(resource))
     const kind = resource && kindOf(resource.type)
     if (!body || !('bytes' in body) || !kind || kind === 'blob') continue
-    const raw = extractAccess(parseDocument(kind, decode(body.bytes).text), registry.vocabulary.ns, types)
+    const { text } = decode(body.bytes)
+    const tree = await inTurns(parsingDocument(kind, text), text.length)
+    const raw = extractAccess(tree, registry.vocabulary.ns, types)
     await store.derive(resource, { access: JSON.stringify(raw ?? null) })
     found.set(path, raw)
   }

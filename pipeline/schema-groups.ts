@@ -30,7 +30,7 @@ export function schemaGroups(site: Site): GroupOracle {
       const held = await site.find(group.document)
       if (!found || !held?.isDocument) return false
       const { itemtype, method } = found
-      const document = cloneTree(site.tree(held))
+      const document = cloneTree(await site.parsed(held))
       for (const [element, position] of elementPositions(document)) {
         if (position !== group.position) continue
         const outcome = await site.code.includes(method, { path: group.document, document, element, itemtype }, email)

@@ -9,17 +9,18 @@ import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
 import type { FanOut, Outcome } from './coordination/fan-out.ts'
 import type { Leases } from './coordination/leases.ts'
-import { type Derivation, profileOf } from './derive.ts'
+import type { Derivation } from './derive.ts'
 import type { RuleScope } from './events/facts.ts'
-import { Held, type Profile } from './held.ts'
+import type { Held } from './held.ts'
 import { type CodeHost, noCode } from './model/code.ts'
 import { type RawDeclarations, sameModel } from './model/declarations.ts'
 import type { Registry } from './model/registry.ts'
 import { type StandingModel, standingModel } from './model/standing.ts'
 import { type Basis, rederive } from './rederive.ts'
+import { Resources, type Version } from './resources.ts'
 import { retypeAll, retyped } from './retype.ts'
 import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
-import type { Commit, CommitResult, ForeignCommit, Resource, SiteStore } from './store/store.ts'
+import type { Commit, CommitResult, ForeignCommit, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { Extensions } from './tree/selector/selector.ts'
 
@@ -46,12 +47,8 @@ export const ACCESS_COUNTER = 'access'
 export const MODEL_COUNTER = 'model'
 
 /** Writes that a commit applies beside what the store tells: trees that were settled with it. */
-export interface Settled {
+export interface Settled extends Version {
   path: string
-  bytes: Uint8Array
-  profile: Profile
-  /** The tree of the new version, if the edit produced one. */
-  settle?: () => TreeDocument
   access: RawAccess | undefined
   model: RawDeclarations | undefined
   /** Rules and groups of the new version, by other types than those it was read with (RULE-12, GRP-4). */
@@ -73,14 +70,12 @@ export class Site {
   readonly code: CodeHost
   /** What selectors of this site may use beside CSS; `:isa()` goes by the schemas as they stand. */
   readonly selectors: Extensions
-  readonly #cache: DocumentCache
+  readonly #resources: Resources
   readonly #report: (message: string, details: object) => void
   #rules: AccessRules
   #accessVersion: number
   readonly #standing: StandingModel
   #modelVersion: number
-  /** Commits applied so far; tells a load whether what it read may be outdated. */
-  #applied = 0
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
@@ -108,7 +103,7 @@ export class Site {
     this.store = parts.store
     this.leases = parts.leases
     this.code = parts.code ?? noCode
-    this.#cache = parts.cache
+    this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#report = parts.report
     this.#rules = parts.rules
     this.#accessVersion = parts.accessVersion
@@ -181,7 +176,7 @@ export class Site {
 
   /** What is held in memory for a path; undefined says nothing about the store. */
   held(path: string): Held | undefined {
-    return this.#cache.get(this.store.name, path)
+    return this.#resources.held(path)
   }
 
   /**
@@ -190,42 +185,28 @@ export class Site {
    * @param path canonical path
    * @returns undefined when nothing, or a collection, is stored there
    */
-  async find(path: string): Promise<Held | undefined> {
-    return this.#cache.get(this.store.name, path) ?? this.#load(path)
+  find(path: string): Promise<Held | undefined> {
+    return this.#resources.find(path)
   }
 
-  async #load(path: string): Promise<Held | undefined> {
-    for (;;) {
-      const applied = this.#applied
-      const resource = await this.store.find(path)
-      if (!resource || resource.kind === 'collection') return undefined
-      const body = await this.store.body(resource)
-      if (!body) continue
-      const profile = resource.kind === 'document' ? await this.#profile(resource, body) : undefined
-      const held = new Held(resource, body, profile)
-      if (applied !== this.#applied) {
-        const newer = this.#cache.get(this.store.name, path)
-        if (newer) return newer
-        const now = await this.store.find(path)
-        if (now?.version !== resource.version) continue
-      }
-      this.#cache.set(this.store.name, held)
-      return held
-    }
+  /**
+   * `find` for those who need the tree of a document: large ones are parsed in turns with other work.
+   *
+   * @throws Fault 422 for a document that cannot be parsed
+   */
+  findParsed(path: string): Promise<Held | undefined> {
+    return this.#resources.findParsed(path)
   }
 
-  async #profile(resource: Resource, body: { bytes: Uint8Array } | { file: string }): Promise<Profile | undefined> {
-    const stored = await this.store.derived(resource.path, 'profile')
-    if (stored) return JSON.parse(stored) as Profile
-    if (!('bytes' in body)) return undefined
-    return profileOf(body.bytes, resource.type, this.settings)
+  /** `tree` without holding up others where the document is large; for those who keep its path to themselves. */
+  async parsed(held: Held): Promise<TreeDocument> {
+    if (!held.hasTree) await held.parse()
+    return this.#resources.tree(held)
   }
 
   /** The tree of a held document; counts as use of the tree. */
   tree(held: Held): TreeDocument {
-    const { tree } = held
-    this.#cache.weighTree(held)
-    return tree
+    return this.#resources.tree(held)
   }
 
   /** Selectors with lookups of the rules, as they read for those who watch a path now (EVT-67). */
@@ -273,14 +254,14 @@ export class Site {
       await this.follow([{ version, paths: [...resources.keys()], raised: raises ?? [] }])
       return result
     }
-    this.#applied++
+    this.#resources.change()
     for (const [path, resource] of result.resources) {
       if (path.endsWith('/')) continue
       const known = byPath.get(path)
-      if (resource && known) this.#cache.set(this.store.name, this.#settle(resource, known))
-      else this.#cache.delete(this.store.name, path)
+      if (resource && known) this.#resources.replace(resource, known)
+      else this.#resources.forget(path)
     }
-    for (const collection of removedCollections(commit)) this.#cache.deleteBelow(this.store.name, collection)
+    for (const collection of removedCollections(commit)) this.#resources.forget(collection)
     this.#applyRules(done, byPath, types?.access, result.counters)
     this.#standing.registry = model
     this.#modelVersion = result.counters[MODEL_COUNTER] ?? this.#modelVersion
@@ -297,7 +278,7 @@ export class Site {
       access: path => this.#rules.document(path),
       brought: path => settled.get(path)?.extract,
       read: async path => {
-        const held = await this.find(path)
+        const held = await this.findParsed(path)
         return held?.isDocument ? { tree: this.tree(held), version: held.resource.version } : undefined
       },
     })
@@ -315,13 +296,10 @@ export class Site {
 
   /** Brings memory in step with commits of other processes. One call at a time. */
   async follow(commits: readonly Omit<ForeignCommit, 'site'>[]): Promise<void> {
-    this.#applied++
+    this.#resources.change()
     const paths = new Set(commits.flatMap(commit => commit.paths))
     for (const { version } of commits) this.#newestForeign = Math.max(this.#newestForeign, version)
-    for (const path of paths) {
-      if (path.endsWith('/')) this.#cache.deleteBelow(this.store.name, path)
-      else this.#cache.delete(this.store.name, path)
-    }
+    for (const path of paths) this.#resources.forget(path)
     if (commits.some(({ raised }) => raised.length > 0)) await this.#readDeclarations(paths)
     for (const watcher of this.#watchers) watcher(paths)
     await Promise.all([...this.#foreignWatchers].map(watcher => watcher(paths)))
@@ -335,14 +313,14 @@ export class Site {
   /** Reads again what documents declare, at the paths and below those of collections; all of it counts at once. */
   async #readDeclarations(paths: ReadonlySet<string>): Promise<void> {
     for (;;) {
-      const applied = this.#applied
+      const { changes } = this.#resources
       // Read first: rules newer than their counter only make a commit look again.
       const counters = await this.store.counters()
       const read: [path: string, access: string | undefined, model: string | undefined][] = []
       for (const path of await declaringAt(this.store, [this.#rules, this.#standing.registry], paths))
         read.push([path, await this.store.derived(path, 'access'), await this.store.derived(path, 'model')])
       // A commit of this process came in between.
-      if (applied !== this.#applied) continue
+      if (changes !== this.#resources.changes) continue
       for (const [path, access, model] of read) {
         this.#rules = this.#rules.withDocument(path, parsed<RawAccess>(access))
         this.#standing.registry = this.#standing.registry.withDocument(path, parsed<RawDeclarations>(model))
@@ -364,23 +342,6 @@ export class Site {
   /** The same for commits of other processes alone; whoever needs memory to be in step waits for the function. */
   watchForeign(watcher: (paths: Iterable<string>) => Promise<void>): void {
     this.#foreignWatchers.add(watcher)
-  }
-
-  #settle(resource: Resource, known: Settled): Held {
-    const before = this.#cache.get(this.store.name, resource.path)
-    const tree = this.#settleTree(known)
-    before?.releaseTree()
-    return new Held(resource, { bytes: known.bytes }, known.profile, tree)
-  }
-
-  /** The commit stands whatever happens here: a tree that cannot follow is parsed anew when somebody needs it. */
-  #settleTree(known: Settled): TreeDocument | undefined {
-    try {
-      return known.settle?.()
-    } catch (error) {
-      this.#report('A parsed document could not follow its commit', { path: known.path, error })
-      return undefined
-    }
   }
 
   #applyRules(

@@ -217,7 +217,7 @@ async function retype(site: Site, source: Resource, to: string) {
   const { maxBody, maxDocument } = site.settings
   if (source.size > Math.min(maxBody, maxDocument))
     throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
-  const prepared = prepareDocument(site, kind, type, held ? await bytesOf(held.body) : new Uint8Array())
+  const prepared = await prepareDocument(site, kind, type, held ? await bytesOf(held.body) : new Uint8Array())
   const settles: Settled[] = toSettled(to, prepared)
   const derived = prepared.derived && storedForm(prepared.derived)
   return { settles, retyped: { type, kind: 'document' as const, ...derived } }

@@ -274,8 +274,9 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
       const { held, taken } = await check(decided)
       const { changes, settles, text, prepared } = await relocation(site, write, held, taken)
       const model = modelState(site, write)
+      const shaped = held.isDocument && model.registry.shapesAt(to).length > 0
       const judged = await judgeMoved(site, model, to, {
-        tree: prepared?.tree ?? (held.isDocument ? site.tree(held) : undefined),
+        tree: prepared?.tree ?? (shaped ? await site.parsed(held) : undefined),
         entries: prepared?.derived?.entries,
       })
       const collections = taken ? [] : await missingCollections(site, to)
@@ -333,7 +334,7 @@ async function relocation(
   const { maxBody, maxDocument } = site.settings
   if (resource.size > Math.min(maxBody, maxDocument))
     throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
-  const prepared = prepareDocument(site, kind, type, await bytesOf(held.body))
+  const prepared = await prepareDocument(site, kind, type, await bytesOf(held.body))
   const { derived } = prepared
   const change: Change = { op: 'move', from: path, to, expect, expectTo, type, kind: 'document' }
   if (derived) Object.assign(change, storedForm(derived))

@@ -94,7 +94,7 @@ function isCurrent(site: Site, path: string, located: Located): boolean {
 async function locate(site: Site, write: ElementWrite, selectors: Selectors, authority: Authority): Promise<Located> {
   const accessVersion = site.accessVersion
   const { path, op } = write
-  const held = await site.find(path)
+  const held = await site.findParsed(path)
   const tree = held?.isDocument ? site.tree(held) : undefined
   const find = (selector: Selector | undefined): Key | undefined => {
     if (!tree || !selector) return undefined

@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import type { Entry } from '../store/store.ts'
 import { cloneTree } from '../tree/clone.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import { type ReadValue, readItem, valueReader } from './items.ts'
 
 /** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
@@ -66,10 +67,23 @@ export function copyWithEntries(document: TreeDocument): TreeDocument {
  * @throws TreeError (`too-large`) when values repeat each other beyond all proportion to the text
  */
 export function entriesOf(items: readonly ElementNode[], ns: string, changed?: ReadonlySet<ElementNode>): Entry[] {
+  return atOnce(listingEntries(items, ns, changed))
+}
+
+/** Items whose entries are made in one step. */
+const ITEMS_PER_STEP = 50
+
+/** `entriesOf` in steps. */
+export function* listingEntries(
+  items: readonly ElementNode[],
+  ns: string,
+  changed?: ReadonlySet<ElementNode>,
+): Steps<Entry[]> {
   const read = valueReader(ns)
   const entries: Entry[] = []
   const seen = new Map<string, number>()
-  for (const element of items) {
+  for (const [i, element] of items.entries()) {
+    if (i % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
     const entry = entryOf(element, ns, read, changed)
     if (entry.keys.length === 0) continue
     const count = (seen.get(entry.item) ?? 0) + 1

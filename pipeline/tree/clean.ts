@@ -4,13 +4,33 @@
  */
 
 import { MAX_DEPTH, tooDeep } from './limits.ts'
-import { type ChildNode, type DocumentNode, type ElementNode, HTML_NAMESPACE, isElement, type Place } from './nodes.ts'
+import {
+  type ChildNode,
+  type DocumentNode,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  isText,
+  type Place,
+} from './nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** The parser makes these elements up where their tags are missing. */
 const IMPLIED = new Set(['html', 'head', 'body', 'tbody', 'tr', 'colgroup'])
 
 /** Open ones reach into what follows: the parser opens them again, or lets controls belong to the form. */
 const LASTING = new Set('a b big code em font form i nobr s small strike strong tt u'.split(' '))
+
+/** Children that are being looked at. */
+interface Level {
+  nodes: ChildNode[]
+  next: number
+  /** Nothing in it may end behind this offset. */
+  limit: number
+  /** Where what follows it begins at the earliest, if it says so. */
+  end: number | undefined
+  isBody: boolean
+}
 
 /**
  * @param document tree with offsets
@@ -19,47 +39,50 @@ const LASTING = new Set('a b big code em font form i nobr s small strike strong 
  * @throws TreeError when misnested markup made the tree deeper than its tags are
  */
 export function isClean(document: DocumentNode, source: string): boolean {
-  return walk(document.childNodes, source, { position: 0, clean: true }, source.length, undefined, 1).clean
+  return atOnce(provingClean(document, source))
 }
 
-interface Walk {
+/** `isClean` in steps. */
+export function* provingClean(document: DocumentNode, source: string): Steps<boolean> {
+  const open: Level[] = [{ nodes: document.childNodes, next: 0, limit: source.length, end: undefined, isBody: false }]
+  let clean = true
   /** Nothing may start before this offset. */
-  position: number
-  clean: boolean
-}
-
-function walk(
-  nodes: ChildNode[],
-  source: string,
-  state: Walk,
-  limit: number,
-  parent: ElementNode | undefined,
-  depth: number,
-): Walk {
-  for (const node of nodes) {
-    const place = node.sourceCodeLocation
-    const open = isElement(node)
-    if (place) {
-      if (place.startOffset < state.position || place.endOffset > limit) state.clean = false
-      state.position = open ? (place.startTag?.endOffset ?? place.startOffset) : endOf(place, parent)
-    } else if (!open || node.namespaceURI !== HTML_NAMESPACE || !IMPLIED.has(node.tagName)) {
-      state.clean = false
+  let position = 0
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) {
+      position = level.end ?? position
+      open.pop()
+      continue
     }
-    if (!open) continue
-    if (depth > MAX_DEPTH) throw tooDeep(place?.startOffset)
-    if (place && !isPlain(node, place, source)) state.clean = false
+    if (++seen % NODES_PER_STEP === 0) yield
+    const place = node.sourceCodeLocation
+    if (place && (place.startOffset < position || place.endOffset > level.limit)) clean = false
+    if (!isElement(node)) {
+      if (!place) clean = false
+      else if (!level.isBody || level.next < level.nodes.length || !isText(node)) position = place.endOffset
+      // White space behind `</body>` joins the last text of `body`, which so spans the comments there, or is all there is
+      // of it and stands behind them.
+      else if (/[^\t\n\f\r ]/.test(node.value)) position = place.startOffset
+      continue
+    }
+    if (place) position = place.startTag?.endOffset ?? place.startOffset
+    else if (node.namespaceURI !== HTML_NAMESPACE || !IMPLIED.has(node.tagName)) clean = false
+    if (open.length > MAX_DEPTH) throw tooDeep(place?.startOffset)
+    if (place && !isPlain(node, place, source)) clean = false
     // Text and comments behind `</body>` and `</html>` belong to these elements, whose ends therefore say nothing.
-    const shell = node.namespaceURI === HTML_NAMESPACE && (node.tagName === 'body' || node.tagName === 'html')
-    const inner = place && !shell ? (place.endTag?.startOffset ?? place.endOffset) : limit
-    walk(node.content ? node.content.childNodes : node.childNodes, source, state, inner, node, depth + 1)
-    if (place && !shell) state.position = place.endOffset
+    const isBody = node.namespaceURI === HTML_NAMESPACE && node.tagName === 'body'
+    const isShell = isBody || (node.namespaceURI === HTML_NAMESPACE && node.tagName === 'html')
+    open.push({
+      nodes: (node.content ?? node).childNodes,
+      next: 0,
+      limit: place && !isShell ? (place.endTag?.startOffset ?? place.endOffset) : level.limit,
+      end: place && !isShell ? place.endOffset : undefined,
+      isBody,
+    })
   }
-  return state
-}
-
-/** The white space behind `</body>` joins the last text of `body` and so spans the comments that stand between. */
-function endOf(place: Place, parent: ElementNode | undefined): number {
-  return parent?.tagName === 'body' ? place.startOffset : place.endOffset
+  return clean
 }
 
 function isPlain(element: ElementNode, place: Place, source: string): boolean {

@@ -1,10 +1,11 @@
 /** Whole documents: bytes to text, text to tree, and back to bytes. */
 
 import { isUtf8 } from 'node:buffer'
-import { isClean } from './clean.ts'
-import { parseHtml } from './html.ts'
+import { provingClean } from './clean.ts'
+import { parsingHtml } from './html.ts'
 import type { DocumentKind, TreeDocument } from './nodes.ts'
-import { parseXml } from './xml.ts'
+import { atOnce, type Steps } from './steps.ts'
+import { parsingXml } from './xml.ts'
 
 export { TreeError, type TreeReason } from './limits.ts'
 
@@ -15,9 +16,14 @@ export { TreeError, type TreeReason } from './limits.ts'
  * @throws TreeError when a limit is exceeded, or the text is not well-formed XML
  */
 export function parseDocument(kind: DocumentKind, source: string): TreeDocument {
-  if (kind === 'xml') return { kind, source, root: parseXml(source), clean: true }
-  const root = parseHtml(source)
-  return { kind, source, root, clean: isClean(root, source) }
+  return atOnce(parsingDocument(kind, source))
+}
+
+/** `parseDocument` in steps. */
+export function* parsingDocument(kind: DocumentKind, source: string): Steps<TreeDocument> {
+  if (kind === 'xml') return { kind, source, root: yield* parsingXml(source), clean: true }
+  const root = yield* parsingHtml(source)
+  return { kind, source, root, clean: yield* provingClean(root, source) }
 }
 
 export interface Decoded {

@@ -3,16 +3,17 @@
  * scripting flag is on, as in the browsers whose selectors arrive here: the content of `noscript` is text.
  */
 
+import { html, Parser, type ParserOptions, type Token, type TreeAdapter, type TreeAdapterTypeMap } from 'parse5'
 import {
-  html,
-  type ParserOptions,
-  parse,
-  parseFragment,
-  type Token,
-  type TreeAdapter,
-  type TreeAdapterTypeMap,
-} from 'parse5'
-import { MAX_ATTRIBUTES, MAX_DEPTH, maxElements, tooDeep, tooManyAttributes, tooManyElements } from './limits.ts'
+  MAX_ATTRIBUTES,
+  MAX_DEPTH,
+  MAX_NODES,
+  maxElements,
+  tooDeep,
+  tooManyAttributes,
+  tooManyElements,
+  tooManyNodes,
+} from './limits.ts'
 import {
   type AnyNode,
   type ChildNode,
@@ -26,6 +27,7 @@ import {
   type ParentNode,
   type TextNode,
 } from './nodes.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 type HtmlNodes = TreeAdapterTypeMap<
   AnyNode,
@@ -49,7 +51,14 @@ type HtmlNodes = TreeAdapterTypeMap<
  * @throws TreeError for a limit; HTML is never malformed
  */
 export function parseHtml(source: string, mode?: string): DocumentNode {
-  return parse<HtmlNodes>(source, options(source, { mode, depth: 0 }))
+  return atOnce(parsingHtml(source, mode))
+}
+
+/** `parseHtml` in steps. */
+export function* parsingHtml(source: string, mode?: string): Steps<DocumentNode> {
+  const parser = new SteppedParser(options(source, { mode, depth: 0 }))
+  yield* parser.read(source)
+  return parser.document
 }
 
 /**
@@ -62,9 +71,71 @@ export function parseHtml(source: string, mode?: string): DocumentNode {
  * @throws TreeError for a limit; the depth of the context counts
  */
 export function parseHtmlFragment(source: string, context: ElementNode): ChildNode[] {
-  const fragment = parseFragment<HtmlNodes>(context, source, options(source, surroundings(context)))
-  for (const node of fragment.childNodes) node.parentNode = null
-  return fragment.childNodes
+  return atOnce(parsingHtmlFragment(source, context))
+}
+
+/** `parseHtmlFragment` in steps. */
+export function* parsingHtmlFragment(source: string, context: ElementNode): Steps<ChildNode[]> {
+  const parser = SteppedParser.getFragmentParser<HtmlNodes>(context, options(source, surroundings(context)))
+  // The class that makes the parser is not in the type of what it makes.
+  yield* (parser as SteppedParser).read(source)
+  const { childNodes } = parser.getFragment()
+  for (const node of childNodes) node.parentNode = null
+  return childNodes
+}
+
+/** UTF-16 code units that the parser is given at a time: one tag or comment can be as long as the document. */
+const CHUNK = 32 * 1024
+
+/** Tokens between two steps. A token of the worst kind costs as much as there are open elements. */
+const TOKENS_PER_STEP = 64
+
+/** A parser that can be left after every few tokens, and within long ones. */
+class SteppedParser extends Parser<HtmlNodes> {
+  #tokens = 0
+  #waits = false
+
+  #count(): void {
+    if (++this.#tokens % TOKENS_PER_STEP !== 0) return
+    this.#waits = true
+    this.tokenizer.pause()
+  }
+
+  /** Parses the whole text; what came of it is where the parser was told to put it. */
+  *read(source: string): Steps<void> {
+    const { tokenizer } = this
+    for (let at = 0; at === 0 || at < source.length; ) {
+      // What it holds of an unfinished token is copied with each chunk, so the chunks grow with it.
+      const end = at + Math.max(CHUNK, tokenizer.preprocessor.html.length >> 4)
+      tokenizer.write(source.slice(at, end), end >= source.length)
+      for (; this.#waits; tokenizer.resume()) {
+        yield
+        this.#waits = false
+      }
+      yield
+      at = end
+    }
+  }
+
+  override onCharacter(token: Token.CharacterToken): void {
+    super.onCharacter(token)
+    this.#count()
+  }
+
+  override onComment(token: Token.CommentToken): void {
+    super.onComment(token)
+    this.#count()
+  }
+
+  override onStartTag(token: Token.TagToken): void {
+    super.onStartTag(token)
+    this.#count()
+  }
+
+  override onEndTag(token: Token.TagToken): void {
+    super.onEndTag(token)
+    this.#count()
+  }
 }
 
 interface Surroundings {
@@ -94,8 +165,13 @@ function options(source: string, around: Surroundings): ParserOptions<HtmlNodes>
 function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlNodes> {
   let { depth } = around
   let elements = 0
+  let nodes = 0
   const limit = maxElements(length)
   const adopted = new Map<ElementNode, Set<string>>()
+  const count = (added: number): void => {
+    nodes += added
+    if (nodes > MAX_NODES) throw tooManyNodes()
+  }
 
   return {
     ...construction,
@@ -104,6 +180,7 @@ function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlN
 
     createElement(tagName, namespaceURI, attrs) {
       if (++elements > limit) throw tooManyElements()
+      count(1 + attrs.length)
       return { nodeName: tagName, tagName, attrs, namespaceURI, childNodes: [], parentNode: null }
     },
 
@@ -117,6 +194,7 @@ function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlN
 
     setNodeSourceCodeLocation(node, location) {
       if (!('parentNode' in node)) return
+      if (!isElement(node)) count(1)
       // The parser places the end of a comment that the text cuts short behind the text.
       const place = location && { startOffset: location.startOffset, endOffset: Math.min(location.endOffset, length) }
       if (isElement(node)) {

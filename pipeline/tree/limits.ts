@@ -14,7 +14,16 @@ export function maxElements(length: number): number {
   return length / 2 + 4_096
 }
 
-export type TreeReason = 'malformed' | 'too-deep' | 'too-many-attributes' | 'too-many-elements' | 'too-large'
+/** Nodes and attributes of a document; as a tree they take about half a gigabyte of memory. */
+export const MAX_NODES = 2_000_000
+
+export type TreeReason =
+  | 'malformed'
+  | 'too-deep'
+  | 'too-many-attributes'
+  | 'too-many-elements'
+  | 'too-many-nodes'
+  | 'too-large'
 
 /** Why a text is no document, or none that is accepted. */
 export class TreeError extends Error {
@@ -45,6 +54,11 @@ export function tooManyAttributes(offset?: number): TreeError {
 
 export function tooManyElements(offset?: number): TreeError {
   return new TreeError('too-many-elements', 'Unclosed formatting elements multiply to too many elements.', offset)
+}
+
+export function tooManyNodes(offset?: number): TreeError {
+  const most = MAX_NODES.toLocaleString('en')
+  return new TreeError('too-many-nodes', `The document has more than ${most} nodes and attributes.`, offset)
 }
 
 export function tooLarge(): TreeError {

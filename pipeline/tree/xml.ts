@@ -4,7 +4,7 @@
  */
 
 import { SaxesParser, type SaxesTagNS } from 'saxes'
-import { MAX_ATTRIBUTES, MAX_DEPTH, TreeError, tooDeep, tooManyAttributes } from './limits.ts'
+import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_NODES, TreeError, tooDeep, tooManyAttributes, tooManyNodes } from './limits.ts'
 import { inScopeNamespaces } from './namespaces.ts'
 import {
   type Attribute,
@@ -17,6 +17,7 @@ import {
   type ParentNode,
   type Place,
 } from './nodes.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 /**
  * Parses a whole document.
@@ -28,8 +29,13 @@ import {
  *   internal subset, or exceeds a limit
  */
 export function parseXml(source: string): DocumentNode {
+  return atOnce(parsingXml(source))
+}
+
+/** `parseXml` in steps. */
+export function* parsingXml(source: string): Steps<DocumentNode> {
   const root: DocumentNode = { nodeName: '#document', childNodes: [] }
-  read(source, root)
+  yield* read(source, root)
   return root
 }
 
@@ -43,14 +49,22 @@ export function parseXml(source: string): DocumentNode {
  * @throws TreeError as for documents; the depth of the context counts
  */
 export function parseXmlFragment(source: string, context: ElementNode): ChildNode[] {
+  return atOnce(parsingXmlFragment(source, context))
+}
+
+/** `parseXmlFragment` in steps. */
+export function* parsingXmlFragment(source: string, context: ElementNode): Steps<ChildNode[]> {
   const holder: FragmentNode = { nodeName: '#document-fragment', childNodes: [] }
-  read(source, holder, context)
+  yield* read(source, holder, context)
   for (const node of holder.childNodes) node.parentNode = null
   return holder.childNodes
 }
 
+/** UTF-16 code units that are read in one step: a millisecond or two. */
+const CHUNK = 8 * 1024
+
 /** @param context where the text will stand; without it the text is a whole document */
-function read(source: string, holder: DocumentNode | FragmentNode, context?: ElementNode): void {
+function* read(source: string, holder: DocumentNode | FragmentNode, context?: ElementNode): Steps<void> {
   // The reader takes a high surrogate and whatever follows it for one character.
   if (!source.isWellFormed()) throw new TreeError('malformed', 'The text has a lone surrogate.')
   const fragment = context !== undefined
@@ -67,6 +81,7 @@ function read(source: string, holder: DocumentNode | FragmentNode, context?: Ele
   const open: ElementNode[] = []
   let parent: ParentNode = holder
   let attributes = 0
+  let nodes = 0
   // End of the construct reported last: the next one begins here.
   let cursor = fragment ? 0 : source.length - source.trimStart().length
 
@@ -75,6 +90,7 @@ function read(source: string, holder: DocumentNode | FragmentNode, context?: Ele
     return { startOffset, endOffset }
   }
   const append = (node: ChildNode): void => {
+    if (++nodes > MAX_NODES) throw tooManyNodes(cursor)
     parent.childNodes.push(node)
   }
   const appendText = (value: string, endOffset: number): void => {
@@ -129,6 +145,7 @@ function read(source: string, holder: DocumentNode | FragmentNode, context?: Ele
     if (open.length >= levels) throw tooDeep(cursor)
   })
   parser.on('attribute', () => {
+    nodes++
     if (++attributes > MAX_ATTRIBUTES) throw tooManyAttributes(cursor)
   })
   parser.on('opentag', tag => {
@@ -160,7 +177,11 @@ function read(source: string, holder: DocumentNode | FragmentNode, context?: Ele
     element.sourceCodeLocation.endTag = endTag
   })
 
-  parser.write(source).close()
+  for (let at = 0; at < source.length; at += CHUNK) {
+    parser.write(source.slice(at, at + CHUNK))
+    yield
+  }
+  parser.close()
 }
 
 function depthOf(context: ElementNode | undefined): number {

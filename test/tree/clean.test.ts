@@ -15,6 +15,8 @@ describe('tree/clean', () => {
     ['template', '<template><tr><td>x</td></tr></template>'],
     ['foreign elements', '<svg viewbox=0><FOREIGNOBJECT></FOREIGNOBJECT><g/></svg>'],
     ['a comment behind the document', '<body>\n<p>x</p>\n</body>\n<!-- made at noon -->\n</html>\n<!-- end -->\n'],
+    ['white space behind a comment behind the body', '<body><p>x</p></body><!-- a -->\n<!-- b --> </html>\n'],
+    ['white space behind a comment behind an implied body', '<p>x</p></html><!-- end -->\n'],
     ['CRLF, NUL, references', '<p>a\r\n\0&amp;</p>\r\n'],
     ['ignored tags', '<p>a</x>b</p><tr>'],
     ['void elements', '<br><img><input/><hr>'],
@@ -33,6 +35,9 @@ describe('tree/clean', () => {
     ['form closed across an element', '<form><div></form></div>'],
     ['head content behind head', '<head></head><link><body>'],
     ['a comment in misplaced text', '<table><tr><td>x</td></tr>y<!--c-->z</table>'],
+    ['text behind a comment behind the body', '<p>x</p></body><!--c-->y\n'],
+    ['text of the body that reaches over a comment', '<body>a</body><!--c-->\n<p>x</p>'],
+    ['a no-break space behind a comment behind the body', '<p>x</p></body><!--c-->&nbsp;'],
     ['image', '<image src=x>'],
     ['link in a link', '<a>1<a>2</a>'],
   ]

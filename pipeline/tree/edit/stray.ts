@@ -1,12 +1,10 @@
 /**
  * What reaches beyond its place although the tree hardly shows it: a second `<body>` gives the first one its attributes,
- * `<frameset>` may replace the body, text in a table joins the text before it. Documents that have such things are
- * edited as wholes.
+ * `<frameset>` may replace the body. Documents that have such things are edited as wholes.
  */
 
 import { type ChildNode, isElement, rootElement, type TreeDocument } from '../../tree/nodes.ts'
 import { contentOf, isLiteral } from './shape.ts'
-import { bodyOf } from './tail.ts'
 
 const SHELL = /<(\/?(?:html|head|body|frameset|frame))(?=[\t\n\f\r />])/gi
 
@@ -15,13 +13,9 @@ export function mayStray(text: string): boolean {
   return text.search(SHELL) >= 0
 }
 
-/** Whether an HTML document holds a shell tag that is not the one of its element, or text from inside its next sibling. */
+/** Whether an HTML document holds a shell tag that is not the one of its element. */
 export function hasStray(document: TreeDocument): boolean {
-  const overlapping = bodyOf(document)?.childNodes.some((node, i, nodes) => {
-    const next = nodes[i + 1]?.sourceCodeLocation
-    return next && (node.sourceCodeLocation?.endOffset ?? 0) > next.startOffset
-  })
-  return overlapping || (!eachOnce(document) && between(document))
+  return !eachOnce(document) && between(document)
 }
 
 /** Whether the only such tags are those of the shell's elements, told by their number. */

@@ -221,9 +221,9 @@ export class Writer {
     text += this.gap()
     if (!leave()) text += `<body${this.pick(ATTRIBUTES)}>`
     text += this.flow(4) + this.gap()
-    if (!leave()) text += `</body>${this.gap()}${this.chance(0.1) ? '<!-- end -->' : ''}${this.gap()}`
+    if (!leave()) text += `</body>${this.gap()}${this.chance(0.3) ? '<!-- end -->' : ''}${this.gap()}`
     if (!leave()) text += `</html>${this.gap()}`
-    if (this.chance(0.1)) text += this.comment() + this.gap()
+    if (this.chance(0.2)) text += this.comment() + this.gap()
     return text
   }
 

@@ -1,0 +1,75 @@
+/**
+ * Work that may take long, done in steps: a generator that yields wherever it can be left for a while. Whoever has
+ * nobody waiting does it at once; a server does it in turns, so that one large document holds up nobody else.
+ */
+
+import { setImmediate } from 'node:timers/promises'
+
+/** Yields at least every few milliseconds; what it works on must not change meanwhile. */
+export type Steps<T> = Generator<void, T, void>
+
+/** Nodes that a pass over a tree looks at in one step: well under a millisecond. */
+export const NODES_PER_STEP = 500
+
+/** UTF-16 code units of text that are worked through without a pause: a few milliseconds. */
+const SHORT = 64 * 1024
+
+/** Milliseconds of work after which others get their turn. */
+const TURN = 5
+
+/** Long works that go on together; more have to wait, because a tree weighs tens of times its text. */
+const TOGETHER = 2
+
+/** Does the work without a pause. */
+export function atOnce<T>(work: Steps<T>): T {
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+  }
+}
+
+/**
+ * Does long work a few milliseconds at a time, between which requests and their answers pass.
+ *
+ * @param length UTF-16 code units of the text that is worked on; what is short is done at once
+ * @throws what the work throws
+ */
+export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
+  if (length <= SHORT) return atOnce(work)
+  await place()
+  try {
+    for (;;) {
+      await turn()
+      const end = performance.now() + TURN
+      do {
+        const step = work.next()
+        if (step.done) return step.value
+      } while (performance.now() < end)
+    }
+  } finally {
+    leave()
+  }
+}
+
+let places = TOGETHER
+const waiting: (() => void)[] = []
+
+async function place(): Promise<void> {
+  if (places > 0) places--
+  else await new Promise<void>(resolve => waiting.push(resolve))
+}
+
+function leave(): void {
+  const next = waiting.shift()
+  if (next) next()
+  else places++
+}
+
+/** The end of the line of works that wait for a turn of the event loop. */
+let line: Promise<unknown> = Promise.resolve()
+
+/** Waits for a turn that no other work has: together they hold up the rest no longer than one does. */
+function turn(): Promise<unknown> {
+  line = line.then(() => setImmediate())
+  return line
+}

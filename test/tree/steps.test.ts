@@ -1,0 +1,174 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { parseDocument, parsingDocument } from '../../pipeline/tree/document.ts'
+import { MAX_NODES, TreeError } from '../../pipeline/tree/limits.ts'
+import type { ChildNode, DocumentKind, TreeDocument } from '../../pipeline/tree/nodes.ts'
+import { innerMarkup } from '../../pipeline/tree/serialize.ts'
+import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
+import { htmlSoup, nodesOf, runs, tidyHtml, xmlDocument } from './samples.ts'
+
+/** Parsers are given texts in pieces of so many code units. */
+const PIECE: Record<DocumentKind, number> = { html: 32 * 1024, xml: 8 * 1024 }
+
+/** Text on which parsers are known to look ahead. */
+const seams = fc
+  .array(
+    fc.constantFrom(
+      ...'\r\n|\r|&amp;|&am|&#x41|&notin;|&not|😀|\ud83d|\0|<!--|-->|--!>|<![CDATA[|]]>|<|</|<!doctype html>|<!DOC|x| '.split(
+        '|',
+      ),
+      ...'<svg>|</svg>|<p>|</b>|<b a="x\r\ny">|<a x=&lt y=\'&amp\'>|<pre>\r\n|<textarea>\n|</textarea|<table>'.split(
+        '|',
+      ),
+      ...'<script>|<!--<script>|</script>|<plaintext>'.split('|'),
+    ),
+    { maxLength: 30 },
+  )
+  .map(parts => parts.join(''))
+
+/** Everything of a document that its parser decides; offsets count from `start`. */
+function facts({ root, clean, kind }: TreeDocument, start: number): unknown[] {
+  const places = nodesOf(root).map(({ nodeName, sourceCodeLocation: place }: ChildNode) => [
+    nodeName,
+    ...[place, place?.startTag, place?.endTag].map(span => span && [span.startOffset - start, span.endOffset - start]),
+  ])
+  return [clean, innerMarkup(root, kind), places]
+}
+
+/** Does all steps, and says how many there were. */
+function stepsOf<T>(work: Steps<T>): number {
+  let count = 0
+  while (!work.next().done) count++
+  return count
+}
+
+describe('tree/steps', () => {
+  const samples: [kind: DocumentKind, sources: fc.Arbitrary<string>][] = [
+    ['html', fc.oneof(htmlSoup, tidyHtml, seams, seams)],
+    ['xml', xmlDocument],
+  ]
+  for (const [kind, sources] of samples) {
+    it(`HTTP-23 ${kind}: a document is the same wherever its text is divided for its parser`, () => {
+      fc.assert(
+        fc.property(sources, fc.nat(), (source, place) => {
+          const text = source.replace(/^<\?xml[^>]*>/, '')
+          const behind = (length: number) => {
+            const document = parseDocument(kind, `<!--${'x'.repeat(length - 7)}-->${text}`)
+            document.root.childNodes.shift()
+            return facts(document, length)
+          }
+          expect(behind(PIECE[kind] - (place % (text.length + 1)))).to.deep.equal(behind(10))
+        }),
+        runs(300),
+      )
+    })
+  }
+
+  it('HTTP-23 what is longer than a piece is one token all the same', () => {
+    const long = 'x😀\r\n'.repeat(60_000)
+    const source = `<p title="${long}">${long}</p><!--${long}--><script>${long}</script>`
+    const { root } = parseDocument('html', source)
+    const read = long.replaceAll('\r', '')
+    expect(innerMarkup(root, 'html')).to.equal(
+      `<html><head></head><body><p title="${read}">${read}</p><!--${read}--><script>${read}</script></body></html>`,
+    )
+  })
+
+  const shapes: [name: string, kind: DocumentKind, source: string][] = [
+    ['elements', 'html', '<p>x'.repeat(100_000)],
+    ['ignored tags', 'html', '</x>'.repeat(100_000)],
+    ['ignored tags in a deep place', 'html', '<div>'.repeat(500) + '</x>'.repeat(100_000)],
+    ['fostered elements', 'html', `<table>${'<b></b>x'.repeat(50_000)}`],
+    ['formatting opened again', 'html', `<p><b class=1><b class=2><b class=3>${'<p>'.repeat(50_000)}`],
+    ['a text', 'html', 'x'.repeat(400_000)],
+    ['a comment', 'html', `<!--${'x'.repeat(400_000)}`],
+    ['an attribute', 'html', `<p title="${'x'.repeat(400_000)}">`],
+    ['XML elements', 'xml', `<r>${'<x/>'.repeat(100_000)}</r>`],
+    ['an XML text', 'xml', `<r>${'x'.repeat(400_000)}</r>`],
+  ]
+  for (const [name, kind, source] of shapes) {
+    it(`HTTP-181 reading can be left often: ${name}`, () => {
+      // Half a millisecond each, roughly.
+      expect(stepsOf(parsingDocument(kind, source))).to.be.at.least(source.length / PIECE.html)
+    })
+  }
+
+  it('long work leaves the event loop to others, two works no longer than one', async () => {
+    const trace: string[] = []
+    const work = function* (name: string): Steps<string> {
+      for (let i = 0; i < 4; i++) {
+        trace.push(name)
+        // Longer than anybody may work in one turn.
+        for (const end = performance.now() + 6; performance.now() < end; );
+        yield
+      }
+      return name
+    }
+    const third = function* (): Steps<void> {
+      trace.push('waited for a place')
+      yield
+    }
+    let turns = 0
+    const count = () => {
+      turns++
+      trace.push('.')
+      pending = setImmediate(count)
+    }
+    let pending = setImmediate(count)
+    const done = await Promise.all([inTurns(work('a'), 1e6), inTurns(work('b'), 1e6), inTurns(third(), 1e6)])
+    clearImmediate(pending)
+    expect(done).to.deep.equal(['a', 'b', undefined])
+    expect(trace.join(' ').replaceAll(/(\. )+/g, '. ')).to.match(
+      /^(?:\. )?a \. b \. a \. b \. a \. b \. a \. b \. (?:\. )?waited/,
+    )
+    expect(turns).to.be.at.least(8)
+  })
+
+  it('short work is done at once, and errors are told', async () => {
+    let done = false
+    const short = function* (): Steps<void> {
+      yield
+      done = true
+    }
+    const pending = inTurns(short(), 100)
+    expect(done).to.equal(true)
+    await pending
+    const failing = function* (): Steps<void> {
+      yield
+      throw new TreeError('too-deep', 'no')
+    }
+    for (const length of [100, 1e6]) {
+      const error = await inTurns(failing(), length).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(TreeError)
+    }
+    // Their places are free again.
+    expect(
+      await Promise.all(
+        [1, 2, 3].map(i =>
+          inTurns(
+            (function* (): Steps<number> {
+              yield
+              return i
+            })(),
+            1e6,
+          ),
+        ),
+      ),
+    ).to.deep.equal([1, 2, 3])
+  })
+
+  it('HTTP-181 a document has no more nodes than memory holds', function () {
+    this.timeout(20_000)
+    const refusal = (kind: DocumentKind, source: string) => {
+      try {
+        parseDocument(kind, source)
+        return undefined
+      } catch (error) {
+        return error instanceof TreeError ? error.reason : error
+      }
+    }
+    expect(refusal('html', '<p a b c d e f g h i>'.repeat(MAX_NODES / 10 + 1))).to.equal('too-many-nodes')
+    expect(refusal('xml', `<r>${'<a b="" c="" d=""/>'.repeat(MAX_NODES / 4)}</r>`)).to.equal('too-many-nodes')
+  })
+})
