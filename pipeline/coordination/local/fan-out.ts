@@ -3,6 +3,7 @@
 import { compareEventIds, parseEventId } from '../../store/event-id.ts'
 import type { EventDraft, Store, StoredEvent } from '../../store/store.ts'
 import type { FanOut, Outcome, Publication, Watcher } from '../fan-out.ts'
+import { readAfter, resumeAt } from '../kept-events.ts'
 
 export interface LocalFanOutOptions {
   store: Pick<Store, 'site'>
@@ -114,19 +115,8 @@ export function localFanOut({ store, failed = () => undefined }: LocalFanOutOpti
         if (told.size === 0 && watchers.get(key) === told) watchers.delete(key)
       }
     },
-    async resume(site, path, last) {
-      const events = store.site(site)
-      const newest = await events.newestEvent(path)
-      if (last === undefined) return { after: newest, gap: false }
-      if (!(await events.continuous(path, last))) return { after: newest, gap: true }
-      return { after: isLater(last, newest) ? newest : last, gap: false }
-    },
-    async read(site, path, after, limit) {
-      const kept = store.site(site)
-      const events = await kept.events(path, after, limit)
-      // Asked afterwards, so that what goes away between the two shows as well.
-      return after === undefined || (await kept.keepsAfter(path, after)) ? events : undefined
-    },
+    resume: (site, path, last) => resumeAt(store.site(site), path, last),
+    read: (site, path, after, limit) => readAfter(store.site(site), path, after, limit),
     async close() {
       watchers.clear()
     },
@@ -149,9 +139,4 @@ function* arrivals(site: string, drafts: readonly EventDraft[], outcome: Outcome
 function byId(a: StoredEvent, b: StoredEvent): number {
   const [first, second] = [parseEventId(a.id), parseEventId(b.id)]
   return first && second ? compareEventIds(first, second) : 0
-}
-
-function isLater(id: string, newest: string | undefined): boolean {
-  const [asked, known] = [parseEventId(id), parseEventId(newest ?? '')]
-  return asked !== undefined && (known === undefined || compareEventIds(asked, known) > 0)
 }

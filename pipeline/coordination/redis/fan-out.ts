@@ -5,9 +5,9 @@
  */
 
 import type { Coherence } from '../../coherence.ts'
-import { compareEventIds, parseEventId } from '../../store/event-id.ts'
 import type { Store } from '../../store/store.ts'
 import type { FanOut, Outcome, Publication, Watcher } from '../fan-out.ts'
+import { readAfter, resumeAt } from '../kept-events.ts'
 import type { RedisConnection } from './connection.ts'
 
 export interface RedisFanOutOptions {
@@ -56,15 +56,14 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
     const { path, watchers } = lane
     const kept = store.site(lane.site)
     const after = await lane.position
-    const events = await kept.events(path, after, BATCH)
-    const isWhole = after === undefined || (await kept.keepsAfter(path, after))
-    const newest = isWhole ? (events.at(-1)?.id ?? after) : await kept.newestEvent(path)
+    const events = await readAfter(kept, path, after, BATCH)
+    const newest = events ? (events.at(-1)?.id ?? after) : await kept.newestEvent(path)
     // Whoever hears of an event may read the state that it tells of, and is judged by the rules of that state.
     await coherence.inStep()
     lane.position = Promise.resolve(newest)
-    lane.isBehind ||= events.length === BATCH
+    lane.isBehind ||= events?.length === BATCH
     for (const watcher of [...watchers]) {
-      if (!isWhole) guarded(() => watcher.interrupted())
+      if (!events) guarded(() => watcher.interrupted())
       else for (const event of events) guarded(() => watcher.published(event))
     }
   }
@@ -155,21 +154,14 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
       }
     },
     async resume(site, path, last) {
-      const events = store.site(site)
       // A watcher of this path must not begin behind the place that is found here.
       await lanes.get(keyOf(site, path))?.position
-      const newest = await events.newestEvent(path)
-      if (last === undefined) return { after: newest, gap: false }
-      if (!(await events.continuous(path, last))) return { after: newest, gap: true }
-      return { after: isLater(last, newest) ? newest : last, gap: false }
+      return resumeAt(store.site(site), path, last)
     },
     async read(site, path, after, limit) {
-      const kept = store.site(site)
-      const events = await kept.events(path, after, limit)
-      // Asked afterwards, so that what goes away between the two shows as well.
-      const isWhole = after === undefined || (await kept.keepsAfter(path, after))
+      const events = await readAfter(store.site(site), path, after, limit)
       await coherence.inStep()
-      return isWhole ? events : undefined
+      return events
     },
     async close() {
       isClosed = true
@@ -185,9 +177,4 @@ function keyOf(site: string, path: string): string {
 
 function isBelow(path: string, collection: string): boolean {
   return collection.endsWith('/') && path.startsWith(collection)
-}
-
-function isLater(id: string, newest: string | undefined): boolean {
-  const [asked, known] = [parseEventId(id), parseEventId(newest ?? '')]
-  return asked !== undefined && (known === undefined || compareEventIds(asked, known) > 0)
 }
