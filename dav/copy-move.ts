@@ -10,6 +10,7 @@ import { destinationOf, mayOverwrite } from './destination.ts'
 import { moveElement } from './element-requests.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
 import { checkLocks, requireParent } from './guard.ts'
+import { checkMembers } from './members.ts'
 import { checkWritable } from './scope-authority.ts'
 import { transfer } from './transfer.ts'
 import { isCollection, type Node } from './view.ts'
@@ -42,6 +43,8 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
     throw new Fault(412, 'PreconditionFailed', 'Something is stored at the destination, and it may not be replaced.')
   await checkTransferLocks(exchange, op, from, to, replaced)
   await requireParent(exchange, to)
+  if (deep) await checkMembers(exchange, source, to)
+  if (replaced) await checkMembers(exchange, replaced)
   const check = async () => checkConditions(exchange, await mount.view.find(from))
   await transfer(exchange, { op, source, to, deep, replaced, overwrite, check })
   await endLocks(exchange, op, from, replaced)

@@ -9,6 +9,7 @@ import { checkConditions } from './conditions.ts'
 import { writeElements } from './element-requests.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
 import { checkLocks } from './guard.ts'
+import { checkMembers } from './members.ts'
 import { checkWritable, scopeAuthority } from './scope-authority.ts'
 import { isCollection, type Node } from './view.ts'
 
@@ -24,6 +25,7 @@ export async function remove(exchange: Exchange): Promise<Answer> {
     depthOf(exchange, ['infinity'], 'infinity')
   }
   await checkLocks(exchange, node.resource.path, 'subtree')
+  await checkMembers(exchange, node)
   await removeNode(exchange, node, async () => checkConditions(exchange, await mount.view.find(path)))
   await mount.locks.endUnder(mount.site.store.name, node.resource.path, 'all')
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }

@@ -8,7 +8,8 @@ import { Fault } from '../fault.ts'
 
 /** Limits of HTTP-11, in bytes. */
 const LONGEST_TARGET = 8192
-const LONGEST_PATH = 1024
+/** Bytes of a decoded path. */
+export const LONGEST_PATH = 1024
 const LONGEST_SEGMENT = 255
 
 const SLASH = 0x2f
