@@ -40,6 +40,9 @@ export interface SiteRules {
   maxDocument: number
 }
 
+/** Declarations without effect that one commit is reported for. */
+const TOLD = 100
+
 /** Name of the store's counter that rises with every change of rules and groups. */
 export const ACCESS_COUNTER = 'access'
 
@@ -238,7 +241,10 @@ export class Site {
       return known && { raw: known.model }
     }
     const modelled = changesDeclarations(this.#standing.registry, commit, brought, sameModel)
-    const model = modelled ? afterCommit(this.#standing.registry, commit, brought) : this.#standing.registry
+    const declaring = new Set<string>()
+    const model = modelled
+      ? afterCommit(this.#standing.registry, commit, brought, path => declaring.add(path))
+      : this.#standing.registry
     const types = modelled ? await this.#retyped(commit, byPath, model) : undefined
     const raises = raisedBy(commit, modelled, types !== undefined)
     const done = { ...commit, ...(types && { changes: types.changes }), ...(raises && { raises }) }
@@ -264,6 +270,7 @@ export class Site {
     for (const collection of removedCollections(commit)) this.#resources.forget(collection)
     this.#applyRules(done, byPath, types?.access, result.counters)
     this.#standing.registry = model
+    this.#reportLeftOut(declaring)
     this.#modelVersion = result.counters[MODEL_COUNTER] ?? this.#modelVersion
     for (const watcher of this.#watchers) watcher(result.resources.keys())
     return result
@@ -342,6 +349,12 @@ export class Site {
   /** The same for commits of other processes alone; whoever needs memory to be in step waits for the function. */
   watchForeign(watcher: (paths: Iterable<string>) => Promise<void>): void {
     this.#foreignWatchers.add(watcher)
+  }
+
+  /** Says which declarations of new document versions have no effect (MOD-8). */
+  #reportLeftOut(paths: ReadonlySet<string>): void {
+    const findings = [...paths].flatMap(path => this.model.findings(path))
+    for (const finding of findings.slice(0, TOLD)) this.#report('A declaration is left out', finding)
   }
 
   #applyRules(

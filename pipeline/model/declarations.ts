@@ -7,6 +7,7 @@ import { typesOf } from '../tree/microdata.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { textContent } from '../tree/serialize.ts'
 import { isItem, itemElements, type ModelItem, type ReadValue, readItem, valueReader } from './items.ts'
+import { shown } from './violations.ts'
 import { trimmed, type Vocabulary } from './vocabulary.ts'
 
 /** Code in a slot (MOD-7). */
@@ -84,7 +85,15 @@ export interface RawDeclarations {
   schemas: RawSchema[]
   enums: RawEnum[]
   shapes: RawShape[]
+  /** Why declarations were left out (MOD-8): the first ones, for the log. */
+  ignored?: string[]
 }
+
+/** Reasons kept for one document version. */
+const REASONS = 20
+
+/** Takes the reason why a declaration is left out. */
+type LeaveOut = (reason: string) => void
 
 /** Whether a document with items of some types can declare anything. */
 export function declaresModel(types: ReadonlySet<string>, { ns, schemaHost }: Vocabulary): boolean {
@@ -92,9 +101,9 @@ export function declaresModel(types: ReadonlySet<string>, { ns, schemaHost }: Vo
 }
 
 /**
- * Extracts declarations from stored markup. What is broken is left out (MOD-8).
+ * Extracts declarations from stored markup. What is broken is left out (MOD-8), with a reason.
  *
- * @returns undefined when there are none
+ * @returns undefined when there are none, not even broken ones
  * @throws TreeError (`too-large`) when values repeat each other beyond all proportion to the text
  */
 export function extractDeclarations(
@@ -105,13 +114,18 @@ export function extractDeclarations(
   const { ns, schemaHost } = vocabulary
   const read = valueReader(ns)
   const found: RawDeclarations = { schemas: [], enums: [], shapes: [] }
+  const ignored: string[] = []
+  const leaveOut: LeaveOut = reason => {
+    if (ignored.length < REASONS) ignored.push(reason)
+  }
   for (const element of items) {
     const types = typesOf(element)
-    if (types.includes(`${ns}/Schema`)) found.schemas.push(...schemaOf(fieldsOf(element, read), vocabulary))
-    if (types.includes(`${schemaHost}/Enum`)) found.enums.push(...enumOf(fieldsOf(element, read)))
-    if (types.includes(`${ns}/ShapeConstraint`)) found.shapes.push(...shapeOf(fieldsOf(element, read)))
+    if (types.includes(`${ns}/Schema`)) found.schemas.push(...schemaOf(fieldsOf(element, read), vocabulary, leaveOut))
+    if (types.includes(`${schemaHost}/Enum`)) found.enums.push(...enumOf(fieldsOf(element, read), leaveOut))
+    if (types.includes(`${ns}/ShapeConstraint`)) found.shapes.push(...shapeOf(fieldsOf(element, read), leaveOut))
   }
-  return found.schemas.length + found.enums.length + found.shapes.length > 0 ? found : undefined
+  if (ignored.length > 0) found.ignored = ignored
+  return found.schemas.length + found.enums.length + found.shapes.length + ignored.length > 0 ? found : undefined
 }
 
 /** Whether two versions of a document declare the same. */
@@ -175,9 +189,13 @@ function isScript(element: ElementNode): boolean {
   return element.tagName === 'script'
 }
 
-function schemaOf(fields: Fields, vocabulary: Vocabulary): RawSchema[] {
+function schemaOf(fields: Fields, vocabulary: Vocabulary, leaveOut: LeaveOut): RawSchema[] {
   const type = fields.one('type')
-  if (type === undefined) return []
+  if (type === undefined) {
+    leaveOut('a schema without type')
+    return []
+  }
+  const leaveOutOf: LeaveOut = reason => leaveOut(`${reason}, in the schema of ${shown(type)}`)
   const members = fields.items('property')
   const isMethod = (member: Fields) => member.types.includes(`${vocabulary.ns}/Method`)
   return [
@@ -185,17 +203,22 @@ function schemaOf(fields: Fields, vocabulary: Vocabulary): RawSchema[] {
       type,
       name: fields.one('name'),
       parent: fields.one('parent'),
-      properties: members.filter(member => !isMethod(member)).flatMap(member => propertyOf(member, vocabulary)),
-      methods: members.filter(isMethod).flatMap(methodOf),
-      constraints: fields.items('constraint').flatMap(constraintOf),
+      properties: members
+        .filter(member => !isMethod(member))
+        .flatMap(member => propertyOf(member, vocabulary, leaveOutOf)),
+      methods: members.filter(isMethod).flatMap(member => methodOf(member, leaveOutOf)),
+      constraints: fields.items('constraint').flatMap(item => constraintOf(item, leaveOutOf)),
       validate: fields.code('@validate'),
     }),
   ]
 }
 
-function propertyOf(fields: Fields, vocabulary: Vocabulary): RawProperty[] {
+function propertyOf(fields: Fields, vocabulary: Vocabulary, leaveOut: LeaveOut): RawProperty[] {
   const name = fields.one('name')
-  if (name === undefined) return []
+  if (name === undefined) {
+    leaveOut('a property without name')
+    return []
+  }
   const { computed, read } = readSlots(fields, vocabulary)
   return [
     compact({
@@ -232,10 +255,13 @@ function defaultOf(fields: Fields): RawDefault | undefined {
   return text === undefined || text === '' ? undefined : { text }
 }
 
-function methodOf(fields: Fields): RawMethod[] {
+function methodOf(fields: Fields, leaveOut: LeaveOut): RawMethod[] {
   const name = fields.one('name')
   const implementation = fields.code('implementation')
-  if (name === undefined || implementation === undefined) return []
+  if (name === undefined || implementation === undefined) {
+    leaveOut(name === undefined ? 'a method without name' : `the method ${shown(name)} without implementation`)
+    return []
+  }
   const parameters = fields.items('parameter').flatMap(parameter => {
     const named = parameter.one('name')
     return named === undefined ? [] : [compact({ name: named, type: parameter.one('type') })]
@@ -251,26 +277,33 @@ function methodOf(fields: Fields): RawMethod[] {
   ]
 }
 
-function constraintOf(fields: Fields): RawGroupConstraint[] {
+function constraintOf(fields: Fields, leaveOut: LeaveOut): RawGroupConstraint[] {
   const group = fields.one('group')
-  if (group === undefined) return []
+  if (group === undefined) {
+    leaveOut('a group constraint without group')
+    return []
+  }
   return [compact({ group, cardinality: fields.one('cardinality'), properties: fields.all('property') })]
 }
 
 /** MOD-26: `type` wins over `name`; a blank value is one that is permitted. */
-function enumOf(fields: Fields): RawEnum[] {
+function enumOf(fields: Fields, leaveOut: LeaveOut): RawEnum[] {
   const url = fields.one('type') ?? fields.one('name')
-  return url === undefined ? [] : [{ url, values: fields.raw('value') }]
+  if (url !== undefined) return [{ url, values: fields.raw('value') }]
+  leaveOut('an enumeration without type and name')
+  return []
 }
 
-function shapeOf(fields: Fields): RawShape[] {
+function shapeOf(fields: Fields, leaveOut: LeaveOut): RawShape[] {
   const shape = {
     resources: fields.all('resource'),
     selectors: fields.all('selector'),
     constraints: fields.all('constraint'),
     permits: fields.all('permit'),
   }
-  return shape.constraints.length + shape.permits.length > 0 ? [shape] : []
+  if (shape.constraints.length + shape.permits.length > 0) return [shape]
+  leaveOut('a shape with neither constraint nor permit')
+  return []
 }
 
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {

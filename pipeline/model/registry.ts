@@ -11,6 +11,7 @@ import type { Extensions } from '../tree/selector/selector.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
 import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
 import { appliesTo, compileShapes, type Shape } from './shape.ts'
+import { shown } from './violations.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** A declaration with its place; the first by path and position wins (MOD-6). */
@@ -23,6 +24,12 @@ interface Placed<Raw> {
 interface Compiled {
   raw: RawDeclarations
   shapes: readonly Shape[]
+}
+
+/** What the author of a document should know about its declarations. */
+export interface Finding {
+  path: string
+  reason: string
 }
 
 /** A property of a schema that refers to another. */
@@ -110,6 +117,18 @@ export class Registry {
   /** What a document declares, as it was extracted. */
   document(path: string): RawDeclarations | undefined {
     return this.#documents.get(path)?.raw
+  }
+
+  /** Declarations of a document that have no effect (MOD-6, MOD-8), for the log. */
+  findings(path: string): Finding[] {
+    const raw = this.document(path)
+    const reasons = [...(raw?.ignored ?? [])]
+    const taken = (what: string, url: string, [first]: readonly Placed<unknown>[], own: unknown) => {
+      if (first && first.raw !== own) reasons.push(`${what} ${shown(url)}: ${first.document} declares it already`)
+    }
+    for (const own of raw?.schemas ?? []) taken('the schema of', own.type, this.#schemas.get(own.type) ?? [], own)
+    for (const own of raw?.enums ?? []) taken('the enumeration', own.url, this.#enums.get(own.url) ?? [], own)
+    return reasons.map(reason => ({ path, reason }))
   }
 
   /** Paths of the declaring documents at a path: the document itself or, for a path ending in `/`, all below it. */

@@ -14,6 +14,8 @@ import { SCHEMA_HOST } from './markup.ts'
 
 export interface HostedSite {
   site: Site
+  /** What the site has told the log. */
+  reports: { message: string }[]
   /** PUTs a whole page. */
   put(path: string, text: string): Promise<void>
   /** POSTs into the list of a page; what was inserted. */
@@ -41,6 +43,7 @@ export async function openHosted(code: CodeHost, shelf?: { store: Store; name: s
     maxBody: 1e8,
     maxDocument: 1e8,
   }
+  const reports: { message: string }[] = []
   let basis: string | undefined
   const open = () =>
     Site.open({
@@ -54,13 +57,14 @@ export async function openHosted(code: CodeHost, shelf?: { store: Store; name: s
           basis = written
         },
       },
-      report: () => undefined,
+      report: (message, details) => reports.push({ message, ...details }),
       code,
     })
   const site = await open()
   const text = async (path: string) => Buffer.from((await site.find(path))?.bytes ?? []).toString()
   return {
     site,
+    reports,
     text,
     async put(path, content) {
       const bytes = Buffer.from(content)
