@@ -241,6 +241,11 @@ export interface SiteStore {
    */
   lookup(keys: readonly string[], limit?: number): Promise<{ path: string; item: string }[]>
   properties(path: string): Promise<Property[]>
+  /**
+   * Properties of members of one collection, from one member to another in the order of names, both included; one indexed
+   * query. Members without properties are left out.
+   */
+  propertiesBetween(first: string, last: string): Promise<Map<string, Property[]>>
   counters(): Promise<Record<string, number>>
   /** Events of a path with a greater id than `after` (all kept ones if undefined), oldest first, at most `limit`. */
   events(path: string, after?: string, limit?: number): Promise<StoredEvent[]>

@@ -64,6 +64,12 @@ function prepareReads(database: Database) {
       `SELECT namespace, property.name AS name, value FROM resource JOIN property ON property.id = resource.id
        WHERE site = ? AND folder = ? AND resource.name = ?`,
     ),
+    propertiesBetween: database.prepareTuples<
+      [name: string, kind: number, namespace: string, local: string, value: string]
+    >(
+      `SELECT resource.name, kind, namespace, property.name, value FROM resource JOIN property ON property.id = resource.id
+       WHERE site = ? AND folder = ? AND resource.name BETWEEN ? AND ? AND properties IS NOT NULL ORDER BY resource.name`,
+    ),
     counters: database.prepare<{ name: string; value: number }>('SELECT name, value FROM counter WHERE site = ?'),
   }
 }
@@ -202,6 +208,19 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     async properties(path) {
       const { folder, name } = placeOf(path)
       return reads.properties.all(site(), folder, name)
+    },
+    async propertiesBetween(first, last) {
+      const { folder, name } = placeOf(first)
+      const found = new Map<string, Property[]>()
+      for (const row of reads.propertiesBetween.all(site(), folder, name, placeOf(last).name)) {
+        const [member, kind, namespace, local, value] = row
+        const path = pathOf({ folder, name: member, kind })
+        const known = found.get(path)
+        const property = { namespace, name: local, value }
+        if (known) known.push(property)
+        else found.set(path, [property])
+      }
+      return found
     },
     async counters() {
       return Object.fromEntries(reads.counters.all(site()).map(({ name, value }) => [name, value]))

@@ -226,6 +226,21 @@ export function describeChanges(open: Open): void {
       expect(await site.properties('/c.html')).to.deep.equal([author])
     })
 
+    it('DAV-37 tells the properties of many members at once, and of nobody else', async () => {
+      const names = ['/c/a', '/c/b.html', '/c/d', '/c/e', '/c-d', '/b']
+      await done(site, [...names.map(path => put(path, 'x')), put('/c/d.d/inside', 'x')])
+      const described = ['/c/', '/c/a', '/c/b.html', '/c/d.d/', '/c/d.d/inside', '/c/e', '/c-d', '/b']
+      for (const path of described) await done(site, [{ op: 'describe', path, set: [note, author], remove: [] }])
+      const told = async (first: string, last: string) => [...(await site.propertiesBetween(first, last)).keys()]
+      expect(await told('/c/a', '/c/e')).to.deep.equal(['/c/a', '/c/b.html', '/c/d.d/', '/c/e'])
+      expect(await told('/c/b.html', '/c/d.d/')).to.deep.equal(['/c/b.html', '/c/d.d/'])
+      expect(await told('/c/d', '/c/d')).to.deep.equal([])
+      expect(await told('/none/a', '/none/b')).to.deep.equal([])
+      const [[, properties] = []] = await site.propertiesBetween('/c/d.d/', '/c/d.d/')
+      expect(properties).to.deep.equal(await site.properties('/c/d.d/'))
+      expect(properties).to.have.deep.members([author, note])
+    })
+
     it('sets shown time and language, also of collections', async () => {
       await done(site, [put('/c/a.html', 'A', { language: 'en' })])
       const base: { op: 'describe'; set: Property[]; remove: Property[] } = { op: 'describe', set: [], remove: [] }
