@@ -35,6 +35,7 @@ export type Kind =
   | 'BadGateway'
   | 'Timeout'
   | 'HeaderTooLarge'
+  | 'TooManyRequests'
   | 'Unauthorized'
   | 'Forbidden'
   | 'MalformedXml'

@@ -31,7 +31,7 @@ export function clientReader(trusts: (address: string) => boolean): KnowClient {
     return {
       authority: first(headers['x-forwarded-host']) ?? direct.authority,
       secure: first(headers['x-forwarded-proto'])?.toLowerCase() === 'https' || direct.secure,
-      address: first(headers['x-forwarded-for']) ?? peer,
+      address: origin(headers['x-forwarded-for'], trusts) ?? peer,
     }
   }
 }
@@ -46,6 +46,20 @@ function first(field: string | string[] | undefined): string | undefined {
   const text = Array.isArray(field) ? field[0] : field
   const value = text?.split(',', 1)[0]?.trim()
   return value === '' ? undefined : value
+}
+
+/**
+ * The client at the beginning of a chain of proxies: from the end of the chain the first address that is no believed proxy.
+ * What stands before it is what the client says itself.
+ */
+function origin(field: string | string[] | undefined, trusts: (address: string) => boolean): string | undefined {
+  const chain = [field ?? []]
+    .flat()
+    .join(',')
+    .split(',')
+    .map(address => address.trim())
+  const addresses = chain.filter(address => address !== '')
+  return addresses.findLast(address => !trusts(address)) ?? addresses[0]
 }
 
 /** Whether the peer is a process of this machine that no proxy stands in for. */

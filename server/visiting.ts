@@ -66,6 +66,7 @@ export function signInOrOut({ limits }: AppParts): Step {
       query: target.query ?? '',
       session,
       origin: publicOrigin(hosted.settings, client),
+      address: client.address,
       form: async () => (await readBody(request, response, LARGEST_FORM, limits.bodyIdle)).toString('latin1'),
     })
     state.session = done.session

@@ -7,6 +7,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import type { Session } from '../session.ts'
 import type { Visitors } from '../visitors.ts'
 import { callbackPath, type EndpointName, endpointAt, endpointPath, returnTarget } from './addresses.ts'
+import { createAllowance } from './allowance.ts'
 import { rolesOf } from './claims.ts'
 import { type FailedSignIn, failedSignIn } from './pages.ts'
 import { type Attempt, createProvider, newAttempt, type Provider } from './provider.ts'
@@ -21,6 +22,8 @@ export interface SignInRequest {
   session: Session
   /** Public origin of the site. */
   origin: string
+  /** Of the client. */
+  address: string
   /** Fields of a form that was sent, as a query string. */
   form: () => Promise<string>
 }
@@ -74,6 +77,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
   const { brand, ns, oidc } = settings
   const provider = oidc && createProvider(oidc, clock)
   const loginPath = endpointPath(brand, 'login')
+  const allowance = createAllowance(clock)
 
   const fail = (failure: FailedSignIn) => failedSignIn(ns, failure)
   const retryAddress = (target: string) =>
@@ -133,10 +137,25 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     })
   }
 
-  async function login({ query, session, origin }: SignInRequest): Promise<{ answer: Answer; session: Session }> {
+  async function login({
+    query,
+    session,
+    origin,
+    address: from,
+  }: SignInRequest): Promise<{ answer: Answer; session: Session }> {
     const configured = needProvider()
     needSession(session)
     const target = returnTarget(new URLSearchParams(query).get('redirect-post'), settings)
+    const retryAfter = allowance.take(from)
+    if (retryAfter !== undefined)
+      throw fail({
+        status: 429,
+        kind: 'TooManyRequests',
+        message: 'Too many people, or a program, have begun to sign in from your network just now.',
+        advice: 'Wait a few seconds and try again.',
+        again: retryAddress(target),
+        retryAfter,
+      })
     const attempt = newAttempt()
     const address = await configured.authorizationUrl(origin + callbackPath(settings), attempt).catch(error => {
       throw providerFailure(error, target, 503)

@@ -14,11 +14,14 @@ export interface FailedSignIn {
   advice: string
   /** Path that tries again, or undefined where that is of no use. */
   again?: string
+  /** Seconds after which it is worth trying. */
+  retryAfter?: number
   cause?: unknown
 }
 
 /** The failure with its document: an item on `body`, like that of a refusal. */
-export function failedSignIn(ns: string, { status, kind, message, advice, again, cause }: FailedSignIn): Fault {
+export function failedSignIn(ns: string, failure: FailedSignIn): Fault {
+  const { status, kind, message, advice, again, retryAfter, cause } = failure
   const title = statusLine(status)
   const retry = again === undefined ? '' : `<a class="action" href="${escapeMarkup(again)}">Try again</a>`
   const content =
@@ -26,5 +29,6 @@ export function failedSignIn(ns: string, { status, kind, message, advice, again,
     `<p class="advice">${escapeMarkup(advice)}</p>\n` +
     `<p class="actions">${retry}<a href="/">Go to the start page</a></p>`
   const document = page(title, content, `itemscope itemtype="${escapeMarkup(ns)}/1.0/Error"`)
-  return new Fault(status, kind, message, { document, cause })
+  const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }
+  return new Fault(status, kind, message, { document, headers, cause })
 }

@@ -1,0 +1,100 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { type Allowance, createAllowance } from '../../server/sign-in/allowance.ts'
+import { NS } from '../support/content.ts'
+import { startServer } from '../support/server.ts'
+import { newBrowser } from './browser.ts'
+import { LOGIN, startSignInSite } from './fixture.ts'
+
+const MOST = 200
+
+function exhaust(allowance: Allowance, address: string): void {
+  for (let i = 0; i < MOST; i++) expect(allowance.take(address), `${i}`).to.equal(undefined)
+}
+
+describe('how often a place may begin to sign in', () => {
+  it('OIDC-2 two hundred times at once, then two a second', () => {
+    let now = 1_000_000
+    const allowance = createAllowance(() => now)
+    exhaust(allowance, '192.0.2.1')
+    expect(allowance.take('192.0.2.1')).to.equal(1)
+    now += 500
+    expect(allowance.take('192.0.2.1')).to.equal(undefined)
+    expect(allowance.take('192.0.2.1')).to.equal(1)
+    now += 3_600_000
+    exhaust(allowance, '192.0.2.1')
+    expect(allowance.take('192.0.2.1'), 'it does not grow beyond that').to.equal(1)
+    now -= 60_000
+    expect(allowance.take('192.0.2.1'), 'a clock that goes back').to.equal(1)
+  })
+
+  const same: [name: string, first: string, second: string, same: boolean][] = [
+    ['two addresses', '192.0.2.1', '192.0.2.2', false],
+    ['an address and the same as IPv6 writes it', '192.0.2.1', '::ffff:192.0.2.1', true],
+    ['two addresses of one IPv6 network', '2001:db8:0:1::1', '2001:db8::1:ffff:2:3:4', true],
+    ['one address in two spellings', '2001:0DB8:0000:0001::1', '2001:db8:0:1:0:0:0:1', true],
+    ['two IPv6 networks', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
+    ['the own machine and nobody', '::1', '::', true],
+    ['an address with a zone', 'fe80::1%eth0', 'fe80::2', true],
+  ]
+  for (const [name, first, second, shares] of same) {
+    it(`${name} ${shares ? 'share' : 'do not share'} it`, () => {
+      const allowance = createAllowance(() => 0)
+      exhaust(allowance, first)
+      expect(allowance.take(second) !== undefined).to.equal(shares)
+    })
+  }
+
+  it('forgets the places heard of longest ago, so that many addresses cost no memory', () => {
+    const allowance = createAllowance(() => 0)
+    exhaust(allowance, '192.0.2.1')
+    for (let i = 0; i < 10_000; i++) allowance.take(`10.0.${i >> 8}.${i & 255}`)
+    expect(allowance.take('192.0.2.1')).to.equal(undefined)
+  })
+})
+
+describe('too many logins', () => {
+  it('OIDC-2 are answered 429 with a page, and cost neither the session store nor the provider anything', async () => {
+    const site = await startSignInSite()
+    try {
+      const browser = newBrowser()
+      for (let i = 0; i < MOST; i++) expect((await browser.get(site.url(LOGIN))).status).to.equal(302)
+      const asked = site.oidc.requests.length
+      let refused = await browser.get(site.url(`${LOGIN}?redirect-post=/x.html`))
+      // The test takes time, in which some are gained.
+      for (let i = 0; i < 100 && refused.status === 302; i++)
+        refused = await browser.get(site.url(`${LOGIN}?redirect-post=/x.html`))
+      expect(refused.status).to.equal(429)
+      expect(refused.headers.get('retry-after')).to.equal('1')
+      expect(refused.headers.get('cache-control')).to.equal('no-store')
+      expect(refused.text).to.include(`itemtype="${NS}/1.0/Error"`).and.include('Too many')
+      expect(refused.text, 'the way to try again').to.include(`${LOGIN}?redirect-post=%2Fx.html`)
+      expect(site.oidc.requests.length).to.equal(asked)
+      expect((await browser.get(site.url('/'))).status, 'the rest of the site').to.equal(404)
+    } finally {
+      await site.close()
+    }
+  })
+
+  it('are counted by the client behind a proxy that is believed, whatever it claims to have come through', async () => {
+    const server = await startServer({
+      site: { oidc: { issuer: 'http://127.0.0.1:9', clientId: 'site' } },
+      settings: { trustProxy: ['127.0.0.0/8', '10.0.0.0/8'] },
+    })
+    const login = async (forwarded: string) => {
+      const headers = { 'x-forwarded-for': forwarded }
+      return (await fetch(server.url + LOGIN, { headers, redirect: 'manual' })).status
+    }
+    try {
+      let status = 503
+      for (let i = 0; i < 2 * MOST && status === 503; i++)
+        status = await login(`203.0.113.${i % 250}, 192.0.2.1, 10.0.0.7`)
+      expect(status, 'the addresses that the client made up are nothing').to.equal(429)
+      expect(await login('192.0.2.1, 192.0.2.2'), 'another client').to.equal(503)
+      for (const strange of ['unknown', '192.0.2.9, nonsense', ',', '[::1]:80', '1.2.3.4.5, 10.0.0.1'])
+        expect(await login(strange), strange).to.equal(503)
+    } finally {
+      await server.close()
+    }
+  })
+})
