@@ -4,6 +4,7 @@ import type { Answer } from '../pipeline/answer.ts'
 import { Fault, type Precondition } from '../pipeline/fault.ts'
 import { namedQuality } from '../pipeline/http/accept.ts'
 import { errorArticle, statusLine } from '../pipeline/http/error-article.ts'
+import { failureItem } from '../pipeline/http/failure-item.ts'
 import { escapeMarkup } from '../pipeline/http/markup.ts'
 import { encodePath } from '../pipeline/http/path.ts'
 import { parseDocument } from '../pipeline/tree/document.ts'
@@ -35,8 +36,8 @@ const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'no
  *
  * @returns status, headers except those every response of the mount has, and the document
  */
-export function errorAnswer(failure: Fault, context: ErrorContext): Answer {
-  const fault = inMountTerms(failure)
+export function errorAnswer(found: Fault, context: ErrorContext): Answer {
+  const fault = inMountTerms(found)
   const { status, details } = fault
   const headers: Record<string, string> = {
     'Cache-Control': 'no-store',
@@ -49,7 +50,7 @@ export function errorAnswer(failure: Fault, context: ErrorContext): Answer {
     return { status, headers, body: preconditionDocument(fault, details.precondition, context) }
   }
   headers['Content-Type'] = 'text/html; charset=utf-8'
-  const article = errorArticle(factsOf(fault, context), { extra: detail(details.document) })
+  const article = errorArticle(factsOf(fault, context), { extra: failure(fault, context) + detail(details.document) })
   return { status, headers, body: page(statusLine(status), article) }
 }
 
@@ -57,6 +58,10 @@ export function errorAnswer(failure: Fault, context: ErrorContext): Answer {
 function inMountTerms(fault: Fault): Fault {
   if (fault.kind !== 'BudgetExceeded') return fault
   return new Fault(507, 'AllowanceExhausted', fault.message, fault.details)
+}
+
+function failure({ details }: Fault, { ns }: ErrorContext): string {
+  return details.failure ? failureItem(ns, details.failure) : ''
 }
 
 function factsOf({ status, kind, message }: Fault, { ns, errorNs }: ErrorContext) {

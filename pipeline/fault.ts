@@ -65,6 +65,24 @@ export interface Precondition {
   paths?: readonly string[]
 }
 
+/** Why a piece of code gave no answer (MOD-132). */
+export interface CodeFailure {
+  /** Item type of the slot. */
+  language: string
+  variant:
+    | 'parse'
+    | 'shape'
+    | 'threw'
+    | 'timeout'
+    | 'out-of-memory'
+    | 'marshal'
+    | 'return-type'
+    | 'import-not-allowed'
+    | 'unknown-schema'
+    | 'unknown-language'
+  message: string
+}
+
 /** What a failure may carry beside status, kind and message. */
 export interface FaultDetails {
   /** Response headers that belong to this failure, such as `ETag` of a 412 or `Allow` of a 405. */
@@ -73,6 +91,8 @@ export interface FaultDetails {
   refused?: { resource: string; method: string }
   /** Told to WebDAV clients beside the kind (DAV-101). */
   precondition?: Precondition
+  /** The code that went wrong (MOD-132, HTTP-172): an item beside the message. */
+  failure?: CodeFailure
   /** A complete error document made by validation; sent as it is. */
   document?: string
   /** The failure that led here; logged, never shown. */

@@ -3,10 +3,9 @@
  * nothing of validation, and validation knows nothing of languages.
  */
 
-import { Fault } from '../fault.ts'
+import { type CodeFailure, Fault } from '../fault.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import type { RawCode, RawMethod } from './declarations.ts'
-import type { CodeFailure } from './violations.ts'
 
 export type Slot = 'default' | '@validate' | '@write' | '@read' | '@computed' | 'implementation'
 
@@ -89,8 +88,8 @@ export function isSpent({ variant }: CodeFailure): boolean {
 }
 
 /** The answer when code has spent a budget of the request. */
-export function budgetFault({ message }: CodeFailure): Fault {
-  return new Fault(503, 'BudgetExceeded', message)
+export function budgetFault(failure: CodeFailure): Fault {
+  return new Fault(503, 'BudgetExceeded', failure.message, { failure })
 }
 
 /** A response that code has thrown, as the failure that ends the write. */

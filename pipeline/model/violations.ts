@@ -1,6 +1,7 @@
 /** What a refused write is answered with: violations as data, and the documents that carry them (MOD-130 to MOD-135). */
 
-import { Fault } from '../fault.ts'
+import { type CodeFailure, Fault } from '../fault.ts'
+import { failureItem, span } from '../http/failure-item.ts'
 import { escapeMarkup } from '../http/markup.ts'
 
 /** Violations listed in one answer (MOD, section 15). */
@@ -19,24 +20,6 @@ export interface SchemaViolation {
   reason: string
   /** The code that went wrong (MOD-132). */
   failure?: CodeFailure
-}
-
-/** Why a piece of code gave no answer (MOD-132). */
-export interface CodeFailure {
-  /** Item type of the slot. */
-  language: string
-  variant:
-    | 'parse'
-    | 'shape'
-    | 'threw'
-    | 'timeout'
-    | 'out-of-memory'
-    | 'marshal'
-    | 'return-type'
-    | 'import-not-allowed'
-    | 'unknown-schema'
-    | 'unknown-language'
-  message: string
 }
 
 /** A violation of a shape, of uniqueness or of references. */
@@ -87,7 +70,7 @@ export function schemaFault(ns: string, violations: readonly SchemaViolation[], 
         ...(property === undefined ? [] : [span('property', property)]),
         ...(value === undefined ? [] : [span('value', shown(value))]),
         span('message', messageOf(violation)),
-        ...(failure === undefined ? [] : [failureMarkup(ns, failure)]),
+        ...(failure === undefined ? [] : [failureItem(ns, failure)]),
       ].join('\n') +
       '</li>'
     )
@@ -151,13 +134,4 @@ function page(parts: {
 <p itemprop="description">${description}</p>
 ${list}</body></html>
 `
-}
-
-function span(name: string, text: string): string {
-  return `<span itemprop="${name}">${escapeMarkup(text)}</span>`
-}
-
-function failureMarkup(ns: string, { language, variant, message }: CodeFailure): string {
-  const fields = [span('language', language), span('variant', variant), span('message', message)].join('\n')
-  return `<div itemprop="failure" itemscope itemtype="${escapeMarkup(ns)}/BindingFailure">\n${fields}</div>`
 }

@@ -3,6 +3,7 @@
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Fault } from '../../pipeline/fault.ts'
 import { errorArticle, statusLine } from '../../pipeline/http/error-article.ts'
+import { failureItem } from '../../pipeline/http/failure-item.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { adviceFor } from './advice.ts'
@@ -56,20 +57,16 @@ export function errorHeaders(fault: Fault): Record<string, string> {
   return headers
 }
 
-/**
- * @param extra microdata that belongs to the failure, such as the `failure` item of code that went wrong (MOD-132);
- *   markup, placed inside the article
- * @returns a complete page; a document that validation made is returned as it is
- */
-export function errorDocument(fault: Fault, context: ErrorContext, extra?: string): string {
-  const { document, refused } = fault.details
+/** @returns a complete page; a document that validation made is returned as it is */
+export function errorDocument(fault: Fault, context: ErrorContext): string {
+  const { document, failure, refused } = fault.details
   if (document !== undefined) return document
   if (refused) return refusal(fault.status, refused.method, refused.resource, context)
   const title = statusLine(fault.status)
   if (fault.status === 413) return page(title, tooLarge(fault.message, context.ns))
   const { status, kind, message } = fault
   const { ns, errorNs } = context
-  const article = errorArticle({ status, kind, message, ns, errorNs }, { extra })
+  const article = errorArticle({ status, kind, message, ns, errorNs }, { extra: failure && failureItem(ns, failure) })
   return page(title, article + advice(adviceFor(kind)) + wayOut(status, context))
 }
 

@@ -155,7 +155,11 @@ describe('error answers of the mount', () => {
     })
 
   it('HTTP-172 a spent budget is 507 AllowanceExhausted here', () => {
-    const { status, headers, body } = errorAnswer(new Fault(503, 'BudgetExceeded', 'Too much work.'), CONTEXT)
+    const failure = { language: 'x:y', variant: 'out-of-memory', message: 'a < b' } as const
+    const { status, headers, body } = errorAnswer(
+      new Fault(503, 'BudgetExceeded', 'Too much work.', { failure }),
+      CONTEXT,
+    )
     expect(status).to.equal(507)
     expect(headers).not.to.have.property('Retry-After')
     expect(readHtml(String(body))).to.deep.include({
@@ -163,6 +167,7 @@ describe('error answers of the mount', () => {
       kind: ['AllowanceExhausted'],
       message: 'Too much work.',
     })
+    expect(String(body)).to.match(/BindingFailure">\n<span itemprop="language">x:y<.*\n.*out-of-memory<.*\n.*a &lt; b</)
   })
 
   const HEADERS: [status: number, kind: Fault['kind'], name: string, value: RegExp][] = [

@@ -134,9 +134,10 @@ describe('error documents', () => {
   })
 
   it('HTTP-172 an item of the failure goes into the article', () => {
-    const failure = `<div itemprop="failure" itemscope itemtype="${NS}/BindingFailure"></div>`
-    const html = errorDocument(new Fault(503, 'BudgetExceeded', 'x'), SITE, failure)
-    expect(microdata(html).at(-1)).to.equal(`div@${NS}/BindingFailure failure`)
+    const failure = { language: `${NS}/Sessel`, variant: 'timeout', message: 'a < b took too long' } as const
+    const html = errorDocument(new Fault(503, 'BudgetExceeded', 'x', { failure }), SITE)
+    expect(microdata(html)).to.include(`div@${NS}/BindingFailure failure`)
+    expect(html).to.match(/<span itemprop="variant">timeout<.*\n.*a &lt; b took too long<\/span><\/div><\/article>/)
   })
 
   it('a reader who is lost gets a way out', () => {

@@ -1,10 +1,9 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { Fault } from '../../pipeline/fault.ts'
+import { type CodeFailure, Fault } from '../../pipeline/fault.ts'
 import type { CodeHost, CodeItem, CodeValues, Given, Outcome } from '../../pipeline/model/code.ts'
 import type { RawCode } from '../../pipeline/model/declarations.ts'
 import { isItem } from '../../pipeline/model/items.ts'
-import type { CodeFailure } from '../../pipeline/model/violations.ts'
 import { parseFragment } from '../../pipeline/tree/fragment.ts'
 import { attribute, type ElementNode } from '../../pipeline/tree/nodes.ts'
 import { outerMarkup, textContent } from '../../pipeline/tree/serialize.ts'
@@ -311,6 +310,8 @@ describe('Data model, code through its host', () => {
       it(`in ${slot}: 503`, async () => {
         const result = await written(onProperty(slot, 'slow'), slot === 'default' ? {} : { p: 'a' })
         expect(told(result)).to.equal('503 BudgetExceeded')
+        const failure = { language: JAVASCRIPT, variant: 'timeout', message: 'it timeout' }
+        expect(result instanceof Fault && result.details.failure, 'MOD-133').to.deep.equal(failure)
       })
     }
   })
