@@ -31,9 +31,14 @@ export interface ServerProcess {
  * Starts a server and waits for its line that begins with `ready`; the first URL of the line is its address.
  *
  * @param command program and arguments
+ * @param options.spread it may use all cores, as servers of several processes need
  */
-export async function startProcess(command: string[], env: Record<string, string> = {}): Promise<ServerProcess> {
-  const [program = '', ...args] = onCore('server', command)
+export async function startProcess(
+  command: string[],
+  env: Record<string, string> = {},
+  { spread = false }: { spread?: boolean } = {},
+): Promise<ServerProcess> {
+  const [program = '', ...args] = spread ? command : onCore('server', command)
   const child = spawn(program, args, {
     cwd: root,
     env: { ...process.env, ...env },
