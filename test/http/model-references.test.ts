@@ -1,33 +1,28 @@
 import { expect } from 'chai'
-import { after, before, beforeEach, describe, it } from 'mocha'
+import { beforeEach, describe, it } from 'mocha'
 import { answerOf, verdictOf } from '../model/answers.ts'
 import { instance, property, schema } from '../model/markup.ts'
-import { listPage, type ModelShelf, openShelf } from '../model/shelf.ts'
+import { onBothPlanes } from '../model/planes.ts'
+import { listPage } from '../model/shelf.ts'
 
 const STATION = 'https://tides.example/Station'
 const BUOY = 'https://tides.example/Buoy'
 const READING = 'https://tides.example/Reading'
 const REFERENCE = `${STATION}#code`
 
-describe('Data model, references on the public surface', () => {
-  let shelf: ModelShelf
-  before(async () => {
-    shelf = await openShelf()
-  })
-  after(() => shelf.close())
-
+onBothPlanes('Data model, references', on => {
   const reading = (...stations: string[]) => instance(READING, { station: stations })
-  const append = async (path: string, item: string) => verdictOf(await shelf.append(path, item))
+  const append = async (path: string, item: string) => verdictOf(await on.shelf.append(path, item))
 
   beforeEach(async () => {
-    await shelf.clear()
-    await shelf.declare(
+    await on.shelf.clear()
+    await on.shelf.declare(
       schema(STATION, {}, property('code', { unique: 'true' })),
       schema(BUOY, { parent: STATION }),
       schema(READING, {}, property('station', { references: REFERENCE })),
     )
-    await shelf.list('/stations.html', instance(STATION, { code: 'KRS' }), instance(BUOY, { code: 'B1' }))
-    await shelf.list('/log.html')
+    await on.shelf.list('/stations.html', instance(STATION, { code: 'KRS' }), instance(BUOY, { code: 'B1' }))
+    await on.shelf.list('/log.html')
   })
 
   for (const [name, item, expected] of [
@@ -47,11 +42,11 @@ describe('Data model, references on the public surface', () => {
   }
 
   it('MOD-51, MOD-131, MOD-135 the answer names the value', async () => {
-    const received = await shelf.append('/log.html', reading('OSL'))
+    const received = await on.shelf.append('/log.html', reading('OSL'))
     expect(answerOf(received)).to.deep.equal({
       status: 422,
       type: 'ConstraintViolation',
-      title: '422 Unprocessable Entity - Reference Constraint Violation',
+      title: on.title('422 Unprocessable Entity', 'Reference Constraint Violation'),
       description: 'Reference constraints violated',
       violations: [
         {
@@ -63,23 +58,23 @@ describe('Data model, references on the public surface', () => {
         },
       ],
     })
-    expect(await shelf.text('/log.html')).to.equal(listPage())
+    expect(await on.shelf.text('/log.html')).to.equal(listPage())
   })
 
   it('MOD-52 without cascade nothing happens when the target goes; the item is checked when it is written again', async () => {
     expect(await append('/log.html', reading('KRS'))).to.equal('206')
-    expect(verdictOf(await shelf.http('DELETE', '/stations.html'))).to.equal('204')
+    expect(verdictOf(await on.shelf.http('DELETE', '/stations.html'))).to.equal('204')
     expect(await append('/log.html', instance(READING))).to.equal('206')
-    const again = await shelf.http('PUT', '/log.html', { Range: 'selector=li' }, reading('KRS'))
+    const again = await on.shelf.http('PUT', '/log.html', { Range: 'selector=li' }, reading('KRS'))
     expect(verdictOf(again)).to.equal('422 references(station)')
   })
 
   it('MOD-112 references come before uniqueness', async () => {
-    await shelf.declare(
+    await on.shelf.declare(
       schema(STATION, {}, property('code', { unique: 'true' })),
       schema(READING, {}, property('station', { references: REFERENCE }), property('id', { unique: 'true' })),
     )
-    await shelf.list('/log.html', instance(READING, { id: '1' }))
+    await on.shelf.list('/log.html', instance(READING, { id: '1' }))
     const both = instance(READING, { id: '1', station: 'none' })
     expect(await append('/log.html', both)).to.equal('422 references(station)')
   })
@@ -96,12 +91,12 @@ describe('Data model, references on the public surface', () => {
       ['blank: none', ' ', '206'],
     ] as const) {
       it(`${name}: ${expected}`, async () => {
-        await shelf.declare(
+        await on.shelf.declare(
           schema(STATION, {}, property('code', { unique: 'true' }), property('name', { unique: 'group' })),
           schema('https://tides.example/#Station', {}, property('code', { unique: 'true' })),
           schema(READING, {}, property('station', { references })),
         )
-        await shelf.list('/other.html', instance('https://tides.example/#Station', { code: 'KRS' }))
+        await on.shelf.list('/other.html', instance('https://tides.example/#Station', { code: 'KRS' }))
         expect(await append('/log.html', reading('KRS'))).to.equal(expected)
         // Only items of the referring type are held up.
         expect(await append('/log.html', instance(STATION, { code: 'new' }))).to.equal('206')
@@ -109,7 +104,7 @@ describe('Data model, references on the public surface', () => {
     }
 
     it('an inherited `unique` will do', async () => {
-      await shelf.declare(
+      await on.shelf.declare(
         schema(STATION, {}, property('code', { unique: 'true' })),
         schema(BUOY, { parent: STATION }),
         schema(READING, {}, property('station', { references: `${BUOY}#code` })),
@@ -121,10 +116,10 @@ describe('Data model, references on the public surface', () => {
 
   it('MOD-42 a target that goes at the same moment: either the reference is refused, or it stood when it was made', async () => {
     for (let i = 0; i < 10; i++) {
-      await shelf.list(`/target-${i}.html`, instance(STATION, { code: `T${i}` }))
+      await on.shelf.list(`/target-${i}.html`, instance(STATION, { code: `T${i}` }))
       const [removed, added] = await Promise.all([
-        shelf.http('DELETE', `/target-${i}.html`),
-        shelf.append('/log.html', reading(`T${i}`)),
+        on.shelf.http('DELETE', `/target-${i}.html`),
+        on.shelf.append('/log.html', reading(`T${i}`)),
       ])
       expect(removed.status).to.equal(204)
       expect(verdictOf(added)).to.be.oneOf(['206', '422 references(station)'])

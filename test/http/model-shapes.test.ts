@@ -1,18 +1,12 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { describe, it } from 'mocha'
 import { answerOf, verdictOf } from '../model/answers.ts'
 import { type Fields, shape } from '../model/markup.ts'
-import { type ModelShelf, openShelf } from '../model/shelf.ts'
+import { onBothPlanes } from '../model/planes.ts'
 import { page, put } from '../support/content.ts'
 import type { Fields as Headers } from '../support/http.ts'
 
-describe('Data model, shapes on the public surface', () => {
-  let shelf: ModelShelf
-  before(async () => {
-    shelf = await openShelf()
-  })
-  after(() => shelf.close())
-
+onBothPlanes('Data model, shapes', on => {
   /** Stores a page, then declares shapes, and writes. */
   async function judged(
     shapes: Fields[],
@@ -20,11 +14,12 @@ describe('Data model, shapes on the public surface', () => {
     write: [method: string, headers: Headers, body?: string],
     path = '/p.html',
   ): Promise<string> {
-    await shelf.clear()
-    await put(shelf.server, path, path.endsWith('.xml') ? body : page(body))
-    await shelf.declare(...shapes.map(shape))
+    await on.shelf.clear()
+    await put(on.shelf.server, path, path.endsWith('.xml') ? body : page(body))
+    for (const folder of ['open', 'closed']) await put(on.shelf.server, `/${folder}/file.txt`, '')
+    await on.shelf.declare(...shapes.map(shape))
     const [method, headers, content] = write
-    return verdictOf(await shelf.http(method, path, headers, content))
+    return verdictOf(await on.shelf.http(method, path, headers, content))
   }
 
   const selecting = (selector: string, placement?: string): Headers => ({
@@ -167,11 +162,11 @@ describe('Data model, shapes on the public surface', () => {
 
     it('MOD-130, MOD-135 the answer', async () => {
       await judged([{ selector: 'nav.crumbs', constraint: ':has(a)' }], '<p>x</p>', post('p', 'x'))
-      const received = await shelf.http('POST', '/p.html', selecting('p'), '<nav class="crumbs">x</nav>')
+      const received = await on.shelf.http('POST', '/p.html', selecting('p'), '<nav class="crumbs">x</nav>')
       expect(answerOf(received)).to.deep.equal({
         status: 422,
         type: 'ConstraintViolation',
-        title: '422 Unprocessable Entity - Shape Constraint Violation',
+        title: on.title('422 Unprocessable Entity', 'Shape Constraint Violation'),
         description: 'Shape constraints violated',
         violations: [
           {
@@ -181,11 +176,11 @@ describe('Data model, shapes on the public surface', () => {
           },
         ],
       })
-      await shelf.clear()
-      await put(shelf.server, '/p.html', page('<p><a>x</a></p>'))
-      await shelf.declare(shape({ selector: 'p', constraint: ':has(a)' }))
-      const removed = answerOf(await shelf.http('DELETE', '/p.html', selecting('a')))
-      expect(removed.title).to.equal('409 Conflict - Shape Constraint Violation')
+      await on.shelf.clear()
+      await put(on.shelf.server, '/p.html', page('<p><a>x</a></p>'))
+      await on.shelf.declare(shape({ selector: 'p', constraint: ':has(a)' }))
+      const removed = answerOf(await on.shelf.http('DELETE', '/p.html', selecting('a')))
+      expect(removed.title).to.equal(on.title('409 Conflict', 'Shape Constraint Violation'))
     })
   })
 
@@ -249,7 +244,7 @@ describe('Data model, shapes on the public surface', () => {
       const body = '<ul id="l"><li>x</li><script>old</script></ul>'
       expect(await judged(shapes, body, post('#l', '<li>new</li>'))).to.equal('422 permit')
       expect(await judged(shapes, body, removing('script'))).to.equal('204')
-      expect(verdictOf(await shelf.http('POST', '/p.html', selecting('#l'), '<li>new</li>'))).to.equal('206')
+      expect(verdictOf(await on.shelf.http('POST', '/p.html', selecting('#l'), '<li>new</li>'))).to.equal('206')
     })
 
     it('MOD-98 bad elements can be deleted one by one, but nothing may get worse', async () => {
@@ -262,7 +257,7 @@ describe('Data model, shapes on the public surface', () => {
 
     it('messages name the element, or the attribute and its element', async () => {
       await judged([{ selector: 'article', permit: 'h2' }], '<article></article>', post('article', 'x'))
-      const write = (body: string) => shelf.http('POST', '/p.html', selecting('article'), body)
+      const write = (body: string) => on.shelf.http('POST', '/p.html', selecting('article'), body)
       const [attribute] = answerOf(await write('<h2 onclick="x()">x</h2>')).violations
       expect(attribute).to.deep.equal({
         constraintSelector: 'article',
@@ -365,13 +360,13 @@ describe('Data model, shapes on the public surface', () => {
       ).to.equal('422 :has(i)')
     })
     it('shapes are read from tables and lists of text as well', async () => {
-      await shelf.clear()
-      await put(shelf.server, '/p.html', page(closed))
-      await shelf.declare(
+      await on.shelf.clear()
+      await put(on.shelf.server, '/p.html', page(closed))
+      await on.shelf.declare(
         '<table><tr itemscope itemtype="https://platform.example/ns/ShapeConstraint"><td><code itemprop="resource"> /p.html </code></td><td><code itemprop="selector">ul#l</code></td><td><ul><li><code itemprop="permit">#l &gt; li</code></li></ul></td></tr></table>',
       )
-      expect(verdictOf(await shelf.http('POST', '/p.html', selecting('#l'), '<b>x</b>'))).to.equal('422 permit')
-      expect(verdictOf(await shelf.http('POST', '/p.html', selecting('#l'), '<li>x</li>'))).to.equal('206')
+      expect(verdictOf(await on.shelf.http('POST', '/p.html', selecting('#l'), '<b>x</b>'))).to.equal('422 permit')
+      expect(verdictOf(await on.shelf.http('POST', '/p.html', selecting('#l'), '<li>x</li>'))).to.equal('206')
     })
   })
 

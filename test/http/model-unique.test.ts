@@ -1,34 +1,30 @@
 import { expect } from 'chai'
-import { after, before, beforeEach, describe, it } from 'mocha'
+import { beforeEach, describe, it } from 'mocha'
 import { answerOf, verdictOf } from '../model/answers.ts'
 import { instance, property, schema } from '../model/markup.ts'
-import { listPage, type ModelShelf, openShelf } from '../model/shelf.ts'
+import { onBothPlanes } from '../model/planes.ts'
+import { listPage, openShelf } from '../model/shelf.ts'
 import { page, put, rulesPage } from '../support/content.ts'
 
 const STATION = 'https://tides.example/Station'
 const BUOY = 'https://tides.example/Buoy'
 const SLOT = 'https://tides.example/Slot'
 
-describe('Data model, uniqueness on the public surface', () => {
-  let shelf: ModelShelf
-  before(async () => {
-    shelf = await openShelf()
-  })
-  after(() => shelf.close())
-
+onBothPlanes('Data model, uniqueness', on => {
   const station = (...codes: string[]) => instance(STATION, { code: codes })
-  const append = async (path: string, item: string) => verdictOf(await shelf.append(path, item))
-  const replace = async (path: string, ...items: string[]) => verdictOf(await shelf.replace(path, listPage(...items)))
+  const append = async (path: string, item: string) => verdictOf(await on.shelf.append(path, item))
+  const replace = async (path: string, ...items: string[]) =>
+    verdictOf(await on.shelf.replace(path, listPage(...items)))
 
   describe('of one property', () => {
     beforeEach(async () => {
-      await shelf.clear()
-      await shelf.declare(
+      await on.shelf.clear()
+      await on.shelf.declare(
         schema(STATION, {}, property('code', { unique: 'true' }), property('name')),
         schema(BUOY, { parent: STATION }),
       )
-      await shelf.list('/a.html', station('KRS'))
-      await shelf.list('/b.html')
+      await on.shelf.list('/a.html', station('KRS'))
+      await on.shelf.list('/b.html')
     })
 
     it('MOD-40 a value is taken once on the site, within a document and across documents', async () => {
@@ -42,11 +38,11 @@ describe('Data model, uniqueness on the public surface', () => {
     })
 
     it('MOD-43, MOD-131, MOD-135 the answer says so, and not where the other one is', async () => {
-      const received = await shelf.append('/b.html', station('KRS'))
+      const received = await on.shelf.append('/b.html', station('KRS'))
       expect(answerOf(received)).to.deep.equal({
         status: 422,
         type: 'ConstraintViolation',
-        title: '422 Unprocessable Entity - Uniqueness Constraint Violation',
+        title: on.title('422 Unprocessable Entity', 'Uniqueness Constraint Violation'),
         description: 'Uniqueness constraints violated',
         violations: [
           {
@@ -59,7 +55,7 @@ describe('Data model, uniqueness on the public surface', () => {
         ],
       })
       expect(received.text).not.to.include('a.html')
-      expect(await shelf.text('/b.html')).to.equal(listPage())
+      expect(await on.shelf.text('/b.html')).to.equal(listPage())
     })
 
     for (const [name, item] of [
@@ -82,22 +78,23 @@ describe('Data model, uniqueness on the public surface', () => {
     })
 
     it('MOD-40 an item rewritten with its own value is no conflict', async () => {
-      const put = await shelf.http('PUT', '/a.html', { Range: 'selector=li' }, station('KRS'))
+      const put = await on.shelf.http('PUT', '/a.html', { Range: 'selector=li' }, station('KRS'))
       expect(verdictOf(put)).to.equal('206')
       expect(await replace('/a.html', station('KRS'))).to.equal('200')
     })
 
     it('MOD-40 removing or changing an item frees its value, in the same write too', async () => {
-      expect(verdictOf(await shelf.http('PUT', '/a.html', { Range: 'selector=li' }, station('TOS')))).to.equal('206')
+      expect(verdictOf(await on.shelf.http('PUT', '/a.html', { Range: 'selector=li' }, station('TOS')))).to.equal('206')
       expect(await append('/b.html', station('KRS'))).to.equal('206')
-      expect(verdictOf(await shelf.http('DELETE', '/b.html', { Range: 'selector=li' }))).to.equal('204')
+      expect(verdictOf(await on.shelf.http('DELETE', '/b.html', { Range: 'selector=li' }))).to.equal('204')
       expect(await replace('/c.html', station('KRS'))).to.equal('201')
-      expect(verdictOf(await shelf.http('DELETE', '/c.html'))).to.equal('204')
+      expect(verdictOf(await on.shelf.http('DELETE', '/c.html'))).to.equal('204')
       expect(await append('/b.html', station('KRS'))).to.equal('206')
     })
 
     it('MOD-40 a value goes along with its document', async () => {
-      const moved = await shelf.http('MOVE', '/a.html', { Destination: '/deep/moved.html' })
+      await put(on.shelf.server, '/deep/file.txt', '')
+      const moved = await on.shelf.http('MOVE', '/a.html', { Destination: '/deep/moved.html' })
       expect(moved.status).to.equal(204)
       expect(await append('/b.html', station('KRS'))).to.equal('422 unique(code)')
     })
@@ -117,13 +114,13 @@ describe('Data model, uniqueness on the public surface', () => {
     })
 
     it('MOD-5, MOD-40 what was stored before the declaration counts, and is not re-checked by itself', async () => {
-      await shelf.clear()
-      await shelf.list('/old.html', station('KRS'), station('KRS'))
-      await shelf.list('/b.html')
-      await shelf.declare(schema(STATION, {}, property('code', { unique: 'true' })))
+      await on.shelf.clear()
+      await on.shelf.list('/old.html', station('KRS'), station('KRS'))
+      await on.shelf.list('/b.html')
+      await on.shelf.declare(schema(STATION, {}, property('code', { unique: 'true' })))
       expect(await append('/b.html', station('KRS'))).to.equal('422 unique(code)')
       expect(await append('/old.html', station('OSL'))).to.equal('206')
-      const rewritten = await shelf.http('PUT', '/old.html', { Range: 'selector=li' }, station('KRS'))
+      const rewritten = await on.shelf.http('PUT', '/old.html', { Range: 'selector=li' }, station('KRS'))
       expect(verdictOf(rewritten)).to.equal('422 unique(code)')
     })
 
@@ -156,8 +153,8 @@ describe('Data model, uniqueness on the public surface', () => {
       instance(SLOT, { room, day, note: more })
 
     beforeEach(async () => {
-      await shelf.clear()
-      await shelf.declare(
+      await on.shelf.clear()
+      await on.shelf.declare(
         schema(
           SLOT,
           {},
@@ -167,8 +164,8 @@ describe('Data model, uniqueness on the public surface', () => {
           property('alone', { unique: 'other' }),
         ),
       )
-      await shelf.list('/a.html', slot('red', 'monday'))
-      await shelf.list('/b.html')
+      await on.shelf.list('/a.html', slot('red', 'monday'))
+      await on.shelf.list('/b.html')
     })
 
     it('MOD-41 the combination must be unique', async () => {
@@ -183,7 +180,7 @@ describe('Data model, uniqueness on the public surface', () => {
     })
 
     it('MOD-131 the answer names the members, sorted', async () => {
-      const { violations } = answerOf(await shelf.append('/b.html', slot('red', 'monday')))
+      const { violations } = answerOf(await on.shelf.append('/b.html', slot('red', 'monday')))
       expect(violations).to.deep.equal([
         {
           itemtype: SLOT,
@@ -219,14 +216,14 @@ describe('Data model, uniqueness on the public surface', () => {
   })
 
   it('MOD-13 `unique` is a union over the parents, whatever replaces the property', async () => {
-    await shelf.clear()
-    await shelf.declare(
+    await on.shelf.clear()
+    await on.shelf.declare(
       schema(STATION, {}, property('code', { unique: ['true', 'pair'] }), property('zone', { unique: 'pair' })),
       schema(BUOY, { parent: STATION }, property('code', { cardinality: '1..1' })),
     )
-    await shelf.list('/a.html', instance(BUOY, { code: 'KRS' }))
+    await on.shelf.list('/a.html', instance(BUOY, { code: 'KRS' }))
     expect(await append('/a.html', instance(BUOY, { code: 'KRS' }))).to.equal('422 unique(code)')
-    await shelf.declare(
+    await on.shelf.declare(
       schema(STATION, {}, property('code', { unique: 'pair' })),
       schema(BUOY, { parent: STATION }, property('zone', { unique: 'pair' })),
     )

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { describe, it } from 'mocha'
 import { answerOf, verdictOf } from '../model/answers.ts'
 import { enumeration, type Fields, instance, primitive, property, schema } from '../model/markup.ts'
-import { listPage, type ModelShelf, openShelf } from '../model/shelf.ts'
+import { onBothPlanes } from '../model/planes.ts'
+import { listPage } from '../model/shelf.ts'
 import { page } from '../support/content.ts'
 
 const THING = 'https://tides.example/Thing'
@@ -10,26 +11,20 @@ const STATE = 'https://tides.example/State'
 const STATION = 'https://tides.example/Station'
 const BUOY = 'https://tides.example/Buoy'
 
-describe('Data model, values on the public surface', () => {
-  let shelf: ModelShelf
-  before(async () => {
-    shelf = await openShelf()
-  })
-  after(() => shelf.close())
-
+onBothPlanes('Data model, values', on => {
   /** Declares one property and appends one item. */
   async function judged(of: Fields, values: Fields | string): Promise<string> {
-    await shelf.clear()
-    await shelf.declare(
+    await on.shelf.clear()
+    await on.shelf.declare(
       schema(THING, {}, property('p', of)),
       schema(STATION, {}, property('code')),
       schema(BUOY, { parent: STATION }),
       enumeration(STATE, 'raw', 'checked'),
     )
-    await shelf.list('/list.html')
+    await on.shelf.list('/list.html')
     const item =
       typeof values === 'string' ? `<li itemscope itemtype="${THING}">${values}</li>` : instance(THING, values)
-    return verdictOf(await shelf.append('/list.html', item))
+    return verdictOf(await on.shelf.append('/list.html', item))
   }
 
   describe('MOD-23 cardinality', () => {
@@ -59,14 +54,14 @@ describe('Data model, values on the public surface', () => {
     })
 
     it('tells what was expected and found', async () => {
-      await shelf.clear()
-      await shelf.declare(schema(THING, {}, property('p', { cardinality: '1..1' })))
-      await shelf.list('/list.html')
-      const answer = answerOf(await shelf.append('/list.html', instance(THING)))
+      await on.shelf.clear()
+      await on.shelf.declare(schema(THING, {}, property('p', { cardinality: '1..1' })))
+      await on.shelf.list('/list.html')
+      const answer = answerOf(await on.shelf.append('/list.html', instance(THING)))
       expect(answer).to.deep.equal({
         status: 422,
         type: 'SchemaViolation',
-        title: '422 Unprocessable Entity - Schema Violation',
+        title: on.title('422 Unprocessable Entity', 'Schema Violation'),
         description: 'Schema validation failed',
         violations: [
           {
@@ -77,7 +72,7 @@ describe('Data model, values on the public surface', () => {
           },
         ],
       })
-      expect(await shelf.text('/list.html')).to.equal(listPage())
+      expect(await on.shelf.text('/list.html')).to.equal(listPage())
     })
   })
 
@@ -186,11 +181,11 @@ describe('Data model, values on the public surface', () => {
       it(`${name} takes ${good.length} texts and refuses ${bad.length}`, async () => {
         await judged({ type: primitive(name) }, {})
         for (const text of good) {
-          const answer = await shelf.append('/list.html', instance(THING, { p: text }))
+          const answer = await on.shelf.append('/list.html', instance(THING, { p: text }))
           expect(`${text}: ${verdictOf(answer)}`).to.equal(`${text}: 206`)
         }
         for (const text of bad) {
-          const answer = await shelf.append('/list.html', instance(THING, { p: text }))
+          const answer = await on.shelf.append('/list.html', instance(THING, { p: text }))
           expect(`${text}: ${verdictOf(answer)}`).to.equal(`${text}: 422 type p`)
         }
       })
@@ -202,9 +197,9 @@ describe('Data model, values on the public surface', () => {
 
     it('value is told for type failures, cut when long (MOD-132)', async () => {
       await judged({ type: primitive('Integer') }, {})
-      const short = answerOf(await shelf.append('/list.html', instance(THING, { p: 'a<b>&"' })))
+      const short = answerOf(await on.shelf.append('/list.html', instance(THING, { p: 'a<b>&"' })))
       expect(short.violations[0]).to.include({ value: 'a<b>&"', message: `[${THING}].p: 'a<b>&"' is no Integer` })
-      const long = answerOf(await shelf.append('/list.html', instance(THING, { p: 'x'.repeat(5000) })))
+      const long = answerOf(await on.shelf.append('/list.html', instance(THING, { p: 'x'.repeat(5000) })))
       expect(long.violations[0]?.value).to.have.length.below(300)
     })
   })
@@ -222,34 +217,34 @@ describe('Data model, values on the public surface', () => {
 
     it('the message names the rejected value and the permitted ones', async () => {
       await judged({ type: STATE }, {})
-      const [violation] = answerOf(await shelf.append('/list.html', instance(THING, { p: 'gone' }))).violations
+      const [violation] = answerOf(await on.shelf.append('/list.html', instance(THING, { p: 'gone' }))).violations
       expect(violation).to.include({ check: 'enum', value: 'gone' })
       expect(violation?.message).to.match(/'gone'.*'raw'.*'checked'/)
     })
 
     it('one that lists the empty value takes it (MOD-24)', async () => {
-      await shelf.clear()
-      await shelf.declare(schema(THING, {}, property('p', { type: STATE })), enumeration(STATE, '', 'x'))
-      await shelf.list('/list.html')
-      expect(verdictOf(await shelf.append('/list.html', instance(THING, { p: '' })))).to.equal('206')
+      await on.shelf.clear()
+      await on.shelf.declare(schema(THING, {}, property('p', { type: STATE })), enumeration(STATE, '', 'x'))
+      await on.shelf.list('/list.html')
+      expect(verdictOf(await on.shelf.append('/list.html', instance(THING, { p: '' })))).to.equal('206')
     })
 
     it('one without values rejects everything', async () => {
-      await shelf.clear()
-      await shelf.declare(schema(THING, {}, property('p', { type: STATE })), enumeration(STATE))
-      await shelf.list('/list.html')
-      expect(verdictOf(await shelf.append('/list.html', instance(THING, { p: '' })))).to.equal('422 enum p')
-      expect(verdictOf(await shelf.append('/list.html', instance(THING)))).to.equal('206')
+      await on.shelf.clear()
+      await on.shelf.declare(schema(THING, {}, property('p', { type: STATE })), enumeration(STATE))
+      await on.shelf.list('/list.html')
+      expect(verdictOf(await on.shelf.append('/list.html', instance(THING, { p: '' })))).to.equal('422 enum p')
+      expect(verdictOf(await on.shelf.append('/list.html', instance(THING)))).to.equal('206')
     })
 
     it('`type` names it before `name` does', async () => {
-      await shelf.clear()
-      await shelf.declare(
+      await on.shelf.clear()
+      await on.shelf.declare(
         schema(THING, {}, property('p', { type: STATE })),
         `<div itemscope itemtype="https://schema.org/Enum"><meta itemprop="name" content="States"><meta itemprop="type" content="${STATE}"><meta itemprop="value" content="x"></div>`,
       )
-      await shelf.list('/list.html')
-      expect(verdictOf(await shelf.append('/list.html', instance(THING, { p: 'y' })))).to.equal('422 enum p')
+      await on.shelf.list('/list.html')
+      expect(verdictOf(await on.shelf.append('/list.html', instance(THING, { p: 'y' })))).to.equal('422 enum p')
     })
   })
 
@@ -281,8 +276,8 @@ describe('Data model, values on the public surface', () => {
   })
 
   it('MOD-112 all failures of cardinality, types and enumerations come in one answer', async () => {
-    await shelf.clear()
-    await shelf.declare(
+    await on.shelf.clear()
+    await on.shelf.declare(
       schema(
         THING,
         {},
@@ -292,25 +287,25 @@ describe('Data model, values on the public surface', () => {
       ),
       enumeration(STATE, 'raw'),
     )
-    await shelf.list('/list.html')
+    await on.shelf.list('/list.html')
     const item = instance(THING, { b: ['x', '2031-05-04', 'y'], c: 'z' })
-    const answer = verdictOf(await shelf.append('/list.html', item + instance(THING, { a: ['1', '2'] })))
+    const answer = verdictOf(await on.shelf.append('/list.html', item + instance(THING, { a: ['1', '2'] })))
     expect(answer).to.equal('422 cardinality a | type b | type b | enum c | cardinality a')
   })
 
   it('section 15: at most 100 violations are listed', async () => {
-    await shelf.clear()
-    await shelf.declare(schema(THING, {}, property('a', { cardinality: '1..1' })))
-    const answer = await shelf.replace('/list.html', page(instance(THING).repeat(150)))
+    await on.shelf.clear()
+    await on.shelf.declare(schema(THING, {}, property('a', { cardinality: '1..1' })))
+    const answer = await on.shelf.replace('/list.html', page(instance(THING).repeat(150)))
     expect(answerOf(answer).violations).to.have.length(100)
   })
 
   it('configuration items read `content` from any element (MOD-22, seed 2)', async () => {
     const type = 'https://platform.example/ns/Place'
-    await shelf.clear()
-    await shelf.declare(schema(type, {}, property('p', { type: primitive('Integer') })))
-    await shelf.list('/list.html')
+    await on.shelf.clear()
+    await on.shelf.declare(schema(type, {}, property('p', { type: primitive('Integer') })))
+    await on.shelf.list('/list.html')
     const markup = `<li itemscope itemtype="${type}"><b itemprop="p" content="7">x</b></li>`
-    expect(verdictOf(await shelf.append('/list.html', markup))).to.equal('206')
+    expect(verdictOf(await on.shelf.append('/list.html', markup))).to.equal('206')
   })
 })

@@ -21,9 +21,23 @@ export function answerOf(received: Received): Answer {
   expect(status, text).to.be.within(400, 599)
   expect(headers['content-type']).to.equal('text/html; charset=utf-8')
   expect(headers).not.to.have.property('etag')
-  expect(text).to.match(/^<!DOCTYPE html>\n<html><head><title>/)
-  return readAnswer(text, status)
+  const answer = readAnswer(text, status)
+  if (text.includes('itemprop="detail"')) expectArticle(text, answer)
+  else expect(text).to.match(/^<!DOCTYPE html>\n<html><head><title>/)
+  return answer
 }
+
+/** MOD-134: the article of the mount around the document. */
+function expectArticle(text: string, { status, type }: Answer): void {
+  const article = new JSDOM(text).window.document.querySelector(`article[itemtype="${NS}/Error"]`)
+  const content = (name: string) => article?.querySelector(`:scope > [itemprop=${name}]`)?.getAttribute('content')
+  expect(content('status')).to.equal(String(status))
+  expect(content('kind')).to.equal(KINDS[status] ?? type)
+  expect(article?.querySelector(':scope > [itemprop=message]')?.textContent).not.to.equal('')
+}
+
+/** Kinds that a status has whatever the document says. */
+const KINDS: Readonly<Record<number, string>> = { 409: 'Conflict', 500: 'BindingFailure' }
 
 export function readAnswer(markup: string, status: number): Answer {
   const { document } = new JSDOM(markup).window
