@@ -108,7 +108,7 @@ function page(wanted: URLSearchParams, question: AccessQuestion | undefined, ans
   )
 }
 
-function verdict(question: AccessQuestion, { allowed, status, reason, rules }: AccessAnswer): string {
+function verdict(question: AccessQuestion, { allowed, status, reason, rules, known, also }: AccessAnswer): string {
   const { method, path, selector } = question
   const element = selector === undefined ? '' : ` <code>${escapeMarkup(selector)}</code>`
   const outcome = allowed ? '<b class="yes">allowed</b>' : `<b class="no">refused with ${status}</b>`
@@ -125,7 +125,8 @@ function verdict(question: AccessQuestion, { allowed, status, reason, rules }: A
   )
   return (
     `<h2><code>${escapeMarkup(method)} ${escapeMarkup(path)}</code>${element} by ${escapeMarkup(requesterOf(question))} is ${outcome}</h2>` +
-    `<p>${escapeMarkup(reason)}</p>` +
+    `<p>${escapeMarkup([reason, also ?? ''].join(' ').trim())}</p>` +
+    (known.length === 0 ? '' : `<p>Known as ${escapeMarkup(known.join(', '))}.</p>`) +
     (rules.length === 0
       ? '<p>No rule matches this requester, method and path.</p>'
       : `<div><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`)

@@ -2,11 +2,13 @@
 
 import { Access } from './access/decision.ts'
 import { type ExplainedRule, explain } from './access/explain.ts'
-import { type GroupOracle, Membership } from './access/groups.ts'
+import { Membership } from './access/groups.ts'
+import { identityOf } from './access/identity.ts'
 import type { Decision, Key } from './access/matching.ts'
 import { principalFromClaims, refusalStatus } from './access/principal.ts'
 import { toSelector } from './decide.ts'
 import { canonicalPath } from './http/path.ts'
+import { schemaGroups } from './schema-groups.ts'
 import type { Site } from './site.ts'
 import { selectFirst } from './tree/selector/selector.ts'
 
@@ -43,35 +45,35 @@ export interface AccessAnswer {
   allowed: boolean
   /** Status that a refusal would be answered with. */
   status?: number
+  /** What the rules know the requester by besides the user name: verified email, groups, roles (IDC-1); none is anonymous. */
+  known: readonly string[]
+  /** What else the request needs, where it takes more than one permission. */
+  also?: string
   /** One sentence: which tier, which rule or which setting decided. */
   reason: string
   /** Rules for this requester, method and path, the most specific first. */
   rules: AccessRule[]
 }
 
-/**
- * @param groups answers for groups that decide membership by themselves
- * @throws Fault 422 for a selector that does not parse
- */
-export async function explainRequest(
-  site: Site,
-  question: AccessQuestion,
-  groups?: GroupOracle,
-): Promise<AccessAnswer> {
+/** @throws Fault 422 for a selector that does not parse */
+export async function explainRequest(site: Site, question: AccessQuestion): Promise<AccessAnswer> {
   const { method, user, email, roles } = question
   const [path = '', queryString = ''] = question.path.split('?', 2)
   const claims = { sub: user, ...(email !== undefined && { email, email_verified: true }) }
   const principal = user === undefined ? undefined : principalFromClaims(claims, [...roles])
   const facts = { method, path, headers: () => undefined, queryString }
-  const membership = new Membership(principal, groups)
+  const membership = new Membership(principal, schemaGroups(site))
   const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
   await access.settle([path, canonicalPath(path)])
   const { selector } = question
   const key = await keyOf(site, path, selector)
   const found = explain(access, method, path, key)
+  const { roles: known } = await identityOf(site.rules, principal, membership)
   return {
     allowed: found.permitted,
+    known,
     ...(!found.permitted && { status: refusalStatus(principal) }),
+    ...(method === 'MOVE' && { also: AFTER_MOVE }),
     reason: reasonOf(found.decision, found.permitted, method) + missing(selector, key),
     rules: found.rules.map(rule => ({
       document: rule.document,
@@ -81,10 +83,13 @@ export async function explainRequest(
       resource: rule.resources.join(', '),
       method: rule.methods.join(', '),
       ...(rule.selector !== undefined && { selector: rule.selector }),
-      why: `${rule.why}; ${consequence(rule, found.decision)}`,
+      why: `${rule.why}; ${consequence(rule, found.decision, selector)}`,
     })),
   }
 }
+
+const AFTER_MOVE =
+  'To move an element also takes DELETE for it and POST for its new place; to move a document, MOVE for its new path.'
 
 /** A name for the requester of a question. */
 export function requesterOf({ user, email, roles }: Pick<AccessQuestion, 'user' | 'email' | 'roles'>): string {
@@ -123,8 +128,12 @@ function missing(selector: string | undefined, key: Key | undefined): string {
   return selector !== undefined && !key ? ` The selector ${selector} finds no element.` : ''
 }
 
-function consequence({ applies, decides, action }: ExplainedRule, decision: Decision): string {
-  if (!applies) return 'not for this element'
+function consequence(
+  { applies, decides, action }: ExplainedRule,
+  decision: Decision,
+  selector: string | undefined,
+): string {
+  if (!applies) return selector === undefined ? 'only for elements, and none is named' : 'not for this element'
   if (!decides) return 'outranked by a higher tier'
   return action === 'Allow' && decision === 'deny' ? 'overruled by a Deny of its tier' : 'decides'
 }

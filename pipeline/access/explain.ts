@@ -67,7 +67,7 @@ export function explain(
       why: reasonOf(access, rule, tier),
     }
   })
-  rules.sort((a, b) => b.tier - a.tier || a.document.localeCompare(b.document, 'en') || a.order - b.order)
+  rules.sort(byWeight)
   return {
     method,
     path,
@@ -75,6 +75,17 @@ export function explain(
     permitted: access.permit(method, path, key, options),
     rules,
   }
+}
+
+/** Highest tier first, and first of all what decides; a Deny before what it overrules. */
+function byWeight(a: ExplainedRule, b: ExplainedRule): number {
+  return (
+    Number(b.decides) - Number(a.decides) ||
+    b.tier - a.tier ||
+    Number(a.action === 'Allow') - Number(b.action === 'Allow') ||
+    a.document.localeCompare(b.document, 'en') ||
+    a.order - b.order
+  )
 }
 
 /** Why a rule is for the requester: by the first of its values that gives it its tier. */

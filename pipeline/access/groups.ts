@@ -64,21 +64,3 @@ export class Membership {
     )
   }
 }
-
-/**
- * The role list that pages see (IDC-1): the verified email, the groups, the roles, then `users`, without repetition.
- *
- * @returns empty for an anonymous request
- */
-export async function roleList(
-  rules: AccessRules,
-  principal: Principal | undefined,
-  membership: Membership,
-): Promise<string[]> {
-  if (!principal) return []
-  const groups = [...rules.groups()]
-  await membership.settle(groups)
-  const names = groups.filter(group => membership.includes(group)).map(group => group.name)
-  const email = verifiedEmail(principal)
-  return [...new Set([...(email ? [email] : []), ...names.sort(), ...principal.roles, 'users'])]
-}

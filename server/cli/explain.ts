@@ -75,14 +75,17 @@ function questionOf({ args }: Call): Omit<Question, 'site'> {
   return { method: method.toUpperCase(), path, selector: args.text('selector'), user, email, roles }
 }
 
-function explanationLines(question: Omit<Question, 'site'>, { allowed, status, reason, rules }: Explanation): string[] {
+function explanationLines(question: Omit<Question, 'site'>, explanation: Explanation): string[] {
+  const { allowed, status, reason, rules, known, also } = explanation
   const who = requesterOf(question)
   const what = `${question.method} ${question.path}${question.selector === undefined ? '' : ` (${question.selector})`}`
   const verdict = allowed ? 'allowed' : `refused${status === undefined ? '' : ` with ${status}`}`
   return [
     `${what} by ${who} is ${verdict}.`,
     reason,
-    ...(rules.length > 0 ? ['', 'Matching rules, the most specific first:'] : []),
+    ...(also === undefined ? [] : [also]),
+    ...(known.length > 0 ? [`Known as ${known.join(', ')}.`] : []),
+    ...(rules.length > 0 ? ['', 'Rules for this requester, method and path, the deciding ones first:'] : []),
     ...rules.flatMap(({ document, action, tier, actor, resource, method, selector, why }) => {
       const element = selector === undefined ? '' : ` ${selector}`
       const rule = `  tier ${tier}  ${action.padEnd(5)}  ${actor}  ${method}  ${resource}${element}  in ${document}`

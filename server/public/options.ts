@@ -8,6 +8,7 @@ import { looksLikeHtml } from '../../pipeline/http/path.ts'
 import { selectorContentRange } from '../../pipeline/http/range.ts'
 import { type Exchange, header } from './exchange.ts'
 import { selectorOf } from './options-range.ts'
+import { ACCEPT_QUERY } from './query.ts'
 
 export async function options(exchange: Exchange): Promise<Answer> {
   const { target, authority } = exchange
@@ -16,7 +17,7 @@ export async function options(exchange: Exchange): Promise<Answer> {
   const headers: Record<string, string> = {
     Vary: 'Authorization, Accept',
     'Cache-Control': 'no-store',
-    'Accept-Query': 'text/css-selector, text/sessel',
+    'Accept-Query': ACCEPT_QUERY,
   }
   if (looksLikeHtml(path)) headers['Accept-Ranges'] = 'selector'
   if (names(header(exchange, 'accept'), 'multipart/mixed')) {

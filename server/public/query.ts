@@ -8,6 +8,9 @@ import { essence } from '../../pipeline/http/media.ts'
 import { queryDocument } from '../../pipeline/query.ts'
 import { type Exchange, fragmentText, header } from './exchange.ts'
 
+/** `Accept-Query`: what is answered here (CAP-9). */
+export const ACCEPT_QUERY = 'text/css-selector'
+
 export async function query(exchange: Exchange): Promise<Answer> {
   const { request, site, path, target, session } = exchange
   const type = essence(header(exchange, 'content-type') ?? '')
@@ -38,7 +41,7 @@ async function refuseProgram(exchange: Exchange, type: string): Promise<never> {
   const decided = authority()
   settleOutcome(decided.admit({ ask: 'evaluate', path, exists: held !== undefined }), 'QUERY', path, decided)
   if (!held) throw absent()
-  const headers = { 'Accept-Query': 'text/css-selector' }
+  const headers = { 'Accept-Query': ACCEPT_QUERY }
   if (type === 'text/sessel')
     throw new Fault(501, 'NotImplemented', 'Expressions are not evaluated here; query with text/css-selector.', {
       headers,

@@ -48,10 +48,13 @@ describe('explaining a decision', () => {
       ],
     })
   })
-  it('SEC-5 says which rules do not apply to the element', () => {
+  it('SEC-5 says which rules do not apply to the element, after those that decide', () => {
     const mine = access(rules, { principal: user('ann') })
     const explanation = explain(mine, 'PUT', '/a', key(document, 'p'))
-    expect(explanation.rules.map(rule => rule.applies)).to.deep.equal([false, true])
+    expect(explanation.rules.map(({ applies, decides, tier }) => [applies, decides, tier])).to.deep.equal([
+      [true, true, 0],
+      [false, false, 1],
+    ])
     expect(explanation.permitted).to.equal(false)
   })
   it('SEC-5 default-GET is told apart from a rule', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type GroupOracle, Membership, roleList } from '../../pipeline/access/groups.ts'
+import { type GroupOracle, Membership } from '../../pipeline/access/groups.ts'
 import type { Group } from '../../pipeline/access/rules.ts'
 import { access, type Line, member, rawGroup, site, user } from './site.ts'
 
@@ -112,30 +112,5 @@ describe('groups that decide by themselves', () => {
     await membership.settle(group ? [group] : [])
     expect(yes.asked).to.deep.equal(['staff', 'staff'])
     expect(membership.holds('staff', rules.withDocument('/other.html', undefined))).to.equal(true)
-  })
-})
-
-describe('the role list of pages', () => {
-  it('IDC-1 email, groups, roles, users, without repetition', async () => {
-    const principal = member('a@x', { roles: ['editor', 'staff', 'editor'] })
-    const rules = site(
-      [],
-      [rawGroup('staff', 'a@x'), rawGroup('board', 'a@x'), rawGroup('no', 'b@x'), subtyped('own', 'own')],
-    )
-    const membership = new Membership(
-      principal,
-      oracle(async () => true),
-    )
-    expect(await roleList(rules, principal, membership)).to.deep.equal([
-      'a@x',
-      'board',
-      'own',
-      'staff',
-      'editor',
-      'users',
-    ])
-    expect(await roleList(rules, undefined, new Membership(undefined))).to.deep.equal([])
-    const unverified = user('u', { email: 'a@x', roles: ['r'] })
-    expect(await roleList(rules, unverified, new Membership(unverified))).to.deep.equal(['r', 'users'])
   })
 })

@@ -301,7 +301,8 @@ describe('command line: export and import', () => {
 describe('command line: explain', () => {
   const explanation: Explanation = {
     allowed: false,
-    status: 401,
+    status: 403,
+    known: ['a@b.example', 'x', 'y', 'users'],
     reason: 'At tier 0 a Deny matches.',
     rules: [
       {
@@ -351,10 +352,11 @@ describe('command line: explain', () => {
     })
     expect(code).to.equal(1)
     expect(output.split('\n')).to.deep.equal([
-      'PUT /plan.html (#todo) by u-7 (verified email a@b.example; role x, y) is refused with 401.',
+      'PUT /plan.html (#todo) by u-7 (verified email a@b.example; role x, y) is refused with 403.',
       'At tier 0 a Deny matches.',
+      'Known as a@b.example, x, y, users.',
       '',
-      'Matching rules, the most specific first:',
+      'Rules for this requester, method and path, the deciding ones first:',
       '  tier 0  Deny   *  PUT  /plan.html #todo  in /r.html',
       '          everybody; decides',
       '',
@@ -392,11 +394,17 @@ describe('command line: explain', () => {
   }
 
   it('SEC-5 answers in JSON, and 0 when allowed', async () => {
-    const answer = { allowed: true, reason: 'Default-GET.', rules: [] }
+    const answer = { allowed: true, known: [], also: 'And more.', reason: 'Default-GET.', rules: [] }
     const { code, output } = await scriptorium(['explain', '--json', 'GET', '/'], {
       commands: { explain: async () => answer },
     })
     expect(code).to.equal(0)
     expect(JSON.parse(output)).to.deep.equal(answer)
+  })
+
+  it('SEC-5 says what else a request takes, and no more than there is to say', async () => {
+    const answer = { allowed: true, known: [], also: 'And more.', reason: 'Because.', rules: [] }
+    const { output } = await scriptorium(['explain', 'MOVE', '/x'], { commands: { explain: async () => answer } })
+    expect(output).to.equal('MOVE /x by an anonymous visitor is allowed.\nBecause.\nAnd more.\n')
   })
 })

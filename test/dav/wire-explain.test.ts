@@ -50,8 +50,8 @@ describe('SEC-5 explaining rules on the mount', () => {
       false,
       401,
       [
-        [0, 'Allow', 'everybody; overruled by a Deny of its tier'],
         [0, 'Deny', 'everybody; decides'],
+        [0, 'Allow', 'everybody; overruled by a Deny of its tier'],
       ],
     ],
     [
@@ -68,8 +68,8 @@ describe('SEC-5 explaining rules on the mount', () => {
       false,
       403,
       [
-        [1, 'Allow', 'a member of the group editors in /rules.html; not for this element'],
         [0, 'Deny', 'everybody; decides'],
+        [1, 'Allow', 'a member of the group editors in /rules.html; not for this element'],
       ],
     ],
     [

@@ -206,12 +206,24 @@ describe('OPTIONS', () => {
         expect(headers).to.include({
           vary: 'Authorization, Accept',
           'cache-control': 'no-store',
-          'accept-query': 'text/css-selector, text/sessel',
+          'accept-query': 'text/css-selector',
           'accept-ranges': 'selector',
         })
         expect(headers).not.to.have.any.keys('etag', 'last-modified')
       })
     }
+
+    it('CAP-9 every language that is named is answered, on every path that has something', async () => {
+      const { headers } = await options('/list.html')
+      const languages = (headers['accept-query'] ?? '').split(', ')
+      expect(languages).to.include('text/css-selector')
+      for (const type of languages) {
+        const { status } = await http('QUERY', '/list.html', { 'Content-Type': type }, 'li')
+        expect(status, type).to.equal(200)
+      }
+      for (const target of ['/', '/none.html', '/a.css', '/*'])
+        expect((await options(target)).headers['accept-query'], target).to.equal(headers['accept-query'])
+    })
 
     const looks: [target: string, html: boolean][] = [
       ['/', true],
