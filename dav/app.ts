@@ -275,6 +275,7 @@ function dispatch({ bodyOf }: Repeats): Step {
       mount,
       path,
       visitor,
+      origin: `${client.secure ? 'https' : 'http'}://${client.authority ?? ''}`,
       authorities: authoritiesOf(mount, client, req),
       submitted,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, visitor }),

@@ -16,6 +16,8 @@ export interface Exchange {
   /** Decoded path relative to the mount, as requested: with or without a slash at its end (DAV-12). */
   path: string
   visitor: Visitor
+  /** Scheme, host and port by which the client came. */
+  origin: string
   /** Host and port by which the client knows this mount. */
   authorities: readonly string[]
   /** Lock tokens that the `If` header submits (DAV-89). */

@@ -11,7 +11,8 @@ import { fileBody, rangeAnswer } from '../pipeline/read-whole.ts'
 import { contentTag, shownSeconds } from '../pipeline/resource-tags.ts'
 import { readElements } from './element-requests.ts'
 import { type Exchange, header } from './exchange.ts'
-import { listingPage } from './listing-page.ts'
+import { LISTING_POLICY, listingPage } from './listing-page.ts'
+import { systemOf } from './mount-advice.ts'
 import { isCollection, type Node } from './view.ts'
 import { visible, visibleMembers } from './visible.ts'
 
@@ -26,12 +27,18 @@ export async function get(exchange: Exchange): Promise<Answer> {
 }
 
 async function collectionAnswer(exchange: Exchange, node: Node): Promise<Answer> {
-  const { mount, path } = exchange
+  const { mount, path, origin } = exchange
+  const { settings, prefix } = mount
   const { path: location } = node.resource
-  const headers: Record<string, string> = { 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=utf-8' }
-  if (!path.endsWith('/')) headers['Content-Location'] = mount.prefix + encodePath(location)
+  const headers: Record<string, string> = {
+    'Cache-Control': 'no-store',
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': LISTING_POLICY,
+  }
+  if (!path.endsWith('/')) headers['Content-Location'] = prefix + encodePath(location)
   const members = await visibleMembers(exchange, node)
-  return { status: 200, headers, body: listingPage(location, members, mount) }
+  const [title, system] = [settings.title ?? settings.host, systemOf(header(exchange, 'user-agent'))]
+  return { status: 200, headers, body: listingPage({ title, path: location, members, origin, prefix, system }) }
 }
 
 /** Stored bytes; those of a draft are none. */

@@ -286,7 +286,7 @@ describe('hostile requests to the mount', () => {
     'trailing ',
     'a  b',
     '!"$&\'()*+,;:=@',
-    '<b>&amp;',
+    '<i>&amp;',
     '100%',
     'a?b',
     'a#b',
@@ -325,7 +325,7 @@ describe('hostile requests to the mount', () => {
       expect((await dav('MOVE', path, to(`/none${path}`))).status).to.equal(409)
       expect((await dav('COPY', path, to(`${at}copy`))).status).to.equal(201)
       const { text } = await dav('GET', at)
-      expect(text).not.to.include('<b>')
+      expect(text).not.to.include('<i>')
       const hrefs = Array.from((await dav('PROPFIND', at)).text.matchAll(/<D:href>(.*?)<\/D:href>/g), ([, href = '']) =>
         href.replaceAll('&#39;', "'"),
       )
