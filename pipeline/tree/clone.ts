@@ -9,13 +9,31 @@ import {
   type Place,
   type TreeDocument,
 } from './nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** A copy of the whole document, offsets included. */
 export function cloneTree(document: TreeDocument): TreeDocument {
+  return atOnce(cloning(document))
+}
+
+/** `cloneTree` in steps. */
+export function* cloning(document: TreeDocument): Steps<TreeDocument> {
   const { root } = document
   const copy: DocumentNode = { nodeName: '#document', childNodes: [] }
   if (root.mode !== undefined) copy.mode = root.mode
-  copyChildren(root.childNodes, copy)
+  const lists: [nodes: ChildNode[], parent: ParentNode][] = [[root.childNodes, copy]]
+  let copied = 0
+  for (let list = lists.pop(); list; list = lists.pop()) {
+    const [nodes, parent] = list
+    for (const node of nodes) {
+      if (++copied % NODES_PER_STEP === 0) yield
+      const other = copyNode(node, parent)
+      parent.childNodes.push(other)
+      if (!isElement(node) || !isElement(other)) continue
+      if (node.childNodes.length > 0) lists.push([node.childNodes, other])
+      if (node.content && other.content) lists.push([node.content.childNodes, other.content])
+    }
+  }
   return { ...document, root: copy }
 }
 
@@ -26,6 +44,16 @@ export function cloneTree(document: TreeDocument): TreeDocument {
  */
 export function cloneNode<Node extends ChildNode>(node: Node, parent?: ParentNode | null): Node
 export function cloneNode(node: ChildNode, parent: ParentNode | null = null): ChildNode {
+  const copy = copyNode(node, parent)
+  if (isElement(node) && isElement(copy)) {
+    for (const child of node.childNodes) copy.childNodes.push(cloneNode(child, copy))
+    for (const child of node.content?.childNodes ?? []) copy.content?.childNodes.push(cloneNode(child, copy.content))
+  }
+  return copy
+}
+
+/** A node without what is below it. */
+function copyNode(node: ChildNode, parent: ParentNode | null): ChildNode {
   if (!isElement(node)) return { ...node, parentNode: parent, sourceCodeLocation: copyPlace(node.sourceCodeLocation) }
   const copy: ElementNode = {
     nodeName: node.nodeName,
@@ -36,16 +64,8 @@ export function cloneNode(node: ChildNode, parent: ParentNode | null = null): Ch
     parentNode: parent,
     sourceCodeLocation: copyPlace(node.sourceCodeLocation),
   }
-  copyChildren(node.childNodes, copy)
-  if (node.content) {
-    copy.content = { nodeName: '#document-fragment', childNodes: [] }
-    copyChildren(node.content.childNodes, copy.content)
-  }
+  if (node.content) copy.content = { nodeName: '#document-fragment', childNodes: [] }
   return copy
-}
-
-function copyChildren(nodes: ChildNode[], parent: ParentNode): void {
-  for (const node of nodes) parent.childNodes.push(cloneNode(node, parent))
 }
 
 function copyPlace(place: Place | null | undefined): Place | null | undefined {

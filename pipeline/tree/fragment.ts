@@ -1,8 +1,9 @@
 /** Bodies of element writes: markup to the nodes that will stand at a place of a document (HTTP-80). */
 
-import { parseHtml, parseHtmlFragment } from './html.ts'
+import { parsingHtml, parsingHtmlFragment } from './html.ts'
 import { type ChildNode, type DocumentKind, type ElementNode, isElement } from './nodes.ts'
-import { parseXmlFragment } from './xml.ts'
+import { atOnce, type Steps } from './steps.ts'
+import { parsingXmlFragment } from './xml.ts'
 
 /**
  * Parses markup in the element that will be the parent of its nodes, so that `<tr>` stays a row in a `tbody` and gains
@@ -14,18 +15,27 @@ import { parseXmlFragment } from './xml.ts'
  * @throws TreeError when a limit is exceeded, or XML is not well formed
  */
 export function parseFragment(kind: DocumentKind, text: string, context: ElementNode): ChildNode[] {
-  return kind === 'xml' ? parseXmlFragment(text, context) : parseHtmlFragment(text, context)
+  return atOnce(parsingFragment(kind, text, context))
+}
+
+/** `parseFragment` in steps. */
+export function parsingFragment(kind: DocumentKind, text: string, context: ElementNode): Steps<ChildNode[]> {
+  return kind === 'xml' ? parsingXmlFragment(text, context) : parsingHtmlFragment(text, context)
 }
 
 /**
- * Parses markup as an HTML document and takes its element of that name: `html`, `head` and `body` cannot be made by the
- * fragment algorithm.
+ * Parses, in steps, markup as an HTML document and takes its element of that name: `html`, `head` and `body` cannot be
+ * made by the fragment algorithm.
  *
  * @param mode quirks mode of the document that the element is for; by default the one that `text` asks for
  * @returns the element, still in its own document; undefined when a `frameset` stands in place of `body`
  * @throws TreeError when a limit is exceeded
  */
-export function parseAsPart(text: string, name: 'html' | 'head' | 'body', mode?: string): ElementNode | undefined {
-  const html = parseHtml(text, mode).childNodes.find(isElement)
+export function* parsingAsPart(
+  text: string,
+  name: 'html' | 'head' | 'body',
+  mode?: string,
+): Steps<ElementNode | undefined> {
+  const html = (yield* parsingHtml(text, mode)).childNodes.find(isElement)
   return name === 'html' ? html : html?.childNodes.filter(isElement).find(e => e.tagName === name)
 }

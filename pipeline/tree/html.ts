@@ -3,7 +3,7 @@
  * scripting flag is on, as in the browsers whose selectors arrive here: the content of `noscript` is text.
  */
 
-import { html, Parser, type ParserOptions, type Token, type TreeAdapter, type TreeAdapterTypeMap } from 'parse5'
+import { html, type ParserOptions, type Token, type TreeAdapter, type TreeAdapterTypeMap } from 'parse5'
 import {
   MAX_ATTRIBUTES,
   MAX_DEPTH,
@@ -27,6 +27,7 @@ import {
   type ParentNode,
   type TextNode,
 } from './nodes.ts'
+import { SteppedParser } from './stepped-parser.ts'
 import { atOnce, type Steps } from './steps.ts'
 
 type HtmlNodes = TreeAdapterTypeMap<
@@ -78,64 +79,10 @@ export function parseHtmlFragment(source: string, context: ElementNode): ChildNo
 export function* parsingHtmlFragment(source: string, context: ElementNode): Steps<ChildNode[]> {
   const parser = SteppedParser.getFragmentParser<HtmlNodes>(context, options(source, surroundings(context)))
   // The class that makes the parser is not in the type of what it makes.
-  yield* (parser as SteppedParser).read(source)
+  yield* (parser as SteppedParser<HtmlNodes>).read(source)
   const { childNodes } = parser.getFragment()
   for (const node of childNodes) node.parentNode = null
   return childNodes
-}
-
-/** UTF-16 code units that the parser is given at a time: one tag or comment can be as long as the document. */
-const CHUNK = 32 * 1024
-
-/** Tokens between two steps. A token of the worst kind costs as much as there are open elements. */
-const TOKENS_PER_STEP = 64
-
-/** A parser that can be left after every few tokens, and within long ones. */
-class SteppedParser extends Parser<HtmlNodes> {
-  #tokens = 0
-  #waits = false
-
-  #count(): void {
-    if (++this.#tokens % TOKENS_PER_STEP !== 0) return
-    this.#waits = true
-    this.tokenizer.pause()
-  }
-
-  /** Parses the whole text; what came of it is where the parser was told to put it. */
-  *read(source: string): Steps<void> {
-    const { tokenizer } = this
-    for (let at = 0; at === 0 || at < source.length; ) {
-      // What it holds of an unfinished token is copied with each chunk, so the chunks grow with it.
-      const end = at + Math.max(CHUNK, tokenizer.preprocessor.html.length >> 4)
-      tokenizer.write(source.slice(at, end), end >= source.length)
-      for (; this.#waits; tokenizer.resume()) {
-        yield
-        this.#waits = false
-      }
-      yield
-      at = end
-    }
-  }
-
-  override onCharacter(token: Token.CharacterToken): void {
-    super.onCharacter(token)
-    this.#count()
-  }
-
-  override onComment(token: Token.CommentToken): void {
-    super.onComment(token)
-    this.#count()
-  }
-
-  override onStartTag(token: Token.TagToken): void {
-    super.onStartTag(token)
-    this.#count()
-  }
-
-  override onEndTag(token: Token.TagToken): void {
-    super.onEndTag(token)
-    this.#count()
-  }
 }
 
 interface Surroundings {

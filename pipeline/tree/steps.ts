@@ -28,13 +28,31 @@ export function atOnce<T>(work: Steps<T>): T {
   }
 }
 
+/** Steps of work that nobody notices: some ten milliseconds. */
+const FEW = 100
+
+/**
+ * Does the work without a pause if it has few steps, else breaks it off.
+ *
+ * @returns what came of it; undefined when it was broken off
+ */
+export function ifShort<T>(work: Steps<T>): { value: T } | undefined {
+  for (let i = 0; i < FEW; i++) {
+    const step = work.next()
+    if (step.done) return { value: step.value }
+  }
+  // What the work has prepared is taken back.
+  work.return(undefined as never)
+  return undefined
+}
+
 /**
  * Does long work a few milliseconds at a time, between which requests and their answers pass.
  *
  * @param length UTF-16 code units of the text that is worked on; what is short is done at once
  * @throws what the work throws
  */
-export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
+export async function inTurns<T>(work: Steps<T>, length = Number.POSITIVE_INFINITY): Promise<T> {
   if (length <= SHORT) return atOnce(work)
   await place()
   try {

@@ -9,15 +9,16 @@
  */
 
 import { equalTrees } from '../../tree/compare.ts'
-import { parseDocument } from '../../tree/document.ts'
+import { parsingDocument } from '../../tree/document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import { atOnce, type Steps } from '../../tree/steps.ts'
 import { counterparts } from './counterpart.ts'
 import { refusing } from './error.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
-import { type Edit, planOf } from './resolve.ts'
+import { type Edit, planning } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
-import { bodyOf, tailOf, withoutTail } from './tail.ts'
-import { markupOf, write } from './write.ts'
+import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
+import { markupOf, writing } from './write.ts'
 
 export { EditError, type EditReason } from './error.ts'
 export type { Change } from './plan.ts'
@@ -31,13 +32,18 @@ export type { Edit, Placement } from './resolve.ts'
  * @throws EditError when the edit cannot be made; Error when a node is not of this tree
  */
 export function edit(document: TreeDocument, wanted: Edit): ProposedEdit {
+  return atOnce(editing(document, wanted))
+}
+
+/** `edit` in steps. Until the last one, nobody else may look at the tree; an edit that is broken off has done nothing. */
+export function* editing(document: TreeDocument, wanted: Edit): Steps<ProposedEdit> {
   checkAtRest(document)
   const named = namedElements(wanted)
   for (const element of named) {
     if (!belongs(document, element)) throw new Error('The element does not belong to the document.')
   }
-  if (named.every(element => tagsInPlace(document, element))) return propose(document, wanted, named)
-  return proposeAnew(document, wanted, named)
+  if (named.every(element => tagsInPlace(document, element))) return yield* proposing(document, wanted, named)
+  return yield* proposingAnew(document, wanted, named)
 }
 
 function namedElements(wanted: Edit): ElementNode[] {
@@ -58,20 +64,23 @@ function belongs(document: TreeDocument, element: ElementNode): boolean {
   return node === document.root || node?.nodeName === '#document-fragment'
 }
 
-function propose(document: TreeDocument, wanted: Edit, named: ElementNode[]): ProposedEdit {
+function* proposing(document: TreeDocument, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {
   const tail = tailOf(document)
-  return withoutTail(bodyOf(document)?.childNodes ?? [], tail, () => {
-    const plan = planOf(document, tail, wanted)
-    if (plan) return refusing(() => write(document, tail, plan))
-    const nodes = named.slice(0, 1)
-    const parents = nodes.flatMap(element => element.parentNode ?? [])
-    return unchanged(document, { nodes, parents, inserted: markupOf(document, parents, nodes) })
-  })
+  const body = bodyOf(document)?.childNodes ?? []
+  return yield* workingWithoutTail(body, tail, proposingWithin(document, tail, wanted, named))
+}
+
+function* proposingWithin(document: TreeDocument, tail: Tail, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {
+  const plan = yield* planning(document, tail, wanted)
+  if (plan) return yield* refusing(writing(document, tail, plan))
+  const nodes = named.slice(0, 1)
+  const parents = nodes.flatMap(element => element.parentNode ?? [])
+  return unchanged(document, { nodes, parents, inserted: markupOf(document, parents, nodes) })
 }
 
 /** The offsets of the tree do not fit its source: reads the source again and edits that. */
-function proposeAnew(document: TreeDocument, wanted: Edit, named: ElementNode[]): ProposedEdit {
-  const fresh = parseDocument(document.kind, document.source)
+function* proposingAnew(document: TreeDocument, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {
+  const fresh = yield* parsingDocument(document.kind, document.source)
   if (!equalTrees(document.root, fresh.root)) throw new Error('The tree of the document is not that of its source.')
   const found = counterparts(document.root.childNodes, fresh.root.childNodes, named)
   const same = (element: ElementNode): ElementNode => {
@@ -79,7 +88,7 @@ function proposeAnew(document: TreeDocument, wanted: Edit, named: ElementNode[])
     if (!other || !isElement(other)) throw new Error('The element does not belong to the document.')
     return other
   }
-  const proposed = propose(fresh, redirected(wanted, same), named.map(same))
+  const proposed = yield* proposing(fresh, redirected(wanted, same), named.map(same))
   const { nodes, parents } = proposed.propose(view => view)
   const { changes, way, inserted } = proposed
   return replaced(document, proposed.settle(), { changes, way, inserted, nodes, parents })

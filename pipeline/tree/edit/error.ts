@@ -1,6 +1,7 @@
 /** Why an edit cannot be made at all. */
 
 import { TreeError, type TreeReason } from '../../tree/document.ts'
+import type { Steps } from '../../tree/steps.ts'
 
 /**
  * `empty`: nothing but white space was given. `no-element`: a replacement without element. `void-anchor`: the anchor can
@@ -25,10 +26,10 @@ export class EditError extends Error {
   }
 }
 
-/** Runs a parse whose failure is the fault of the edit. */
-export function refusing<T>(parse: () => T): T {
+/** Does the steps of a parse whose failure is the fault of the edit. */
+export function* refusing<T>(parse: Steps<T>): Steps<T> {
   try {
-    return parse()
+    return yield* parse
   } catch (error) {
     if (error instanceof TreeError) throw new EditError(error.reason, error.message)
     throw error

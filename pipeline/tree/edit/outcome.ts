@@ -4,8 +4,9 @@
  */
 
 import { equalNodes } from '../../tree/compare.ts'
-import { parseDocument } from '../../tree/document.ts'
+import { parsingDocument } from '../../tree/document.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { refusing } from './error.ts'
 import { type Change, changedSource, type Plan } from './plan.ts'
 import { contentOf } from './shape.ts'
@@ -20,13 +21,13 @@ export interface Outcome {
 }
 
 /**
- * Takes the parsed text for the document.
+ * Takes, in steps, the parsed text for the document.
  *
  * @throws EditError when it breaks a limit or is not well formed
  */
-export function outcomeOf({ document, refused }: Attempts, plan: Plan, changes: Change[]): Outcome {
+export function* findingOutcome({ document, refused }: Attempts, plan: Plan, changes: Change[]): Steps<Outcome> {
   const source = changedSource(document.source, changes)
-  const parsed = refused.get(source) ?? refusing(() => parseDocument(document.kind, source))
+  const parsed = refused.get(source) ?? (yield* refusing(parsingDocument(document.kind, source)))
   const nodes = nodesIn(parsed.root.childNodes, writtenRanges(changes))
   return { parsed, nodes, parents: [changedWithin(document, parsed, plan)] }
 }

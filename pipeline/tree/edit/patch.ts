@@ -1,6 +1,7 @@
 /** Changes of child lists that can be taken back: how a proposed tree is shown without being the document yet. */
 
 import type { ChildNode, ParentNode } from '../../tree/nodes.ts'
+import type { Steps } from '../../tree/steps.ts'
 
 /** A stretch of a child list that is replaced. Positions are those of the list before any change. */
 export interface ListChange {
@@ -66,6 +67,16 @@ export function withPatch<T>(patch: Patch, run: () => T): T {
   applyPatch(patch)
   try {
     return run()
+  } finally {
+    revertPatch(patch)
+  }
+}
+
+/** `withPatch` for work in steps, also when it is broken off. */
+export function* workingWithPatch<T>(patch: Patch, work: Steps<T>): Steps<T> {
+  applyPatch(patch)
+  try {
+    return yield* work
   } finally {
     revertPatch(patch)
   }

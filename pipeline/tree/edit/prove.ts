@@ -3,9 +3,9 @@
  * surroundings of what changes.
  */
 
-import { isClean } from '../../tree/clean.ts'
+import { provingClean } from '../../tree/clean.ts'
 import { equalNodes } from '../../tree/compare.ts'
-import { parseFragment } from '../../tree/fragment.ts'
+import { parsingFragment } from '../../tree/fragment.ts'
 import { MAX_DEPTH, TreeError, tooDeep } from '../../tree/limits.ts'
 import {
   type ChildNode,
@@ -15,11 +15,12 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../../tree/nodes.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { shiftEnd, shiftNodes } from './offsets.ts'
 import { type Candidate, type Change, changedSource, type Plan, type Site } from './plan.ts'
 import { type Region, regionAround } from './region.ts'
 import { contentOf } from './shape.ts'
-import { type End, type Skeleton, skeletonOf, tryText } from './skeleton.ts'
+import { type End, type Skeleton, skeletonOf, trying } from './skeleton.ts'
 import { mayStray } from './stray.ts'
 import { type Tail, withoutTail } from './tail.ts'
 
@@ -54,25 +55,25 @@ interface Group {
  * Prepares proofs for one plan.
  *
  * @param local whether the document allows them at all
- * @returns the judge of candidates; it throws TreeError when the result would break a limit
+ * @returns the judge of candidates; its steps throw TreeError when the result would break a limit
  */
-export function proverOf(
+export function* preparingProofs(
   document: TreeDocument,
   tail: Tail,
   plan: Plan,
   local: boolean,
-): (candidate: Candidate) => Verdict {
+): Steps<(candidate: Candidate) => Steps<Verdict>> {
   const groups = local && plan.local ? groupsOf(document, tail, plan) : undefined
-  if (!groups) return () => 'unknown'
-  const judges = groups.map(group => {
-    const trialOf = document.kind === 'xml' ? xmlTrial(group) : htmlTrial(document, tail, plan, group)
-    return (candidate: Candidate) => judge(document, tail, plan, candidate, group, trialOf)
-  })
-  return candidate => {
+  const judges: ((candidate: Candidate) => Steps<Piece | 'disproved' | 'unknown'>)[] = []
+  for (const group of groups ?? []) {
+    const trialOf = document.kind === 'xml' ? xmlTrial(group) : yield* preparingTrials(document, tail, plan, group)
+    judges.push(candidate => judging(document, tail, plan, candidate, group, trialOf))
+  }
+  return function* (candidate) {
     const pieces: Piece[] = []
-    let unknown = false
-    for (const judgeOf of judges) {
-      const piece = judgeOf(candidate)
+    let unknown = groups === undefined
+    for (const judge of judges) {
+      const piece = yield* judge(candidate)
       if (piece === 'disproved') return piece
       if (piece === 'unknown') unknown = true
       else pieces.push(piece)
@@ -121,7 +122,7 @@ function holds(region: Region, { span }: Site): boolean {
 }
 
 /** Parses the text of a region in its surroundings. */
-type TrialOf = (text: string) => RegionTrial | 'disproved' | 'unknown'
+type TrialOf = (text: string) => Steps<RegionTrial | 'disproved' | 'unknown'>
 
 interface RegionTrial {
   nodes: ChildNode[]
@@ -132,14 +133,14 @@ interface RegionTrial {
   length: number
 }
 
-function judge(
+function* judging(
   document: TreeDocument,
   tail: Tail,
   plan: Plan,
   candidate: Candidate,
   { region, sites, lifted }: Group,
   trialOf: TrialOf,
-): Piece | 'disproved' | 'unknown' {
+): Steps<Piece | 'disproved' | 'unknown'> {
   const changes: Change[] = []
   for (const i of sites) {
     const span = plan.sites[i]?.span
@@ -148,7 +149,7 @@ function judge(
     if (span) changes.push({ start: span.startOffset, end: span.endOffset, text })
   }
   changes.sort((a, b) => a.start - b.start || a.end - b.end)
-  const trial = trialOf(changedSource(document.source, changes, region.start, region.end))
+  const trial = yield* trialOf(changedSource(document.source, changes, region.start, region.end))
   if (typeof trial === 'string') return trial
   const { nodes, ends, skip } = trial
   const changed = sites.flatMap(i => plan.sites[i] ?? [])
@@ -202,9 +203,10 @@ function heightOf(nodes: ChildNode[]): number {
 }
 
 function xmlTrial({ region }: Group): TrialOf {
-  return text => {
+  return function* (text) {
     try {
-      return { nodes: parseFragment('xml', text, region.host), ends: [], skip: 0, length: text.length }
+      const nodes = yield* parsingFragment('xml', text, region.host)
+      return { nodes, ends: [], skip: 0, length: text.length }
     } catch (error) {
       if (error instanceof TreeError && error.reason === 'malformed') return 'disproved'
       throw error
@@ -215,24 +217,24 @@ function xmlTrial({ region }: Group): TrialOf {
 /**
  * The region as it is must parse to what the tree has, and leave a state; the region as it shall be must leave the same.
  */
-function htmlTrial(document: TreeDocument, tail: Tail, plan: Plan, group: Group): TrialOf {
+function* preparingTrials(document: TreeDocument, tail: Tail, plan: Plan, group: Group): Steps<TrialOf> {
   const skeleton = skeletonOf(document, group.region)
-  const control = skeleton && controlState(skeleton, tail, plan, group)
-  if (!skeleton || control === undefined) return () => 'unknown'
-  return text => {
-    const trial = tryText(skeleton, text)
+  const control = skeleton && (yield* findingControl(skeleton, tail, plan, group))
+  return function* (text) {
+    if (!skeleton || control === undefined) return 'unknown'
+    const trial = yield* trying(skeleton, text)
     if (!trial) return 'disproved'
     if ((trial.state ?? '') !== control) return 'unknown'
     // Before the end of the document, the ancestors lack end tags that they have.
     const judged: DocumentNode =
       trial.state === undefined ? trial.root : { nodeName: '#document', childNodes: trial.nodes }
-    if (!isClean(judged, trial.text)) return 'unknown'
+    if (!(yield* provingClean(judged, trial.text))) return 'unknown'
     return { nodes: trial.nodes, ends: trial.ends, skip: skeleton.prefix.length, length: trial.text.length }
   }
 }
 
-/** @returns undefined when the surroundings do not explain the tree as it is */
-function controlState(skeleton: Skeleton, tail: Tail, plan: Plan, group: Group): string | undefined {
+/** @returns the state behind the region; undefined when the surroundings do not explain the tree as it is */
+function* findingControl(skeleton: Skeleton, tail: Tail, plan: Plan, group: Group): Steps<string | undefined> {
   const { region } = group
   const shells: Change[] = []
   const nodes = region.parent.childNodes.slice(region.from, region.to)
@@ -245,7 +247,7 @@ function controlState(skeleton: Skeleton, tail: Tail, plan: Plan, group: Group):
     shells.push({ start: place.startTag.endOffset, end: place.endTag.startOffset, text: '' })
     nodes[site.index - region.from] = shellOf(node)
   }
-  const trial = tryText(skeleton, changedSource(skeleton.document.source, shells, region.start, region.end))
+  const trial = yield* trying(skeleton, changedSource(skeleton.document.source, shells, region.start, region.end))
   if (!trial || !equalAt(region, tail, nodes, trial.nodes, trial.text.length)) return undefined
   return trial.state ?? ''
 }

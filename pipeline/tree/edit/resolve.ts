@@ -1,7 +1,7 @@
 /** From what was asked to a plan: whether it can be asked at all, the nodes of the body, the places in the source. */
 
 import { equalNodes } from '../../tree/compare.ts'
-import { parseFragment } from '../../tree/fragment.ts'
+import { parsingFragment } from '../../tree/fragment.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -13,10 +13,11 @@ import {
   type TreeDocument,
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { EditError, refusing } from './error.ts'
 import { dropsLineFeed, markupIn, tagsOwed, textsFor, textsWithout } from './markup.ts'
 import type { Plan, Site } from './plan.ts'
-import { replaceRoot, replaceShell, shellName } from './root.ts'
+import { planningRoot, planningShell, shellName } from './root.ts'
 import { contentOf, isBlank, isHtmlElement, isSelfClosed } from './shape.ts'
 import type { Tail } from './tail.ts'
 
@@ -31,31 +32,33 @@ export type Edit =
   | { op: 'move'; source: ElementNode; anchor: ElementNode; placement: Placement }
 
 /**
+ * Makes a plan, in steps.
+ *
  * @param tail the end of the document's body
  * @returns undefined when nothing changes
  * @throws EditError
  */
-export function planOf(document: TreeDocument, tail: Tail, edit: Edit): Plan | undefined {
+export function* planning(document: TreeDocument, tail: Tail, edit: Edit): Steps<Plan | undefined> {
   switch (edit.op) {
     case 'replace':
-      return replacePlan(document, tail, edit.target, edit.text)
+      return yield* planningReplacement(document, tail, edit.target, edit.text)
     case 'insert':
-      return insertPlan(document, tail, edit.anchor, edit.placement, edit.text)
+      return yield* planningInsertion(document, tail, edit.anchor, edit.placement, edit.text)
     case 'remove':
       return removePlan(document, tail, edit.target)
     case 'move':
-      return movePlan(document, tail, edit.source, edit.anchor, edit.placement)
+      return yield* planningMove(document, tail, edit.source, edit.anchor, edit.placement)
   }
 }
 
-function replacePlan(document: TreeDocument, tail: Tail, target: ElementNode, text: string): Plan {
+function* planningReplacement(document: TreeDocument, tail: Tail, target: ElementNode, text: string): Steps<Plan> {
   if (isBlank(text)) throw new EditError('empty', 'The body is empty.')
   const shell = shellName(document, target)
-  if (shell) return replaceShell(document, tail, target, shell, text)
-  if (target === rootElement(document)) return replaceRoot(document, target, text)
+  if (shell) return yield* planningShell(document, tail, target, shell, text)
+  if (target === rootElement(document)) return yield* planningRoot(document, target, text)
   const parent = parentOf(target)
   const context = contextFor(parent)
-  const nodes = refusing(() => parseFragment(document.kind, text, context))
+  const nodes = yield* refusing(parsingFragment(document.kind, text, context))
   if (!nodes.some(isElement)) throw new EditError('no-element', 'The body has no element.')
   const site = siteOf(target, parent, nodes, spanOf(tail, target))
   const owed = tagsOwed(document, parent, parent.childNodes[site.index - 1])
@@ -69,22 +72,28 @@ function removePlan(document: TreeDocument, tail: Tail, target: ElementNode): Pl
   return { sites: [site], nodes: [], parents: [site.parent], local: true }
 }
 
-function insertPlan(document: TreeDocument, tail: Tail, anchor: ElementNode, placement: Placement, text: string): Plan {
+function* planningInsertion(
+  document: TreeDocument,
+  tail: Tail,
+  anchor: ElementNode,
+  placement: Placement,
+  text: string,
+): Steps<Plan> {
   checkAnchor(document, anchor, placement)
   if (isBlank(text)) throw new EditError('empty', 'The body is empty.')
   const context = placement === 'append' || placement === 'prepend' ? anchor : contextFor(parentOf(anchor))
-  const nodes = refusing(() => parseFragment(document.kind, text, context))
+  const nodes = yield* refusing(parsingFragment(document.kind, text, context))
   if (nodes.length === 0) throw new EditError('empty', 'The body has no content.')
   return insertion(document, tail, anchor, placement, nodes, text)
 }
 
-function movePlan(
+function* planningMove(
   document: TreeDocument,
   tail: Tail,
   source: ElementNode,
   anchor: ElementNode,
   placement: Placement,
-): Plan | undefined {
+): Steps<Plan | undefined> {
   if (source === rootElement(document)) throw new EditError('root', 'The root element cannot be moved.')
   checkAnchor(document, anchor, placement)
   const beside = placement === 'before' || placement === 'after'
@@ -93,7 +102,8 @@ function movePlan(
   const span = spanOf(tail, source)
   const written = span && document.source.slice(span.startOffset, span.endOffset)
   const context = beside ? contextFor(parentOf(anchor)) : anchor
-  const moved = document.kind === 'xml' ? inScope(context, source, written) : { node: source, text: written }
+  const moved =
+    document.kind === 'xml' ? yield* bringingIntoScope(context, source, written) : { node: source, text: written }
   const plan = insertion(document, tail, anchor, placement, [moved.node], moved.text)
   const gone = removal(document, tail, source)
   return { ...plan, sites: [gone, ...plan.sites], parents: [...new Set([gone.parent, ...plan.parents])] }
@@ -114,20 +124,20 @@ function holdsContent(element: ElementNode, content: ParentNode): boolean {
 }
 
 /** An XML element at another place: the same, unless its prefixes mean something else there. */
-function inScope(
+function* bringingIntoScope(
   context: ElementNode,
   source: ElementNode,
   written: string | undefined,
-): { node: ChildNode; text: string | undefined } {
+): Steps<{ node: ChildNode; text: string | undefined }> {
   try {
-    if (written !== undefined && equalNodes(parseFragment('xml', written, context), [source])) {
+    if (written !== undefined && equalNodes(yield* parsingFragment('xml', written, context), [source])) {
       return { node: source, text: written }
     }
   } catch {
     // A prefix is not declared there.
   }
   const markup = markupIn('xml', context, [source])
-  const [node = source] = refusing(() => parseFragment('xml', markup, context))
+  const [node = source] = yield* refusing(parsingFragment('xml', markup, context))
   return { node, text: undefined }
 }
 

@@ -1,6 +1,6 @@
 /** Replacing what a document begins with: the root of XML; `html`, `head` and `body`, which no fragment can hold. */
 
-import { parseAsPart, parseFragment } from '../../tree/fragment.ts'
+import { parsingAsPart, parsingFragment } from '../../tree/fragment.ts'
 import {
   type ElementNode,
   isElement,
@@ -11,6 +11,7 @@ import {
   type TreeDocument,
 } from '../../tree/nodes.ts'
 import { outerMarkup } from '../../tree/serialize.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { EditError, refusing } from './error.ts'
 import type { Plan, Site, Text } from './plan.ts'
 import { isBlank, isHtmlElement } from './shape.ts'
@@ -29,27 +30,27 @@ export function shellName(document: TreeDocument, element: ElementNode): ShellNa
 }
 
 /**
- * The text is parsed as a document and its element of that name is taken (HTTP-80). It is written as its author wrote it
+ * The text is parsed, in steps, as a document and its element of that name is taken (HTTP-80). It is written as its author wrote it
  * when it has both its tags.
  */
-export function replaceShell(
+export function* planningShell(
   document: TreeDocument,
   tail: Tail,
   target: ElementNode,
   name: ShellName,
   text: string,
-): Plan {
-  const take = (markup: string): ElementNode => {
-    const element = refusing(() => parseAsPart(markup, name, document.root.mode))
+): Steps<Plan> {
+  const take = function* (markup: string): Steps<ElementNode> {
+    const element = yield* refusing(parsingAsPart(markup, name, document.root.mode))
     if (!element) throw new EditError('no-element', `The body has no ${name} element.`)
     return element
   }
-  const found = take(text)
+  const found = yield* take(text)
   if (!hasWrittenElement(found)) throw new EditError('no-element', 'The body has no element.')
   const place = found.sourceCodeLocation
   const written = place?.startTag && place.endTag && text.slice(place.startOffset, place.endTag.endOffset)
   // What stood behind it is not part of it.
-  const element = written ? take(written) : found
+  const element = written ? yield* take(written) : found
   const around = element.parentNode
   if (written && around && !isElement(around) && around.nodeName === '#document') {
     dropTail({ kind: 'html', source: written, root: around, clean: false })
@@ -95,9 +96,9 @@ function spanOfRoot(document: TreeDocument, tail: Tail, target: ElementNode): Sp
 }
 
 /** The root element of XML: the text has exactly one element, and may have comments and instructions around it. */
-export function replaceRoot(document: TreeDocument, target: ElementNode, text: string): Plan {
+export function* planningRoot(document: TreeDocument, target: ElementNode, text: string): Steps<Plan> {
   const context: ElementNode = { ...target, attrs: [], childNodes: [], parentNode: null }
-  const parsed = refusing(() => parseFragment('xml', text, context))
+  const parsed = yield* refusing(parsingFragment('xml', text, context))
   const count = parsed.filter(isElement).length
   if (count === 0) throw new EditError('no-element', 'The body has no element.')
   if (count > 1 || parsed.some(node => isText(node) && !isBlank(node.value))) {

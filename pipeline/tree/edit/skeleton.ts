@@ -8,7 +8,7 @@ import {
   type DefaultTreeAdapterMap,
   defaultTreeAdapter,
   InsertionMode,
-  Parser,
+  type Parser,
   type Token,
   type TreeAdapter,
 } from 'parse5'
@@ -30,6 +30,8 @@ import {
   type Place,
   type TreeDocument,
 } from '../../tree/nodes.ts'
+import { SteppedParser } from '../../tree/stepped-parser.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { nodesBehind, type Region } from './region.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
@@ -110,22 +112,22 @@ function modeSetter(region: Region): ElementNode | undefined {
 }
 
 /**
- * Parses the region with this text.
+ * Parses, in steps, the region with this text.
  *
  * @returns undefined when the text reaches out of the region or does not end in it
  * @throws TreeError for a limit
  */
-export function tryText(skeleton: Skeleton, content: string): Trial | undefined {
+export function* trying(skeleton: Skeleton, content: string): Steps<Trial | undefined> {
   const { region, prefix, suffix } = skeleton
   const text = prefix + content + suffix
   const ended = region.next.kind === 'eof'
   const mode = skeleton.document.root.mode
-  const parser = new Parser<DefaultTreeAdapterMap>({
+  const parser = new SteppedParser<DefaultTreeAdapterMap>({
     sourceCodeLocationInfo: true,
     scriptingEnabled: true,
     treeAdapter: adapter(text.length, mode),
   })
-  parser.tokenizer.write(text, ended)
+  yield* parser.read(text, ended)
   // The adapter makes the nodes that all trees are made of.
   const root = parser.document as unknown as DocumentNode
   const behind = prefix.length + content.length

@@ -12,6 +12,7 @@ import {
   type TextNode,
   type TreeDocument,
 } from '../../tree/nodes.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { contentOf, endWithoutSpace, isHtmlElement, isLiteral } from './shape.ts'
 
 export interface Tail {
@@ -66,13 +67,31 @@ function endOfBody(source: string): Tail | undefined {
  * @param tail its `start` counts like the offsets of these nodes
  */
 export function withoutTail<T>(nodes: ChildNode[], tail: Tail, run: () => T): T {
-  const node = tailText(nodes, tail)
-  if (!node) return run()
-  const whole = node.value
-  node.value = whole.slice(0, whole.length - tail.text.length)
+  const putBack = takeOut(nodes, tail)
   try {
     return run()
   } finally {
+    putBack()
+  }
+}
+
+/** `withoutTail` for work in steps, also when it is broken off. */
+export function* workingWithoutTail<T>(nodes: ChildNode[], tail: Tail, work: Steps<T>): Steps<T> {
+  const putBack = takeOut(nodes, tail)
+  try {
+    return yield* work
+  } finally {
+    putBack()
+  }
+}
+
+/** @returns puts the white space back */
+function takeOut(nodes: ChildNode[], tail: Tail): () => void {
+  const node = tailText(nodes, tail)
+  if (!node) return () => undefined
+  const whole = node.value
+  node.value = whole.slice(0, whole.length - tail.text.length)
+  return () => {
     node.value = whole
   }
 }

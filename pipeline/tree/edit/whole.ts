@@ -1,9 +1,10 @@
 /** Proof of an edit by parsing the whole new source, within limits of work. */
 
 import { equalTrees } from '../../tree/compare.ts'
-import { parseDocument } from '../../tree/document.ts'
+import { parsingDocument } from '../../tree/document.ts'
 import { TreeError } from '../../tree/limits.ts'
 import type { TreeDocument } from '../../tree/nodes.ts'
+import { atOnce, type Steps } from '../../tree/steps.ts'
 import { bodyOf, type Tail, tailOf, withoutTail } from './tail.ts'
 
 /** Code units that may be parsed for one edit beyond the least number of attempts. */
@@ -32,11 +33,16 @@ export function attemptsFor(document: TreeDocument, tail: Tail): Attempts {
  * @returns the parsed document when it is the expected one
  */
 export function parseExpected(attempts: Attempts, source: string): TreeDocument | undefined {
+  return atOnce(parsingExpected(attempts, source))
+}
+
+/** `parseExpected` in steps. */
+export function* parsingExpected(attempts: Attempts, source: string): Steps<TreeDocument | undefined> {
   const { document, tail, refused } = attempts
   // A mark at the very beginning would not be part of the text when it is read again.
   if (source.startsWith('\ufeff') && !document.source.startsWith('\ufeff')) return undefined
   try {
-    const parsed = parseDocument(document.kind, source)
+    const parsed = yield* parsingDocument(document.kind, source)
     const ending = bodyOf(parsed)?.childNodes ?? []
     const equalWithout = (end: Tail): boolean => withoutTail(ending, end, () => equalTrees(document.root, parsed.root))
     const same = { ...tail, start: source.length - (document.source.length - tail.start) }

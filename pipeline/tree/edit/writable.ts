@@ -1,19 +1,20 @@
 /** Whether there is any HTML for the content of an element: there is none for a paragraph in a paragraph. */
 
 import { equalNodes } from '../../tree/compare.ts'
-import { parseHtml } from '../../tree/html.ts'
+import { parsingHtml } from '../../tree/html.ts'
 import { TreeError } from '../../tree/limits.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
 import { outerMarkup } from '../../tree/serialize.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
 /**
- * Writes an element in nothing but its ancestors and reads it again. When that fails, writing more of the document fails
+ * Writes, in steps, an element in nothing but its ancestors and reads it again. When that fails, writing more of the document fails
  * as well.
  *
  * @returns true also where the ancestors themselves cannot be written so
  */
-export function isWritable(document: TreeDocument, element: ElementNode): boolean {
+export function* provingWritable(document: TreeDocument, element: ElementNode): Steps<boolean> {
   if (document.kind === 'xml') return true
   const line: ElementNode[] = []
   for (let node: ParentNode | null = element; node && isElement(node); node = node.parentNode) line.unshift(node)
@@ -23,7 +24,7 @@ export function isWritable(document: TreeDocument, element: ElementNode): boolea
   for (const ancestor of line.slice(0, -1)) markup += startTagOf(ancestor)
   markup += outerMarkup(element, 'html')
   try {
-    let node: ParentNode = parseHtml(markup, document.root.mode)
+    let node: ParentNode = yield* parsingHtml(markup, document.root.mode)
     for (const ancestor of line) {
       const inner: ElementNode | undefined = node.childNodes
         .filter(isElement)

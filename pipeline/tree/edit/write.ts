@@ -9,45 +9,49 @@ import {
   type TreeDocument,
 } from '../../tree/nodes.ts'
 import { outerMarkup } from '../../tree/serialize.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { childrenFound, counterparts, parentsFound } from './counterpart.ts'
 import { markupIn } from './markup.ts'
-import { outcomeOf } from './outcome.ts'
-import { preparePatch, withPatch } from './patch.ts'
+import { findingOutcome } from './outcome.ts'
+import { preparePatch, withPatch, workingWithPatch } from './patch.ts'
 import { type Change, candidates, changedSource, changesOf, type Plan } from './plan.ts'
 import { isLocal, type ProposedEdit, patched, replaced } from './proposal.ts'
-import { type Piece, proverOf } from './prove.ts'
+import { type Piece, preparingProofs } from './prove.ts'
 import { tagsInPlace, trimmed } from './shape.ts'
 import type { Tail } from './tail.ts'
-import { type Attempts, attemptsFor, parseExpected } from './whole.ts'
-import { isWritable } from './writable.ts'
+import { type Attempts, attemptsFor, parsingExpected } from './whole.ts'
+import { provingWritable } from './writable.ts'
 
 /**
+ * Writes, in steps, what is planned.
+ *
  * @param document its tree lacks the trailing white space of its body meanwhile
  * @throws TreeError when the result breaks a limit; EditError when it is no well-formed XML
  */
-export function write(document: TreeDocument, tail: Tail, plan: Plan): ProposedEdit {
+export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<ProposedEdit> {
   const inserted = markupOf(document, plan.parents, plan.nodes)
   const attempts = attemptsFor(document, tail)
   const planned = preparePatch(
     plan.sites.map(({ parent, index, gone, nodes }) => ({ parent, from: index, to: index + gone, nodes })),
   )
-  const judge = proverOf(document, tail, plan, isLocal(document))
+  const judge = yield* preparingProofs(document, tail, plan, isLocal(document))
   const list = candidates(plan)
   const few = selection(list, Math.max(2, attempts.left - 2))
   for (const candidate of list) {
     const changes = changesOf(plan, candidate)
-    const verdict = judge(candidate)
+    const verdict = yield* judge(candidate)
     if (typeof verdict !== 'string') return inPlace(document, plan, verdict, { changes, way: candidate.way, inserted })
     if (verdict === 'disproved' || !few.includes(candidate)) continue
-    const proved = withPatch(planned, () => asWhole(attempts, plan, { changes, way: candidate.way, inserted }))
+    const written = { changes, way: candidate.way, inserted }
+    const proved = yield* workingWithPatch(planned, provingWhole(attempts, plan, written))
     if (proved) return proved
   }
-  const proved = withPatch(planned, () => climb(document, tail, plan, attempts, inserted))
+  const proved = yield* workingWithPatch(planned, climbing(document, tail, plan, attempts, inserted))
   if (proved) return proved
 
   const last = list.findLast(({ way }) => way === 'normalised') ?? list[0]
   const changes = last ? changesOf(plan, last) : withPatch(planned, () => [wholeChange(document)])
-  const { parsed, nodes, parents } = outcomeOf(attempts, plan, changes)
+  const { parsed, nodes, parents } = yield* findingOutcome(attempts, plan, changes)
   const outcome = { changes, way: 'reparsed' as const, inserted: markupOf(parsed, parents, nodes) }
   return replaced(document, parsed, { ...outcome, nodes, parents })
 }
@@ -71,29 +75,29 @@ function inPlace(document: TreeDocument, plan: Plan, pieces: Piece[], writing: W
 }
 
 /** Tries a text by parsing the whole; the document's tree shows what is expected. */
-function asWhole(attempts: Attempts, plan: Plan, writing: Writing): ProposedEdit | undefined {
+function* provingWhole(attempts: Attempts, plan: Plan, written: Writing): Steps<ProposedEdit | undefined> {
   if (attempts.left-- <= 0) return undefined
   const { document } = attempts
-  const parsed = parseExpected(attempts, changedSource(document.source, writing.changes))
+  const parsed = yield* parsingExpected(attempts, changedSource(document.source, written.changes))
   if (!parsed) return undefined
   const wanted = [...plan.nodes, ...plan.parents]
   const found = counterparts(document.root.childNodes, parsed.root.childNodes, [document.root, ...wanted])
   const parents = parentsFound(found, plan.parents).map(parent => (parent === document.root ? parsed.root : parent))
-  return replaced(document, parsed, { ...writing, nodes: childrenFound(found, plan.nodes), parents })
+  return replaced(document, parsed, { ...written, nodes: childrenFound(found, plan.nodes), parents })
 }
 
 /**
  * Writes the smallest ancestor that parses to what it is expected to be, at last the whole document. The document's
  * tree shows what is expected.
  */
-function climb(
+function* climbing(
   document: TreeDocument,
   tail: Tail,
   plan: Plan,
   attempts: Attempts,
   inserted: string,
-): ProposedEdit | undefined {
-  if (!plan.sites.every(({ host }) => !host || isWritable(document, host))) return undefined
+): Steps<ProposedEdit | undefined> {
+  for (const { host } of plan.sites) if (host && !(yield* provingWritable(document, host))) return undefined
   const local = isLocal(document)
   const ancestors = writtenAncestors(document, plan)
   const few = selection(ancestors, local ? ancestors.length : Math.max(1, attempts.left - 1))
@@ -102,7 +106,8 @@ function climb(
     const [candidate] = candidates(rewriting)
     if (!candidate) continue
     const changes = changesOf(rewriting, candidate)
-    const verdict = proverOf(document, tail, rewriting, local)(candidate)
+    const judge = yield* preparingProofs(document, tail, rewriting, local)
+    const verdict = yield* judge(candidate)
     // Content that does not parse in its own element does not parse in a larger one either.
     if (verdict === 'disproved') break
     if (verdict !== 'unknown') {
@@ -110,10 +115,14 @@ function climb(
       return inPlace(document, { ...rewriting, nodes, parents }, verdict, { changes, way: 'ancestor', inserted })
     }
     if (attempts.left <= 1) break
-    const proved = asWhole(attempts, plan, { changes, way: 'ancestor', inserted })
+    const proved = yield* provingWhole(attempts, plan, { changes, way: 'ancestor', inserted })
     if (proved) return proved
   }
-  return asWhole({ ...attempts, left: 1 }, plan, { changes: [wholeChange(document)], way: 'document', inserted })
+  return yield* provingWhole({ ...attempts, left: 1 }, plan, {
+    changes: [wholeChange(document)],
+    way: 'document',
+    inserted,
+  })
 }
 
 /** Elements around all sites that have both their tags, innermost first. */
