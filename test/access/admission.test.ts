@@ -1,15 +1,16 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { admit, admitDirectory, type Outcome, type Placement, type Question } from '../../pipeline/access/admission.ts'
+import type { Principal } from '../../pipeline/access/principal.ts'
 import { access, html, key, keys, type Line, site, user } from './site.ts'
 
 const document = html('<ul id="list"><li id="a"></li><li id="b"></li></ul><ul id="done"></ul>')
 const at = (selector: string) => key(document, selector)
 
-type Ask = { lines?: Line[]; question: Question; defaultGet?: 'allow' | 'deny'; signedIn?: boolean }
+type Ask = { lines?: Line[]; question: Question; defaultGet?: 'allow' | 'deny'; principal?: Principal }
 
-function outcome({ lines = [], question, defaultGet = 'allow', signedIn = false }: Ask): Outcome {
-  return admit(access(site(lines), { defaultGet, ...(signedIn ? { principal: user('u') } : {}) }), question)
+function outcome({ lines = [], question, defaultGet = 'allow', principal }: Ask): Outcome {
+  return admit(access(site(lines), { defaultGet, ...(principal && { principal }) }), question)
 }
 
 const HIDDEN: Line = ['*', 'GET', 'Deny', '/p']
@@ -97,8 +98,8 @@ describe('reads', () => {
   })
   it('an element may be readable where the page is not', () => {
     const lines: Line[] = [HIDDEN, ['users', 'GET', 'Allow', '/p', '#a']]
-    expect(outcome({ lines, question: read('#a'), signedIn: true })).to.equal('allow')
-    expect(outcome({ lines, question: read('#b'), signedIn: true })).to.equal('refuse')
+    expect(outcome({ lines, question: read('#a'), principal: user('u') })).to.equal('allow')
+    expect(outcome({ lines, question: read('#b'), principal: user('u') })).to.equal('refuse')
   })
 
   const absence: [name: string, question: Question, told: Outcome][] = [
@@ -113,7 +114,7 @@ describe('reads', () => {
       expect(outcome({ question, lines: [HIDDEN] })).to.equal('refuse')
       expect(outcome({ question, defaultGet: 'deny' })).to.equal('refuse')
       expect(
-        outcome({ question, lines: [['users', 'GET', 'Allow', '/p']], defaultGet: 'deny', signedIn: true }),
+        outcome({ question, lines: [['users', 'GET', 'Allow', '/p']], defaultGet: 'deny', principal: user('u') }),
       ).to.equal(told)
     })
   }
@@ -155,7 +156,7 @@ describe('selector writes and absence', () => {
       it(`ABS-2, ABS-3 (a) ${method} by ${name}: refused to who cannot read`, () => {
         const reading: Line = line[1] === '*' ? ['users', 'GET', 'Deny', '/p'] : HIDDEN
         for (const question of [missing, nowhere]) {
-          expect(outcome({ question, lines: [line, reading], signedIn: true })).to.equal('refuse')
+          expect(outcome({ question, lines: [line, reading], principal: user('u') })).to.equal('refuse')
         }
       })
       it(`ABS-3 (b) ${method} by ${name}: refused where a resource-level Deny decides`, () => {
@@ -209,6 +210,65 @@ describe('selector writes and absence', () => {
       expect(outcome({ question: nowhere, lines: [['*', '*', 'Allow', '/p']] })).to.equal('not-found')
     })
   }
+})
+
+describe('session-scoped elements', () => {
+  const page = html('<div id="basket"><ul><li id="pear">pear</li></ul></div><p id="other"></p>')
+  const ask = (what: 'put-element' | 'post-element' | 'delete-element', selector: string, placement?: Placement) => {
+    const question = {
+      ask: what,
+      path: '/p',
+      exists: true,
+      target: key(page, selector),
+      session: true,
+      transient: true,
+    }
+    return { ...question, ...(placement && { placement }) } as Question
+  }
+
+  it('KEY-6 the key is the element that the selector matched: the marked one or one inside of it', () => {
+    const deny: Line[] = [['*', 'PUT', 'Deny', '/p', '#basket']]
+    expect(outcome({ question: ask('put-element', '#basket'), lines: deny })).to.equal('refuse')
+    expect(outcome({ question: ask('put-element', '#pear'), lines: deny })).to.equal('allow')
+    const inside: Line[] = [['*', 'PUT', 'Deny', '/p', '#basket li']]
+    expect(outcome({ question: ask('put-element', '#pear'), lines: inside })).to.equal('refuse')
+    expect(outcome({ question: ask('put-element', '#basket'), lines: inside })).to.equal('allow')
+  })
+  it('KEY-6 the parent of what stands beside, as in any POST', () => {
+    const deny: Line[] = [['*', 'POST', 'Deny', '/p', '#basket ul']]
+    expect(outcome({ question: ask('post-element', '#pear', 'after'), lines: deny })).to.equal('refuse')
+    expect(outcome({ question: ask('post-element', '#pear', 'append'), lines: deny })).to.equal('allow')
+  })
+  it('KEY-6 DEC-8 tiers decide as always: an Allow above a Deny, a Deny above an Allow', () => {
+    const lines: Line[] = [
+      ['*', 'DELETE', 'Deny', '/p'],
+      ['users', 'DELETE', 'Allow', '/p', '#pear'],
+      ['u-7', 'DELETE', 'Deny', '/p', 'li'],
+    ]
+    const question = ask('delete-element', '#pear')
+    expect(outcome({ question, lines })).to.equal('refuse')
+    expect(outcome({ question, lines, principal: user('ann') })).to.equal('allow')
+    expect(outcome({ question, lines, principal: user('u-7') })).to.equal('refuse')
+  })
+  it('DEC-8 what a visitor may not see, a visitor may not change', () => {
+    const lines: Line[] = [['*', 'GET', 'Deny', '/p']]
+    expect(outcome({ question: ask('put-element', '#pear'), lines })).to.equal('refuse')
+    const shown: Line[] = [['*', 'GET', 'Allow', '/p', '#pear']]
+    expect(outcome({ question: ask('put-element', '#pear'), lines: shown, defaultGet: 'deny' })).to.equal('allow')
+  })
+  it('DEC-8 MOVE is not covered', () => {
+    const target = key(page, '#pear')
+    const anchor = key(page, '#basket')
+    const question: Question = {
+      ask: 'move-element',
+      path: '/p',
+      exists: true,
+      source: target,
+      anchor,
+      placement: 'append',
+    }
+    expect(outcome({ question })).to.equal('refuse')
+  })
 })
 
 describe('whole writes and absence', () => {

@@ -245,6 +245,47 @@ describe('the decision', () => {
   })
 })
 
+describe('composed pages and routes', () => {
+  // What an include brings is an element of the page that shows it.
+  const source = html('<ul id="items"><li>1</li></ul>')
+  const composed = html('<main id="page"><ul id="items"><li>1</li></ul></main>')
+
+  it('KEY-2 elements are matched in the tree where they were found, whatever document they come from', () => {
+    const mine = access(site([['*', 'PUT', 'Allow', '/page.html', '#page li']]))
+    expect(mine.permit('PUT', '/page.html', key(composed, 'li'))).to.equal(true)
+    expect(mine.permit('PUT', '/page.html', key(source, 'li'))).to.equal(false)
+  })
+  it('KEY-2 rules of the source are not asked for the page, nor those of the page for the source', () => {
+    const lines: Line[] = [
+      ['*', 'PUT', 'Allow', '/page.html', 'li'],
+      ['*', 'PUT', 'Deny', '/source.html', 'li'],
+    ]
+    expect(access(site(lines)).permit('PUT', '/page.html', key(composed, 'li'))).to.equal(true)
+    expect(access(site(lines)).permit('PUT', '/source.html', key(source, 'li'))).to.equal(false)
+    const onlyPage = access(site(lines.slice(0, 1)))
+    expect(onlyPage.permit('PUT', '/source.html', key(source, 'li'))).to.equal(false)
+  })
+  it('PATH-5 on a route the path is the one that was asked for, not that of the template', () => {
+    const lines: Line[] = [
+      ['*', 'GET', 'Deny', '/items/7'],
+      ['*', 'GET', 'Deny', '/posts/:id.html'],
+    ]
+    const mine = access(site(lines))
+    for (const [path, permitted] of [
+      ['/items/7', false],
+      ['/items/8', true],
+      ['/posts/8', true],
+      ['/posts/:id.html', false],
+    ] as const)
+      expect(mine.permit('GET', path), path).to.equal(permitted)
+    const own = access(site([['users', 'PUT', 'Allow', `/items/\${request.path}`]]), {
+      principal: user('u'),
+      path: 'x',
+    })
+    expect(own.permit('PUT', '/items/x')).to.equal(true)
+  })
+})
+
 describe('several elements at once', () => {
   const document = html(`<ul>${'<li class="a"></li>'.repeat(50)}<li class="b"></li></ul>`)
   it('ALL-1 every element by itself, few or many', () => {

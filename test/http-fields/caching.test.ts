@@ -19,6 +19,13 @@ describe('caching', () => {
     })
   }
 
+  it('PRIV-2 no answer that was built from the requester, or holds a transient marker, is for shared caches', () => {
+    for (const [answer] of table) {
+      expect(cacheControl(answer, true), answer).not.to.match(/public|s-maxage/)
+      expect(cacheControl(answer, true), answer).to.match(/private|no-store|^no-cache$/)
+    }
+  })
+
   it('HTTP-150 the row of a stored resource', () => {
     expect(cacheableOf('blob', 'text/css', false)).to.equal('asset')
     expect(cacheableOf('blob', 'image/svg+xml', false)).to.equal('asset')

@@ -10,7 +10,7 @@ const BIG = 'x'.repeat(CAP + 1)
 const CHUNKED = { 'Transfer-Encoding': 'chunked' }
 const BIG_CHUNK = `${(CAP + 1).toString(16)}\r\n${BIG}\r\n0\r\n\r\n`
 
-describe('HTTP-1 the order of processing', () => {
+describe('HTTP-1 DEC-5 the order of processing', () => {
   let server: TestServer
   let http: Client
 
@@ -37,6 +37,12 @@ describe('HTTP-1 the order of processing', () => {
     })
   })
   after(() => server.close())
+
+  /** Of all paths that the requests are about. */
+  const events = () => {
+    const paths = ['/open.html', '/shut.html', '/part.html', '/w/page.html', '/w/none.html', '/w/x.xml', '/w/style.css']
+    return Promise.all(paths.map(path => server.site.store.events(path)))
+  }
 
   /** A request that fails at two gates, and the answer of the earlier one. */
   type Case = [name: string, status: number, method: string, target: string, fields?: Fields, body?: string]
@@ -215,14 +221,16 @@ describe('HTTP-1 the order of processing', () => {
     })
   }
 
-  it('what is refused changes nothing, at whatever gate', async () => {
+  it('DEC-5 what is refused changes nothing and tells nobody, at whatever gate', async () => {
     const before = tagOf(await http('GET', '/w/page.html'))
+    const told = await events()
     for (const rows of Object.values(cases)) {
       for (const [, , method, target, fields, body] of rows) await http(method, target, fields, body)
     }
     expect(tagOf(await http('GET', '/w/page.html'))).to.equal(before)
     expect((await http('GET', '/w/none.html')).status).to.equal(404)
     expect((await http('GET', '/w/x.xml')).status).to.equal(404)
+    expect(await events()).to.deep.equal(told)
   })
 
   it('HTTP-1 an over-long body is 413 without being read, also where the writer would be denied', async () => {
