@@ -51,6 +51,10 @@ export interface CodeDefault extends CodeItem {
  */
 export type Given = { elements: readonly ElementNode[] } | { texts: readonly string[] }
 
+/**
+ * What a language has to do for writes and groups. `@read` and `@computed` are asked for by nobody as long as there is no
+ * language: reads give what is stored, which is what becomes of a resolver that does not compile (MOD-73).
+ */
 export interface CodeHost {
   /** MOD-32. Undefined: nothing is added. */
   default(code: RawCode, at: CodeDefault): Promise<Outcome<string | ElementNode | undefined>>

@@ -316,6 +316,40 @@ describe('Data model, code through its host', () => {
     }
   })
 
+  it('MOD-74 the site is as committed while code runs, and the code sees what is proposed', async () => {
+    const read: string[] = []
+    const listening = await openHosted({
+      ...host,
+      async validateValues(_, { element, path }) {
+        const committed = await listening.text(path)
+        read.push(`${textOfItem(element).includes('new')} ${committed.includes('new')}`)
+        return { value: true }
+      },
+    })
+    try {
+      await listening.put('/list.html', listPage())
+      await listening.put('/model.html', page(onProperty('@validate', 'yes')))
+      await listening.append('/list.html', instance(THING, { p: 'new' }))
+      expect(read).to.deep.equal(['true false'])
+    } finally {
+      await listening.close()
+    }
+  })
+
+  it('MOD-15 a property is a list to code where it spells that out, though it holds one value', async () => {
+    for (const [cardinality, form] of [
+      ['0..n', 'as list'],
+      ['1..n', 'as list'],
+      ['0..1', 'alone'],
+      ['1..1', 'alone'],
+      ['odd', 'alone'],
+      [undefined, 'alone'],
+    ] as const) {
+      await written(onProperty('@validate', 'yes', { cardinality }), { p: 'x' })
+      expect(seen, cardinality).to.deep.equal([`values p x ${form}`])
+    }
+  })
+
   it('MOD-7 the type of the item tells the language', async () => {
     const found: string[] = []
     const listening = await openHosted({
