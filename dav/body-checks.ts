@@ -9,7 +9,17 @@ import { type Exchange, header } from './exchange.ts'
 type Algorithm = 'md5' | 'sha1' | 'sha256'
 
 /** Names of algorithms in `OC-Checksum`, `Content-Digest` and `Repr-Digest`, lower case without dash. */
-const ALGORITHMS: Readonly<Record<string, Algorithm>> = { md5: 'md5', sha1: 'sha1', sha256: 'sha256', sha: 'sha1' }
+const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
+  ['md5', 'md5'],
+  ['sha', 'sha1'],
+  ['sha1', 'sha1'],
+  ['sha256', 'sha256'],
+])
+
+/** @returns undefined for an algorithm that is not known, which promises nothing */
+function algorithmOf(name: string): Algorithm | undefined {
+  return ALGORITHMS.get(name.toLowerCase().replace('-', ''))
+}
 
 /** A digest that the body must have, lower-case hex. */
 interface Promised {
@@ -70,7 +80,7 @@ function* owncloud(exchange: Exchange): Generator<Promised> {
   const field = header(exchange, 'oc-checksum')?.trim()
   const colon = field?.indexOf(':') ?? -1
   if (field === undefined || colon < 0) return
-  const algorithm = ALGORITHMS[field.slice(0, colon).toLowerCase().replace('-', '')]
+  const algorithm = algorithmOf(field.slice(0, colon))
   if (algorithm) yield { algorithm, hex: field.slice(colon + 1).toLowerCase() }
 }
 
@@ -85,7 +95,7 @@ function* digestFields(exchange: Exchange): Generator<Promised> {
   for (const name of ['content-digest', 'repr-digest']) {
     for (const member of (header(exchange, name) ?? '').split(',')) {
       const [, label = '', base64 = ''] = /^ *([a-z0-9-]{1,32})=:([A-Za-z0-9+/=]*): *$/i.exec(member) ?? []
-      const algorithm = ALGORITHMS[label.toLowerCase().replace('-', '')]
+      const algorithm = algorithmOf(label)
       if (algorithm) yield { algorithm, hex: Buffer.from(base64, 'base64').toString('hex') }
     }
   }
