@@ -1,5 +1,6 @@
 /** The decision (DEC-1 to DEC-4): what a site's rules say to one requester about a method, a path and an element. */
 
+import { type Extensions, type Selector, selectorFor } from '../tree/selector/selector.ts'
 import type { AccessRules } from './access-rules.ts'
 import { fillPattern, matchesNames, mayMatchNames, type Pattern, pathNames } from './glob.ts'
 import { Membership } from './groups.ts'
@@ -25,8 +26,9 @@ export interface AccessSettings {
 /** Up to so many elements are tested one by one; for more, all elements of a selector are found at once. */
 const FEW = 16
 
-/** Characters of a value with which a selector is surely short enough to be one. */
-const COMMON_LENGTH = 250
+/** Characters of a value in a selector: with a longer one it is too large to be one, with a common one it never is. */
+const LONGEST_VALUE = 1_000
+const COMMON_VALUE = 400
 
 /**
  * What one requester may do, by one snapshot of the rules. Made once for each request; remembers what it found out.
@@ -42,7 +44,6 @@ export class Access {
   readonly #values = new Map<string, string>()
   /** Patterns with their lookups filled in, by their text. */
   readonly #patterns = new Map<string, Pattern>()
-  readonly #scopes = new Map<Rule, MatchingRule['scope']>()
   readonly #matching = new Map<string, readonly MatchingRule[]>()
   #names: readonly string[] | undefined
   #anonymous: Access | undefined
@@ -102,7 +103,7 @@ export class Access {
   #fits(lookups: readonly string[]): boolean {
     for (const lookup of lookups) {
       const { length } = this.#value(lookup)
-      if (length === 0 || length > COMMON_LENGTH) return false
+      if (length === 0 || length > COMMON_VALUE) return false
     }
     return true
   }
@@ -319,14 +320,15 @@ export class Access {
   }
 
   /** The rule's selector for this request; undefined also when it does not parse after its lookups (RULE-10). */
-  #scopeOf(rule: Rule): MatchingRule['scope'] {
-    if (!rule.selector || rule.selector.text !== undefined) return rule.selector
-    if (this.#scopes.has(rule)) return this.#scopes.get(rule)
-    const text = renderSelector(rule.selector.template, path => this.#value(path))
-    const selector = parseSelector(text, this.rules.extensions)
-    const scope = selector && { text: collapse(text), selector }
-    this.#scopes.set(rule, scope)
-    return scope
+  #scopeOf({ selector: written }: Rule): MatchingRule['scope'] {
+    if (!written || written.text !== undefined) return written
+    if (written.lookups.some(lookup => this.#value(lookup).length > LONGEST_VALUE)) return undefined
+    const text = renderSelector(written.template, lookup => this.#value(lookup))
+    const { extensions } = this.rules
+    // What is known to be a selector is parsed when it is tried, which OPTIONS never does.
+    if (written.needs && this.#fits(written.lookups)) return lazyScope(text, extensions)
+    const selector = parseSelector(text, extensions)
+    return selector && { text: collapse(text), selector }
   }
 
   #render(parts: readonly Part[]): string {
@@ -351,4 +353,15 @@ function isSomebody({ form }: Actor): boolean {
 function surroundings({ element }: Key): () => ReadonlySet<string> {
   let names: ReadonlySet<string> | undefined
   return () => (names ??= namesAround(element))
+}
+
+/** A selector that is parsed when it is first tried. @param text known to parse */
+function lazyScope(text: string, extensions: Extensions | undefined): NonNullable<MatchingRule['scope']> {
+  let selector: Selector | undefined
+  return {
+    text: collapse(text),
+    get selector() {
+      return (selector ??= selectorFor(text, extensions))
+    },
+  }
 }

@@ -133,6 +133,7 @@ describe('what selectors need around an element', () => {
     )
     const text = fc.array(piece, { minLength: 1, maxLength: 8 }).map(pieces => pieces.join(''))
     const value = fc.oneof(
+      fc.constantFrom('\x01', '1', '"', 'é', '\0').map(character => character.repeat(400)),
       fc.string({ minLength: 1, maxLength: 6, unit: 'binary' }),
       fc.constantFrom('-', '--', '1', '-1', 'odd', 'i', '"', '\\', '\n', ')', ' ', '*', '\ud800', '\0', 'url('),
     )
@@ -173,6 +174,8 @@ describe('what selectors need around an element', () => {
       access(site(lines), { headers: { x }, principal: user('u') }).decide('PUT', '/a', target)
     expect(decide('li')).to.equal('allow')
     expect(decide('')).to.equal('deny')
-    expect(decide('x'.repeat(9_000))).to.equal('deny')
+    expect(decide('x'.repeat(1_000))).to.equal('allow')
+    expect(decide('x'.repeat(1_001)), 'too large to be a selector').to.equal('deny')
+    expect(decide('\x01'.repeat(400))).to.equal('allow')
   })
 })
