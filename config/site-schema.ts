@@ -250,18 +250,18 @@ export const siteKeys = {
     doc: "Markup that one session's own copies of elements may hold in one document.",
     inert: 'this version keeps no session content',
   }),
-  allowOutbound: setting(
-    flag().default(false),
-    "Requests sent by the site's reactions may go to private and loopback addresses.",
-  ),
+  allowOutbound: setting(flag().default(false), {
+    doc: "Requests sent by the site's reactions may go to private and loopback addresses.",
+    inert: 'this version runs no reactions',
+  }),
   locksBindPublicWrites: setting(
     flag().default(false),
     'Public writes of whole documents respect locks taken on the mount (423).',
   ),
-  mountReactions: setting(
-    flag().default(false),
-    'Triggers run for PUT, DELETE, MOVE and COPY on the mount as they do on the public surface.',
-  ),
+  mountReactions: setting(flag().default(false), {
+    doc: 'Triggers run for PUT, DELETE, MOVE and COPY on the mount as they do on the public surface.',
+    inert: 'this version runs no triggers',
+  }),
   mountStrictParents: setting(
     flag().default(false),
     'PUT into a missing collection on the mount is answered 409 (RFC 4918) instead of making the collection.',
