@@ -6,6 +6,7 @@ import { AccessRules } from '../../pipeline/access/access-rules.ts'
 import { admit, type Outcome, type Question } from '../../pipeline/access/admission.ts'
 import { documentMethods } from '../../pipeline/access/capabilities.ts'
 import { Access } from '../../pipeline/access/decision.ts'
+import { type GroupOracle, Membership } from '../../pipeline/access/groups.ts'
 import type { Key } from '../../pipeline/access/matching.ts'
 import {
   answer,
@@ -16,7 +17,9 @@ import {
   type OracleRule,
   type OracleSite,
 } from './oracle.ts'
-import { html, key, NS, rawGroup } from './site.ts'
+import { FORMS, type WrittenGroup, written } from './rule-forms.ts'
+import { DESTINATIONS, DOMAINS, GROUPS, PATHS, REQUESTERS, ruleSet } from './rule-sets.ts'
+import { html, key, NS } from './site.ts'
 
 const PAGE =
   '<ul id="list"><li id="one" class="a">1</li><li id="two" class="b"><span id="text">2</span></li></ul>' +
@@ -51,145 +54,63 @@ function parent(id: string): string | undefined {
 
 const found = new Map<string, Key>(ELEMENTS.map(id => [id, key(document, id === 'html' ? 'html' : `#${id}`)]))
 
-const nobody: OracleRequester = { signedIn: false, sub: '', email: '', verified: false, roles: [], headers: {} }
-const ann = { ...nobody, signedIn: true, sub: 'ann', email: 'ann@x.test', verified: true }
-const REQUESTERS: OracleRequester[] = [
-  nobody,
-  { ...nobody, headers: { 'x-team': 'red' } },
-  ann,
-  { ...ann, verified: false, headers: { 'x-team': 'ann' } },
-  { ...ann, sub: 'u-7', roles: ['editor'], headers: { 'x-team': '*' } },
-  { ...ann, sub: 'bob', email: 'bob@x.test', roles: ['staff', 'red'] },
-  { ...ann, sub: 'a*', email: 'a"\\*]' },
-  { ...ann, sub: 'users', email: '' },
-]
-const GROUPS = { staff: ['ann@x.test'], editor: ['a"\\*]'], board: ['nobody@x.test'] }
-
-const ACTORS = [
-  '*',
-  '*',
-  'users',
-  'authenticated',
-  'ann',
-  'u-7',
-  'a*',
-  ':username',
-  '${username}',
-  'ann@x.test',
-  'staff',
-  'editor',
-  'role:staff',
-  'role:ann',
-  'board',
-  '${request.auth.sub}',
-  '${request.headers.x-team}',
-  '{{user}}',
-]
-const RESOURCES = [
-  '/*',
-  '/d/*',
-  '/d/',
-  '/d/index.html',
-  '/d/page.html',
-  '*',
-  '/d/p*.html',
-  '/d/{page,other}.html',
-  '/[!c-e]/*',
-  '/?/*',
-  '/e/**',
-  '/e',
-  '/users/${request.auth.username}/*',
-  '/${request.headers.x-team}/*',
-  '/{{x}}',
-  '/d/*/',
-]
-const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'MOVE', 'PATCH', 'QUERY', '*', 'put', 'GET, PUT']
-const SELECTORS = [
-  undefined,
-  undefined,
-  undefined,
-  'li',
-  '#list',
-  '#list > *',
-  '.a, span',
-  'html',
-  '#zzz',
-  ' ',
-  'li[',
-  '*',
-  '[data-owner="${request.auth.email}"]',
-  '#{{x}}',
-  'p:not([data-owner="${request.headers.x-team}"])',
-]
-const PATHS = ['/d/', '/d/index.html', '/d/page.html', '/d', '/e', '/users/a*/x', '/users/ann/x', '/red/a', '/']
-
-/** Small deterministic generator, so that every run judges the same sites. */
-function generator(seed: number): <T>(list: readonly T[]) => T {
-  let state = seed
-  return list => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return list[Math.floor((state / 2 ** 32) * list.length)] as never
-  }
+const ORACLE: GroupOracle = {
+  overrides: group => group.subtypes.includes('https://t.example/Domain'),
+  includes: async ({ name }, email) => email.endsWith(DOMAINS[name as keyof typeof DOMAINS]),
 }
 
-function ruleSet(seed: number): OracleRule[] {
-  const pick = generator(seed)
-  const several = <T>(list: readonly T[]) => Array.from({ length: pick([1, 1, 2, 3]) }, () => pick(list))
-  return Array.from({ length: pick([0, 1, 2, 3, 4, 6, 8]) }, () => {
-    const selector = pick(SELECTORS)
-    return {
-      actors: several(ACTORS),
-      resources: several(RESOURCES),
-      methods: several(METHODS),
-      action: pick(['Allow', 'Deny', 'allow']),
-      ...(selector === undefined ? {} : { selector }),
-    }
-  })
-}
-
-function compiled(rules: OracleRule[]): AccessRules {
-  const raw = rules.map((rule, position) => ({
-    position,
-    actor: rule.actors,
-    resource: rule.resources,
-    method: rule.methods,
-    selector: rule.selector?.trim() ? [rule.selector.trim()] : [],
-    action: [rule.action],
-  }))
-  const groups = Object.entries(GROUPS).map(([name, members]) => rawGroup(name, ...members))
-  // Two documents: where a rule stands must not matter.
+/** A site of two documents, each in a form of its own: where a rule stands and how it is written must not matter. */
+function compiled(rules: OracleRule[], seed: number): AccessRules {
+  const forms = Object.keys(FORMS)
+  const groups: WrittenGroup[] = [
+    ...Object.entries(GROUPS).map(([name, members]) => ({ type: 'Group' as const, name, members })),
+    ...Object.keys(DOMAINS).map(name => ({ type: 'Domain' as const, name, members: ['bob@x.test', 'a"\\*]'] })),
+  ]
+  const odd = (_: unknown, i: number) => i % 2 === 1
+  const even = (_: unknown, i: number) => i % 2 === 0
+  const [first = '', second = ''] = [forms[seed % forms.length], forms[Math.floor(seed / forms.length) % forms.length]]
   return AccessRules.empty(NS)
-    .withDocument('/one.html', { ns: NS, rules: raw.filter((_, i) => i % 2 === 0), groups })
-    .withDocument('/two.html', { ns: NS, rules: raw.filter((_, i) => i % 2 === 1), groups: [] })
+    .withDocument('/one.html', written(first, rules.filter(even), groups.filter(odd)))
+    .withDocument('/two.html', written(second, rules.filter(odd), groups.filter(even)))
 }
 
 function accessOf(rules: AccessRules, who: OracleRequester, path: string, defaultGet: 'allow' | 'deny'): Access {
   const principal = { sub: who.sub, email: who.email, emailVerified: who.verified, roles: who.roles, claims: {} }
   const facts = { method: 'GET', path, queryString: '', headers: (name: string) => who.headers[name] }
-  return new Access(rules, { ...(who.signedIn ? { principal } : {}), facts }, { defaultGet })
+  const requester = { ...(who.signedIn ? { principal } : {}), facts }
+  return new Access(rules, requester, { defaultGet }, new Membership(requester.principal, ORACLE))
 }
 
 const SITES = process.env.FUZZ ? 1_000 : 60
 const FIRST = process.env.FUZZ ? Date.now() : 1
 
-function eachCase(visit: (site: OracleSite, who: OracleRequester, path: string, mine: Access) => void): void {
+type Visit = (site: OracleSite, who: OracleRequester, path: string, mine: Access) => void
+
+async function eachCase(visit: Visit): Promise<void> {
   for (let i = 0; i < SITES; i++) {
     const rules = ruleSet(FIRST + i)
-    const snapshot = compiled(rules)
+    const snapshot = compiled(rules, FIRST + i)
     const defaultGet = i % 2 === 0 ? 'allow' : 'deny'
-    const site: OracleSite = { rules, groups: GROUPS, defaultGet, selects, parent }
+    const site: OracleSite = { rules, groups: GROUPS, domains: DOMAINS, defaultGet, selects, parent }
     for (const who of REQUESTERS) {
-      for (const path of PATHS) visit(site, who, path, accessOf(snapshot, who, path, defaultGet))
+      for (const path of PATHS) {
+        const mine = accessOf(snapshot, who, path, defaultGet)
+        await mine.settle([path, ...DESTINATIONS])
+        visit(site, who, path, mine)
+      }
     }
   }
 }
 
 describe('the decision against an independent oracle', () => {
-  it('DEC-1 actors x methods x paths x elements x rule sets', () => {
+  it('DEC-1 actors x methods x paths x elements x rule sets', async () => {
     let cases = 0
     const seen = new Map<string, number>()
-    eachCase((site, who, path, mine) => {
+    const tiers = new Map<number, number>()
+    await eachCase((site, who, path, mine) => {
       for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'MOVE', 'QUERY']) {
+        const tier = Math.max(-1, ...mine.matching(method, path).map(match => match.tier))
+        tiers.set(tier, (tiers.get(tier) ?? 0) + 1)
         for (const element of [undefined, ...ELEMENTS]) {
           const target = element === undefined ? undefined : found.get(element)
           const expected = decide(site, who, method, path, element)
@@ -204,6 +125,27 @@ describe('the decision against an independent oracle', () => {
     })
     expect(cases).to.be.at.least(50_000)
     for (const decision of ['allow', 'deny', 'unmatched']) expect(seen.get(decision), decision).to.be.above(1_000)
+    for (const tier of [0, 1, 2, 3]) expect(tiers.get(tier), `${[...tiers]}`).to.be.above(1_000)
+  })
+  it('RULE-1 to RULE-6, RULE-12, GRP-4 the sites are written in every form, which declare the same', () => {
+    for (const form of Object.keys(FORMS)) {
+      for (let seed = 1; seed < 20; seed++) {
+        const rules = ruleSet(seed)
+        const access = written(form, rules, [{ type: 'Domain', name: 'd', members: ['a@b'] }])
+        const read = access?.rules.map(({ actor, resource, method, action }) => ({ actor, resource, method, action }))
+        const meant = rules.map(rule => ({
+          actor: rule.actors,
+          resource: rule.resources,
+          method: rule.methods,
+          action: [rule.action],
+        }))
+        expect(read, form).to.deep.equal(meant)
+        expect(access?.groups, form).to.have.length(1)
+        expect(access?.groups[0], form)
+          .to.include({ name: 'd' })
+          .and.deep.include({ subtypes: ['https://t.example/Domain'] })
+      }
+    }
   })
 })
 
@@ -212,8 +154,8 @@ describe('short cuts give the answers that asking gives', () => {
   const many = [...all, ...all, ...all]
   const METHODS_ASKED = ['GET', 'HEAD', 'PUT', 'MOVE']
 
-  it('selectorDependence: without it every element is answered like the whole', () => {
-    eachCase((_, __, path, mine) => {
+  it('selectorDependence: without it every element is answered like the whole', async () => {
+    await eachCase((_, __, path, mine) => {
       for (const method of METHODS_ASKED) {
         if (mine.selectorDependence(method, path)) continue
         const whole = mine.permit(method, path)
@@ -221,8 +163,8 @@ describe('short cuts give the answers that asking gives', () => {
       }
     })
   })
-  it('ALL-1 permitEvery: as asking about each, few or many', () => {
-    eachCase((_, __, path, mine) => {
+  it('ALL-1 permitEvery: as asking about each, few or many', async () => {
+    await eachCase((_, __, path, mine) => {
       for (const method of METHODS_ASKED) {
         const each = all.filter(target => mine.permit(method, path, target))
         for (const keys of [many, [...each, ...each, ...each], all.slice(0, 2), each.slice(0, 2)]) {
@@ -231,10 +173,10 @@ describe('short cuts give the answers that asking gives', () => {
       }
     })
   })
-  it('dependsOnRequest: without it all requesters get the same answer', () => {
+  it('dependsOnRequest: without it all requesters get the same answer', async () => {
     const answers = new Map<string, string>()
     let independent = 0
-    eachCase((site, _, path, mine) => {
+    await eachCase((site, _, path, mine) => {
       for (const method of METHODS_ASKED) {
         if (mine.dependsOnRequest(method, path)) continue
         const given = [undefined, ...all].map(target => mine.decide(method, path, target)).join()
@@ -246,8 +188,8 @@ describe('short cuts give the answers that asking gives', () => {
     })
     expect(independent).to.be.above(1_000)
   })
-  it('CAP-3 the methods of a document are those that are permitted', () => {
-    eachCase((_, __, path, mine) => {
+  it('CAP-3 the methods of a document are those that are permitted', async () => {
+    await eachCase((_, __, path, mine) => {
       const listed = documentMethods(mine, path)
       for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'MOVE', 'PATCH']) {
         expect(listed.includes(method), method).to.equal(mine.permit(method, path))
@@ -292,14 +234,14 @@ describe('admission against an independent oracle', () => {
     { kind: 'move-element', exists: true, anchor: 'list', placement: 'append' },
     { kind: 'move-element', exists: true, target: 'one', placement: 'before' },
     { kind: 'move-element', exists: false, placement: 'after' },
-    { kind: 'move', exists: true, destination: '/e' },
-    { kind: 'move', exists: false, destination: '/d/page.html' },
+    { kind: 'move', exists: true, destination: DESTINATIONS[0] },
+    { kind: 'move', exists: false, destination: DESTINATIONS[1] },
   ]
 
-  it('METH-3, ALL, ABS, AMV, DEC-8 requests x requesters x paths x rule sets', () => {
+  it('METH-3, ALL, ABS, AMV, DEC-8 requests x requesters x paths x rule sets', async () => {
     let cases = 0
     const seen = new Map<unknown, number>()
-    eachCase((site, who, path, mine) => {
+    await eachCase((site, who, path, mine) => {
       for (const request of requests) {
         const expected = answer(site, who, { ...request, path })
         const actual = inNumbers(admit(mine, questionOf({ ...request, path })))

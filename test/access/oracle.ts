@@ -16,6 +16,8 @@ export interface OracleSite {
   rules: OracleRule[]
   /** Members by group name. */
   groups: Record<string, string[]>
+  /** Groups of a type of their own, which includes every address with an ending. */
+  domains: Record<string, string>
   defaultGet: 'allow' | 'deny'
   /** Whether an element is among those that a selector selects; undefined when the selector does not parse. */
   selects: (selector: string, element: string) => boolean | undefined
@@ -130,9 +132,9 @@ function tierOf(site: OracleSite, who: OracleRequester, actor: string): number {
   if (actor.includes('{{')) return -1
   if ([':username', '${username}', '${request.auth.username}'].includes(actor)) return 2
   if (actor === 'users' || actor === 'authenticated') return 1
-  const groups = Object.keys(site.groups).filter(
-    name => who.verified && who.email !== '' && site.groups[name]?.includes(who.email),
-  )
+  const known = who.verified && who.email !== ''
+  const groups = Object.keys(site.groups).filter(name => known && site.groups[name]?.includes(who.email))
+  for (const [name, ending] of Object.entries(site.domains)) if (known && who.email.endsWith(ending)) groups.push(name)
   let literal = actor
   if (actor.includes('${')) {
     literal = substitute(actor, who, value => value)
