@@ -9,6 +9,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   '/usr/lib/python3/dist-packages/uno.py': 'python3-uno',
   cadaver: 'cadaver',
   chromium: 'chromium',
+  curl: 'curl',
   'dbus-run-session': 'dbus-daemon',
   gio: 'libglib2.0-bin',
   'gvfsd-dav': 'gvfs-backends',
@@ -17,6 +18,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   openssl: 'openssl',
   rclone: 'rclone',
   'redis-server': 'redis-server',
+  script: 'bsdutils',
   soffice: 'libreoffice-writer-nogui',
 }
 
