@@ -5,6 +5,7 @@ import type { GroupOracle } from '../../pipeline/access/groups.ts'
 import type { Principal } from '../../pipeline/access/principal.ts'
 import { fullAuthority } from '../../pipeline/authority.ts'
 import { documentCache } from '../../pipeline/cache.ts'
+import type { FanOut } from '../../pipeline/coordination/fan-out.ts'
 import { localFanOut } from '../../pipeline/coordination/local/fan-out.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
 import type { Cause } from '../../pipeline/events/mutation.ts'
@@ -17,7 +18,7 @@ import { Site } from '../../pipeline/site.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { deleteDocument, moveDocument, putDocument } from '../../pipeline/write-document.ts'
 import { type ElementWrite, writeElement } from '../../pipeline/write-element.ts'
-import { openTemporary } from '../store/fixture.ts'
+import { type Opened, openTemporary } from '../store/fixture.ts'
 import { NS, type RuleLine, rulesPage } from '../support/content.ts'
 import { type Block, blocksOf, bodyOf, eventsOf, type ReceivedEvent } from './event-source.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
@@ -120,15 +121,21 @@ export interface WatchedSite {
 /** `[method, selector, markup or destination, placement]`. */
 export type Change = readonly [method: 'PUT' | 'POST' | 'DELETE' | 'MOVE', selector: string, ...rest: string[]]
 
-export async function watchedSite(
-  options: { settings?: Partial<StreamSettings>; defaultGet?: 'allow' | 'deny'; oracle?: GroupOracle } = {},
-): Promise<WatchedSite> {
-  const opened = await openTemporary()
+export interface WatchedSiteOptions {
+  settings?: Partial<StreamSettings>
+  defaultGet?: 'allow' | 'deny'
+  oracle?: GroupOracle
+  /** Makes a fan-out other than that of a single process, on a store that several share. */
+  fanOut?: (opened: Opened, failed: (error: unknown) => void) => Promise<FanOut>
+}
+
+export async function watchedSite(options: WatchedSiteOptions = {}): Promise<WatchedSite> {
+  const opened = await openTemporary({ shared: options.fanOut !== undefined })
   const { store } = opened
   const clock = manualClock(opened.clock.now)
   const failures: unknown[] = []
   const failed = (error: unknown) => void failures.push(error)
-  const fanOut = localFanOut({ store, failed })
+  const fanOut = (await options.fanOut?.(opened, failed)) ?? localFanOut({ store, failed })
   const streams = new Streams({ fanOut, clock, failed })
   const site = await Site.open({
     settings: {
