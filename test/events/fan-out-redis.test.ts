@@ -146,6 +146,29 @@ describe('fan-out between processes', () => {
       { every: 20 },
     ))
 
+  it('an event that cannot be read at once is only late, though nothing else happens', () =>
+    withTwo(
+      async one => {
+        const heard = watched(one)
+        await publish(one, '1')
+        await heard.count(1)
+        const { store } = one
+        const site = store.site.bind(store)
+        let failures = 2
+        store.site = name => {
+          const kept = site(name)
+          const events: typeof kept.events = (...place) =>
+            failures-- > 0 ? Promise.reject(new Error('on purpose')) : kept.events(...place)
+          return { ...kept, events }
+        }
+        await publish(one, '2')
+        await heard.count(2)
+        expect(heard.events.map(({ payload }) => payload)).to.deep.equal(['1', '2'])
+        expect(failures).to.be.below(0)
+      },
+      { every: 60_000 },
+    ))
+
   it('EVT-81 nothing is lost or doubled while Redis is away, or when it is back', async () => {
     const own = await startRedis()
     await withTwo(

@@ -24,6 +24,9 @@ export interface RedisFanOutOptions {
 /** Events read at a time. */
 const BATCH = 256
 
+/** Milliseconds after which events that could not be read are asked for again. */
+const READ_AGAIN = 200
+
 /** A path that is watched in this process. */
 interface Lane {
   site: string
@@ -79,6 +82,8 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
       }
     } catch (error) {
       failed(error)
+      // Nobody else may have a reason to look at this path again.
+      setTimeout(() => void serve(lane), READ_AGAIN).unref()
     } finally {
       lane.isReading = false
     }
