@@ -1,9 +1,11 @@
 /** COPY and MOVE of files and collections (RFC 4918 §9.8 and §9.9, DAV-48). */
 
 import type { Answer } from '../pipeline/answer.ts'
+import { type Lock, lockKey } from '../pipeline/coordination/locks.ts'
 import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { contentTag } from '../pipeline/resource-tags.ts'
+import { endLocks } from './after-commit.ts'
 import { checkConditions } from './conditions.ts'
 import { rootRefused } from './delete.ts'
 import { destinationOf, mayOverwrite } from './destination.ts'
@@ -41,13 +43,20 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   const overwrite = mayOverwrite(exchange)
   if (replaced && !overwrite)
     throw new Fault(412, 'PreconditionFailed', 'Something is stored at the destination, and it may not be replaced.')
-  await checkTransferLocks(exchange, op, from, to, replaced)
+  const gone = new Map<string, Lock>()
+  const checkAllLocks = async (standingThere: Node | undefined) => {
+    for (const lock of await checkTransferLocks(exchange, op, from, to, standingThere)) gone.set(lock.token, lock)
+  }
+  await checkAllLocks(replaced)
   await requireParent(exchange, to)
   if (deep) await checkMembers(exchange, source, to)
   if (replaced) await checkMembers(exchange, replaced)
-  const check = async () => checkConditions(exchange, await mount.view.find(from))
+  const check = async () => {
+    checkConditions(exchange, await mount.view.find(from))
+    await checkAllLocks(await standing(exchange, to))
+  }
   await transfer(exchange, { op, source, to, deep, replaced, overwrite, check })
-  await endLocks(exchange, op, from, replaced)
+  await endLocks(mount, [...gone.values()])
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
   if (!isCollection(source)) headers.ETag = contentTag(source.resource.digest)
   return replaced ? { status: 204, headers } : { status: 201, headers, body: '' }
@@ -81,26 +90,20 @@ async function standing({ mount }: Exchange, to: string): Promise<Node | undefin
   return (await mount.view.find(to)) ?? (to.endsWith('/') ? mount.view.find(to.slice(0, -1)) : undefined)
 }
 
+/** @returns locks that the transfer ends: they do not travel, but those on the destination itself stay (DAV-87) */
 async function checkTransferLocks(
   exchange: Exchange,
   op: 'copy' | 'move',
   from: string,
   to: string,
   replaced: Node | undefined,
-): Promise<void> {
-  if (op === 'move') await checkLocks(exchange, from, 'subtree')
+): Promise<Lock[]> {
+  const left = op === 'move' ? await checkLocks(exchange, from, 'subtree') : []
   if (!replaced) await checkLocks(exchange, to, 'membership')
-  else await checkLocks(exchange, replaced.resource.path, isCollection(replaced) ? 'subtree' : 'content')
-}
-
-/** Locks do not travel; those on the destination itself stay (DAV-87). */
-async function endLocks(
-  { mount }: Exchange,
-  op: 'copy' | 'move',
-  from: string,
-  replaced: Node | undefined,
-): Promise<void> {
-  const site = mount.site.store.name
-  if (op === 'move') await mount.locks.endUnder(site, from, 'all')
-  if (replaced && isCollection(replaced)) await mount.locks.endUnder(site, replaced.resource.path, 'below')
+  else if (!isCollection(replaced)) await checkLocks(exchange, replaced.resource.path, 'content')
+  else {
+    const within = await checkLocks(exchange, replaced.resource.path, 'subtree')
+    left.push(...within.filter(({ path }) => lockKey(path) !== lockKey(to)))
+  }
+  return left
 }

@@ -5,6 +5,7 @@ import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { removeTree } from '../pipeline/write-collection.ts'
 import { deleteDocument } from '../pipeline/write-document.ts'
+import { afterCommit, endLocks } from './after-commit.ts'
 import { checkConditions } from './conditions.ts'
 import { writeElements } from './element-requests.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
@@ -24,10 +25,13 @@ export async function remove(exchange: Exchange): Promise<Answer> {
     if (node.resource.path === '/') throw rootRefused()
     depthOf(exchange, ['infinity'], 'infinity')
   }
-  await checkLocks(exchange, node.resource.path, 'subtree')
+  let gone = await checkLocks(exchange, node.resource.path, 'subtree')
   await checkMembers(exchange, node)
-  await removeNode(exchange, node, async () => checkConditions(exchange, await mount.view.find(path)))
-  await mount.locks.endUnder(mount.site.store.name, node.resource.path, 'all')
+  await removeNode(exchange, node, async () => {
+    checkConditions(exchange, await mount.view.find(path))
+    gone = await checkLocks(exchange, node.resource.path, 'subtree')
+  })
+  await endLocks(mount, gone)
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }
 }
 
@@ -38,17 +42,22 @@ export function rootRefused(): Fault {
 /**
  * Removes a resource from wherever it is kept, with drafts and helper files below it (DAV-62, DAV-73).
  *
- * @param check made inside the commit on the site; it throws what the removal is refused with
+ * @param check made under the lease of the path; it throws what the removal is refused with
  */
 export async function removeNode(exchange: Exchange, node: Node, check?: () => Promise<void>): Promise<void> {
   const { mount, visitor, raw } = exchange
   const { path } = node.resource
   const { site, beside } = mount
+  const removeBeside = (remove: () => Promise<unknown>) =>
+    site.leases.hold(site.store.name, [path], async () => {
+      await check?.()
+      await remove()
+    })
   if (node.keeper === 'helper') {
-    await beside.commit([{ op: 'delete', path }])
+    await removeBeside(() => beside.commit([{ op: 'delete', path }]))
   } else if (isCollection(node)) {
     await removeTree(site, { path, cause: {}, raw, ...(check && { check }) })
-    await beside.remove(path)
+    await afterCommit(mount, () => beside.remove(path))
   } else if (node.keeper === 'site' || node.published) {
     const authority = scopeAuthority(visitor.scope)
     await deleteDocument(
@@ -56,6 +65,6 @@ export async function removeNode(exchange: Exchange, node: Node, check?: () => P
       { path, conditions: undefined, cause: {}, raw, ...(check && { check }) },
       () => authority,
     )
-    if (node.keeper === 'draft') await beside.remove(path)
-  } else await beside.remove(path)
+    if (node.keeper === 'draft') await afterCommit(mount, () => beside.remove(path))
+  } else await removeBeside(() => beside.remove(path))
 }

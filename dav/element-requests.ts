@@ -70,10 +70,11 @@ type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | '
 
 async function write(exchange: Exchange, particulars: Particulars<ElementWrite>): Promise<Answer> {
   const { mount, path, visitor, request } = exchange
-  await checkLocks(exchange, path, 'content')
+  const check = async () => void (await checkLocks(exchange, path, 'content'))
+  await check()
   await requireDocument(exchange)
   const authority = scopeAuthority(visitor.scope)
-  const common = { path, conditions: readConditions(request.headers), cause: {}, raw: exchange.raw }
+  const common = { path, conditions: readConditions(request.headers), cause: {}, raw: exchange.raw, check }
   return writeElement(mount.site, { ...common, ...particulars }, () => authority)
 }
 

@@ -1,5 +1,6 @@
 /** Gates that the writes of the mount share: scope, what may not be touched, locks, and the parent (DAV-13, DAV-44). */
 
+import type { Lock } from '../pipeline/coordination/locks.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { isReserved } from '../pipeline/http/path.ts'
 import { parentMissing } from '../pipeline/write-collection.ts'
@@ -18,6 +19,7 @@ export function isServerOwned({ mount }: Pick<Exchange, 'mount'>, path: string):
 }
 
 /**
+ * @returns locks that end when what is at the path goes
  * @throws Fault 423 when a lock is in the way whose token the request does not submit
  */
 export function checkLocks(
@@ -25,7 +27,7 @@ export function checkLocks(
   path: string,
   kind: GuardedChange['kind'],
   ownLocksPass = false,
-): Promise<void> {
+): Promise<Lock[]> {
   return guardLocks(mount.locks, {
     site: mount.site.store.name,
     path,

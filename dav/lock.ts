@@ -4,6 +4,7 @@ import type { Answer } from '../pipeline/answer.ts'
 import type { Lock } from '../pipeline/coordination/locks.ts'
 import { Fault, type Precondition } from '../pipeline/fault.ts'
 import { encodePath } from '../pipeline/http/path.ts'
+import { afterCommit } from './after-commit.ts'
 import { checkConditions } from './conditions.ts'
 import { makeEmpty } from './drafts.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
@@ -45,12 +46,33 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
     throw locked(taken.holder)
   }
   const { lock } = taken
-  const made = !found && (await makeResource(exchange, lock))
+  const made = await settle(exchange, lock)
   const headers: Record<string, string> = { 'Lock-Token': `<${lock.token}>` }
   if (found && isCollection(found) && !exchange.path.endsWith('/')) {
     headers['Content-Location'] = mount.prefix + encodePath(path)
   }
   return discovered(exchange, made ? 201 : 200, headers, [lock])
+}
+
+/**
+ * Finds what a new lock is on, when no write goes on any more that has not seen it: they look for locks under their leases.
+ * If it cannot be had, the lock ends.
+ *
+ * @returns whether an empty file was made, because nothing was there
+ */
+async function settle(exchange: Exchange, lock: Lock): Promise<boolean> {
+  const { locks, site, view } = exchange.mount
+  try {
+    await site.leases.outlast(site.store.name, lock.path)
+    const found = await view.find(lock.path)
+    checkConditions(exchange, found)
+    if (found) return false
+    await checkPlace(exchange)
+    return await makeResource(exchange, lock)
+  } catch (error) {
+    await afterCommit(exchange.mount, () => locks.end(site.store.name, lock.token))
+    throw error
+  }
 }
 
 /** A lock on nothing makes a file, which needs a name and a collection to be in. */
@@ -62,7 +84,7 @@ async function checkPlace(exchange: Exchange): Promise<void> {
 }
 
 /**
- * Makes the empty file of a lock that was taken on nothing; if that cannot be, the lock ends.
+ * Makes the empty file of a lock that was taken on nothing.
  *
  * @returns false when something was made there in the meantime
  */
@@ -74,8 +96,6 @@ async function makeResource(exchange: Exchange, { path, token }: Lock): Promise<
     return true
   } catch (error) {
     if (error instanceof Fault && error.status === 412) return false
-    const { locks, site } = exchange.mount
-    await locks.end(site.store.name, token)
     throw error
   }
 }

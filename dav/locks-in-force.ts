@@ -29,17 +29,21 @@ export interface GuardedChange {
 /**
  * Asks for one token of every locked resource that a change touches.
  *
+ * @returns locks taken on the path itself, and of a subtree those below it: they end when it goes
  * @throws Fault 423 `Locked` with `lock-token-submitted`, naming one locked path
  */
-export async function guardLocks(locks: Locks, change: GuardedChange): Promise<void> {
+export async function guardLocks(locks: Locks, change: GuardedChange): Promise<Lock[]> {
   const { site, path, kind, submitted } = change
-  demand(await locks.on(site, path), change)
-  if (kind === 'content' || kind === 'properties') return
+  const inEffect = await locks.on(site, path)
+  demand(inEffect, change)
+  const own = inEffect.filter(lock => lockKey(lock.path) === lockKey(path))
+  if (kind === 'content' || kind === 'properties') return own
   if (path !== '/') demand(await locks.on(site, parentOf(path)), change)
-  if (kind === 'membership') return
+  if (kind === 'membership') return own
   // Among more locked paths than there are tokens, one at least goes without.
   const below = await locks.below(site, path, submitted.size + 1)
   for (const onOnePath of Map.groupBy(below, lock => lockKey(lock.path)).values()) demand(onOnePath, change)
+  return [...own, ...below]
 }
 
 /** @param inEffect locks of one resource: a token of any of them will do */

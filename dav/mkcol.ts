@@ -22,7 +22,8 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
   checkWritable(visitor.scope, path)
   const node = (await mount.view.find(path)) ?? (await mount.view.find(file))
   checkConditions(exchange, node)
-  if (!node) await checkLocks(exchange, path, 'membership')
+  const checkMembership = async () => void (await checkLocks(exchange, path, 'membership'))
+  if (!node) await checkMembership()
   if (node) throw taken(isCollection(node))
   await requireParent(exchange, path)
   const mark = mount.beside.coverAt(file)
@@ -30,10 +31,14 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
   if (judged?.refused) return refusal(judged)
   const set = judged?.patch.set ?? []
   if (mount.names.of(path)?.inCollection) {
-    if (!(await mount.beside.makeCollection(path, set))) throw taken(true)
+    const { leases, store } = mount.site
+    await leases.hold(store.name, [path], async () => {
+      await checkMembership()
+      if (!(await mount.beside.makeCollection(path, set))) throw taken(true)
+    })
   } else {
     if (mark) await finishRemoval(mount, mark)
-    await makeCollection(mount.site, path, set)
+    await makeCollection(mount.site, path, set, checkMembership)
   }
   return { status: 201, headers: { 'Cache-Control': 'no-store' }, body: '' }
 }

@@ -26,6 +26,10 @@ export interface Mount {
   fileBody: (file: string) => BodySource
   /** Path under which the mount answers, without slash at its end; empty at the root of an origin. */
   prefix: string
+  /** Tokens of locks whose resources have gone, but which could not be ended then. */
+  unended: Set<string>
+  /** Records what goes wrong when nobody waits for it any more. */
+  failed: (error: unknown, message: string) => void
 }
 
 /**
@@ -39,8 +43,9 @@ export async function openMount(parts: {
   attempts: Attempts
   fileBody: Mount['fileBody']
   prefix: string
+  failed: Mount['failed']
 }): Promise<Mount> {
-  const { site, scratch, settings, locks, attempts, fileBody, prefix } = parts
+  const { site, scratch, settings, locks, attempts, fileBody, prefix, failed } = parts
   const names = helperNames(settings.helperFiles)
   const beside = await Beside.open(scratch, names)
   const view = new View(site, beside, names)
@@ -57,5 +62,7 @@ export async function openMount(parts: {
     gatekeeper,
     fileBody,
     prefix,
+    unended: new Set(),
+    failed,
   }
 }

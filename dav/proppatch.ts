@@ -22,9 +22,13 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
     throw malformed('The root element must be propertyupdate in the namespace "DAV:".')
   const instructions = readInstructions(root)
   if (instructions.length === 0) throw malformed('The body neither sets nor removes a property.')
-  await checkLocks(exchange, node.resource.path, 'properties', onlyWindowsTimes(instructions))
-  const judged = judge(instructions, await mount.view.properties(node), isCollection(node))
-  if (!judged.refused) await mount.view.describe(node, judged.patch)
+  const { leases, store } = mount.site
+  const judged = await leases.hold(store.name, [node.resource.path], async () => {
+    await checkLocks(exchange, node.resource.path, 'properties', onlyWindowsTimes(instructions))
+    const judged = judge(instructions, await mount.view.properties(node), isCollection(node))
+    if (!judged.refused) await mount.view.describe(node, judged.patch)
+    return judged
+  })
   const told = propstats(judged) || propstat('', '200 OK')
   const href = hrefOf(mount.prefix, node.resource.path)
   return {

@@ -8,6 +8,7 @@ import { contentTag, type Resource, shownSeconds } from '../pipeline/resource-ta
 import { ensureParents, parentMissing } from '../pipeline/write-collection.ts'
 import { putDocument } from '../pipeline/write-document.ts'
 import { scratchPut } from '../pipeline/write-scratch.ts'
+import { afterCommit } from './after-commit.ts'
 import { checkBodyFields, checkedBody } from './body-checks.ts'
 import { checkConditions } from './conditions.ts'
 import { endCover, storeDraft } from './drafts.ts'
@@ -92,6 +93,7 @@ function mtime(exchange: Exchange): number | undefined {
 
 async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
   const { mount } = exchange
+  const { leases, store } = mount.site
   const { path, type, language, shown } = upload
   const helper = mount.names.of(path)
   // A helper file outside of helper collections stands in a collection of the site.
@@ -99,7 +101,6 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
   else if (!(await mount.view.find(parentOf(path)))) throw parentMissing(parentOf(path))
   const staged = await checkedBody(exchange).stage(mount.settings.maxBody)
   try {
-    await checkAgain(exchange)
     const changes = scratchPut({
       path,
       content: staged,
@@ -107,7 +108,10 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),
     })
-    const resources = await mount.beside.commit(changes)
+    const resources = await leases.hold(store.name, [path], async () => {
+      await checkAgain(exchange)
+      return mount.beside.commit(changes)
+    })
     return answer(upload, resources?.get(path), node !== undefined)
   } finally {
     await staged.discard()
@@ -123,8 +127,11 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
     const { maxBody, maxDocument } = mount.settings
     const bytes = await body.bytes(Math.min(maxBody, maxDocument))
     if (bytes.length === 0) {
-      await checkAgain(exchange)
-      return answer(upload, await storeDraft(mount, path, { type, language, shown }), node !== undefined)
+      const { leases, store } = mount.site
+      return leases.hold(store.name, [path], async () => {
+        await checkAgain(exchange)
+        return answer(upload, await storeDraft(mount, path, { type, language, shown }), node !== undefined)
+      })
     }
     body = memoryBody(bytes)
   }
@@ -151,7 +158,8 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
     () => authority,
   )
   const cover = mount.beside.coverAt(path)
-  if (cover) await endCover(mount, cover)
+  // Left over it does no harm: the document is newer.
+  if (cover) await afterCommit(mount, () => endCover(mount, cover))
   const stored = await mount.view.find(path)
   return answer(upload, stored?.resource, replaced !== undefined)
 }

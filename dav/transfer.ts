@@ -9,8 +9,9 @@ import { kindOf, storedType } from '../pipeline/http/media.ts'
 import { makeCollection, removeTree, transferTree } from '../pipeline/write-collection.ts'
 import { type BodySource, bytesOf, putDocument } from '../pipeline/write-document.ts'
 import { scratchPut } from '../pipeline/write-scratch.ts'
+import { afterCommit } from './after-commit.ts'
 import { removeNode } from './delete.ts'
-import { endCover, storeDraft } from './drafts.ts'
+import { storeDraft } from './drafts.ts'
 import type { Exchange } from './exchange.ts'
 import { memoryBlob, memoryBody } from './memory-body.ts'
 import { putOffRemoval } from './removals.ts'
@@ -27,7 +28,7 @@ export interface Relocation {
   replaced: Node | undefined
   /** False for `Overwrite: F`. */
   overwrite: boolean
-  /** Conditions on the source, asked again inside the commit. */
+  /** Conditions on the source, and locks of both ends: asked again under the leases of the paths. */
   check: () => Promise<void>
 }
 
@@ -45,33 +46,49 @@ export async function transfer(exchange: Exchange, relocation: Relocation): Prom
 
 /** From the site to the site; drafts and helper files go along. */
 async function onSite({ mount, raw }: Exchange, relocation: Relocation): Promise<void> {
-  const { op, source, to, deep, replaced, overwrite, check } = relocation
+  const { op, source, to, deep, overwrite, check } = relocation
   const { path: from } = source.resource
   const { site, beside } = mount
-  // A draft over nothing is no resource of the site, so that it cannot be replaced there.
-  const aloneAt = replaced?.keeper === 'draft' && !replaced.published
-  if (aloneAt) await endCover(mount, replaced.resource)
   await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw })
-  await beside.takeAlong(op, from, to, deep)
+  await afterCommit(mount, () => beside.takeAlong(op, from, to, deep))
+}
+
+/** What is kept beside the site changes places only, without the pipeline. */
+function besideOnly(
+  { mount }: Exchange,
+  { source, to, check }: Relocation,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const { leases, store } = mount.site
+  return leases.hold(store.name, [source.resource.path, to], async () => {
+    await check()
+    await work()
+  })
 }
 
 /** An empty file that was never published stays one under its new name. */
-async function draftAlone(exchange: Exchange, { op, source, to, replaced }: Relocation): Promise<void> {
-  if (replaced && isCollection(replaced)) await removeNode(exchange, replaced)
-  if (!(await exchange.mount.beside.transfer(op, source.resource.path, to, false))) throw absent()
+async function draftAlone(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, replaced, check } = relocation
+  if (replaced && isCollection(replaced)) await removeNode(exchange, replaced, check)
+  await besideOnly(exchange, relocation, async () => {
+    if (!(await exchange.mount.beside.transfer(op, source.resource.path, to, false))) throw absent()
+  })
 }
 
-async function betweenHelpers({ mount }: Exchange, { op, source, to, deep, replaced }: Relocation): Promise<void> {
+function betweenHelpers(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, deep, replaced } = relocation
   if (replaced && replaced.keeper !== 'helper') throw occupied()
-  if (!(await mount.beside.transfer(op, source.resource.path, to, deep))) throw absent()
+  return besideOnly(exchange, relocation, async () => {
+    if (!(await exchange.mount.beside.transfer(op, source.resource.path, to, deep))) throw absent()
+  })
 }
 
 /** The end of a save: the content is written at the destination like any other (DAV-72). */
-async function fromHelper(exchange: Exchange, { op, source, to, replaced }: Relocation): Promise<void> {
+async function fromHelper(exchange: Exchange, { op, source, to, replaced, check }: Relocation): Promise<void> {
   if (replaced && (isCollection(replaced) || isCollection(source))) throw occupied()
-  if (isCollection(source)) await publishTree(exchange, source, to)
-  else await publish(exchange, source, to, replaced)
-  if (op === 'move') await removeNode(exchange, source)
+  if (isCollection(source)) await publishTree(exchange, source, to, check)
+  else await publish(exchange, source, to, replaced, check)
+  if (op === 'move') await afterCommit(exchange.mount, () => removeNode(exchange, source))
 }
 
 function occupied(): Fault {
@@ -79,7 +96,13 @@ function occupied(): Fault {
 }
 
 /** Writes a helper's bytes at an ordinary path. */
-async function publish(exchange: Exchange, source: Node, to: string, replaced: Node | undefined): Promise<void> {
+async function publish(
+  exchange: Exchange,
+  source: Node,
+  to: string,
+  replaced: Node | undefined,
+  check: Relocation['check'],
+): Promise<void> {
   const { mount, visitor } = exchange
   const type = storedType(to, typeFor(source, to, replaced))
   const { language } = source.resource
@@ -89,7 +112,10 @@ async function publish(exchange: Exchange, source: Node, to: string, replaced: N
   const facts = { type, ...(language !== undefined && { language }) }
   const authority = scopeAuthority(visitor.scope)
   if (kindOf(type) !== 'blob' && held.resource.size === 0) {
-    await storeDraft(mount, to, facts)
+    await mount.site.leases.hold(mount.site.store.name, [to], async () => {
+      await check()
+      await storeDraft(mount, to, facts)
+    })
     return
   }
   const body: BodySource = {
@@ -99,10 +125,10 @@ async function publish(exchange: Exchange, source: Node, to: string, replaced: N
   const properties = await mount.view.properties(source)
   await putDocument(
     mount.site,
-    { path: to, body, conditions: undefined, cause: {}, raw: exchange.raw, properties, ...facts },
+    { path: to, body, conditions: undefined, check, cause: {}, raw: exchange.raw, properties, ...facts },
     () => authority,
   )
-  await mount.beside.remove(to)
+  await afterCommit(mount, () => mount.beside.remove(to))
 }
 
 /** What is known of the type: names of work files tell nothing, so that the name of the destination counts. */
@@ -120,15 +146,15 @@ function withinCap(bytes: Uint8Array, cap: number): Uint8Array {
 }
 
 /** Writes everything in a helper collection below an ordinary path, where nothing stands yet; nothing stays if it fails. */
-async function publishTree(exchange: Exchange, source: Node, to: string): Promise<void> {
+async function publishTree(exchange: Exchange, source: Node, to: string, check: Relocation['check']): Promise<void> {
   const { mount } = exchange
   const from = source.resource.path
-  await makeCollection(mount.site, to)
+  await makeCollection(mount.site, to, [], check)
   try {
     for await (const resource of mount.view.keeperOf(source).store.walk(from, { collections: true })) {
       const path = to + resource.path.slice(from.length)
       if (resource.kind === 'collection') await makeCollection(mount.site, path)
-      else await publish(exchange, { resource, keeper: 'helper' }, path, undefined)
+      else await publish(exchange, { resource, keeper: 'helper' }, path, undefined, async () => undefined)
     }
   } catch (error) {
     await removeTree(mount.site, { path: to, cause: {} })
@@ -137,24 +163,41 @@ async function publishTree(exchange: Exchange, source: Node, to: string): Promis
 }
 
 /** The beginning of a save: what is on the site is kept under a helper name, and is gone from the site (DAV-72). */
-async function toHelperName(exchange: Exchange, { op, source, to, deep, replaced }: Relocation): Promise<void> {
+async function toHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, replaced } = relocation
   const { mount } = exchange
   if (replaced && replaced.keeper !== 'helper') throw occupied()
-  if (replaced) await removeNode(exchange, replaced)
+  if (isCollection(source)) return treeToHelperName(exchange, relocation)
   const from = source.resource.path
-  if (!isCollection(source)) await keepAside(exchange, source, to)
-  else {
-    await mount.beside.makeCollection(to, await mount.view.properties(source))
+  await besideOnly(exchange, relocation, async () => {
+    if (replaced) await mount.beside.remove(replaced.resource.path)
+    await keepAside(exchange, source, to)
+    if (op === 'copy') return
+    if (source.keeper === 'draft' && !source.published) await mount.beside.remove(from)
+    else await putOffRemoval(mount, from)
+  })
+}
+
+/** The same for a collection; nothing stays under the helper name if the original cannot go. */
+async function treeToHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, deep, replaced, check } = relocation
+  const { beside, site, view } = exchange.mount
+  const from = source.resource.path
+  await check()
+  if (replaced) await removeNode(exchange, replaced)
+  try {
+    await beside.makeCollection(to, await view.properties(source))
     if (deep)
-      for await (const resource of mount.site.store.walk(from, { collections: true })) {
+      for await (const resource of site.store.walk(from, { collections: true })) {
         const path = to + resource.path.slice(from.length)
-        if (resource.kind === 'collection') await mount.beside.makeCollection(path, [])
+        if (resource.kind === 'collection') await beside.makeCollection(path, [])
         else await keepAside(exchange, { resource, keeper: 'site' }, path)
       }
+    if (op === 'move') await removeNode(exchange, source, check)
+  } catch (error) {
+    await beside.remove(to)
+    throw error
   }
-  if (op === 'copy') return
-  if (isCollection(source) || (source.keeper === 'draft' && !source.published)) await removeNode(exchange, source)
-  else await putOffRemoval(mount, from)
 }
 
 async function keepAside({ mount }: Exchange, source: Node, path: string): Promise<void> {

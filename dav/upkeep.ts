@@ -5,6 +5,7 @@ import { Fault } from '../pipeline/fault.ts'
 import type { Held } from '../pipeline/held.ts'
 import { type Resource, ZERO } from '../pipeline/resource-tags.ts'
 import { putDocument } from '../pipeline/write-document.ts'
+import { endForgotten } from './after-commit.ts'
 import { memoryBody } from './memory-body.ts'
 import type { Mount } from './mount.ts'
 import { parentOf } from './overlay.ts'
@@ -66,6 +67,7 @@ export function createUpkeep(mount: Mount): Upkeep {
 
   return {
     async run(now) {
+      await endForgotten(mount)
       await settleCovers(now)
       await sweep(now)
     },

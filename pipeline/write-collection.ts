@@ -25,6 +25,7 @@ import { deleteEvent, putEvent, treeEvents } from './write-events.ts'
  *
  * @param path ends in `/`
  * @param properties dead properties that it begins with
+ * @param check made under the lease of the path; it throws what the request is refused with
  * @returns its state
  * @throws Fault 405 where something stands already, 409 where the parent is missing
  */
@@ -32,10 +33,14 @@ export async function makeCollection(
   site: Site,
   path: string,
   properties: readonly Property[] = [],
+  check?: () => Promise<void>,
 ): Promise<Resource | undefined> {
   const changes: Change[] = [{ op: 'collection', path }]
   if (properties.length > 0) changes.push({ op: 'describe', path, set: [...properties], remove: [] })
-  const result = await site.commit({ changes })
+  const result = await site.leases.hold(site.store.name, [path], async () => {
+    await check?.()
+    return site.commit({ changes })
+  })
   if (result.ok) return result.resources.get(path)
   if (result.reason === 'version')
     throw new Fault(405, 'DirectoryAlreadyExists', 'There is a directory of this name already.')

@@ -36,6 +36,8 @@ interface ElementWriteBase extends Judged {
   path: string
   conditions: Conditions | undefined
   cause: Cause
+  /** A further check inside the commit; it throws a Fault. */
+  check?: () => Promise<void>
 }
 
 export type ElementWrite = ElementWriteBase &
@@ -75,6 +77,7 @@ export async function writeElement(site: Site, write: ElementWrite, authority: (
   const text = write.op === 'put' || write.op === 'post' ? await write.text() : ''
   return site.leases.hold(site.store.name, [write.path], () =>
     commitLoop(async () => {
+      await write.check?.()
       if (!isCurrent(site, write.path, located)) located = await locate(site, write, selectors, authority())
       return commitEdit(site, write, located, text, authority())
     }),

@@ -189,7 +189,8 @@ function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upke
         coherence,
       })
     const scratch = await (coherence ? coherence.open(name, openScratch) : openScratch())
-    const mount = await openMount({ site, scratch, settings, locks, attempts, fileBody, prefix })
+    const failed: Mount['failed'] = (error, message) => log.error({ err: error, site: site.store.name }, message)
+    const mount = await openMount({ site, scratch, settings, locks, attempts, fileBody, prefix, failed })
     upkeeps.set(site, createUpkeep(mount))
     ready.set(site, mount)
     return mount

@@ -32,4 +32,24 @@ export interface Leases {
    * @throws LeaseTimeout when waiting exceeds the limit (DAV-8: 10 s); LeaseError when leases cannot be had now
    */
   hold<T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T>
+  /**
+   * Waits for those who hold a lease now on a path, on a collection above it or on something below it; not for those who
+   * come later. Whoever has made something known that every writer looks for under the lease, such as a lock, is sure
+   * afterwards that no write goes on which has not seen it. A trailing slash makes no difference.
+   *
+   * Of writers in other processes, those on the path itself and above it are waited for.
+   *
+   * @throws LeaseTimeout, LeaseError as above
+   */
+  outlast(site: string, path: string): Promise<void>
+}
+
+/** Whether two paths are the same, or one of them lies below the other. A trailing slash makes no difference. */
+export function touches(a: string, b: string): boolean {
+  const [one, other] = [withSlash(a), withSlash(b)]
+  return one.startsWith(other) || other.startsWith(one)
+}
+
+function withSlash(path: string): string {
+  return path.endsWith('/') ? path : `${path}/`
 }

@@ -71,6 +71,46 @@ export function leasesContract(open: (options: { patience?: number }) => Promise
     await Promise.all([first.ended, second.ended])
   })
 
+  for (const [locked, writer, waits] of [
+    ['/a', '/a', true],
+    ['/a/b', '/a/', true],
+    ['/a/b', '/', true],
+    ['/a/', '/a/b/c', true],
+    ['/a', '/a/', true],
+    ['/a/', '/a', true],
+    ['/a', '/ab', false],
+    ['/ab', '/a', false],
+    ['/a/', '/ab/c', false],
+  ] as const) {
+    it(`DAV-82 outlasting the writers at ${locked} ${waits ? 'waits' : 'does not wait'} for one of ${writer}`, async () => {
+      const first = held(leases, writer)
+      await first.begun
+      let outlasted = false
+      const wait = leases.outlast(SITE, locked).then(() => {
+        outlasted = true
+      })
+      await leases.outlast('b.example', locked)
+      if (!waits) await wait
+      expect(outlasted).to.equal(!waits)
+      first.end()
+      await Promise.all([first.ended, wait])
+    })
+  }
+
+  it('DAV-82 a writer that fails is outlasted as well', async () => {
+    const begun = Promise.withResolvers<void>()
+    const end = Promise.withResolvers<void>()
+    const failing = leases.hold(SITE, ['/a'], () => {
+      begun.resolve()
+      return end.promise
+    })
+    await begun.promise
+    const wait = leases.outlast(SITE, '/a')
+    end.reject(new Error('on purpose'))
+    await failing.catch(() => undefined)
+    await wait
+  })
+
   it('DAV-8 several paths are held together, in whatever order they are named', async () => {
     const pairs = [
       ['/a', '/b'],

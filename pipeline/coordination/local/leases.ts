@@ -1,9 +1,18 @@
 /** Write leases of a single process: a queue per path, first come first served. */
 
-import { type Leases, LeaseTimeout } from '../leases.ts'
+import { type Leases, LeaseTimeout, touches } from '../leases.ts'
 
 interface Waiter {
   grant: () => void
+}
+
+/** One path that is held. */
+interface Lane {
+  site: string
+  path: string
+  waiting: Waiter[]
+  /** To be called when the present holder has finished. */
+  watching: (() => void)[]
 }
 
 /**
@@ -11,15 +20,16 @@ interface Waiter {
  */
 export function localLeases(options: { patience?: number } = {}): Leases {
   const patience = options.patience ?? 10_000
-  /** Present while the path is held; the array holds those who wait. */
-  const queues = new Map<string, Waiter[]>()
+  /** Present while the path is held. */
+  const lanes = new Map<string, Lane>()
 
-  async function acquire(key: string, path: string): Promise<void> {
-    const queue = queues.get(key)
-    if (!queue) {
-      queues.set(key, [])
+  async function acquire(key: string, site: string, path: string): Promise<void> {
+    const lane = lanes.get(key)
+    if (!lane) {
+      lanes.set(key, { site, path, waiting: [], watching: [] })
       return
     }
+    const queue = lane.waiting
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         const at = queue.indexOf(waiter)
@@ -37,9 +47,12 @@ export function localLeases(options: { patience?: number } = {}): Leases {
   }
 
   function release(key: string): void {
-    const next = queues.get(key)?.shift()
+    const lane = lanes.get(key)
+    if (!lane) return
+    if (lane.watching.length > 0) for (const finished of lane.watching.splice(0)) finished()
+    const next = lane.waiting.shift()
     if (next) next.grant()
-    else queues.delete(key)
+    else lanes.delete(key)
   }
 
   return {
@@ -50,13 +63,17 @@ export function localLeases(options: { patience?: number } = {}): Leases {
       try {
         for (const path of wanted) {
           const key = `${site}\n${path}`
-          await acquire(key, path)
+          await acquire(key, site, path)
           held.push(key)
         }
         return await work()
       } finally {
         for (const key of held.reverse()) release(key)
       }
+    },
+    async outlast(site, path) {
+      const held = Array.from(lanes.values()).filter(lane => lane.site === site && touches(lane.path, path))
+      await Promise.all(held.map(lane => new Promise<void>(resolve => lane.watching.push(resolve))))
     },
   }
 }

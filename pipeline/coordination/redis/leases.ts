@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { LeaseError, type Leases, LeaseTimeout } from '../leases.ts'
+import { LeaseError, type Leases, LeaseTimeout, touches } from '../leases.ts'
 import type { RedisConnection } from './connection.ts'
 import { redisScript } from './script.ts'
 
@@ -175,6 +175,13 @@ export function redisLeases({
       } finally {
         for (const key of acquired.reverse()) release(key)
       }
+    },
+    async outlast(site, path) {
+      const above = Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index + 1))
+      const ofProcess = Array.from(held.values()).filter(lease => lease.site === site && touches(lease.path, path))
+      const paths = new Set([path, path.endsWith('/') ? path.slice(0, -1) : `${path}/`, ...above])
+      for (const lease of ofProcess) paths.add(lease.path)
+      await Promise.all(Array.from(paths, each => this.hold(site, [each], async () => undefined)))
     },
     keep,
     close: () => clearInterval(keeping),
