@@ -1,6 +1,6 @@
 /** One installation with several server processes: one data folder, one Redis, one site. */
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -96,6 +96,18 @@ export async function startCluster({ count, files, settings, site }: ClusterOpti
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Process numbers of the workers, as the system lists them. */
+export async function workersOf({ server }: Node): Promise<number[]> {
+  const found: number[] = []
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => '')
+    const parent = Number(/\) \S (\d+)/.exec(stat)?.[1])
+    if (parent === server.child.pid) found.push(Number(name))
+  }
+  return found
 }
 
 /** A node that a test is about. */

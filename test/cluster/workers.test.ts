@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,22 +8,10 @@ import { openStream } from '../events/stream-client.ts'
 import { page, rulesPage } from '../support/content.ts'
 import { connect, type Received, requestBytes } from '../support/http.ts'
 import { startProcess } from '../support/process.ts'
-import { type Cluster, type Node, startCluster } from './installation.ts'
+import { type Cluster, type Node, startCluster, workersOf } from './installation.ts'
 
 const LIST = '/list.html'
 const OPEN = rulesPage(['*', 'GET|PUT|POST|DELETE|MOVE', 'Allow', '/*'])
-
-/** Process numbers of the workers, by the log of the system. */
-async function workersOf({ server }: Node): Promise<number[]> {
-  const found: number[] = []
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => '')
-    const parent = Number(/\) \S (\d+)/.exec(stat)?.[1])
-    if (parent === server.child.pid) found.push(Number(name))
-  }
-  return found
-}
 
 async function until<T>(read: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   for (;;) {

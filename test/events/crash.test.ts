@@ -1,108 +1,137 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type Installation, install } from '../http/crash-installation.ts'
+import { startCluster, workersOf } from '../cluster/installation.ts'
+import { install } from '../http/crash-installation.ts'
 import { page, rulesPage } from '../support/content.ts'
 import { client } from '../support/http.ts'
-import type { ServerProcess } from '../support/process.ts'
-import { bodyOf, property, type ReceivedEvent } from './event-source.ts'
+import { Copy, itemsOf } from './crash-copy.ts'
 import { listen, type OpenStream } from './stream-client.ts'
 
 const PATH = '/list.html'
 const ROUNDS = 4
 const WRITERS = 8
+/** Events that a watcher hears before everything is killed. */
+const ENOUGH = 150
 
-/** Ids of the items in a piece of markup, in order. */
-const itemsOf = (markup: string) => [...markup.matchAll(/<li id="([^"]+)">/g)].map(([, id]) => id ?? '')
+const FILES = {
+  'rules.html': rulesPage(['*', 'GET|PUT|POST|DELETE|MOVE', 'Allow', '/*']),
+  'list.html': page('<ul id="l"><li id="first">first</li></ul>'),
+}
 
-/** A copy of the list that knows nothing but what the stream told. */
-class Copy {
-  items = ['first']
-  lastEventId = ''
-  readonly ids: string[] = []
+/** An installation that can be killed with everything that belongs to it, and started again. */
+interface Killable {
+  start(): Promise<{ port: number; kill(): Promise<unknown> }>
+  remove(): Promise<void>
+}
 
-  apply({ id = '', data }: ReceivedEvent): void {
-    const method = property(data, 'method')
-    const selector = property(data, 'selector') ?? ''
-    this.lastEventId = id
-    this.ids.push(id)
-    if (method === 'POST') this.items.push(...itemsOf(bodyOf(data)))
-    else if (method === 'DELETE') {
-      const place = this.items.indexOf(selector.slice(1))
-      if (place < 0) throw new Error(`${selector} is not there to be removed`)
-      this.items.splice(place, 1)
-    } else throw new Error(`nobody sends ${method}`)
+async function oneProcess(): Promise<Killable> {
+  const installation = await install(FILES)
+  return {
+    async start() {
+      const server = await installation.start()
+      return { port: server.port, kill: () => server.stop('SIGKILL') }
+    },
+    remove: installation.remove,
   }
 }
 
-describe('kill -9 under writers, with a watcher', () => {
-  let installation: Installation
-  let server: ServerProcess | undefined
+/** Two workers; Redis dies with them, as on a machine that loses its power. */
+async function twoWorkers(): Promise<Killable> {
+  const cluster = await startCluster({ count: 0, files: FILES })
+  let isFirst = true
+  return {
+    async start() {
+      if (!isFirst) await cluster.redis.start()
+      isFirst = false
+      const node = await cluster.start({ workers: 2 })
+      return {
+        port: node.server.port,
+        async kill() {
+          const workers = await workersOf(node)
+          const ended = node.server.stop('SIGKILL')
+          for (const pid of workers) process.kill(pid, 'SIGKILL')
+          await cluster.redis.kill()
+          await ended
+        },
+      }
+    },
+    remove: cluster.close,
+  }
+}
 
-  before(async function () {
-    this.timeout(60_000)
-    installation = await install({
-      'rules.html': rulesPage(['*', 'GET|PUT|POST|DELETE', 'Allow', '/*']),
-      'list.html': page('<ul id="l"><li id="first"></li></ul>'),
+for (const [title, open] of Object.entries({ 'one process': oneProcess, 'two workers and Redis': twoWorkers }))
+  describe(`kill -9 of ${title} under writers, with a watcher`, () => {
+    let installation: Killable
+    let running: Awaited<ReturnType<Killable['start']>> | undefined
+    before(async function () {
+      this.timeout(60_000)
+      installation = await open()
+    })
+    after(async () => {
+      await running?.kill()
+      await installation?.remove()
+    })
+
+    it('EVT-35 EVT-47 EVT-82 what streams and replays tell is what is stored, and every acknowledged write is in it', async function () {
+      this.timeout(120_000)
+      const copy = new Copy([{ id: 'first', text: 'first' }])
+      const acknowledged: string[] = []
+      for (let round = 0; round < ROUNDS; round++) {
+        running = await installation.start()
+        const { port } = running
+        const http = client(port)
+        const stream = await listen({ port }, PATH, { 'Last-Event-ID': copy.lastEventId })
+        const marker = `marker-${round}`
+        const marked = await http('POST', PATH, { Range: 'selector=#l' }, `<li id="${marker}">${marker}</li>`)
+        expect(marked.status).to.equal(206)
+        await stream.until(() => stream.text.includes(`id="${marker}"`))
+        take(copy, stream)
+        const stored = await http('GET', PATH, { Range: 'selector=#l' })
+        expect(copy.items, `round ${round}`).to.deep.equal(itemsOf(stored.text))
+        expect(
+          acknowledged.filter(write => !copy.told.has(write)),
+          'acknowledged writes of which no event tells',
+        ).to.deep.equal([])
+
+        const enough = stream.mutations.length + ENOUGH
+        const writing = Array.from({ length: WRITERS }, (_, i) => write(port, `${round}-${i}`, acknowledged))
+        await stream.until(() => stream.mutations.length >= enough)
+        await running.kill()
+        running = undefined
+        await Promise.all(writing)
+        await stream.ended
+        take(copy, stream)
+      }
+      expect(acknowledged.length).to.be.above(ROUNDS * 100)
+      expect(new Set(copy.ids).size).to.equal(copy.ids.length)
     })
   })
-  after(async () => {
-    await server?.stop('SIGKILL')
-    await installation?.remove()
-  })
 
-  it('EVT-35 EVT-47 EVT-82 what streams and replays tell is what is stored, to the item', async function () {
-    this.timeout(120_000)
-    const copy = new Copy()
-    let written = 0
-    for (let round = 0; round < ROUNDS; round++) {
-      server = await installation.start()
-      const { port } = server
-      const stream = await listen({ port }, PATH, { 'Last-Event-ID': copy.lastEventId })
-      const marker = `marker-${round}`
-      expect(await append(port, marker)).to.equal(206)
-      await stream.until(() => stream.text.includes(`id="${marker}"`))
-      take(copy, stream)
-      const stored = await client(port)('GET', PATH, { Range: 'selector=#l' })
-      expect(copy.items, `round ${round}`).to.deep.equal(itemsOf(stored.text))
+/** Events of a stream that the copy has not seen. */
+function take(copy: Copy, { mutations, events }: OpenStream): void {
+  expect(events.some(({ event }) => event === 'reset')).to.equal(false)
+  const seen = mutations.findIndex(({ id }) => id === copy.lastEventId)
+  for (const mutation of mutations.slice(seen + 1)) copy.apply(mutation)
+}
 
-      const enough = stream.mutations.length + 150
-      const writing = Array.from({ length: WRITERS }, (_, writer) => write(port, `${round}-${writer}`))
-      await stream.until(() => stream.mutations.length >= enough)
-      await server.stop('SIGKILL')
-      written += (await Promise.all(writing)).reduce((sum, count) => sum + count, 0)
-      await stream.ended
-      take(copy, stream)
+/** Adds items, changes them, moves some to the top and removes some, until the server is gone. */
+async function write(port: number, name: string, acknowledged: string[]): Promise<void> {
+  const http = client(port)
+  const send = async (told: string, ...request: Parameters<typeof http>) => {
+    const { status } = await http(...request)
+    if (status < 300) acknowledged.push(told)
+  }
+  try {
+    for (let n = 0; ; n++) {
+      const id = `item-${name}-${n}`
+      const at = { Range: `selector=#${id}` }
+      await send(`POST ${id}=new`, 'POST', PATH, { Range: 'selector=#l' }, `<li id="${id}">new</li>`)
+      if (n % 2 === 0) await send(`PUT ${id}=${n}`, 'PUT', PATH, at, `<li id="${id}">${n}</li>`)
+      const top = { Destination: PATH, 'Destination-Range': 'selector=#first; placement=before' }
+      if (n % 3 === 0) await send(`MOVE ${id}`, 'MOVE', PATH, { ...at, ...top })
+      if (n % 4 === 0) await send(`DELETE ${id}`, 'DELETE', PATH, at)
     }
-    expect(written, 'acknowledged writes').to.be.above(ROUNDS * 100)
-    expect(new Set(copy.ids).size).to.equal(copy.ids.length)
-  })
-
-  /** Events of a stream that the copy has not seen. */
-  function take(copy: Copy, { mutations, events }: OpenStream): void {
-    expect(events.some(({ event }) => event === 'reset')).to.equal(false)
-    const seen = mutations.findIndex(({ id }) => id === copy.lastEventId)
-    for (const mutation of mutations.slice(seen + 1)) copy.apply(mutation)
+  } catch {
+    // The server is gone.
   }
-
-  async function append(port: number, id: string): Promise<number> {
-    return (await client(port)('POST', PATH, { Range: 'selector=#l' }, `<li id="${id}"></li>`)).status
-  }
-
-  /** Appends items, and removes every third, until the server is gone. @returns how many writes were acknowledged */
-  async function write(port: number, name: string): Promise<number> {
-    const http = client(port)
-    let acknowledged = 0
-    try {
-      for (let n = 0; ; n++) {
-        const id = `item-${name}-${n}`
-        await append(port, id)
-        acknowledged++
-        if (n % 3 > 0) continue
-        await http('DELETE', PATH, { Range: `selector=#${id}` })
-        acknowledged++
-      }
-    } catch {
-      return acknowledged
-    }
-  }
-})
+}
