@@ -10,7 +10,8 @@ const ADVICE: Readonly<Partial<Record<Kind, string>>> = {
   InvalidSelector: 'Correct the CSS selector and try again.',
   InvalidPlacement: 'Use append, prepend, before or after, at a place where an element can stand.',
   EmptyBody: 'Send the content in the body of the request.',
-  InvalidFragment: 'Check the markup that was sent: it must contain an element that fits its place.',
+  InvalidFragment:
+    'Check the markup that was sent: it must hold an element that fits its place, and nothing that is ruled out there.',
   NotFound: 'Check the address for typing errors. What was here may have been moved or deleted.',
   SelectorNoMatch: 'Read the document again to see which elements it has now.',
   PreconditionFailed: 'Read it again, apply your change to what is there now, and save with the new entity tag.',

@@ -87,8 +87,9 @@ function refusal(status: number, method: string, resource: string, context: Erro
     `<dl><dt>Resource</dt><dd itemprop="resource">${escapeMarkup(resource)}</dd></dl>\n` +
     (anonymous
       ? `${advice(context.canSignIn === false ? NO_SIGN_IN : 'Sign in with an account that may do this, then try again.')}\n` +
-        `<p><a class="action" href="${escapeMarkup(loginAddress(context))}">Sign in</a></p>`
-      : advice('Ask the owner of this site for access, or sign in with another account.'))
+        `<p class="actions"><a class="action" href="${escapeMarkup(loginAddress(context))}">Sign in</a>${startPage(context)}</p>`
+      : advice('Ask the owner of this site for access, or sign out and sign in with another account.') +
+        (startPage(context) && `<p class="actions">${startPage(context)}</p>`))
   return page(statusLine(status), content, `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`)
 }
 
@@ -113,6 +114,11 @@ function advice(text: string | undefined): string {
 }
 
 /** People who opened a page that is not there get a link; programs need none. */
-function wayOut(status: number, { method, path }: ErrorContext): string {
-  return status === 404 && method === 'GET' && path !== '/' ? '<p><a href="/">Go to the start page</a></p>' : ''
+function wayOut(status: number, context: ErrorContext): string {
+  return status === 404 && startPage(context) ? `<p>${startPage(context)}</p>` : ''
+}
+
+/** Empty where the start page is what was asked for, or nobody reads the answer in a browser. */
+function startPage({ method, path }: ErrorContext): string {
+  return method === 'GET' && path !== '/' && path !== '/index.html' ? '<a href="/">Go to the start page</a>' : ''
 }

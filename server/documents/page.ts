@@ -7,7 +7,7 @@ const STYLE = `
 @media(prefers-color-scheme:dark){:root{--text:#e7eaf2;--soft:#a2abbd;--back:#12151c;--card:#1b202a;--line:#2e3644;--accent:#8fb0ff}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:2rem 1rem;background:var(--back);color:var(--text);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-main{width:100%;max-width:38rem;padding:2rem 2.25rem;background:var(--card);border:1px solid var(--line);border-top:4px solid var(--accent);border-radius:.6rem}
+main{width:100%;max-width:38rem;padding:2.25rem clamp(1.25rem,6vw,2.25rem) 2rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem;box-shadow:inset 0 .25rem var(--accent)}
 h1{margin:0 0 .75rem;font-size:1.5rem;line-height:1.25;font-weight:650}
 p,dl{margin:.6rem 0 0}
 dt,.advice{color:var(--soft)}
@@ -15,7 +15,7 @@ dd{margin:0}
 code,dd{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.92em;overflow-wrap:anywhere}
 a{color:var(--accent)}
 .actions{display:flex;flex-wrap:wrap;align-items:baseline;gap:.25rem 1.25rem}
-a.action{display:inline-block;margin-top:.5rem;padding:.45rem 1rem;border:1px solid currentColor;border-radius:.4rem;text-decoration:none;font-weight:600}
+a.action{display:inline-block;margin-top:.5rem;padding:.45rem 1rem;border-radius:.4rem;background:var(--accent);color:var(--card);text-decoration:none;font-weight:600}
 a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}`.replaceAll('\n', '')
 
 /**

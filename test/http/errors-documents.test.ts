@@ -146,6 +146,7 @@ describe('error documents', () => {
     const received = await http('GET', '/shut/caf%C3%A9.html?a=b&c=%zz')
     expect(linksOf(received)).to.deep.equal([
       '/-acme/oidc/login?redirect-post=%2Fshut%2Fcaf%25C3%25A9.html%3Fa%3Db%26c%3D%25zz',
+      '/',
     ])
     expect(failureOf(received).properties.resource).to.equal('/shut/café.html')
   })
