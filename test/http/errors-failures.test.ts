@@ -26,11 +26,9 @@ describe('failures of the server itself', () => {
   /** Makes a look at what is stored fail, as a broken disk would. */
   function breakStore(error: unknown): void {
     const { site } = server
-    const find = site.find
-    site.find = () => Promise.reject(error)
-    restore.push(() => {
-      site.find = find
-    })
+    const { find, findParsed } = site
+    site.find = site.findParsed = () => Promise.reject(error)
+    restore.push(() => Object.assign(site, { find, findParsed }))
   }
 
   it('HTTP-170 something unexpected is 500 Internal, and tells nothing of its cause', async () => {
