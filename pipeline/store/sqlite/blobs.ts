@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rm, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rm, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Database } from './database.ts'
@@ -84,12 +84,29 @@ export interface Swept {
   more: boolean
 }
 
-/** Takes away files that nothing refers to; must run while no other connection can commit. */
-export interface Sweep {
-  /** Blobs given up before the time, at most a few. */
-  unused(before: number): Swept
-  /** Files without a row, left behind by a crash. @param shard `00` to `ff` */
-  unknown(shard: string): Swept
+/**
+ * Takes away files that nothing refers to: blobs given up before a time, at most a few. Must run while no other connection
+ * can commit.
+ */
+export type Sweep = (before: number) => Swept
+
+/**
+ * @param folder of the store
+ * @returns renames a file to where nobody looks for it, and tells where; it is removed at the next start at the latest
+ */
+export function prepareSettingAside(folder: string): (file: string) => string[] {
+  const mark = randomBytes(6).toString('hex')
+  let count = 0
+  return file => {
+    const aside = join(stagingFolder(folder), stagedName(`${mark}-gone-${++count}`))
+    try {
+      renameSync(file, aside)
+      return [aside]
+    } catch {
+      // Missing, or open on a system that does not rename open files: then it is a file without a row from now on.
+      return []
+    }
+  }
 }
 
 /**
@@ -103,42 +120,20 @@ export function prepareSweep(database: Database, folder: string): Sweep {
   const referred = database.prepare<{ found: number }>(
     'SELECT EXISTS (SELECT 1 FROM resource WHERE digest = ? AND in_file = 1) AS found',
   )
-  const known = database.prepare<{ found: number }>('SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?) AS found')
   const reuse = database.prepare('UPDATE blob SET unused = NULL WHERE digest = ?')
   const remove = database.prepare('DELETE FROM blob WHERE digest = ?')
-  const mark = randomBytes(6).toString('hex')
-  let count = 0
+  const setAside = prepareSettingAside(folder)
 
-  /** Renames a file to where nobody looks for it; it is removed at the next start at the latest. */
-  function setAside(file: string): string[] {
-    const aside = join(stagingFolder(folder), stagedName(`${mark}-gone-${++count}`))
-    try {
-      renameSync(file, aside)
-      return [aside]
-    } catch {
-      // Missing, or open on a system that does not rename open files: then it is a file without a row from now on.
-      return []
-    }
-  }
-
-  return {
-    unused(before) {
-      const found = candidates.all(before)
-      const files: string[] = []
-      for (const { digest } of found) {
-        if (referred.get(digest)?.found === 1) reuse.run(digest)
-        else {
-          files.push(...setAside(blobFile(folder, digest)))
-          remove.run(digest)
-        }
+  return before => {
+    const found = candidates.all(before)
+    const files: string[] = []
+    for (const { digest } of found) {
+      if (referred.get(digest)?.found === 1) reuse.run(digest)
+      else {
+        files.push(...setAside(blobFile(folder, digest)))
+        remove.run(digest)
       }
-      return { files, more: found.length === SWEPT_AT_ONCE }
-    },
-    unknown(shard) {
-      const directory = join(folder, 'blobs', shard)
-      if (!existsSync(directory)) return { files: [], more: false }
-      const strays = readdirSync(directory).filter(name => known.get(shard + name)?.found !== 1)
-      return { files: strays.flatMap(name => setAside(join(directory, name))), more: false }
-    },
+    }
+    return { files, more: found.length === SWEPT_AT_ONCE }
   }
 }

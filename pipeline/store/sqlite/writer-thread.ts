@@ -11,9 +11,13 @@ import { prepareForgetting } from './notes.ts'
 import { prepareRetention } from './retention.ts'
 import { connectWriter } from './schema.ts'
 import { prepareStatements } from './statements.ts'
+import { prepareStraySearch, type StraySearch } from './strays.ts'
 
 /** Milliseconds between two rounds of cleaning while there is traffic. */
 const UPKEEP_EVERY = 5000
+
+/** Milliseconds between two steps of the search for files without a row. */
+const SEARCH_EVERY = 10
 
 /** Commits taken into one transaction at most, so that the first ones are not kept waiting. */
 const GROUP = 512
@@ -42,8 +46,7 @@ const writer: WriterState = {
   logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
 }
 let lastUpkeep = 0
-/** Next folder of blobs to be searched for files without a row; once through all of them per start is enough. */
-let shard = 0
+let closed = false
 
 function reply(message: WriterReply): void {
   port.postMessage(message)
@@ -56,15 +59,19 @@ function clean(now: number): boolean {
     const events = retention.trim(now)
     const notes = forgetNotes(now)
     const entries = trimLog()
-    const unused = sweep.unused(now - GRACE)
-    const unknown = shard < 256 ? sweep.unknown((shard++).toString(16).padStart(2, '0')).files : []
+    const unused = sweep(now - GRACE)
     writer.statements.commit.run()
-    removeLater([...unused.files, ...unknown])
+    removeLater(unused.files)
     return events || notes || entries || unused.more
   } catch (error) {
     if (database.inTransaction()) writer.statements.rollback.run()
     throw error
   }
+}
+
+function warn(message: string, error: unknown): void {
+  const details = { reason: reasonOf(error), error: error instanceof Error ? error.message : String(error) }
+  reply({ log: { level: 'warn', message, details } })
 }
 
 function upkeep(now: number): void {
@@ -74,9 +81,21 @@ function upkeep(now: number): void {
     // What is left over waits a tenth of the usual time.
     if (clean(now)) lastUpkeep = now - UPKEEP_EVERY * 0.9
   } catch (error) {
-    const details = { reason: reasonOf(error), error: error instanceof Error ? error.message : String(error) }
-    reply({ log: { level: 'warn', message: 'Old events and files could not be removed', details } })
+    warn('Old events and files could not be removed', error)
   }
+}
+
+/** Goes on with the search for files without a row, in turns with what is to be committed. */
+function searchStrays(search: StraySearch): void {
+  if (closed) return
+  try {
+    const files = search.next()
+    if (files === undefined) return
+    removeLater(files)
+  } catch (error) {
+    warn('Files without a row could not be removed', error)
+  }
+  setTimeout(searchStrays, SEARCH_EVERY, search).unref()
 }
 
 function work(first: WriterMessage): void {
@@ -96,9 +115,11 @@ function work(first: WriterMessage): void {
     now = Math.max(now, group.at(-1)?.job.at ?? 0)
   }
   if (closing) {
+    closed = true
     database.close()
     port.close()
   } else upkeep(now)
 }
 
 port.on('message', work)
+setTimeout(searchStrays, SEARCH_EVERY, prepareStraySearch(database, folder)).unref()

@@ -1,0 +1,68 @@
+/**
+ * Files of blobs without a row: a process that ended between giving a file its name and its commit leaves one behind. They
+ * are searched for once after every start, a little at a time, and commits come in between.
+ */
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { prepareSettingAside } from './blobs.ts'
+import type { Database } from './database.ts'
+
+/** Files looked up in one turn: about 2 ms. */
+const AT_ONCE = 500
+
+/** Folders that blobs are kept in, by the first digits of their digests. */
+const SHARD = /^[0-9a-f]{2}$/
+
+export interface StraySearch {
+  /**
+   * Looks at some more files. Files are taken away in a transaction of the search's own, so that no other process can be
+   * about to commit a row for one.
+   * @returns those that were taken away, where they are now; undefined when the search is over
+   */
+  next(): string[] | undefined
+}
+
+/**
+ * @param database a connection for writing, outside of transactions
+ * @param folder of the store
+ */
+export function prepareStraySearch(database: Database, folder: string): StraySearch {
+  const known = database.prepare<{ found: number }>('SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?) AS found')
+  const isStray = (digest: string) => known.get(digest)?.found !== 1
+  const setAside = prepareSettingAside(folder)
+  const blobs = join(folder, 'blobs')
+  let shards: string[] | undefined
+  let digests: string[] = []
+
+  /** Names in a folder; one that went meanwhile, or never was one, has none. */
+  function namesIn(directory: string): string[] {
+    try {
+      return readdirSync(directory)
+    } catch {
+      return []
+    }
+  }
+
+  function takeAway(strays: readonly string[]): string[] {
+    database.exec('BEGIN IMMEDIATE')
+    try {
+      return strays.filter(isStray).flatMap(digest => setAside(join(blobs, digest.slice(0, 2), digest.slice(2))))
+    } finally {
+      database.exec('COMMIT')
+    }
+  }
+
+  return {
+    next() {
+      shards ??= namesIn(blobs).filter(name => SHARD.test(name))
+      while (digests.length === 0) {
+        const shard = shards.pop()
+        if (shard === undefined) return undefined
+        digests = namesIn(join(blobs, shard)).map(name => shard + name)
+      }
+      const strays = digests.splice(-AT_ONCE).filter(isStray)
+      return strays.length === 0 ? [] : takeAway(strays)
+    },
+  }
+}
