@@ -246,6 +246,10 @@ export const siteKeys = {
     size().default(64 * MiB),
     'Largest HTML or XML document; documents are held in memory while they are parsed.',
   ),
+  quota: setting(
+    size().optional(),
+    'Bytes that the files of the site may take together; a write that needs more is answered 507. Authors are told how much is left. Without it the disk is the limit.',
+  ),
   sessionContentMax: setting(size().default(256 * 1024), {
     doc: "Markup that one session's own copies of elements may hold in one document.",
     inert: 'this version keeps no session content',

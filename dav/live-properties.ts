@@ -16,6 +16,8 @@ export interface Subject {
   displayName: string
   /** The `lockdiscovery` element; undefined while locks cannot be looked up. */
   lockDiscovery: string | undefined
+  /** Bytes on the site; only where asked for, and where the site has a quota. */
+  room?: { available: number; used: number }
   /** Lower-case hex; present only where asked for. */
   checksums?: { sha1: string; md5: string }
   /** The requester may change it. */
@@ -64,6 +66,9 @@ const SYNC_REPORT = '<D:supported-report><D:report><D:sync-collection/></D:repor
 
 const CHECKSUMS: PropertyName = { namespace: 'http://owncloud.org/ns', name: 'checksums' }
 export const CHECKSUMS_KEY = keyOf(CHECKSUMS)
+export const QUOTA_KEYS: ReadonlySet<string> = new Set(
+  ['quota-available-bytes', 'quota-used-bytes'].map(name => keyOf(davName(name))),
+)
 export const SYNC_TOKEN_KEY = keyOf(davName('sync-token'))
 export const LOCK_DISCOVERY_KEY = keyOf(davName('lockdiscovery'))
 
@@ -83,8 +88,8 @@ const IN_ALLPROP: LiveProperty[] = [
 
 const ON_DEMAND: LiveProperty[] = [
   // Without a real limit both are absent: current macOS waits for 90 s when it is told of a made-up one.
-  live('quota-available-bytes', () => undefined),
-  live('quota-used-bytes', () => undefined),
+  live('quota-available-bytes', subject => (isFile(subject) ? undefined : subject.room?.available.toString())),
+  live('quota-used-bytes', subject => (isFile(subject) ? undefined : subject.room?.used.toString())),
   live('current-user-privilege-set', ({ writable }) => (writable ? READ + WRITE : READ)),
   live('supported-report-set', subject => (isFile(subject) ? undefined : SYNC_REPORT)),
   live('sync-token', subject => (isFile(subject) ? undefined : syncToken(subject.resource))),

@@ -9,7 +9,7 @@ import { encodePath } from '../pipeline/http/path.ts'
 import { type Property, ZERO } from '../pipeline/resource-tags.ts'
 import { answerTag, memberTag } from './answer-tags.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
-import { CHECKSUMS_KEY, type Subject, SYNC_TOKEN_KEY } from './live-properties.ts'
+import { CHECKSUMS_KEY, QUOTA_KEYS, type Subject, SYNC_TOKEN_KEY } from './live-properties.ts'
 import { lockDiscoveryXml } from './lock-xml.ts'
 import { locksInListing, locksOn, type ShownLocks } from './locks-in-force.ts'
 import { type PropRequest, readPropRequest } from './prop-request.ts'
@@ -94,7 +94,7 @@ async function list(question: Question): Promise<Answer> {
     if (isCurrent(exchange, tag)) return unchanged(question, tag)
   }
   // Answers that show locks count their seconds.
-  const repeatable = evident && locks.own.length === 0
+  const repeatable = evident && locks.own.length === 0 && !tellsRoom(exchange, asked)
   const key = `${asked.key}\n${ownEntry} ${wantsMinimal(exchange)} ${visitor.scope.write}`
   const kept = repeatable ? mount.listings.find(node.resource, key) : undefined
   if (kept) return multistatus(question, answerTag(node.resource, '1', []), kept)
@@ -168,7 +168,8 @@ export async function writeMultistatus(
 ): Promise<PiecesBody> {
   const { view } = exchange.mount
   const pieces: Buffer[] = []
-  const render = entryWriter(exchange, asked, locks)
+  const room = tellsRoom(exchange, asked) ? await roomOn(exchange) : undefined
+  const render = entryWriter(exchange, asked, locks, room)
   const wantsChecksums = namesIn(asked).some(name => keyOf(name) === CHECKSUMS_KEY)
   let text = MULTISTATUS_START
   for (const [i, entry] of entries.entries()) {
@@ -190,7 +191,7 @@ export async function writeMultistatus(
 const NONE: readonly Property[] = []
 
 /** Writes the responses of one answer. */
-function entryWriter(exchange: Exchange, asked: PropRequest, locks: ShownLocks) {
+function entryWriter(exchange: Exchange, asked: PropRequest, locks: ShownLocks, room: Subject['room']) {
   const { mount, visitor } = exchange
   const { prefix, settings } = mount
   const minimal = wantsMinimal(exchange)
@@ -205,9 +206,22 @@ function entryWriter(exchange: Exchange, asked: PropRequest, locks: ShownLocks) 
       lockDiscovery: locks.known ? lockDiscoveryXml(target ? locks.own : locks.of(resource.path), hrefs) : undefined,
       writable: visitor.scope.write && visitor.scope.covers(resource.path),
       ...(checksums && { checksums }),
+      ...(room && { room }),
     }
     return propertyResponse(hrefOf(prefix, resource.path), subject, dead, asked, minimal)
   }
+}
+
+/** Room on the site changes with writes anywhere, so that it says nothing about the target (DAV-50). */
+function tellsRoom({ mount }: Exchange, asked: PropRequest): boolean {
+  return mount.site.usage !== undefined && namesIn(asked).some(name => QUOTA_KEYS.has(keyOf(name)))
+}
+
+async function roomOn({ mount }: Exchange): Promise<Subject['room']> {
+  const { usage } = mount.site
+  if (!usage) return undefined
+  const used = await usage.used()
+  return { used, available: Math.max(usage.quota - used, 0) }
 }
 
 /** `Prefer: return=minimal` and Microsoft's `Brief: t` (DAV-37). */

@@ -23,6 +23,7 @@ import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
 import type { Commit, CommitResult, ForeignCommit, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { Extensions } from './tree/selector/selector.ts'
+import { createUsage, type Usage } from './usage.ts'
 
 /** The settings of a site that the pipeline acts on. */
 export interface SiteRules {
@@ -73,6 +74,8 @@ export class Site {
   readonly code: CodeHost
   /** What selectors of this site may use beside CSS; `:isa()` goes by the schemas as they stand. */
   readonly selectors: Extensions
+  /** Room on the site; undefined where nothing limits it. */
+  readonly usage: Usage | undefined
   readonly #resources: Resources
   readonly #report: (message: string, details: object) => void
   #rules: AccessRules
@@ -99,6 +102,7 @@ export class Site {
     code?: CodeHost
     audience?: Audience | undefined
     coherence?: Pick<Coherence, 'inStep'> | undefined
+    quota?: number | undefined
   }) {
     this.#audience = parts.audience
     this.#coherence = parts.coherence
@@ -113,6 +117,8 @@ export class Site {
     this.#standing = parts.standing
     this.selectors = parts.standing.selectors
     this.#modelVersion = parts.modelVersion
+    this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota)
+    if (this.usage) this.#watchers.add(paths => this.usage?.changed(paths))
   }
 
   /**
@@ -121,6 +127,7 @@ export class Site {
    * @param parts.report takes findings about rules (RULE-13) and repairs, for the log
    * @param parts.audience hears of the events of its commits; without it they are only kept
    * @param parts.coherence brings memory in step with other processes, where there are any
+   * @param parts.quota bytes that its files may take together
    */
   static async open(parts: {
     settings: SiteRules
@@ -133,6 +140,7 @@ export class Site {
     report: (message: string, details: object) => void
     audience?: Audience | undefined
     coherence?: Pick<Coherence, 'inStep'> | undefined
+    quota?: number | undefined
   }): Promise<Site> {
     const { settings, store, basis, report } = parts
     const rederived = await rederive(store, settings, basis, report)
@@ -221,8 +229,10 @@ export class Site {
    * Commits, brings memory in step before anybody else runs, and publishes the events.
    *
    * @param settled what the commit puts, for every document among its changes
+   * @throws Fault 507 where the quota has no room for it
    */
   async commit(commit: Commit, settled: Settled[] = []): Promise<CommitResult> {
+    const release = this.usage && (await this.usage.reserve(commit.changes))
     const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
     let outcome: Outcome = 'unknown'
     try {
@@ -230,6 +240,7 @@ export class Site {
       outcome = result.ok ? result : 'refused'
       return result
     } finally {
+      release?.()
       await publication?.settle(outcome)
     }
   }

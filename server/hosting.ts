@@ -77,6 +77,7 @@ export function createHosting(parts: {
         report,
         audience,
         coherence,
+        quota: settings.quota,
       })
     const site = resting.get(name)?.deref() ?? (await (coherence ? coherence.open(name, open) : open()))
     resting.delete(name)

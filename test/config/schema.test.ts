@@ -108,6 +108,8 @@ const GOOD_SITE: [key: string, written: unknown, read: unknown][] = [
   ['maxBody', 0, 0],
   ['maxDocument', '64 mib', 64 * 1024 ** 2],
   ['maxDocument', '10MB', 10_000_000],
+  ['quota', '10GiB', 10 * 1024 ** 3],
+  ['quota', 0, 0],
   ['sessionContentMax', '1KiB', 1024],
   ['allowOutbound', true, true],
   ['locksBindPublicWrites', 'on', true],
