@@ -257,9 +257,9 @@ const knowMethod: Step = ({ req }, next) => {
 }
 
 const judgeConditions: Step = async ({ req, state }, next) => {
-  const { mount, path, client } = state
-  if (!mount || path === undefined) return
-  state.submitted = await judgeIf(req, mount, path, authoritiesOf(mount, client, req))
+  const { mount, path, client, visitor } = state
+  if (!mount || path === undefined || !visitor) return
+  state.submitted = await judgeIf(req, { mount, visitor }, path, authoritiesOf(mount, client, req))
   return next()
 }
 

@@ -5,8 +5,9 @@ import { Fault } from '../pipeline/fault.ts'
 import { parseDestination } from '../pipeline/http/destination.ts'
 import { memberTag } from './answer-tags.ts'
 import { withoutPrefix } from './destination.ts'
+import type { Exchange } from './exchange.ts'
 import { evaluateIf, parseIf } from './if-header.ts'
-import type { Mount } from './mount.ts'
+import { asSeen, visible } from './visible.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -18,7 +19,7 @@ const NONE: ReadonlySet<string> = new Set()
  */
 export async function judgeIf(
   { headers, method }: IncomingMessage,
-  mount: Mount,
+  { mount, visitor }: Pick<Exchange, 'mount' | 'visitor'>,
   target: string,
   authorities: readonly string[],
 ): Promise<ReadonlySet<string>> {
@@ -30,8 +31,8 @@ export async function judgeIf(
     target,
     decode: uri => withoutPrefix(parseDestination(uri, 'mount', authorities), prefix),
     tagOf: async path => {
-      const node = await view.find(path)
-      return node && memberTag(node.resource)
+      const node = visible({ visitor }, await view.find(path))
+      return node && memberTag((await asSeen({ mount, visitor }, node)).resource)
     },
     locksOn: path => locks.on(site.store.name, path),
   })

@@ -6,7 +6,7 @@ import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
 import { encodePath } from '../pipeline/http/path.ts'
-import { type Property, ZERO } from '../pipeline/resource-tags.ts'
+import type { Property } from '../pipeline/resource-tags.ts'
 import { answerTag, memberTag } from './answer-tags.ts'
 import { depthOf, type Exchange, header } from './exchange.ts'
 import { CHECKSUMS_KEY, QUOTA_KEYS, type Subject, SYNC_TOKEN_KEY } from './live-properties.ts'
@@ -14,10 +14,18 @@ import { lockDiscoveryXml } from './lock-xml.ts'
 import { locksInListing, locksOn, type ShownLocks } from './locks-in-force.ts'
 import { type PropRequest, readPropRequest } from './prop-request.ts'
 import { keyOf, type PropertyName } from './property-name.ts'
-import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propertyResponse, XML_TYPE } from './response.ts'
+import {
+  hrefOf,
+  MULTISTATUS_END,
+  multistatusStart,
+  type Prefixes,
+  prefixesFor,
+  propertyResponse,
+  XML_TYPE,
+} from './response.ts'
 import { syncToken } from './sync-states.ts'
 import { isCollection, type Node } from './view.ts'
-import { viewerOf, visible, visibleMembers } from './visible.ts'
+import { asSeen, findSeen, viewerOf, visible, visibleMembers } from './visible.ts'
 import { LARGEST_XML } from './xml.ts'
 
 const DEPTHS = ['0', '1', '1,noroot', 'infinity'] as const
@@ -33,24 +41,28 @@ const FREE_NAMES = 64
 
 export async function propfind(exchange: Exchange): Promise<Answer> {
   const depth = depthOf<Depth>(exchange, DEPTHS, '1')
-  const node = visible(exchange, await exchange.mount.view.find(exchange.path))
-  if (!node) throw absent()
+  const stored = visible(exchange, await exchange.mount.view.find(exchange.path))
+  if (!stored) throw absent()
+  const node = await asSeen(exchange, stored)
   const collection = isCollection(node)
   if (collection && depth === 'infinity') throw tooDeep()
   const asked = readPropRequest(await exchange.body.bytes(LARGEST_XML))
   const headers: Record<string, string> = { Vary: 'Depth', 'Cache-Control': 'no-cache, no-transform' }
   if (collection && !exchange.path.endsWith('/'))
     headers['Content-Location'] = exchange.mount.prefix + encodePath(node.resource.path)
-  if (collection && namesIn(asked).some(name => keyOf(name) === SYNC_TOKEN_KEY)) await keepSyncState(exchange, node)
-  const question: Question = { exchange, node, asked, headers, ownEntry: depth !== '1,noroot' || !collection }
+  const tellsToken = collection && namesIn(asked).some(name => keyOf(name) === SYNC_TOKEN_KEY)
+  if (tellsToken) await keepSyncState(exchange, node)
+  const ownEntry = depth !== '1,noroot' || !collection
+  const isRepeatable = !tellsToken && !tellsRoom(exchange, asked)
+  const question: Question = { exchange, stored, node, asked, headers, ownEntry, isRepeatable }
   return collection && depth !== '0' ? list(question) : describe(question)
 }
 
 /** Makes the token that is about to be told one that a report can start from, unless something changes right now. */
 async function keepSyncState(exchange: Exchange, node: Node): Promise<void> {
-  const { view, syncStates } = exchange.mount
+  const { syncStates } = exchange.mount
   const members = await visibleMembers(exchange, node)
-  const again = await view.find(node.resource.path)
+  const again = await findSeen(exchange, node.resource.path)
   if (again && syncToken(again.resource) === syncToken(node.resource))
     syncStates.keep(
       viewerOf(exchange),
@@ -62,12 +74,16 @@ async function keepSyncState(exchange: Exchange, node: Node): Promise<void> {
 /** One PROPFIND after its gates. */
 interface Question {
   exchange: Exchange
+  /** The target as everybody sees it, and as the credential does. */
+  stored: Node
   node: Node
   asked: PropRequest
   /** Of the answer; more are added. */
   headers: Record<string, string>
   /** The target has an entry of its own in the answer. */
   ownEntry: boolean
+  /** Nothing has to be done when the answer is given again. */
+  isRepeatable: boolean
 }
 
 /** The target alone. */
@@ -79,25 +95,23 @@ async function describe(question: Question): Promise<Answer> {
   if (locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
   const etag = isCollection(node) ? tag : memberTag(node.resource)
   const body = await writeMultistatus(exchange, asked, [{ node, etag, target: true }], locks)
-  return multistatus(question, locks.known ? tag : undefined, body)
+  return repeatable(question, locks, multistatus(question, locks.known ? tag : undefined, body), async () => {
+    const now = await locksOn(mount.locks, mount.site.store.name, node.resource.path)
+    return isFree(now)
+  })
 }
 
 /** The target and its members. The members are read only when the answer has to be made. */
 async function list(question: Question): Promise<Answer> {
   const { exchange, node, asked, ownEntry } = question
-  const { mount, visitor } = exchange
+  const { mount } = exchange
   const locks = await locksInListing(mount.locks, mount.site.store.name, node.resource.path)
-  // Without locks on members, and where everything is shown, the state of the collection says it all.
-  const evident = visitor.scope.whole && locks.known && !locks.inside
+  // Without locks on members the state of the collection says it all.
+  const evident = locks.known && !locks.inside
   if (evident) {
     const tag = answerTag(node.resource, '1', locks.own)
     if (isCurrent(exchange, tag)) return unchanged(question, tag)
   }
-  // Answers that show locks count their seconds.
-  const repeatable = evident && locks.own.length === 0 && !tellsRoom(exchange, asked)
-  const key = `${asked.key}\n${ownEntry} ${wantsMinimal(exchange)} ${visitor.scope.write}`
-  const kept = repeatable ? mount.listings.find(node.resource, key) : undefined
-  if (kept) return multistatus(question, answerTag(node.resource, '1', []), kept)
   const members = await visibleMembers(exchange, node)
   const shown = [...locks.own, ...members.flatMap(({ resource }) => locks.of(resource.path))]
   const tag = answerTag(node.resource, '1', shown)
@@ -106,8 +120,32 @@ async function list(question: Question): Promise<Answer> {
   const entries = members.map((member): Entry => ({ node: member, etag: memberTag(member.resource), target: false }))
   if (ownEntry) entries.unshift({ node, etag: tag, target: true })
   const body = await writeMultistatus(exchange, asked, entries, locks)
-  if (repeatable) mount.listings.keep(node.resource, key, body)
-  return multistatus(question, locks.known ? tag : undefined, body)
+  return repeatable(question, locks, multistatus(question, locks.known ? tag : undefined, body), async () => {
+    const now = await locksInListing(mount.locks, mount.site.store.name, node.resource.path)
+    return isFree(now)
+  })
+}
+
+/**
+ * An answer that may be given again until the target changes, which includes its members: it shows no locks, since those
+ * count their seconds.
+ *
+ * @param confirm whether there are no locks now, either
+ */
+function repeatable(
+  { exchange, stored, isRepeatable }: Question,
+  locks: ShownLocks,
+  answer: Answer,
+  confirm: () => Promise<boolean>,
+): Answer {
+  const { view } = exchange.mount
+  if (isRepeatable && isFree(locks) && view.isCurrent(stored))
+    answer.reuse = { holds: () => view.isCurrent(stored), confirm }
+  return answer
+}
+
+function isFree({ known, own, inside }: ShownLocks): boolean {
+  return known && !inside && own.length === 0
 }
 
 function unchanged({ headers }: Question, tag: string): Answer {
@@ -168,17 +206,17 @@ export async function writeMultistatus(
 ): Promise<PiecesBody> {
   const { view } = exchange.mount
   const pieces: Buffer[] = []
+  const dead = await view.propertiesOf(entries.map(({ node }) => node))
+  const prefixes = prefixesFor(dead.values())
   const room = tellsRoom(exchange, asked) ? await roomOn(exchange) : undefined
-  const render = entryWriter(exchange, asked, locks, room)
+  const render = entryWriter(exchange, asked, locks, prefixes, room)
   const wantsChecksums = namesIn(asked).some(name => keyOf(name) === CHECKSUMS_KEY)
-  let text = MULTISTATUS_START
+  let text = multistatusStart(prefixes)
   for (const [i, entry] of entries.entries()) {
     const { node } = entry
-    // Most members have no dead properties; waiting for nothing would cost as much as all the rest.
-    const dead = node.resource.properties === ZERO ? NONE : await view.properties(node)
     const sums =
       wantsChecksums && !isCollection(node) ? await view.keeperOf(node).store.checksums(node.resource) : undefined
-    text += render(entry, dead, sums)
+    text += render(entry, dead.get(node.resource.path) ?? NONE, sums)
     if (i % SLICE !== SLICE - 1) continue
     pieces.push(Buffer.from(text))
     text = ''
@@ -191,7 +229,13 @@ export async function writeMultistatus(
 const NONE: readonly Property[] = []
 
 /** Writes the responses of one answer. */
-function entryWriter(exchange: Exchange, asked: PropRequest, locks: ShownLocks, room: Subject['room']) {
+function entryWriter(
+  exchange: Exchange,
+  asked: PropRequest,
+  locks: ShownLocks,
+  prefixes: Prefixes,
+  room: Subject['room'],
+) {
   const { mount, visitor } = exchange
   const { prefix, settings } = mount
   const minimal = wantsMinimal(exchange)
@@ -208,7 +252,7 @@ function entryWriter(exchange: Exchange, asked: PropRequest, locks: ShownLocks, 
       ...(checksums && { checksums }),
       ...(room && { room }),
     }
-    return propertyResponse(hrefOf(prefix, resource.path), subject, dead, asked, minimal)
+    return propertyResponse(hrefOf(prefix, resource.path), subject, dead, asked, { minimal, prefixes })
   }
 }
 

@@ -15,12 +15,12 @@ import { writeMultistatus } from './propfind.ts'
 import { hrefOf, XML_TYPE } from './response.ts'
 import { syncToken } from './sync-states.ts'
 import { isCollection, type Node } from './view.ts'
-import { viewerOf, visible, visibleMembers } from './visible.ts'
+import { findSeen, viewerOf, visibleMembers } from './visible.ts'
 import { davChild, isDav, LARGEST_XML, parseXmlBody } from './xml.ts'
 
 export async function report(exchange: Exchange): Promise<Answer> {
   const { mount, path } = exchange
-  const found = visible(exchange, await mount.view.find(path))
+  const found = await findSeen(exchange, path)
   if (!found) throw absent()
   const body = parseXmlBody(await exchange.body.bytes(LARGEST_XML))
   if (!isDav(body, 'sync-collection') || !isCollection(found) || levelOf(body) !== '1') throw unsupported()
@@ -60,11 +60,10 @@ const ATTEMPTS = 20
 
 /** A collection with its members, both of the same state. */
 async function settledListing(exchange: Exchange, found: Node): Promise<{ node: Node; members: Node[] }> {
-  const { view } = exchange.mount
   let node = found
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const members = await visibleMembers(exchange, node)
-    const again = await view.find(node.resource.path)
+    const again = await findSeen(exchange, node.resource.path)
     if (!again) throw absent()
     if (syncToken(again.resource) === syncToken(node.resource)) return { node, members }
     node = again

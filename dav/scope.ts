@@ -8,20 +8,27 @@ export interface Scope {
   readonly write: boolean
   /** Whether a path is open. */
   covers(path: string): boolean
+  /** Whether everything below a collection is open; false may also mean that it cannot be told from the patterns alone. */
+  coversBelow(collection: string): boolean
   /** Whether something open may lie below a collection, so that clients have to walk through it. */
   leads(collection: string): boolean
 }
+
+/** A pattern that is nothing but literal text and a star behind it. */
+const PREFIX = /^([^*?[\]{}\\!@+()|]+)\*+$/
 
 /**
  * @param patterns globs in which `*` crosses `/`; what ends in a slash and a star also opens the bare name
  */
 export function createScope(patterns: readonly string[], write: boolean): Scope {
   const compiled = patterns.map(pattern => compilePattern(pattern))
+  const below = patterns.flatMap(pattern => PREFIX.exec(pattern)?.[1] ?? [])
   const whole = patterns.some(pattern => pattern === '/*' || pattern === '/**')
   return {
     whole,
     write,
     covers: path => whole || compiled.some(pattern => opens(pattern, path)),
+    coversBelow: collection => whole || below.some(text => collection.startsWith(text)),
     leads: collection => whole || compiled.some(pattern => reaches(pattern, collection)),
   }
 }

@@ -1,8 +1,12 @@
 /** What a credential gets to see: its scope, the way to it, and nothing else (DAV-3). */
 
-import type { Resource } from '../pipeline/resource-tags.ts'
+import { setImmediate } from 'node:timers/promises'
+import { memberSum, type Resource } from '../pipeline/resource-tags.ts'
 import type { Exchange } from './exchange.ts'
-import type { Node } from './view.ts'
+import type { Scope } from './scope.ts'
+import { isCollection, type Node } from './view.ts'
+
+type Looking = Pick<Exchange, 'visitor' | 'mount'>
 
 /**
  * @returns the node if the credential may read it. A collection that only leads to what is open stays visible, since
@@ -13,17 +17,57 @@ export function visible({ visitor }: Pick<Exchange, 'visitor'>, node: Node | und
   return undefined
 }
 
-function isVisible(scope: Exchange['visitor']['scope'], { path, kind }: Resource): boolean {
+function isVisible(scope: Scope, { path, kind }: Resource): boolean {
   return scope.covers(path) || (kind === 'collection' && scope.leads(path))
 }
 
+/** What stands at a path, as the credential sees it. */
+export async function findSeen(looking: Looking, path: string): Promise<Node | undefined> {
+  const node = visible(looking, await looking.mount.view.find(path))
+  return node && asSeen(looking, node)
+}
+
 /** Members of a collection as the credential sees them. */
-export async function visibleMembers(
-  { visitor, mount }: Pick<Exchange, 'visitor' | 'mount'>,
-  collection: Node,
-): Promise<Node[]> {
+export async function visibleMembers(looking: Looking, collection: Node): Promise<Node[]> {
+  const { visitor, mount } = looking
   const members = await mount.view.members(collection)
-  return visitor.scope.whole ? members : members.filter(({ resource }) => isVisible(visitor.scope, resource))
+  if (visitor.scope.whole || visitor.scope.coversBelow(collection.resource.path)) return members
+  const seen: Node[] = []
+  for (const member of members) if (isVisible(visitor.scope, member.resource)) seen.push(await asSeen(looking, member))
+  return seen
+}
+
+/** States of collections by what is visible in them; they last as long as the states they are made from. */
+const seenStates = new WeakMap<Scope, WeakMap<Resource, Promise<Resource>>>()
+
+/**
+ * A node with the state that the credential sees: what is hidden in a collection changes neither its tags nor its time,
+ * which would tell that it is there (DAV-50). Where scopes are no prefixes, the first look at a collection reads all
+ * collections below it.
+ */
+export async function asSeen(looking: Looking, node: Node): Promise<Node> {
+  const { scope } = looking.visitor
+  const { path } = node.resource
+  if (scope.whole || !isCollection(node) || node.keeper !== 'site' || scope.coversBelow(path)) return node
+  // Members come from listings, which give every time another object for the same state.
+  const state = (await looking.mount.view.find(path)) ?? node
+  let ofScope = seenStates.get(scope)
+  if (!ofScope) seenStates.set(scope, (ofScope = new WeakMap()))
+  let seen = ofScope.get(state.resource)
+  if (!seen) {
+    seen = seenState(looking, state)
+    ofScope.set(state.resource, seen)
+    seen.catch(() => ofScope.delete(state.resource))
+  }
+  return { ...node, resource: await seen }
+}
+
+async function seenState(looking: Looking, collection: Node): Promise<Resource> {
+  await setImmediate()
+  const { resource } = collection
+  const members = (await visibleMembers(looking, collection)).map(member => member.resource)
+  const modified = members.reduce((newest, member) => Math.max(newest, member.modified), resource.created)
+  return { ...resource, members: memberSum(members), modified }
 }
 
 /** A text that tells apart those who see different members of a collection. */

@@ -52,6 +52,23 @@ describe('scopes of credentials', () => {
       expect(scope.write).to.equal(false)
     })
 
+  const BELOW: [patterns: string[], collections: string[], others: string[]][] = [
+    [['/*'], ['/', '/a/'], []],
+    [['/blog/*'], ['/blog/', '/blog/x/'], ['/', '/blogs/']],
+    [['/blog/**', '/x'], ['/blog/'], ['/x/']],
+    [['/bl*'], ['/blog/', '/bl/'], ['/', '/b/']],
+    // What more is open cannot be told from the text alone.
+    [['/*.html', '/{a,b}/*', '/[ab]/*', '/?/*', '/a\\*/*', '/a'], [], ['/', '/a/', '/a*/', '/x.html/']],
+    [[], [], ['/']],
+  ]
+  for (const [patterns, collections, others] of BELOW)
+    it(`DAV-3 ${patterns.join(' ') || 'nothing'} opens everything below ${collections.join(' ') || 'nothing'}`, () => {
+      const scope = createScope(patterns, true)
+      for (const path of collections) expect(scope.coversBelow(path), path).to.equal(true)
+      for (const path of others) expect(scope.coversBelow(path), path).to.equal(false)
+      for (const path of collections) expect(scope.covers(`${path}x/\u{1f600}`), path).to.equal(true)
+    })
+
   describe('DAV-3, DAV-8 and whole collections', () => {
     let wire: Wire
     let partly: Client
