@@ -8,7 +8,6 @@ import type { Attempts } from './attempts.ts'
 import { Beside } from './beside.ts'
 import { createGatekeeper, type Gatekeeper } from './credentials.ts'
 import { type HelperNames, helperNames } from './helper-names.ts'
-import { type KeptListings, keptListings } from './kept-listings.ts'
 import { type SyncStates, syncStates } from './sync-states.ts'
 import { View } from './view.ts'
 
@@ -19,7 +18,6 @@ export interface Mount {
   view: View
   beside: Beside
   names: HelperNames
-  listings: KeptListings
   syncStates: SyncStates
   gatekeeper: Gatekeeper
   /** A file on disk as the body of a write. */
@@ -57,7 +55,6 @@ export async function openMount(parts: {
     view,
     beside,
     names,
-    listings: keptListings(),
     syncStates: syncStates(),
     gatekeeper,
     fileBody,

@@ -1,6 +1,4 @@
 import { expect } from 'chai'
-import { keptListings } from '../../dav/kept-listings.ts'
-import type { Resource } from '../../pipeline/resource-tags.ts'
 import { put } from '../support/content.ts'
 import { type Fields, type Received, tagOf } from '../support/http.ts'
 import { type Authors, lockInfo, startMount, tokenOf } from './locking.ts'
@@ -90,26 +88,5 @@ describe('listings that are asked for again', () => {
     const privileges = '<propfind xmlns="DAV:"><prop><current-user-privilege-set/></prop></propfind>'
     expect((await list('/docs/', {}, privileges)).text).to.contain('<D:write/>')
     expect((await mount.rita('PROPFIND', '/docs/', { Depth: '1' }, privileges)).text).not.to.contain('<D:write/>')
-  })
-
-  it('forgets the oldest when they become too many bytes', () => {
-    const kept = keptListings()
-    const state = (path: string) => ({ path }) as Resource
-    const body = (size: number) => ({ pieces: [], size })
-    const [first, second] = [state('/1/'), state('/2/')]
-    kept.keep(first, 'q', body(4_000_000))
-    kept.keep(second, 'q', body(4_000_000))
-    expect(kept.find(first, 'q')?.size).to.equal(4_000_000)
-    expect(kept.find(state('/1/'), 'q')).to.equal(undefined)
-    for (let i = 3; i < 10; i++) {
-      kept.keep(state(`/${i}/`), 'q', body(4_000_000))
-      kept.find(first, 'q')
-    }
-    expect(kept.find(second, 'q')).to.equal(undefined)
-    expect(kept.find(first, 'q')?.size).to.equal(4_000_000)
-    kept.keep(first, 'q', body(9_000_000))
-    expect(kept.find(first, 'q')?.size).to.equal(4_000_000)
-    kept.keep(first, 'long'.repeat(1000), body(1))
-    expect(kept.find(first, 'long'.repeat(1000))).to.equal(undefined)
   })
 })
