@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { type AccessTypes, extractAccess, type RawAccess } from './access/extract.ts'
-import { type Derived, deriveTree } from './derive.ts'
+import { type Derivation, type Derived, deriveTree, deriving } from './derive.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
 import { documentPart, fragmentPart, fragmentTag } from './http/tags.ts'
@@ -14,11 +14,20 @@ import { touchedBy, type WrittenPlace } from './model/place.ts'
 import type { Registry } from './model/registry.ts'
 import type { Site } from './site.ts'
 import { encode } from './tree/document.ts'
-import { type Edit, EditError, edit, type Placement, type ProposedEdit, type View, type Way } from './tree/edit/edit.ts'
+import {
+  type Edit,
+  EditError,
+  editing,
+  type Placement,
+  type ProposedEdit,
+  type View,
+  type Way,
+} from './tree/edit/edit.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './tree/nodes.ts'
 import { outerMarkup } from './tree/serialize.ts'
+import { ifShort, inTurns } from './tree/steps.ts'
 import type { ModelState } from './write-check.ts'
-import { completedEdit, copyPlace, editedCopy } from './write-copy.ts'
+import { completedEdit, copyPlace, editedCopy, proposedCopy } from './write-copy.ts'
 
 /** What an edit is made from. */
 export interface EditRequest {
@@ -75,13 +84,13 @@ export async function draftEdit(site: Site, { registry, host }: ModelState, requ
       return { inserted, way, settle, extract, bytes, digest, derived, tag, facts, judgement, losses: lossesIn(view) }
     })
   }
-  const asked = propose(tree, wanted)
+  const asked = await propose(site.derivation, tree, wanted)
   const { judgement, ...plain } = drafted(asked, (view, derived) => {
     request.check(asked, view, derived)
     const place = { document: view.document, part: view }
     return needsCopy(registry, place) ? undefined : judge(registry, path, place)
   })
-  if (judgement) return { ...plain, judgement, open: async () => editedCopy(tree, wanted).place }
+  if (judgement) return { ...plain, judgement, open: async () => (await editedCopy(tree, wanted)).place }
   const completed = await completedEdit({ registry, host, path }, tree, wanted)
   const { judgement: judged, proposal } = completed
   return { ...drafted(proposal, () => judged), judgement: judged, open: async () => copyPlace(completed.place) }
@@ -155,9 +164,14 @@ const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Faul
   'into-itself': () => new Fault(422, 'IllegalMove', 'An element cannot be moved into itself.'),
 }
 
-function propose(tree: TreeDocument, change: Edit): ProposedEdit {
+async function propose(derivation: Derivation, tree: TreeDocument, wanted: Edit): Promise<ProposedEdit> {
   try {
-    return edit(tree, change)
+    const soon = ifShort(editing(tree, wanted))
+    if (soon) return soon.value
+    const proposal = await proposedCopy(tree, wanted)
+    // What is found out here need not be found out while the proposal is looked at.
+    await inTurns(deriving(proposal.settle(), derivation, true))
+    return proposal
   } catch (error) {
     if (error instanceof EditError)
       throw (

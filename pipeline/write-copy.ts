@@ -1,12 +1,12 @@
 /** Edits that the data model changes further before they are stored: made on a copy of the document (MOD-30, MOD-70). */
 
 import type { Judges } from './model/complete.ts'
-import { copyWithEntries } from './model/entries.ts'
+import { copyingWithEntries } from './model/entries.ts'
 import { type Judgement, judgeCopy } from './model/judge.ts'
 import type { WrittenPlace } from './model/place.ts'
 import { cloneTree } from './tree/clone.ts'
 import { counterparts } from './tree/edit/counterpart.ts'
-import { type Edit, edit, type ProposedEdit } from './tree/edit/edit.ts'
+import { type Edit, editing, type ProposedEdit } from './tree/edit/edit.ts'
 import { markupIn } from './tree/edit/markup.ts'
 import {
   type AnyNode,
@@ -19,6 +19,7 @@ import {
   type TreeDocument,
 } from './tree/nodes.ts'
 import { outerMarkup } from './tree/serialize.ts'
+import { inTurns } from './tree/steps.ts'
 
 /** An edit made on a copy of its document. */
 interface EditedCopy {
@@ -27,16 +28,24 @@ interface EditedCopy {
 }
 
 /**
- * Makes an edit on a copy.
+ * Makes an edit on a copy; in turns with other work where much has to be read for it.
  *
  * @param tree the stored document, which stays as it is
- * @param wanted an edit that can be made
+ * @throws EditError when the edit cannot be made
  */
-export function editedCopy(tree: TreeDocument, wanted: Edit): EditedCopy {
-  const copy = copyWithEntries(tree)
-  const edited = edit(copy, onCopy(wanted, tree, copy))
+export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<EditedCopy> {
+  const { length } = tree.source
+  const copy = await inTurns(copyingWithEntries(tree), length)
+  const given = 'text' in wanted ? wanted.text.length : 0
+  const edited = await inTurns(editing(copy, onCopy(wanted, tree, copy)), length + given)
   const { nodes, parents } = edited.propose(view => view)
   return { place: { document: edited.settle(), part: { nodes, parents } }, edited }
+}
+
+/** Makes an edit on a copy, which the proposal puts in place of the document: for edits that take long. */
+export async function proposedCopy(tree: TreeDocument, wanted: Edit): Promise<ProposedEdit> {
+  const { place, edited } = await editedCopy(tree, wanted)
+  return proposalOf(place, edited, edited.inserted)
 }
 
 /** A copy of a document with the place that was written. */
@@ -59,10 +68,11 @@ export async function completedEdit(
   tree: TreeDocument,
   wanted: Edit,
 ): Promise<{ proposal: ProposedEdit; place: WrittenPlace; judgement: Judgement }> {
-  const { place: copied, edited } = editedCopy(tree, wanted)
+  const { place: copied, edited } = await editedCopy(tree, wanted)
   const before = markups(copied.document.kind, copied.part.nodes)
   const { place, judgement } = await judgeCopy(judges, copied)
-  return { proposal: proposalOf(place, edited, before), place, judgement }
+  const inserted = exchanged(edited.inserted, before, markups(place.document.kind, place.part?.nodes ?? []))
+  return { proposal: proposalOf(place, edited, inserted), place, judgement }
 }
 
 function onCopy(wanted: Edit, tree: TreeDocument, copy: TreeDocument): Edit {
@@ -79,15 +89,15 @@ function onCopy(wanted: Edit, tree: TreeDocument, copy: TreeDocument): Edit {
   return { ...wanted, target: same(wanted.target) }
 }
 
-/** A completed document as a proposal that puts it in place of the stored one. */
-function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, before: readonly string[]): ProposedEdit {
+/** A document that was changed apart from the stored one, as a proposal that puts it in its place. */
+function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, inserted: string): ProposedEdit {
   const nodes = [...(part?.nodes ?? [])]
   const parents = [...(part?.parents ?? [])]
   return {
     source: document.source,
     changes: edited.changes,
     way: edited.way,
-    inserted: exchanged(edited.inserted, before, markups(document.kind, nodes)),
+    inserted,
     propose: look => look({ document, nodes, parents }),
     settle: () => document,
   }

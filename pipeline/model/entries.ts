@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto'
 import type { Entry } from '../store/store.ts'
-import { cloneTree } from '../tree/clone.ts'
+import { cloning } from '../tree/clone.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import { type ReadValue, readItem, valueReader } from './items.ts'
@@ -46,7 +46,12 @@ const known = new WeakMap<ElementNode, Known>()
  * around the change.
  */
 export function copyWithEntries(document: TreeDocument): TreeDocument {
-  const copy = cloneTree(document)
+  return atOnce(copyingWithEntries(document))
+}
+
+/** `copyWithEntries` in steps. */
+export function* copyingWithEntries(document: TreeDocument): Steps<TreeDocument> {
+  const copy = yield* cloning(document)
   const carry = (from: ParentNode, to: ParentNode): void => {
     for (const [i, child] of from.childNodes.entries()) {
       const other = to.childNodes[i]

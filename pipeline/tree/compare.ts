@@ -1,6 +1,7 @@
 /** Whether two trees are the same document, whatever their sources: the judge of every edit. */
 
 import { type AnyNode, type Attribute, type ChildNode, isElement, isText } from './nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 /**
  * Compares names, namespaces, attributes (in any order), text and structure; text nodes in a row count as one, empty ones
@@ -8,16 +9,50 @@ import { type AnyNode, type Attribute, type ChildNode, isElement, isText } from 
  */
 export function equalTrees(a: AnyNode, b: AnyNode): boolean {
   if (a === b) return true
-  if (isElement(a)) {
-    return (
-      isElement(b) &&
-      a.tagName === b.tagName &&
-      a.namespaceURI === b.namespaceURI &&
-      equalAttributes(a.attrs, b.attrs) &&
-      equalNodes(a.childNodes, b.childNodes) &&
-      equalNodes(a.content?.childNodes ?? [], b.content?.childNodes ?? [])
-    )
+  if ('parentNode' in a && 'parentNode' in b) return equalNodes([a], [b])
+  return a.nodeName === b.nodeName && 'childNodes' in a && 'childNodes' in b && equalNodes(a.childNodes, b.childNodes)
+}
+
+/** `equalTrees` for lists of siblings. */
+export function equalNodes(a: ChildNode[], b: ChildNode[]): boolean {
+  return atOnce(comparing(a, b))
+}
+
+/** `equalNodes` in steps. */
+export function* comparing(a: ChildNode[], b: ChildNode[]): Steps<boolean> {
+  const lists: [ChildNode[], ChildNode[]][] = [[a, b]]
+  let compared = 0
+  for (let list = lists.pop(); list; list = lists.pop()) {
+    const [as, bs] = list
+    for (let i = 0, j = 0; ; ) {
+      if (++compared % NODES_PER_STEP === 0) yield
+      let left = ''
+      for (let node = as[i]; node && isText(node); node = as[++i]) left += node.value
+      let right = ''
+      for (let node = bs[j]; node && isText(node); node = bs[++j]) right += node.value
+      if (left !== right) return false
+      const x = as[i++]
+      const y = bs[j++]
+      if (!x || !y) {
+        if (x !== y) return false
+        break
+      }
+      if (x === y) continue
+      if (!equalAlone(x, y)) return false
+      if (!isElement(x) || !isElement(y)) continue
+      lists.push([x.childNodes, y.childNodes])
+      if (x.content || y.content) lists.push([x.content?.childNodes ?? [], y.content?.childNodes ?? []])
+    }
   }
+  return true
+}
+
+/** Whether two nodes are equal but for what is below them. */
+function equalAlone(a: ChildNode, b: ChildNode): boolean {
+  if (isElement(a))
+    return (
+      isElement(b) && a.tagName === b.tagName && a.namespaceURI === b.namespaceURI && equalAttributes(a.attrs, b.attrs)
+    )
   if (isElement(b)) return false
   switch (a.nodeName) {
     case '#text':
@@ -30,27 +65,6 @@ export function equalTrees(a: AnyNode, b: AnyNode): boolean {
       return (
         b.nodeName === '#documentType' && a.name === b.name && a.publicId === b.publicId && a.systemId === b.systemId
       )
-    default:
-      return (
-        a.nodeName === b.nodeName && 'childNodes' in a && 'childNodes' in b && equalNodes(a.childNodes, b.childNodes)
-      )
-  }
-}
-
-/** `equalTrees` for lists of siblings. */
-export function equalNodes(a: ChildNode[], b: ChildNode[]): boolean {
-  let i = 0
-  let j = 0
-  for (;;) {
-    let left = ''
-    for (let node = a[i]; node && isText(node); node = a[++i]) left += node.value
-    let right = ''
-    for (let node = b[j]; node && isText(node); node = b[++j]) right += node.value
-    if (left !== right) return false
-    const x = a[i++]
-    const y = b[j++]
-    if (!x || !y) return x === y
-    if (!equalTrees(x, y)) return false
   }
 }
 

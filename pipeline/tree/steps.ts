@@ -28,19 +28,20 @@ export function atOnce<T>(work: Steps<T>): T {
   }
 }
 
-/** Steps of work that nobody notices: some ten milliseconds. */
-const FEW = 100
+/** Milliseconds of work without a pause that nobody notices. */
+const UNNOTICED = 20
 
 /**
- * Does the work without a pause if it has few steps, else breaks it off.
+ * Does the work without a pause if it is short, else breaks it off.
  *
  * @returns what came of it; undefined when it was broken off
  */
 export function ifShort<T>(work: Steps<T>): { value: T } | undefined {
-  for (let i = 0; i < FEW; i++) {
+  const end = performance.now() + UNNOTICED
+  do {
     const step = work.next()
     if (step.done) return { value: step.value }
-  }
+  } while (performance.now() < end)
   // What the work has prepared is taken back.
   work.return(undefined as never)
   return undefined

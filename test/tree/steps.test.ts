@@ -5,7 +5,7 @@ import { parseDocument, parsingDocument } from '../../pipeline/tree/document.ts'
 import { MAX_NODES, TreeError } from '../../pipeline/tree/limits.ts'
 import type { ChildNode, DocumentKind, TreeDocument } from '../../pipeline/tree/nodes.ts'
 import { innerMarkup } from '../../pipeline/tree/serialize.ts'
-import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
+import { ifShort, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
 import { htmlSoup, nodesOf, runs, tidyHtml, xmlDocument } from './samples.ts'
 
 /** Parsers are given texts in pieces of so many code units. */
@@ -156,6 +156,21 @@ describe('tree/steps', () => {
         ),
       ),
     ).to.deep.equal([1, 2, 3])
+  })
+
+  it('work is broken off when it is not short, and then takes back what it has prepared', () => {
+    const trace: string[] = []
+    const work = function* (milliseconds: number): Steps<string> {
+      try {
+        for (const end = performance.now() + milliseconds; performance.now() < end; ) yield
+        return 'done'
+      } finally {
+        trace.push(`taken back after ${milliseconds}`)
+      }
+    }
+    expect(ifShort(work(0))).to.deep.equal({ value: 'done' })
+    expect(ifShort(work(60_000))).to.equal(undefined)
+    expect(trace).to.deep.equal(['taken back after 0', 'taken back after 60000'])
   })
 
   it('HTTP-181 a document has no more nodes than memory holds', function () {

@@ -4,7 +4,7 @@
  */
 
 import { provingClean } from '../../tree/clean.ts'
-import { equalNodes } from '../../tree/compare.ts'
+import { comparing } from '../../tree/compare.ts'
 import { parsingFragment } from '../../tree/fragment.ts'
 import { MAX_DEPTH, TreeError, tooDeep } from '../../tree/limits.ts'
 import {
@@ -22,7 +22,7 @@ import { type Region, regionAround } from './region.ts'
 import { contentOf } from './shape.ts'
 import { type End, type Skeleton, skeletonOf, trying } from './skeleton.ts'
 import { mayStray } from './stray.ts'
-import { type Tail, withoutTail } from './tail.ts'
+import { type Tail, workingWithoutTail } from './tail.ts'
 
 /** One region of the document as the edit leaves it. */
 export interface Piece {
@@ -155,7 +155,7 @@ function* judging(
   const changed = sites.flatMap(i => plan.sites[i] ?? [])
   const lift = lifted && { element: lifted, by: changedElement(lifted, changed) }
   const expected = lift ? replacedIn(region, lift.element, lift.by) : changedChildren(region, changed)
-  if (!equalAt(region, tail, expected, nodes, trial.length)) return 'disproved'
+  if (!(yield* comparingAt(region, tail, expected, nodes, trial.length))) return 'disproved'
   if (region.ancestors.length + heightOf(nodes) > MAX_DEPTH) throw tooDeep()
   shiftNodes(nodes, -skip)
   for (const { place } of ends) shiftEnd(place, -skip)
@@ -167,10 +167,16 @@ function* judging(
  *
  * @param length of the text in which the offsets of `nodes` count
  */
-function equalAt(region: Region, tail: Tail, expected: ChildNode[], nodes: ChildNode[], length: number): boolean {
-  const compare = (): boolean => equalNodes(expected, nodes)
-  if (region.next.kind !== 'eof') return compare()
-  return withoutTail(nodes, { ...tail, start: length - (region.end - tail.start) }, compare)
+function comparingAt(
+  region: Region,
+  tail: Tail,
+  expected: ChildNode[],
+  nodes: ChildNode[],
+  length: number,
+): Steps<boolean> {
+  const equal = comparing(expected, nodes)
+  if (region.next.kind !== 'eof') return equal
+  return workingWithoutTail(nodes, { ...tail, start: length - (region.end - tail.start) }, equal)
 }
 
 /** The children of a region after changes at these sites. */
@@ -248,7 +254,7 @@ function* findingControl(skeleton: Skeleton, tail: Tail, plan: Plan, group: Grou
     nodes[site.index - region.from] = shellOf(node)
   }
   const trial = yield* trying(skeleton, changedSource(skeleton.document.source, shells, region.start, region.end))
-  if (!trial || !equalAt(region, tail, nodes, trial.nodes, trial.text.length)) return undefined
+  if (!trial || !(yield* comparingAt(region, tail, nodes, trial.nodes, trial.text.length))) return undefined
   return trial.state ?? ''
 }
 

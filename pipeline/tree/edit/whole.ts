@@ -1,11 +1,11 @@
 /** Proof of an edit by parsing the whole new source, within limits of work. */
 
-import { equalTrees } from '../../tree/compare.ts'
+import { comparing } from '../../tree/compare.ts'
 import { parsingDocument } from '../../tree/document.ts'
 import { TreeError } from '../../tree/limits.ts'
 import type { TreeDocument } from '../../tree/nodes.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
-import { bodyOf, type Tail, tailOf, withoutTail } from './tail.ts'
+import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
 
 /** Code units that may be parsed for one edit beyond the least number of attempts. */
 const MAX_WORK = 500_000
@@ -44,9 +44,11 @@ export function* parsingExpected(attempts: Attempts, source: string): Steps<Tree
   try {
     const parsed = yield* parsingDocument(document.kind, source)
     const ending = bodyOf(parsed)?.childNodes ?? []
-    const equalWithout = (end: Tail): boolean => withoutTail(ending, end, () => equalTrees(document.root, parsed.root))
     const same = { ...tail, start: source.length - (document.source.length - tail.start) }
-    if (equalWithout(same) || equalWithout(tailOf(parsed))) return parsed
+    for (const end of [same, tailOf(parsed)]) {
+      const equal = comparing(document.root.childNodes, parsed.root.childNodes)
+      if (yield* workingWithoutTail(ending, end, equal)) return parsed
+    }
     if (refused.size < LEAST_ATTEMPTS) refused.set(source, parsed)
     return undefined
   } catch (error) {

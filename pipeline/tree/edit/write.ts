@@ -80,8 +80,8 @@ function* provingWhole(attempts: Attempts, plan: Plan, written: Writing): Steps<
   const { document } = attempts
   const parsed = yield* parsingExpected(attempts, changedSource(document.source, written.changes))
   if (!parsed) return undefined
-  const wanted = [...plan.nodes, ...plan.parents]
-  const found = counterparts(document.root.childNodes, parsed.root.childNodes, [document.root, ...wanted])
+  const wanted = [...plan.nodes, ...plan.parents.filter(parent => parent !== document.root)]
+  const found = counterparts(document.root.childNodes, parsed.root.childNodes, wanted)
   const parents = parentsFound(found, plan.parents).map(parent => (parent === document.root ? parsed.root : parent))
   return replaced(document, parsed, { ...written, nodes: childrenFound(found, plan.nodes), parents })
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
-import { EditError, edit } from '../../../pipeline/tree/edit/edit.ts'
+import { EditError, edit, editing } from '../../../pipeline/tree/edit/edit.ts'
 import { isElement, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { serializeDocument } from '../../../pipeline/tree/serialize.ts'
 import { command, element } from './command.ts'
@@ -216,4 +216,36 @@ describe('Proposed edits', () => {
     target.sourceCodeLocation = { startOffset: 0, endOffset: 1, startTag: { startOffset: 0, endOffset: 1 } }
     expect(() => edit(document, { op: 'remove', target })).to.throw('not that of its source')
   })
+})
+
+describe('edits that are broken off', () => {
+  // The last one is written by climbing: no text has a paragraph in a paragraph.
+  const LINES = [
+    'append u <li>c</li>',
+    'replace p <p id=p>y<b>z</p>',
+    'move a after b',
+    'remove b',
+    'append p <p>w</p>',
+  ]
+  const PAGES: [name: string, source: string][] = [
+    ['a clean document', PAGE],
+    ['one that is proved as a whole', PAGE.replace('<ul', '<b>1<i>2</b>3</i><ul')],
+    ['one whose end belongs to an open element', `${PAGE.replace(/<template.*/s, '')}<p>last</body>\n<!-- end -->\n`],
+  ]
+  for (const [name, source] of PAGES) {
+    for (const line of LINES) {
+      it(`leave the tree as it was: ${line} in ${name}`, () => {
+        const document = parseDocument('html', source)
+        const before = dump(document.root, true)
+        for (let steps = 0, done: boolean | undefined = false; !done; steps++) {
+          const work = editing(document, command(document, line))
+          for (let i = 0; i < steps && !done; i++) done = work.next().done
+          work.return(undefined as never)
+          expect(document.source).to.equal(source)
+          expect(dump(document.root, true), `after ${steps} steps`).to.equal(before)
+        }
+        expect(edit(document, command(document, line)).settle()).to.be.an('object')
+      })
+    }
+  }
 })

@@ -1,0 +1,126 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { page, put, rulesPage } from '../support/content.ts'
+import { type Client, client, type Received, tagOf } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { longestHold, runsInTime } from './hostile-checks.ts'
+import { selecting, textOf } from './write-checks.ts'
+
+const MEGABYTE = 1024 * 1024
+
+/** A document of some size, filled with one piece again and again between two elements that can be found. */
+const filled = (piece: string, size: number) =>
+  page(`<i id="first">x</i>${piece.repeat(Math.floor(size / piece.length))}<i id="last">y</i>`)
+
+const CARD =
+  '<div itemscope itemtype="https://schema.org/CreativeWork"><h3 itemprop="name">A title</h3><p>Some <b>text</b> and <a href="/x">a link</a></p><ul><li>one<li>two</ul></div>\n'
+const XML = `<r><first/>${'<card kind="x"><name>A title</name><text>Some text</text></card>\n'.repeat(25_000)}</r>`
+
+describe('large documents', () => {
+  let server: TestServer
+  let http: Client
+  let mount: Client
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+    const credentials = Buffer.from(`${server.user}:${server.password}`).toString('base64')
+    mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${credentials}` })
+    await put(server, '/rules.html', rulesPage(['*', '*', 'Allow', '/*']))
+    await put(server, '/small.html', page('<p>small</p>'))
+  })
+  after(() => server.close())
+
+  /**
+   * Makes one request, and small ones meanwhile: they are answered in between, and no turn of the event loop is long.
+   *
+   * @returns the answer of the large one
+   */
+  async function amongOthers(request: () => Promise<Received>): Promise<Received> {
+    const tag = tagOf(await http('GET', '/small.html'))
+    let answer: Received | undefined
+    let between = 0
+    const held = await longestHold(async () => {
+      let pending = true
+      const large = request().finally(() => {
+        pending = false
+      })
+      while (pending) {
+        expect((await http('GET', '/small.html')).status).to.equal(200)
+        expect((await http('GET', '/small.html', { 'If-None-Match': tag })).status).to.equal(304)
+        between++
+      }
+      answer = await large
+    })
+    expect(held, 'milliseconds of work in one turn of the event loop').to.be.below(250)
+    expect(between, 'pairs of small requests meanwhile').to.be.at.least(3)
+    return answer as Received
+  }
+
+  const documents: [name: string, path: string, body: string][] = [
+    ['cards', '/cards.html', filled(CARD, 4 * MEGABYTE)],
+    ['paragraphs that are not closed', '/paragraphs.html', filled('<p>some words', MEGABYTE)],
+    ['elements that tables throw out', '/fostered.html', filled('<b></b>x', MEGABYTE).replace('<i id', '<table><i id')],
+    ['misnested formatting', '/misnested.html', filled('<p><b>1<i>2</b>3</i>4', MEGABYTE)],
+    ['one text', '/text.html', filled('word ', 4 * MEGABYTE)],
+    ['one comment', '/comment.html', filled(`<!--${'- '.repeat(2 * MEGABYTE)}-->`, 4 * MEGABYTE + 100)],
+    ['XML', '/cards.xml', XML],
+  ]
+  for (const [name, path, body] of documents) {
+    it(`SEC-4 HTTP-181 others are answered while a large document is written or first read: ${name}`, async function () {
+      this.timeout(60_000)
+      expect((await amongOthers(() => http('PUT', path, {}, body))).status).to.equal(201)
+      expect((await amongOthers(() => mount('PUT', path, {}, `${body}\n`))).status).to.equal(204)
+      const first = path.endsWith('.xml') ? 'first' : '#first'
+      const moved = `/moved${path}`
+      await runsInTime(() => http('MOVE', path, { Destination: moved }))
+      expect((await amongOthers(() => http('GET', moved, selecting(first)))).status).to.equal(206)
+      const element = path.endsWith('.xml') ? '<first>new</first>' : '<i id="first">new</i>'
+      const old = path.endsWith('.xml') ? '<first/>' : '<i id="first">x</i>'
+      await runsInTime(async () => {
+        expect((await http('PUT', moved, selecting(first), element)).status).to.equal(206)
+      })
+      expect((await textOf(server, moved)) === `${body}\n`.replace(old, element), 'all other bytes are kept').to.equal(
+        true,
+      )
+      await http('DELETE', moved)
+    })
+  }
+
+  it('SEC-4 HTTP-80 others are answered while a large element is written', async function () {
+    this.timeout(60_000)
+    await put(server, '/place.html', page('<div id="place"></div><p>x</p>'))
+    for (const piece of [CARD, '<p>some words', '<p><b>1<i>2</b>3</i>4']) {
+      const element = `<div id="place">${piece.repeat(MEGABYTE / piece.length)}</div>`
+      expect((await amongOthers(() => http('PUT', '/place.html', selecting('#place'), element))).status).to.equal(206)
+    }
+  })
+
+  it('HTTP-4 HTTP-96 writes to a large document all land, those that were proved on a copy too', async function () {
+    this.timeout(60_000)
+    await put(
+      server,
+      '/busy.html',
+      filled('<p><b>1<i>2</b>3</i>4', MEGABYTE / 4).replace('<i id="last">', '<ul></ul>$&'),
+    )
+    const appends = Array.from({ length: 6 }, (_, i) => http('POST', '/busy.html', selecting('ul'), `<li>n${i}</li>`))
+    const whole = http('PUT', '/busy.html', selecting('#first'), '<i id="first">changed</i>')
+    for (const answer of await Promise.all([...appends, whole])) expect(answer.status).to.equal(206)
+    const text = await textOf(server, '/busy.html')
+    for (let i = 0; i < 6; i++) expect(text.includes(`<li>n${i}</li>`), `n${i}`).to.equal(true)
+    expect(text.includes('<i id="first">changed</i>')).to.equal(true)
+    const list = await http('GET', '/busy.html', { ...selecting('ul > li'), Accept: 'multipart/mixed' })
+    expect(list.text.match(/<li>n\d<\/li>/g)).to.have.length(6)
+  })
+
+  it('HTTP-2 a read that began before a large document was replaced tells of one version', async function () {
+    this.timeout(60_000)
+    const version = (n: number) => filled(`<p>version ${n}</p>`, MEGABYTE).replace('>x<', `>${n}<`)
+    await put(server, '/versions.html', version(1))
+    await http('MOVE', '/versions.html', { Destination: '/unread.html' })
+    const reads = Array.from({ length: 3 }, () => http('GET', '/unread.html', selecting('#first')))
+    const replaced = http('PUT', '/unread.html', {}, version(2))
+    for (const answer of await Promise.all(reads)) expect(answer.text).to.match(/^<i id="first">[12]<\/i>$/)
+    expect((await replaced).status).to.equal(200)
+    expect((await http('GET', '/unread.html', selecting('#first'))).text).to.equal('<i id="first">2</i>')
+  })
+})
