@@ -122,6 +122,8 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   const { mount, visitor } = exchange
   const { path, type, sent, language, shown } = upload
   const draft = node?.keeper === 'draft' ? node : undefined
+  const replacedSize = (node?.published ?? node?.resource)?.size ?? 0
+  await mount.site.usage?.require(declaredLength(exchange) - replacedSize)
   let body = checkedBody(exchange)
   if (kindOf(type) !== 'blob') {
     const { maxBody, maxDocument } = mount.settings
@@ -162,6 +164,11 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   if (cover) await afterCommit(mount, () => endCover(mount, cover))
   const stored = await mount.view.find(path)
   return answer(upload, stored?.resource, replaced !== undefined)
+}
+
+/** 0 for a body that is sent in chunks: its length turns out in the end. */
+function declaredLength(exchange: Exchange): number {
+  return Number(header(exchange, 'content-length') ?? 0)
 }
 
 function answer(upload: Upload, resource: Resource | undefined, existed: boolean): Answer {

@@ -9,6 +9,12 @@ export interface Usage {
   /** Bytes that they take now; the first call reads what is stored. */
   used(): Promise<number>
   /**
+   * Looks whether there is room for so many bytes more, before they are sent.
+   *
+   * @throws Fault 507
+   */
+  require(bytes: number): Promise<void>
+  /**
    * Keeps the room that a commit needs, so that others cannot take it meanwhile.
    *
    * @returns to be called when the commit has come to its end
@@ -69,6 +75,10 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: numb
   const at = (path: string): number =>
     path.endsWith('/') ? below(path).reduce((sum, each) => sum + (sizes.get(each) ?? 0), 0) : (sizes.get(path) ?? 0)
 
+  function check(gain: number): void {
+    if (gain > 0 && total + reserved + gain > quota) throw exceeded()
+  }
+
   function gainOf(change: Change): number {
     if (change.op === 'put') return sizeOf(change.content) - at(change.path)
     if (change.op === 'delete') return -at(change.path)
@@ -83,11 +93,15 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: numb
       await upToDate()
       return total
     },
+    async require(bytes) {
+      await upToDate()
+      check(bytes)
+    },
     async reserve(changes) {
       await upToDate()
       const gain = changes.reduce((sum, change) => sum + gainOf(change), 0)
+      check(gain)
       if (gain <= 0) return () => {}
-      if (total + reserved + gain > quota) throw exceeded()
       reserved += gain
       return () => {
         reserved -= gain

@@ -3,8 +3,8 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { page, putAll, rulesPage } from '../support/content.ts'
-import type { Fields } from '../support/http.ts'
-import { changesNothing, list, outcomeOf, property, startWire, to, type Wire } from './wire.ts'
+import { connect, type Fields, requestBytes } from '../support/http.ts'
+import { basic, changesNothing, list, outcomeOf, property, startWire, to, type Wire } from './wire.ts'
 
 const QUOTA = 10_000
 
@@ -83,6 +83,28 @@ describe('quota', () => {
         expect(answer.text).to.match(/^<D:error xmlns:D="DAV:"><D:quota-not-exceeded><\/D:quota-not-exceeded>/)
         expect(await room()).to.deep.equal([7000, 3000])
       }))
+
+  it('DAV-44 what is announced and does not fit is refused in place of 100 Continue', async () => {
+    for (const [path, length, status] of [
+      ['/new.txt', 3001, 507],
+      ['/new.txt', 3000, 100],
+      ['/a.bin', 7001, 507],
+      ['/a.bin', 7000, 100],
+      ['/._a.bin', 9000, 100],
+    ] as const) {
+      const connection = await connect(wire.port)
+      const fields = { Authorization: basic(wire.server.user, wire.server.password), Expect: '100-continue' }
+      connection.send(requestBytes('PUT', path, { ...fields, 'Content-Length': String(length) }))
+      expect((await connection.receive()).status, `${path} ${length}`).to.equal(status)
+      connection.close()
+    }
+  })
+
+  it('a draft takes no room, and its content may take that of the version it replaces', async () => {
+    expect((await wire.dav('PUT', '/page.html', {}, page('x'.repeat(2500)))).status).to.equal(201)
+    expect((await wire.dav('PUT', '/page.html', {}, '')).status).to.equal(204)
+    expect((await wire.dav('PUT', '/page.html', {}, page('y'.repeat(2500)))).status).to.equal(204)
+  })
 
   it('a tree that does not fit is not copied at all', async () => {
     expect((await wire.dav('COPY', '/d/', to('/one/'))).status).to.equal(201)
