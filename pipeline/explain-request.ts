@@ -1,11 +1,12 @@
 /** Why a request would be allowed or refused, asked of a site by its operator or author (SEC-5). */
 
 import { Access } from './access/decision.ts'
-import { type ExplainedRule, explain } from './access/explain.ts'
+import { type ExplainedRule, type Explanation, explain } from './access/explain.ts'
 import { Membership } from './access/groups.ts'
 import { identityOf } from './access/identity.ts'
 import type { Decision, Key } from './access/matching.ts'
 import { principalFromClaims, refusalStatus } from './access/principal.ts'
+import type { Tier } from './access/rules.ts'
 import { toSelector } from './decide.ts'
 import { canonicalPath } from './http/path.ts'
 import { schemaGroups } from './schema-groups.ts'
@@ -28,8 +29,9 @@ export interface AccessQuestion {
 
 /** One rule that took part in a decision. */
 export interface AccessRule {
-  /** Path of the document that holds the rule. */
+  /** Path of the document that holds the rule, and which of its rules it is, from 1. */
   document: string
+  place: number
   action: 'Allow' | 'Deny'
   /** Specificity of the actor that matched; 3 is the most specific. */
   tier: number
@@ -74,9 +76,10 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
     known,
     ...(!found.permitted && { status: refusalStatus(principal) }),
     ...(method === 'MOVE' && { also: AFTER_MOVE }),
-    reason: reasonOf(found.decision, found.permitted, method) + missing(selector, key),
+    reason: reasonOf(found) + missing(selector, key),
     rules: found.rules.map(rule => ({
       document: rule.document,
+      place: rule.order + 1,
       action: rule.action,
       tier: rule.tier,
       actor: rule.actors.join(', '),
@@ -116,12 +119,25 @@ async function keyOf(site: Site, path: string, selector: string | undefined): Pr
   return element && { element, document }
 }
 
-function reasonOf(decision: Decision, permitted: boolean, method: string): string {
-  if (decision === 'allow') return 'A matching rule allows it, and none of its tier denies it.'
-  if (decision === 'deny') return 'A matching rule of the deciding tier denies it.'
-  return permitted
-    ? 'No rule matches, and the site lets everybody read what no rule speaks of (defaultGet).'
-    : `No rule matches, so ${method} is denied.`
+/** What the rules of a tier are for (ACT-3). */
+const TIERS: Readonly<Record<Tier, string>> = {
+  0: 'everybody',
+  1: 'an email, a group, a role or everybody signed in',
+  2: 'any user, in the deprecated form',
+  3: 'a user by name',
+}
+
+function reasonOf({ decision, permitted, method, rules }: Explanation): string {
+  const deciding = rules.find(({ decides }) => decides)
+  if (!deciding) {
+    return permitted
+      ? 'No rule matches, and the site lets everybody read what no rule speaks of (defaultGet).'
+      : `No rule matches, so ${method} is denied.`
+  }
+  const tier = `tier ${deciding.tier} (${TIERS[deciding.tier]})`
+  return decision === 'allow'
+    ? `A rule of ${tier} allows it, and none of that tier denies it.`
+    : `A rule of ${tier} denies it; no Allow of that tier or below counts against it.`
 }
 
 function missing(selector: string | undefined, key: Key | undefined): string {

@@ -86,10 +86,10 @@ function explanationLines(question: Omit<Question, 'site'>, explanation: Explana
     ...(also === undefined ? [] : [also]),
     ...(known.length > 0 ? [`Known as ${known.join(', ')}.`] : []),
     ...(rules.length > 0 ? ['', 'Rules for this requester, method and path, the deciding ones first:'] : []),
-    ...rules.flatMap(({ document, action, tier, actor, resource, method, selector, why }) => {
+    ...rules.flatMap(({ document, place, action, tier, actor, resource, method, selector, why }) => {
       const element = selector === undefined ? '' : ` ${selector}`
-      const rule = `  tier ${tier}  ${action.padEnd(5)}  ${actor}  ${method}  ${resource}${element}  in ${document}`
-      return [rule, `          ${why}`]
+      const rule = `  tier ${tier}  ${action.padEnd(5)}  ${actor}  ${method}  ${resource}${element}`
+      return [rule, `          ${why} (rule ${place} of ${document})`]
     }),
   ]
 }

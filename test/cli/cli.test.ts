@@ -307,6 +307,7 @@ describe('command line: explain', () => {
     rules: [
       {
         document: '/r.html',
+        place: 3,
         action: 'Deny',
         tier: 0,
         actor: '*',
@@ -357,8 +358,8 @@ describe('command line: explain', () => {
       'Known as a@b.example, x, y, users.',
       '',
       'Rules for this requester, method and path, the deciding ones first:',
-      '  tier 0  Deny   *  PUT  /plan.html #todo  in /r.html',
-      '          everybody; decides',
+      '  tier 0  Deny   *  PUT  /plan.html #todo',
+      '          everybody; decides (rule 3 of /r.html)',
       '',
     ])
   })
