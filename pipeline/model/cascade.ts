@@ -69,6 +69,10 @@ export async function cascade(
   for (const [path, { keys, open }] of own) working.set(path, { place: undefined, keys, changed: false, open })
   const waiting = [...losses]
   const done = new Set<string>()
+  /** Values that somebody else holds, as far as it is known by now. */
+  const standing = new Map<string, Requirement>()
+  /** Keys that no document may hold in the end. */
+  const ended = new Set<string>()
 
   /** Paths of the documents that hold an entry with one of some keys, as things stand in the cascade. */
   const holders = async (keys: readonly string[]): Promise<string[]> => {
@@ -108,15 +112,24 @@ export async function cascade(
     waiting.push(...lossesBetween(before, after, outcome === 'gone' ? [] : outcome.pairs))
   }
 
+  const endsWith = (keys: readonly string[]): void => {
+    for (const key of keys) ended.add(key)
+    requirements.push({ guard: { any: keys.map(key => [key]), expect: 'none' }, answer: undefined })
+  }
+
   const settle = async (target: string, { property, value, to }: Loss): Promise<void> => {
+    const name = JSON.stringify([target, property, value])
+    if (done.has(name)) return
     const referrers = registry.referrers(target, property)
     if (!referrers.some(({ reference }) => reference.cascade !== 'none')) return
     const held = [...registry.subtypes(target)].map(type => valueKey(type, property, value))
     if ((await holders(held)).length > 0) {
-      requirements.push({ guard: { any: held.map(key => [key]), expect: 'some' }, answer: undefined })
+      standing.set(name, { guard: { any: held.map(key => [key]), expect: 'some' }, answer: undefined })
       return
     }
-    requirements.push({ guard: { any: held.map(key => [key]), expect: 'none' }, answer: undefined })
+    standing.delete(name)
+    done.add(name)
+    endsWith(held)
     const restricted = referrers.some(({ reference }) => reference.cascade === 'restrict')
     for (const referrer of referrers) {
       if (!restricted && referrer.reference.cascade !== 'follow') continue
@@ -124,7 +137,7 @@ export async function cascade(
       const paths = await holders([key])
       if (restricted && paths.length > 0) throw blocked(registry, referrer, await count(paths, referrer, value))
       for (const path of paths) await apply(path, referrer, { value, to })
-      requirements.push({ guard: { any: [[key]], expect: 'none' }, answer: undefined })
+      endsWith([key])
     }
   }
 
@@ -138,17 +151,16 @@ export async function cascade(
   }
 
   for (let loss = waiting.shift(); loss; loss = waiting.shift()) {
-    for (const target of registry.schema(loss.type)?.chain ?? [loss.type]) {
-      const key = JSON.stringify([target, loss.property, loss.value])
-      if (done.has(key)) continue
-      done.add(key)
-      await settle(target, loss)
-    }
+    for (const target of registry.schema(loss.type)?.chain ?? [loss.type]) await settle(target, loss)
   }
+  requirements.push(...standing.values())
   const effects = new Map<string, WrittenPlace | undefined>()
   for (const [path, { place, changed }] of working) {
     if (!changed) continue
-    effects.set(path, place && (await judged(registry, host, path, place, requirements)))
+    const completed = place && (await judged(registry, host, path, place, requirements))
+    // A default, or what a resolver makes, can bring back what the document has just lost.
+    if (completed && [...keysOf(registry, completed)].some(key => ended.has(key))) throw blocked(registry, undefined, 1)
+    effects.set(path, completed)
   }
   return { requirements, effects }
 }

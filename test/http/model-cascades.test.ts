@@ -323,7 +323,43 @@ onBothPlanes('Data model, referential actions', on => {
     })
   })
 
+  it('MOD-52 the last item that holds a value may itself go by an effect', async () => {
+    await on.shelf.declare(
+      schema(STATION, {}, property('code', { unique: 'true' })),
+      schema(
+        BUOY,
+        { parent: STATION },
+        property('about', { references: `${NOTE}#id`, cascade: 'true', cardinality: '1..1' }),
+      ),
+      schema(NOTE, {}, property('id', { unique: 'true' })),
+      schema(READING, {}, property('station', { references: `${STATION}#code`, cascade: 'true', cardinality: '1..1' })),
+    )
+    const bystander = '<li itemscope>bystander</li>'
+    await on.shelf.list('/both.html', instance(STATION, { code: 'KRS' }), instance(NOTE, { id: 'N' }))
+    await on.shelf.list('/buoys.html', instance(BUOY, { code: 'KRS', about: 'N' }), bystander)
+    await on.shelf.list('/log.html', reading('KRS'), bystander)
+    expect(await remove('/both.html')).to.equal('204')
+    for (const path of ['/buoys.html', '/log.html'])
+      expect((await on.shelf.text(path)).replace(/\n+/g, '\n')).to.equal(listPage(bystander))
+  })
+
   describe('MOD-56 what an effect would break', () => {
+    it('a reference, by a default that brings the value back', async () => {
+      await on.shelf.declare(
+        schema(STATION, {}, property('code', { unique: 'true' })),
+        schema(
+          READING,
+          {},
+          property('station', { references: `${STATION}#code`, cascade: 'true', cardinality: '0..1', default: 'KRS' }),
+        ),
+      )
+      await on.shelf.list('/stations.html', instance(STATION, { code: 'KRS' }))
+      await on.shelf.list('/log.html', instance(READING))
+      const before = await on.shelf.text('/log.html')
+      expect(await remove('/stations.html')).to.equal('409 cascade')
+      expect(await on.shelf.text('/log.html')).to.equal(before)
+    })
+
     it('a shape', async () => {
       await declare('0..n', 'true', shape({ resource: '/log.html', selector: 'li', constraint: ':has(meta)' }))
       await on.shelf.list('/stations.html', station('KRS'))

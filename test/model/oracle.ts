@@ -10,6 +10,9 @@ export interface PropertyModel {
   type?: string
   unique: string[]
   references?: string
+  cascade?: string
+  /** Literal text. */
+  default?: string
   group: string[]
 }
 
@@ -52,12 +55,12 @@ export interface Refusal {
 }
 
 /** MOD-6: the first schema of a type. */
-function declared(model: Model, type: string): SchemaModel | undefined {
+export function declared(model: Model, type: string): SchemaModel | undefined {
   return model.schemas.find(schema => schema.type === type)
 }
 
 /** MOD-12: leaf to root; `circle` when it never ends. */
-function chain(model: Model, type: string): { levels: SchemaModel[]; types: string[]; circle: boolean } {
+export function chain(model: Model, type: string): { levels: SchemaModel[]; types: string[]; circle: boolean } {
   const levels: SchemaModel[] = []
   const types: string[] = []
   for (let next: string | undefined = type; next !== undefined; ) {
@@ -71,12 +74,12 @@ function chain(model: Model, type: string): { levels: SchemaModel[]; types: stri
   return { levels, types, circle: false }
 }
 
-function isa(model: Model, type: string, ancestor: string): boolean {
+export function isa(model: Model, type: string, ancestor: string): boolean {
   return chain(model, type).types.includes(ancestor)
 }
 
 /** MOD-13: of each name the most derived declaration, the first within a schema. */
-function propertiesOf(model: Model, type: string): PropertyModel[] {
+export function propertiesOf(model: Model, type: string): PropertyModel[] {
   const found: PropertyModel[] = []
   for (const level of chain(model, type).levels)
     for (const property of level.properties) if (!found.some(({ name }) => name === property.name)) found.push(property)
@@ -145,9 +148,35 @@ function schemaFailures(model: Model, type: string): string[] {
     .map(({ name }) => `schema ${type} ${name}`)
 }
 
-/** Whether a whole document may be stored. */
-export function judge(model: Model, state: State, path: string, items: readonly ItemModel[]): Refusal | undefined {
-  const affected = allItems(items)
+/** MOD-30: an item with the defaults of what it lacks; those of nested items, too. */
+export function completed(model: Model, item: ItemModel): ItemModel {
+  const values = item.values.map(([name, value]): ItemModel['values'][number] => [
+    name,
+    typeof value === 'string' ? value : completed(model, value),
+  ])
+  for (const type of item.types) {
+    if (!declared(model, type) || chain(model, type).circle) continue
+    for (const property of propertiesOf(model, type)) {
+      const isAbsent = !values.some(([name]) => name === property.name)
+      if (isAbsent && property.default) values.push([property.name, property.default])
+    }
+  }
+  return { ...item, values }
+}
+
+/**
+ * Whether a document may be stored.
+ *
+ * @param written items that the write affects; all of them when the whole document is written
+ */
+export function judge(
+  model: Model,
+  state: State,
+  path: string,
+  items: readonly ItemModel[],
+  written: readonly ItemModel[] = items,
+): Refusal | undefined {
+  const affected = allItems(written)
   const governed = affected.flatMap(item =>
     item.types.filter(type => declared(model, type)).map(type => ({ item, type })),
   )

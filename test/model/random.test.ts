@@ -8,7 +8,7 @@ import { page } from '../support/content.ts'
 import { readAnswer } from './answers.ts'
 import { openHosted } from './hosted.ts'
 import { enumeration, groupConstraint, meta, property, schema } from './markup.ts'
-import { type ItemModel, judge, type Model, type Refusal, TYPES, VALUES } from './oracle.ts'
+import { completed, type ItemModel, judge, type Model, type Refusal, TYPES, VALUES } from './oracle.ts'
 
 const ITEM_TYPES = ['x:a', 'x:b', 'x:c', 'x:d']
 const NAMES = ['p', 'q', 'r']
@@ -33,6 +33,7 @@ const propertyModel = fc.record({
     20,
   ),
   group: fc.subarray(['one', 'two']),
+  default: some(fc.constantFrom(...VALUES.slice(1)), 15),
 })
 
 const schemaModel = (type: string) =>
@@ -119,13 +120,16 @@ describe('Data models against an oracle', () => {
         await hosted.put('/model.html', toMarkup(declared))
         const state = new Map<string, readonly ItemModel[]>()
         for (const { path, items } of writes) {
-          const expected = judge(declared, state, path, items)
+          const full = items.map(each => completed(declared, each))
+          const expected = judge(declared, state, path, full)
           const told = await hosted
             .put(path, page(items.map(each => itemMarkup(each)).join('\n')))
             .then(() => undefined, toldBy)
           expect(told, JSON.stringify(items)).to.deep.equal(expected)
           seen[told?.step ?? 'accepted']++
-          if (!told) state.set(path, items)
+          if (told) continue
+          state.set(path, full)
+          expect(await hosted.text(path)).to.equal(page(full.map(each => itemMarkup(each)).join('\n')))
         }
       }),
       { numRuns: Number(process.env.FUZZ ?? 150), seed: 20311104 },
