@@ -115,6 +115,11 @@ export class Resources {
     this.#cache.set(this.#store.name, new Held(resource, { bytes: version.bytes }, version.profile, tree))
   }
 
+  /** Keeps a blob in memory that was there before: whoever saves a file again and again reads it as often. */
+  renew(resource: Resource, bytes: Uint8Array): void {
+    if (this.held(resource.path)) this.#cache.set(this.#store.name, new Held(resource, { bytes }, undefined))
+  }
+
   /** The commit stands whatever happens here: a tree that cannot follow is parsed anew when somebody needs it. */
   #settleTree(path: string, { settle }: Version): TreeDocument | undefined {
     try {

@@ -275,7 +275,9 @@ export class Site {
     for (const [path, resource] of result.resources) {
       if (path.endsWith('/')) continue
       const known = byPath.get(path)
+      const bytes = known ? undefined : blobBytes(commit, path)
       if (resource && known) this.#resources.replace(resource, known)
+      else if (resource && bytes) this.#resources.renew(resource, bytes)
       else this.#resources.forget(path)
     }
     for (const collection of removedCollections(commit)) this.#resources.forget(collection)
@@ -398,6 +400,14 @@ function readAccess(value: string): RawAccess | undefined {
 function raisedBy({ raises = [] }: Commit, modelled: boolean, retyped: boolean): string[] | undefined {
   const all = new Set([...raises, ...(modelled ? [MODEL_COUNTER] : []), ...(retyped ? [ACCESS_COUNTER] : [])])
   return all.size > 0 ? [...all] : undefined
+}
+
+/** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */
+function blobBytes({ changes }: Commit, path: string): Uint8Array | undefined {
+  const [first, ...others] = changes
+  if (first?.op !== 'put' || first.path !== path || first.kind !== 'blob' || !('bytes' in first.content))
+    return undefined
+  return others.every(({ op }) => op === 'describe') ? first.content.bytes : undefined
 }
 
 /** Collections about whose files the store drafts events by itself. */
