@@ -114,6 +114,19 @@ export function deriveTree(
   }
 }
 
+/**
+ * As `deriving`, sharing the event loop where the document is large.
+ *
+ * @throws Fault 422
+ */
+export async function deriveInTurns(document: TreeDocument, derivation: Derivation, utf8: boolean): Promise<Derived> {
+  try {
+    return await inTurns(deriving(document, derivation, utf8), document.source.length)
+  } catch (error) {
+    throw error instanceof TreeError ? unusable(error) : error
+  }
+}
+
 /** A parsed document with everything derived from it. */
 export interface ParsedDocument {
   text: string

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { type AccessTypes, extractAccess } from './access/extract.ts'
-import { type Derived, deriveTree, parseForStorage } from './derive.ts'
+import { type Derived, deriveInTurns, deriveTree, parseForStorage } from './derive.ts'
 import type { Settled, Site } from './site.ts'
 import type { Content } from './store/store.ts'
 import { decode, encode } from './tree/document.ts'
@@ -19,6 +19,8 @@ export interface Prepared {
   text?: string
   tree?: TreeDocument
   derived?: Derived
+  /** What `derived` was made by. */
+  accessTypes?: AccessTypes | undefined
 }
 
 /** A document ready to be committed. */
@@ -36,8 +38,24 @@ export async function prepareDocument(
   type: string,
   bytes: Uint8Array,
 ): Promise<PreparedDocument> {
-  const parsed = await parseForStorage(bytes, kind, site.derivation)
-  return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, ...parsed }
+  const { derivation } = site
+  const parsed = await parseForStorage(bytes, kind, derivation)
+  const { accessTypes } = derivation
+  return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, accessTypes, ...parsed }
+}
+
+/**
+ * What was prepared, as it is to be committed now: since then, schemas may have made rules or groups of its items, or the
+ * other way round (RULE-12, GRP-4).
+ *
+ * @throws Fault 422
+ */
+export async function renewed(site: Site, prepared: Prepared): Promise<Prepared> {
+  const { tree, derived } = prepared
+  const { derivation } = site
+  const { accessTypes } = derivation
+  if (!tree || !derived || accessTypes === prepared.accessTypes) return prepared
+  return { ...prepared, accessTypes, derived: await deriveInTurns(tree, derivation, derived.profile.utf8) }
 }
 
 /**

@@ -16,7 +16,7 @@ import { formatHttpDate } from './http/http-date.ts'
 import { extensionFor, kindOf, servedType, storedType } from './http/media.ts'
 import { encodePath } from './http/path.ts'
 import { consequencesOfRemoval, judgeDocument, judgeMoved } from './judge-document.ts'
-import { type Prepared, prepareDocument, toSettled } from './prepared.ts'
+import { type Prepared, prepareDocument, renewed, toSettled } from './prepared.ts'
 import type { Settled, Site } from './site.ts'
 import { parentOf } from './store/paths.ts'
 import type { Body, Change, CommitResult, Content, Property, StagedBlob } from './store/store.ts'
@@ -148,7 +148,8 @@ async function commitPut(
 ): Promise<{ result: CommitResult & { ok: true }; prepared: Prepared } | undefined> {
   const { path } = write
   const model = modelState(site, write)
-  const { prepared, follows } = await judgeDocument(site, model, { path, held, asked })
+  const current = await renewed(site, asked)
+  const { prepared, follows } = await judgeDocument(site, model, { path, held, asked: current })
   const event = putEvent(site, path, prepared.digest, prepared.text, write.cause)
   const rulesTouched = follows.rulesTouched || !sameDeclarations(prepared.derived?.access, site.rules.document(path))
   const result = await commitJudged(
@@ -272,8 +273,8 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
     commitLoop(async () => {
       const decided = authority()
       const { held, taken } = await check(decided)
-      const { changes, settles, text, prepared } = await relocation(site, write, held, taken)
       const model = modelState(site, write)
+      const { changes, settles, text, prepared } = await relocation(site, write, held, taken)
       const shaped = held.isDocument && model.registry.shapesAt(to).length > 0
       const judged = await judgeMoved(site, model, to, {
         tree: prepared?.tree ?? (shaped ? await site.parsed(held) : undefined),

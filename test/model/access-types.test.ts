@@ -64,6 +64,17 @@ describe('Subtypes of rules and groups', () => {
     expect(await may()).to.equal(false)
   })
 
+  it('in a document that was read before the commit and is stored after it', async () => {
+    const { site } = hosted
+    const later = await site.leases.hold(site.store.name, ['/rules.html'], async () => {
+      const written = hosted.put('/rules.html', page(rule(RULE)))
+      await hosted.put('/model.html', page(schema(RULE, { parent: RULES })))
+      return { written }
+    })
+    await later.written
+    expect(await may()).to.equal(true)
+  })
+
   it('are found again when the site is opened', async () => {
     await hosted.put('/rules.html', page(rule(RULE)))
     await hosted.put('/model.html', page(schema(RULE, { parent: RULES })))
