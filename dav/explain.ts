@@ -118,9 +118,9 @@ function verdict(question: AccessQuestion, { allowed, status, reason, rules, kno
       [rule.actor, rule.method, rule.resource, rule.selector ?? '']
         .map(text => `<td><code>${escapeMarkup(text)}</code></td>`)
         .join('') +
-      `<td>${escapeMarkup(rule.why)}</td><td><code>${escapeMarkup(rule.document)}</code>, ${rule.place}</td></tr>`,
+      `<td>${escapeMarkup(rule.why)}</td><td>${rule.place} of <code>${escapeMarkup(rule.document)}</code></td></tr>`,
   )
-  const heads = ['Tier', 'Action', 'Who', 'Method', 'Where', 'Element', 'Why', 'In, which'].map(
+  const heads = ['Tier', 'Action', 'Who', 'Method', 'Where', 'Element', 'Why', 'Rule'].map(
     head => `<th scope="col">${head}</th>`,
   )
   return (
