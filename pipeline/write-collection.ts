@@ -146,9 +146,9 @@ export async function transferTree(
           'PreconditionFailed',
           'Something is stored at the destination, and it may not be replaced.',
         )
+      const model = modelState(site, transfer)
       const { changes, settles } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)
-      const model = modelState(site, transfer)
       const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settles[0]?.settle?.() })
       const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
       if (transfer.op === 'move') refuseEntangled(follows, from)
