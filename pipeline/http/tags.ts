@@ -2,12 +2,13 @@
  * Entity tags: how each representation gets its own and how tags that clients list are read (HTTP-30 to HTTP-32).
  *
  * Tags are strong and made of lower-case hex digits, so suffixes and separators stand out: `"<48 digits>"` for whole
- * bodies, `"<32>-<32>"` for fragments, `"m-<48>"` for several matches, each with `-br` or `-gzip` when compressed.
+ * bodies, stored or not (see the tags of the store), `"<32>-<32>"` for fragments, `"m-<48>"` for several matches, each
+ * with `-br` or `-gzip` when compressed.
  */
 
 import { hash } from 'node:crypto'
 
-const BODY_DIGITS = 48
+const MATCHES_DIGITS = 48
 const PART_DIGITS = 32
 
 /** Compressed forms a tag can tell apart. */
@@ -15,14 +16,6 @@ type Coding = 'br' | 'gzip'
 
 /** Also what proxies that compress append, so that their tags are understood. */
 const CODING_SUFFIXES = ['-br', '-gzip']
-
-/**
- * @param body the representation: a composed page, JSON-LD, Sessel JSON
- * @returns its tag; equal bytes have equal tags, and stored bytes have their stored tag (DAV-52)
- */
-export function bodyTag(body: string | Uint8Array): string {
-  return `"${hash('sha256', body).slice(0, BODY_DIGITS)}"`
-}
 
 /**
  * @param outerMarkup the element's outer markup by the standard serialization
@@ -83,7 +76,7 @@ export interface Match {
 export function matchesTag(selection: string, matches: readonly Match[]): string {
   let text = selection
   for (const { place, part } of matches) text += `\n${part} ${place}`
-  return `"m-${hash('sha256', text).slice(0, BODY_DIGITS)}"`
+  return `"m-${hash('sha256', text).slice(0, MATCHES_DIGITS)}"`
 }
 
 /** @returns the tag of the same representation in a compressed form */

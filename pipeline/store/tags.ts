@@ -26,6 +26,14 @@ export function contentTag(digest: string): string {
   return `"${digest.slice(0, TAG_DIGITS)}"`
 }
 
+/**
+ * Entity tag of a body that is not stored: JSON-LD, a page that was put together.
+ * @returns the tag with its quotes; stored bytes have the same one (DAV-52)
+ */
+export function bodyTag(body: string | Uint8Array): string {
+  return contentTag(hash('sha256', body))
+}
+
 /** The time a mount shows as `getlastmodified`, unix seconds: what a client set, else that of the commit (DAV-36). */
 export function shownSeconds(resource: Pick<Resource, 'shown' | 'modified'>): number {
   return resource.shown ?? Math.floor(resource.modified / 1000)

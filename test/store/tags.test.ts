@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Property, Resource } from '../../pipeline/store/store.ts'
 import {
   addTo,
+  bodyTag,
   contentTag,
   fileTag,
   line,
@@ -49,6 +50,8 @@ describe('tags', () => {
     const table: [string, string, string][] = [
       ['H(a.html)', a.digest, '8206af590130802332e4b8b4b2dc23151d78c0513d800ccdda617d018af39160'],
       ['content tag', contentTag(a.digest), '"8206af590130802332e4b8b4b2dc23151d78c0513d800ccd"'],
+      ['tag of the same text, not stored', bodyTag('<p>A</p>\n'), contentTag(a.digest)],
+      ['tag of the same bytes, not stored', bodyTag(Buffer.from('<p>A</p>\n')), contentTag(a.digest)],
       ['p- (a.html)', fileTag(a), 'p-51eb5e674510dcc535d197bde9dd4b4d079ef8ed4f94707f4a50492d35133aeb'],
       ['b.css line', digest(line(b)), 'a238bfe8e5b8b04133b77112c8ec7b64bfb3612c95c09277008a40fdd2d6541e'],
       ['empty img stat', statTag(img), 'd0-1e3ca84315ae5cd20d0f0c67a28a30686d95aa625ef8d318f98beac1b82bfa84'],
