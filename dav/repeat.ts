@@ -43,18 +43,16 @@ export function repeats({ openMount, bodyOf, sendKept }: RepeatParts): Repeats {
   const answers = keptAnswers<Mount>({ bytes: MOST_BYTES, repeats: isRepeatedBy304 })
   /** Questions, without bodies, to which there are kept answers; to all others the application says first what it thinks. */
   const asked = new Set<string>()
-  const bodies = new WeakMap<IncomingMessage, RereadableBody>()
 
   function find(question: string, mount: Mount): KeptAnswer<Mount> | undefined {
     const kept = answers.find(question)
     return kept?.facts === mount ? kept : undefined
   }
 
-  function body(request: IncomingMessage, response: ServerResponse): BodySource {
-    if (request.method !== 'PROPFIND') return bodyOf(request, response)
-    let source = bodies.get(request)
-    if (!source) bodies.set(request, (source = rereadable(bodyOf(request, response))))
-    return source
+  function body(request: Asked, response: ServerResponse): BodySource {
+    if (request.method !== 'PROPFIND' || !isRepeatable(request)) return bodyOf(request, response)
+    request[BODY] ??= rereadable(bodyOf(request, response))
+    return request[BODY]
   }
 
   async function repeatPropfind(
@@ -84,14 +82,14 @@ export function repeats({ openMount, bodyOf, sendKept }: RepeatParts): Repeats {
       return kept && sendKept(request, response, kept)
     },
     bodyOf: body,
-    keep(request, client, mount, visitor, answer) {
+    keep(request: Asked, client, mount, visitor, answer) {
       if (!answer.reuse || !isRepeatable(request)) return
       const head = headOf(request, client, visitor)
       if (request.method === 'GET') {
         answers.keep(head, answer, mount)
         return
       }
-      const read = bodies.get(request)?.read
+      const read = request[BODY]?.read
       if (!read) return
       if (asked.size >= MOST_ASKED) asked.clear()
       asked.add(head)
@@ -134,6 +132,10 @@ function headOf(request: IncomingMessage, { authority, secure }: MountClient, { 
 function withBody(head: string, body: Uint8Array): string {
   return head + Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')
 }
+
+/** Where a request carries its small body: a weak map of requests would cost more collecting than all the rest. */
+const BODY = Symbol('body')
+type Asked = IncomingMessage & { [BODY]?: RereadableBody }
 
 /** A body in memory that several may ask for. */
 interface RereadableBody extends BodySource {
