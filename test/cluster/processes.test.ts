@@ -51,6 +51,36 @@ describe('two processes on one data folder', () => {
     expect((await two.http('GET', '/new.html')).status).to.equal(404)
   })
 
+  it('DAV-40 DAV-50 reads of the mount that one repeats from memory follow what the other does', async () => {
+    const facts = '<propfind xmlns="DAV:"><prop><getetag/><lockdiscovery/></prop></propfind>'
+    await one.dav('PUT', '/notes/a.txt', {}, 'first')
+    const looks = [
+      () => two.dav('GET', '/notes/a.txt'),
+      () => two.dav('PROPFIND', '/notes/a.txt', { Depth: '0' }, facts),
+      () => two.dav('PROPFIND', '/notes/', { Depth: '1' }, facts),
+    ]
+    let token = ''
+    const changes = [
+      () => one.dav('PUT', '/notes/a.txt', {}, 'second'),
+      () => one.dav('PUT', '/notes/a.html', {}, page('beside')),
+      async () => {
+        token = (await one.dav('LOCK', '/notes/a.txt', { Depth: '0' }, LOCK)).headers['lock-token'] ?? ''
+      },
+      () => one.dav('UNLOCK', '/notes/a.txt', { 'Lock-Token': token }),
+      () => one.dav('DELETE', '/notes/'),
+    ]
+    /** How many of the looks show each change. */
+    const shown = [3, 1, 2, 2, 3]
+    for (const [i, change] of changes.entries()) {
+      const before = []
+      for (const look of looks) before.push((await look()).text, (await look()).text)
+      await change()
+      const after = []
+      for (const look of looks) after.push((await look()).text, (await look()).text)
+      expect(after.filter((text, at) => text !== before[at]).length, `change ${i}`).to.equal(2 * (shown[i] ?? 0))
+    }
+  })
+
   it('HTTP-4 writers of both append to one list: every element is there once', async () => {
     const texts = Array.from({ length: 60 }, (_, i) => `item ${i}`)
     const outcomes = await Promise.all(texts.map((text, i) => append(i % 2 === 0 ? one : two, text)))
