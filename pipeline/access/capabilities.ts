@@ -6,7 +6,7 @@
 import type { Access } from './decision.ts'
 import { describedBy } from './described.ts'
 import { type MatchingRule, resolve } from './matching.ts'
-import { collapse, ELEMENT_METHODS, parseSelector } from './rules.ts'
+import { collapse, ELEMENT_METHODS, parseSelector, type Rule } from './rules.ts'
 
 /** One part of the 207 answer; the first has no selector and stands for the document. */
 export interface CapabilityPart {
@@ -26,10 +26,8 @@ export function documentMethods(access: Access, path: string): string[] {
 /** `Allow` of a plain OPTIONS: the document's methods and those that rules grant on some elements (CAP-4). */
 export function allMethods(access: Access, path: string): string[] {
   const methods = documentSet(access, path)
-  for (const text of selectorTexts(access, path)) {
-    const named = ownMethods(access, path, text)
-    for (const method of named) methods.add(method)
-  }
+  const rules = rulesOn(access, path)
+  for (const own of rules.scoped.values()) for (const method of ownMethods(access, rules, own)) methods.add(method)
   return sorted(methods)
 }
 
@@ -42,9 +40,12 @@ export function selectorMethods(access: Access, path: string, selector: string):
   const text = collapse(selector)
   const parsed = parseSelector(text, access.rules.extensions)
   const implied = parsed ? describedBy(parsed) : () => false
-  return sorted(
-    elementSet(access, path, ({ scope }) => scope === undefined || scope.text === text || implied(scope.selector)),
-  )
+  const rules = rulesOn(access, path)
+  const own = [...rules.scoped].flatMap(([written, scoped]) => {
+    const [first] = scoped
+    return written === text || (first?.scope && implied(first.scope.selector)) ? scoped : []
+  })
+  return sorted(elementSet(access, rules, own))
 }
 
 /**
@@ -54,11 +55,50 @@ export function selectorMethods(access: Access, path: string, selector: string):
  */
 export function capabilityParts(access: Access, path: string): CapabilityPart[] | undefined {
   if (!access.hasScopedRules(path)) return undefined
+  const rules = rulesOn(access, path)
   const parts: CapabilityPart[] = [{ allow: documentMethods(access, path) }]
-  for (const selector of selectorTexts(access, path)) {
-    parts.push({ selector, allow: sorted(ownMethods(access, path, selector)) })
-  }
+  for (const [selector, own] of rules.scoped) parts.push({ selector, allow: sorted(ownMethods(access, rules, own)) })
   return parts
+}
+
+/** The rules for a requester and path. */
+interface RulesOnPath {
+  whole: readonly MatchingRule[]
+  /** Those for elements by their selector, in order of document path and place (CAP-8). */
+  scoped: ReadonlyMap<string, readonly MatchingRule[]>
+  /** What decides among `whole`, by method, as far as it was asked. */
+  strongest: Map<string, MatchingRule | undefined>
+}
+
+function rulesOn(access: Access, path: string): RulesOnPath {
+  const all = [...access.matching(undefined, path)].sort(({ rule: a }, { rule: b }) =>
+    a.document < b.document ? -1 : a.document > b.document ? 1 : a.order - b.order,
+  )
+  const scoped = new Map<string, MatchingRule[]>()
+  for (const match of all) {
+    if (!match.scope) continue
+    const alike = scoped.get(match.scope.text)
+    if (alike) alike.push(match)
+    else scoped.set(match.scope.text, [match])
+  }
+  return { whole: all.filter(({ scope }) => !scope), scoped, strongest: new Map() }
+}
+
+/** What decides among the rules for the whole, so that each element need not look at all of them. */
+function strongestOf({ whole, strongest }: RulesOnPath, method: string): MatchingRule | undefined {
+  if (strongest.has(method)) return strongest.get(method)
+  let found: MatchingRule | undefined
+  for (const match of whole) {
+    if (!covers(match.rule, method)) continue
+    if (!found || match.tier > found.tier || (match.tier === found.tier && !match.rule.allow)) found = match
+  }
+  strongest.set(method, found)
+  return found
+}
+
+/** METH-1, METH-2. */
+function covers({ methods }: Rule, method: string): boolean {
+  return methods.has(method) || methods.has('*') || (method === 'HEAD' && methods.has('GET'))
 }
 
 function documentSet(access: Access, path: string): Set<string> {
@@ -66,15 +106,26 @@ function documentSet(access: Access, path: string): Set<string> {
   return new Set([...ORDER, ...named].filter(method => access.permit(method, path)))
 }
 
-/** What is permitted on an element for which those rules count that are said to apply. */
-function elementSet(access: Access, path: string, applies: (rule: MatchingRule) => boolean): Set<string> {
-  const counting = access.matching(undefined, path).filter(applies)
-  const methods = new Set([...ELEMENT_METHODS, ...namedMethods(counting)])
+/** What is permitted on an element for which, of the rules for elements, these count. */
+function elementSet(access: Access, rules: RulesOnPath, own: readonly MatchingRule[]): Set<string> {
+  const methods = new Set([...ELEMENT_METHODS, ...namedMethods(rules.whole), ...namedMethods(own)])
   methods.delete('MOVE')
   methods.delete('PATCH')
+  return permittedOf(access, rules, own, methods)
+}
+
+function permittedOf(
+  access: Access,
+  rules: RulesOnPath,
+  own: readonly MatchingRule[],
+  methods: ReadonlySet<string>,
+): Set<string> {
   return new Set(
     [...methods].filter(method => {
-      const decision = resolve(access.matching(method, path), applies)
+      const counting = own.filter(({ rule }) => covers(rule, method))
+      const whole = strongestOf(rules, method)
+      if (whole) counting.push(whole)
+      const decision = resolve(counting, () => true)
       if (decision !== 'unmatched') return decision === 'allow'
       return (method === 'GET' || method === 'HEAD') && access.settings.defaultGet === 'allow'
     }),
@@ -82,19 +133,12 @@ function elementSet(access: Access, path: string, applies: (rule: MatchingRule) 
 }
 
 /** What rules with one selector grant beyond the document's own grants (CAP-8). */
-function ownMethods(access: Access, path: string, text: string): Set<string> {
-  const permitted = elementSet(access, path, ({ scope }) => scope === undefined || scope.text === text)
-  const granting = access.matching(undefined, path).filter(({ rule, scope }) => rule.allow && scope?.text === text)
-  const granted = (method: string) => granting.some(({ rule }) => rule.methods.has(method))
-  return new Set([...permitted].filter(method => granted(method) || (method === 'HEAD' && granted('GET'))))
-}
-
-/** Distinct selectors of the rules for this requester, in order of document path and place (CAP-8). */
-function selectorTexts(access: Access, path: string): Set<string> {
-  const scoped = access.matching(undefined, path).filter(({ scope }) => scope)
-  const compare = ({ rule: a }: MatchingRule, { rule: b }: MatchingRule) =>
-    a.document < b.document ? -1 : a.document > b.document ? 1 : a.order - b.order
-  return new Set(scoped.sort(compare).flatMap(({ scope }) => scope?.text ?? []))
+function ownMethods(access: Access, rules: RulesOnPath, own: readonly MatchingRule[]): Set<string> {
+  const granted = new Set(namedMethods(own))
+  if (granted.has('GET')) granted.add('HEAD')
+  granted.delete('MOVE')
+  granted.delete('PATCH')
+  return permittedOf(access, rules, own, granted)
 }
 
 /** Methods that Allow rules name, as far as they are methods. */

@@ -4,10 +4,10 @@ import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
 import { admit, type Outcome, type Question } from '../../pipeline/access/admission.ts'
-import { documentMethods } from '../../pipeline/access/capabilities.ts'
+import { capabilityParts, documentMethods } from '../../pipeline/access/capabilities.ts'
 import { Access } from '../../pipeline/access/decision.ts'
 import { type GroupOracle, Membership } from '../../pipeline/access/groups.ts'
-import type { Key } from '../../pipeline/access/matching.ts'
+import { type Key, type MatchingRule, resolve } from '../../pipeline/access/matching.ts'
 import {
   answer,
   decide,
@@ -195,6 +195,29 @@ describe('short cuts give the answers that asking gives', () => {
         expect(listed.includes(method), method).to.equal(mine.permit(method, path))
       }
     })
+  })
+})
+
+describe('capabilities', () => {
+  it('CAP-3 CAP-8 the methods of a selector are what all rules together permit where it and nothing else is known', async () => {
+    let parts = 0
+    await eachCase((_, __, path, mine) => {
+      for (const { selector, allow } of capabilityParts(mine, path)?.slice(1) ?? []) {
+        parts++
+        const counts = ({ scope }: MatchingRule) => scope === undefined || scope.text === selector
+        const named = (method: string) =>
+          mine.matching(undefined, path).some(({ rule, scope }) => {
+            return scope?.text === selector && rule.allow && rule.methods.has(method)
+          })
+        const expected = ['GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'QUERY'].filter(method => {
+          if (!named(method) && !(method === 'HEAD' && named('GET'))) return false
+          return resolve(mine.matching(method, path), counts) === 'allow'
+        })
+        const known = allow.filter(method => method !== 'OPTIONS' && /^[A-Z]+$/.test(method))
+        expect(known, `${selector} on ${path}`).to.deep.equal(expected)
+      }
+    })
+    expect(parts).to.be.above(1_000)
   })
 })
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
+import { capabilityParts, selectorMethods } from '../../pipeline/access/capabilities.ts'
 import type { Key } from '../../pipeline/access/matching.ts'
 import { access, html, key, type Line, NS, rawRule, user } from './site.ts'
 
@@ -79,6 +80,16 @@ describe('cost of decisions', () => {
       )
       if (this.test) this.test.title += `: ${times.map(time => `${(time * 1000).toFixed(0)} µs`).join(', ')}`
       for (const time of times) expect(time).to.be.below(LIMIT)
+    })
+  }
+  for (const [name, line] of SHAPES) {
+    it(`OPTIONS among 10,000 rules, ${name}`, function () {
+      const rules = siteOf(10_000, line)
+      const mine = () => access(rules, { principal: user('u5'), headers: { x: 'li' } })
+      const parts = best(() => capabilityParts(mine(), '/area/5/x.html'), 100, 3)
+      const element = best(() => selectorMethods(mine(), '/area/5/x.html', '#e7 > li'), 100, 3)
+      if (this.test) this.test.title += `: ${parts.toFixed(1)} ms, ${element.toFixed(1)} ms`
+      expect(Math.max(parts, element)).to.be.below(100)
     })
   }
   it('a change of one document among 10,000 rules', function () {
