@@ -52,10 +52,14 @@ export function live({ root = document.documentElement, path = location.pathname
     const holder = parent.cloneNode()
     holder.innerHTML = data.slice(start + BODY.length, end)
     const nodes = method === 'MOVE' ? [target] : [...holder.childNodes]
-    const act = /PUT|DELETE/.test(method) ? 'replaceWith' : /^(before|after|append|prepend)$/.exec(place)[0]
-    anchor[act](...nodes)
-    const elements = nodes.filter(node => node.tagName)
-    changed(elements, seen)
+    const next = { before: anchor, after: anchor.nextSibling, prepend: anchor.firstChild, append: null }[place]
+    if (/PUT|DELETE/.test(method)) anchor.replaceWith(...nodes)
+    else if (next !== undefined) for (const node of nodes) put(parent, node, next)
+    else throw Error()
+    changed(
+      nodes.filter(node => node.tagName),
+      seen,
+    )
   }
 
   /** All tags of one version have a part in common. */
@@ -84,18 +88,43 @@ export function live({ root = document.documentElement, path = location.pathname
   return stream
 }
 
-/** Gives `old` the content of `now`; tells what is new. */
+/** What is moved keeps its focus and state where browsers can do that. */
+const put = (parent, node, next) =>
+  parent[node.isConnected && parent.moveBefore ? 'moveBefore' : 'insertBefore'](node, next)
+
+const isOwn = node => node.dataset?.own !== undefined
+
+/** Gives `old` the content of `now`; tells what is new. What stays is moved as little as can be: somebody may be typing. */
 function sync(old, now, news = new Set()) {
-  const rest = [...old.childNodes].filter(node => node.dataset?.own === undefined)
+  const rest = [...old.childNodes].filter(node => !isOwn(node))
+  const take = like => rest.splice(rest.findIndex(like) >>> 0, 1)[0]
+  const pairs = [...now.childNodes].map(node => [node, take(other => other.cloneNode().isEqualNode(node.cloneNode()))])
+  for (const pair of pairs) {
+    const [node, same] = pair
+    // Other attributes, set by its author or by scripts, are no reason to throw away what a visitor has typed.
+    if (same || !node.matches?.('body,main,form,details')) continue
+    pair[1] = take(other => other.tagName === node.tagName && other.id === node.id)
+    if (pair[1]) news.add(adopt(pair[1], node))
+  }
+  for (const node of rest) node.remove()
   let last
-  for (const node of now.childNodes) {
-    const at = rest.findIndex(other => other.cloneNode().isEqualNode(node.cloneNode()))
-    const mine = at < 0 ? document.importNode(node, true) : rest.splice(at, 1)[0]
-    if (at) last ? last.after(mine) : old.prepend(mine)
-    if (at < 0) news.add(mine.tagName ? mine : old)
+  for (const [node, kept] of pairs) {
+    const mine = kept ?? document.importNode(node, true)
+    const first = last ? last.nextSibling : old.firstChild
+    let next = first
+    while (next && next !== mine && (!next.tagName || isOwn(next))) next = next.nextSibling
+    if (next !== mine) put(old, mine, first)
+    if (!kept) news.add(mine.tagName ? mine : old)
     else if (mine.tagName !== 'NOSCRIPT') sync(mine, node, news)
     last = mine
   }
-  for (const node of rest) node.remove()
   return [...news]
+}
+
+/** Gives an element the attributes of another; what a visitor opened stays open. */
+function adopt(mine, node) {
+  for (const { name } of [...mine.attributes])
+    if (name !== 'open' && !node.hasAttribute(name)) mine.removeAttribute(name)
+  for (const each of node.attributes) mine.setAttributeNode(each.cloneNode())
+  return mine
 }

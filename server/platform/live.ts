@@ -6,7 +6,10 @@ import type { SiteSettings } from '../../config/sites.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Conditions, evaluateRead, preconditionFailed } from '../../pipeline/http/conditions.ts'
 
+/** Without comments and indentation, which would be a third of what browsers fetch. */
 const SOURCE = readFileSync(new URL('live.mjs', import.meta.url), 'utf8')
+  .replace(/^ *(\/\/.*|\/\*\*.*\*\/)?\n/gm, '')
+  .replace(/^ +/gm, '')
 
 interface Module {
   tag: string
@@ -15,10 +18,10 @@ interface Module {
 
 const made = new Map<string, Module>()
 
-function moduleOf({ brand, brandHeader }: Pick<SiteSettings, 'brand' | 'brandHeader'>): Module {
+function moduleOf({ brand }: Pick<SiteSettings, 'brand'>): Module {
   let module = made.get(brand)
   if (!module) {
-    const text = SOURCE.replaceAll('{brand}', brand).replaceAll('{Brand}', brandHeader)
+    const text = SOURCE.replaceAll('{brand}', brand)
     module = { tag: `"${hash('sha256', text).slice(0, 48)}"`, text }
     made.set(brand, module)
   }
@@ -32,7 +35,7 @@ function moduleOf({ brand, brandHeader }: Pick<SiteSettings, 'brand' | 'brandHea
  * @throws Fault 412
  */
 export function liveModule(
-  settings: Pick<SiteSettings, 'brand' | 'brandHeader'>,
+  settings: Pick<SiteSettings, 'brand'>,
   path: string,
   conditions: Conditions | undefined,
 ): Answer | undefined {
