@@ -1,7 +1,6 @@
 /** An edit that is ready but not done: it can be shown, and it can become the document. */
 
 import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
-import { touch } from '../../tree/selector/selector.ts'
 import { type Settled, shiftBehind, shiftEnd, shiftNodes } from './offsets.ts'
 import { applyPatch, preparePatch, withPatch } from './patch.ts'
 import { type Change, changedSource } from './plan.ts'
@@ -103,12 +102,8 @@ function guarded(
       check()
       state.showing = true
       try {
-        return show(() => {
-          touch(shown)
-          return look({ document: shown, nodes, parents })
-        })
+        return show(() => look({ document: shown, nodes, parents }))
       } finally {
-        touch(shown)
         state.showing = false
       }
     },
@@ -163,7 +158,6 @@ export function patched(document: TreeDocument, pieces: Piece[], parts: Parts): 
       place.endTag = end.endTag
     }
     document.source = source
-    touch(document)
     return document
   }
   return guarded(document, source, parts, show, document, settle)

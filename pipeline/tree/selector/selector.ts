@@ -3,7 +3,6 @@ import { type ElementNode, isElement, type ParentNode, type TreeDocument } from 
 import { additions } from './additions.ts'
 import type { Mode, Test } from './attribute.ts'
 import { fromScope, listTest } from './compile.ts'
-import { candidates } from './document-index.ts'
 import type { Extensions } from './extension.ts'
 import { parseRelativeList, parseSelectorList } from './parse.ts'
 import { Query } from './query.ts'
@@ -11,7 +10,6 @@ import { walk } from './relation.ts'
 import type { ComplexSelector } from './syntax.ts'
 
 export { additions, type IsA } from './additions.ts'
-export { allowIndex, touch } from './document-index.ts'
 export { SelectorError, type SelectorFault } from './error.ts'
 export type { Extension, ExtensionContext, Extensions, ExtensionTest } from './extension.ts'
 export type { ComplexSelector, Compound, Simple } from './syntax.ts'
@@ -165,10 +163,7 @@ function search(
 ): Query {
   const query = new Query(document, isElement(within) ? within : undefined)
   const test = testFor(selector, document)
-  const few = within === document.root ? candidates(selector.list, document) : undefined
-  const tryOne = (element: ElementNode) => test(element, query) && visit(element)
-  if (few) few.some(tryOne)
-  else walk(within, tryOne)
+  walk(within, element => test(element, query) && visit(element))
   return query
 }
 

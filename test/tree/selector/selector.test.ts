@@ -4,7 +4,6 @@ import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { attribute, type ElementNode, isText, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { LIMITS } from '../../../pipeline/tree/selector/parse.ts'
 import {
-  allowIndex,
   compileSelector,
   type Extension,
   type Extensions,
@@ -14,7 +13,6 @@ import {
   selectFirst,
   selectorFor,
   tokenize,
-  touch,
 } from '../../../pipeline/tree/selector/selector.ts'
 
 const PAGE =
@@ -124,18 +122,6 @@ describe('Selectors', () => {
     expect(ids(selectAll(selector, document))).to.equal('u b')
     get(document, 'u').childNodes.pop()
     expect(ids(selectAll(selector, document))).to.equal('')
-  })
-
-  it('uses an index only where it is allowed, and drops it when touched', () => {
-    const document = page()
-    const selector = compileSelector('#u .x')
-    allowIndex(document)
-    for (let search = 0; search < 5; search++) expect(ids(selectAll(selector, document))).to.equal('b')
-    const list = get(document, 'u')
-    list.childNodes.pop()
-    touch(document)
-    expect(ids(selectAll(selector, document))).to.equal('')
-    for (let search = 0; search < 5; search++) expect(ids(selectAll(compileSelector('li'), document))).to.equal('a')
   })
 
   it('compiles a selector that comes again only once, and forgets old ones', () => {
