@@ -72,10 +72,10 @@ describe('two processes on one data folder', () => {
     /** How many of the looks show each change. */
     const shown = [3, 1, 2, 2, 3]
     for (const [i, change] of changes.entries()) {
-      const before = []
+      const before: string[] = []
       for (const look of looks) before.push((await look()).text, (await look()).text)
       await change()
-      const after = []
+      const after: string[] = []
       for (const look of looks) after.push((await look()).text, (await look()).text)
       expect(after.filter((text, at) => text !== before[at]).length, `change ${i}`).to.equal(2 * (shown[i] ?? 0))
     }
