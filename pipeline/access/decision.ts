@@ -131,9 +131,17 @@ export class Access {
   permitEvery(method: string, path: string, keys: readonly Key[]): boolean {
     if (keys.length > 0 && !this.selectorDependence(method, path)) return this.permit(method, path)
     if (keys.length <= FEW) return keys.every(key => this.permit(method, path, key))
+    const names = namesAround(keys.map(({ element }) => element))
+    const near = this.matching(method, path).filter(({ rule: { selector }, scope }) => {
+      return !scope || !selector?.needs || canBeMet(selector.needs, names)
+    })
     const test = searchedTest()
-    const decide = (key: Key) => resolve(this.matching(method, path), rule => applies(rule, key, test))
-    return keys.every(key => this.#permitted(decide(key), method))
+    return keys.every(key =>
+      this.#permitted(
+        resolve(near, rule => applies(rule, key, test)),
+        method,
+      ),
+    )
   }
 
   /** Whether the requester may GET the resource as a whole: R of section 9. */
@@ -352,7 +360,7 @@ function isSomebody({ form }: Actor): boolean {
 /** The names around an element, collected when a rule first asks for them. */
 function surroundings({ element }: Key): () => ReadonlySet<string> {
   let names: ReadonlySet<string> | undefined
-  return () => (names ??= namesAround(element))
+  return () => (names ??= namesAround([element]))
 }
 
 /** A selector that is parsed when it is first tried. @param text known to parse */

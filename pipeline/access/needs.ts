@@ -39,22 +39,33 @@ function namesIn({ compounds, combinators }: ComplexSelector): string[] {
   return names
 }
 
-/** The names on the way from an element to the root, itself included. Letter case does not count, as in old documents. */
-export function namesAround(element: ElementNode): ReadonlySet<string> {
+/**
+ * The names on the way from some elements to the root, themselves included. Letter case does not count, as in old
+ * documents. Takes time in proportion to the document.
+ */
+export function namesAround(elements: Iterable<ElementNode>): ReadonlySet<string> {
   const names = new Set<string>()
-  for (let at: ElementNode | undefined = element; at; at = parentElement(at)) {
-    const type = asciiLower(at.tagName)
-    names.add(type)
-    const colon = type.indexOf(':')
-    if (colon >= 0) names.add(type.slice(colon + 1))
-    for (const { name, value } of at.attrs) {
-      names.add(attributeName(name, undefined))
-      if (value.length <= LONGEST) names.add(attributeName(name, value))
-      if (name === 'id') names.add(`#${asciiLower(value)}`)
-      else if (name === 'class') for (const word of value.split(/[\t\n\f\r ]+/)) names.add(`.${asciiLower(word)}`)
+  const seen = new Set<ElementNode>()
+  for (const element of elements) {
+    for (let at: ElementNode | undefined = element; at && !seen.has(at); at = parentElement(at)) {
+      seen.add(at)
+      collect(at, names)
     }
   }
   return names
+}
+
+function collect(at: ElementNode, names: Set<string>): void {
+  const type = asciiLower(at.tagName)
+  names.add(type)
+  const colon = type.indexOf(':')
+  if (colon >= 0) names.add(type.slice(colon + 1))
+  for (const { name, value } of at.attrs) {
+    names.add(attributeName(name, undefined))
+    if (value.length <= LONGEST) names.add(attributeName(name, value))
+    if (name === 'id') names.add(`#${asciiLower(value)}`)
+    else if (name === 'class') for (const word of value.split(/[\t\n\f\r ]+/)) names.add(`.${asciiLower(word)}`)
+  }
 }
 
 function attributeName(name: string, value: string | undefined): string {

@@ -65,12 +65,19 @@ describe('what selectors need around an element', () => {
         const needs = needsOf(selector)
         for (const document of DOCUMENTS) {
           for (const element of selectAll(compileSelector('*'), document)) {
-            if (matches(selector, element, document)) expect(canBeMet(needs, namesAround(element)), text).to.equal(true)
+            if (matches(selector, element, document))
+              expect(canBeMet(needs, namesAround([element])), text).to.equal(true)
           }
         }
       }),
       { numRuns: 300 },
     )
+  })
+  it('of several elements together', () => {
+    const document = html('<div class="a"><p id="p"></p></div><div class="b"><p id="q"></p></div>')
+    const names = namesAround([key(document, '#p').element, key(document, '#q').element])
+    expect([...names]).to.include.members(['.a', '.b', '#p', '#q', 'body'])
+    expect([...namesAround([])]).to.deep.equal([])
   })
   it('tells most that do not match', () => {
     const cases: [selector: string, around: string, can: boolean][] = [
@@ -86,7 +93,7 @@ describe('what selectors need around an element', () => {
     ]
     for (const [text, around, can] of cases) {
       const { element } = key(html(PAGE), around)
-      expect(canBeMet(needsOf(compileSelector(text)), namesAround(element)), text).to.equal(can)
+      expect(canBeMet(needsOf(compileSelector(text)), namesAround([element])), text).to.equal(can)
     }
   })
   it('RULE-10 LOOK-7 a template that is a selector with some name is one with any value, unless it is empty', () => {

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
 import { capabilityParts, selectorMethods } from '../../pipeline/access/capabilities.ts'
 import type { Key } from '../../pipeline/access/matching.ts'
-import { access, html, key, type Line, NS, rawRule, user } from './site.ts'
+import { access, html, key, keys, type Line, NS, rawRule, user } from './site.ts'
 
 /** A site of documents with ten rules each. */
 function siteOf(count: number, line: (i: number) => Line): AccessRules {
@@ -92,6 +92,14 @@ describe('cost of decisions', () => {
       expect(Math.max(parts, element)).to.be.below(100)
     })
   }
+  it('ALL-1 a read of 1,000 elements among 10,000 rules with selectors', function () {
+    const rules = siteOf(10_000, i => ['*', 'GET', 'Deny', '/area/*', i % 2 ? `#e${i} > li` : `li[data-of="u${i}"]`])
+    const many = keys(html(`<ul>${'<li class="x"><b>1</b></li>'.repeat(1_000)}</ul>`), 'li')
+    const read = () => expect(access(rules).permitEvery('GET', '/area/5/x.html', many)).to.equal(true)
+    const time = best(read, 50, 3)
+    if (this.test) this.test.title += `: ${time.toFixed(1)} ms`
+    expect(time).to.be.below(50)
+  })
   it('a change of one document among 10,000 rules', function () {
     const rules = siteOf(10_000, i => ['*', 'GET', 'Allow', i % 2 ? '/*' : `/area/${i}/*`])
     const changed = { ns: NS, rules: [rawRule(['*', 'PUT', 'Deny', '/*'])], groups: [] }
