@@ -6,7 +6,7 @@ import { LOGOUT } from '../sign-in/fixture.ts'
 import { type StubProvider, startStubProvider } from '../sign-in/stub-provider.ts'
 import { signInAt } from '../sign-in/stub-site.ts'
 import { page, rulesPage } from '../support/content.ts'
-import { tagOf } from '../support/http.ts'
+import { type Received, tagOf } from '../support/http.ts'
 import { at, type Cluster, type Node, startCluster } from './installation.ts'
 
 const LIST = '/list.html'
@@ -164,6 +164,44 @@ describe('two processes on one data folder', () => {
     await stream.ended
     expect(stream.mutations).to.deep.equal([])
     expect((await two.dav('DELETE', '/secret.html')).status).to.equal(204)
+  })
+
+  it('RULE-11 DAV-37 nothing that one keeps for repetition outlives a commit of the other, on the site or on the mount', async () => {
+    const readings: ((node: Node, tag?: string) => Promise<Received>)[] = [
+      ({ http }, tag) => http('GET', '/page.html', tag === undefined ? {} : { 'If-None-Match': tag }),
+      ({ http }, tag) => http('HEAD', '/page.html', tag === undefined ? {} : { 'If-None-Match': tag }),
+      ({ dav }, tag) => dav('GET', '/page.html', tag === undefined ? {} : { 'If-None-Match': tag }),
+      ...['0', '1'].map(
+        Depth =>
+          ({ dav }: Node, tag?: string) =>
+            dav('PROPFIND', '/', { Depth, ...(tag !== undefined && { 'If-None-Match': tag }) }),
+      ),
+    ]
+    for (let i = 0; i < 12; i++) {
+      const [writer, reader] = i % 2 === 0 ? [one, two] : [two, one]
+      const tags: string[] = []
+      for (const read of readings) {
+        await read(reader)
+        const tag = tagOf(await read(reader))
+        expect((await read(reader, tag)).status).to.equal(304)
+        tags.push(tag)
+      }
+      const body = page(`<p>kept ${i}</p>`)
+      const put =
+        i % 3 === 0 ? await writer.dav('PUT', '/page.html', {}, body) : await writer.http('PUT', '/page.html', {}, body)
+      expect(put.status).to.be.oneOf([200, 204])
+      const added = await writer.dav('PUT', `/kept-${i}.txt`, {}, 'new')
+      expect(added.status).to.equal(201)
+      for (const [k, read] of readings.entries()) {
+        const again = await read(reader, tags[k])
+        expect(again.status, `reading ${k} of round ${i}`).to.be.oneOf([200, 207])
+        expect(tagOf(again)).to.equal(tagOf(await read(writer)))
+      }
+      expect((await reader.http('GET', '/page.html')).text).to.include(`kept ${i}`)
+      expect((await reader.dav('GET', '/page.html')).text).to.include(`kept ${i}`)
+      expect((await reader.dav('PROPFIND', '/', { Depth: '1' })).text).to.include(`/kept-${i}.txt`)
+    }
+    for (let i = 0; i < 12; i++) expect((await two.dav('DELETE', `/kept-${i}.txt`)).status).to.equal(204)
   })
 
   it('DAV-80 a lock taken at one binds at the other', async () => {
