@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkFolder } from '../../pipeline/store/check.ts'
 import { openSqliteStore, type SqliteOptions } from '../../pipeline/store/sqlite/store.ts'
 import type { Change, Commit, CommitResult, Resource, SiteStore, Store } from '../../pipeline/store/store.ts'
 
@@ -22,6 +23,8 @@ export interface Opened {
   reopen(): Promise<Store>
   /** Opens the same folder a second time, as another process would. */
   another(): Promise<Store>
+  /** Insists that everything in the folder fits together, and that nothing is left over. */
+  intact(): Promise<void>
   close(): Promise<void>
 }
 
@@ -53,6 +56,10 @@ export const openTemporary: Open = async (options = {}) => {
       const store = await open()
       stores.push(store)
       return store
+    },
+    async intact() {
+      const { findings } = await checkFolder(folder, { repair: false })
+      if (findings.length > 0) throw new Error(findings.map(({ message }) => message).join('; '))
     },
     async close() {
       for (const store of stores) await store.close()

@@ -2,7 +2,7 @@
 
 import { namesCollection, placeOf } from '../paths.ts'
 import { addTo, propertyWeight, ZERO } from '../tags.ts'
-import { deriveAll, resolve } from './contents.ts'
+import { deriveAll, keepTold, resolve } from './contents.ts'
 import { type Draft, nextId, refuse, rowAt, settle } from './draft.ts'
 import { exchangeEntries } from './entries.ts'
 import type { ChangeOf, PackedChange } from './jobs.ts'
@@ -90,6 +90,7 @@ function put(draft: Draft, change: ChangeOf<'put'>): void {
     statements.removeDerived.run(row.id)
     if (old.in_file === 1 && !(row.in_file === 1 && old.digest === digest)) statements.leaveBlob.run(at, old.digest)
   }
+  if (old?.in_file === 0) keepTold(draft, row.id)
   if (bytes !== undefined) statements.setBody.run(row.id, bytes)
   else if (old?.in_file === 0) statements.removeBody.run(row.id)
   deriveAll(draft, row.id, change.derived)

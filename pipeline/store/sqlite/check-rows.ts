@@ -109,7 +109,7 @@ export function* checkOrphans({ reader, writer }: CheckContext): Generator<Found
     {
       name: 'body',
       what: 'A body belongs to nothing',
-      owners: 'SELECT id FROM resource WHERE kind <> 0 AND in_file = 0',
+      owners: 'SELECT id FROM resource WHERE kind <> 0 AND in_file = 0 UNION SELECT body FROM event WHERE body NOTNULL',
     },
     { name: 'derived', what: 'Derived data belong to nothing', owners: 'SELECT id FROM resource' },
     { name: 'entry', what: 'Index entries belong to nothing', owners: 'SELECT id FROM entry_text' },

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { blobFile } from './blobs.ts'
-import type { Draft } from './draft.ts'
+import { type Draft, nextId } from './draft.ts'
 import type { PackedContent } from './jobs.ts'
 import { kindNumber, type ResourceRow } from './rows.ts'
 
@@ -36,6 +36,18 @@ export function inline(draft: Draft, row: ResourceRow, kind: number): number {
   draft.statements.setBody.run(row.id, readFileSync(staged ?? blobFile(draft.transaction.writer.folder, row.digest)))
   draft.statements.leaveBlob.run(draft.at, row.digest)
   return 0
+}
+
+/**
+ * To be called before the body of a resource is exchanged or goes to a file: a body that an event shares stays, under a
+ * number of its own.
+ */
+export function keepTold(draft: Draft, id: number): void {
+  const { statements } = draft
+  if (statements.told.get(id) === undefined) return
+  const kept = nextId(draft)
+  statements.moveBody.run(kept, id)
+  statements.moveTold.run(kept, id)
 }
 
 /** Stores derived data of a resource. */

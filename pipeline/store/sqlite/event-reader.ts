@@ -3,6 +3,7 @@
 import { compareEventIds as compare, type EventId, parseEventId as parseId } from '../event-id.ts'
 import type { StoredEvent } from '../store.ts'
 import type { Database } from './database.ts'
+import { documentText } from './tree-events.ts'
 
 interface EventRow {
   ms: number
@@ -13,9 +14,13 @@ interface EventRow {
   session: string | null
   token: string | null
   facts: string | null
+  /** Of a body that the event shares: it stands between `payload` and `tail`. */
+  shared: Uint8Array | null
+  tail: string | null
 }
 
-const COLUMNS = 'ms, seq, path, version, payload, session, token, facts'
+const COLUMNS = `ms, seq, path, version, payload, session, token, facts,
+  (SELECT bytes FROM body WHERE body.id = event.body) AS shared, tail`
 
 /** A limit that is none. */
 const ALL = -1
@@ -41,7 +46,7 @@ function eventOf(row: EventRow): StoredEvent {
     id: `${row.ms}-${row.seq}`,
     path: row.path,
     version: row.version,
-    payload: row.payload,
+    payload: row.tail === null ? row.payload : row.payload + documentText(row.shared) + row.tail,
   }
   if (row.session !== null) event.session = row.session
   if (row.token !== null) event.token = row.token

@@ -1,4 +1,7 @@
-/** Forgetting events: by age, and by number and size per path (EVT-46). What was dropped last is remembered for a day. */
+/**
+ * Forgetting events: by age, and by number and size per path (EVT-46). What was dropped last is remembered for a day.
+ * Bodies that only they shared go with them.
+ */
 
 import { endOf, namesCollection } from '../paths.ts'
 import type { Database } from './database.ts'
@@ -60,6 +63,16 @@ export function prepareRetention(database: Database, retention: number): Retenti
   const old = database.prepare<EventKey & { path: string }>(
     `SELECT ms, seq, path FROM event WHERE site = ? AND ms < ? ORDER BY ms, seq LIMIT ${AT_ONCE}`,
   )
+  const sharedOld = database.prepare<{ body: number }>(
+    'SELECT DISTINCT body FROM event WHERE site = ?1 AND (ms, seq) <= (?2, ?3) AND body NOTNULL',
+  )
+  const sharedOfPath = database.prepare<{ body: number }>(
+    'SELECT DISTINCT body FROM event WHERE site = ?1 AND path = ?2 AND (ms, seq) <= (?3, ?4) AND body NOTNULL',
+  )
+  const release = database.prepare(
+    `DELETE FROM body WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM event WHERE body = ?1)
+     AND NOT EXISTS (SELECT 1 FROM resource WHERE id = ?1 AND kind <> 0 AND in_file = 0)`,
+  )
   const removeOld = database.prepare('DELETE FROM event WHERE site = ?1 AND (ms, seq) <= (?2, ?3)')
   const drop = database.prepare(
     'INSERT INTO dropped (site, path, ms, seq) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET ms = ?3, seq = ?4 WHERE (ms, seq) < (?3, ?4)',
@@ -102,7 +115,9 @@ export function prepareRetention(database: Database, retention: number): Retenti
       // The newest is kept whatever its size.
       if (events === 1 || (events <= most.events * ROOM && bytes <= most.bytes * ROOM)) continue
       drop.run(ofSite, path, event.ms, event.seq)
+      const shared = sharedOfPath.all(ofSite, path, event.ms, event.seq)
       removeOfPath.run(ofSite, path, event.ms, event.seq)
+      for (const { body } of shared) release.run(body)
       return
     }
   }
@@ -115,7 +130,9 @@ export function prepareRetention(database: Database, retention: number): Retenti
     // The last one of each path in ascending order is the newest that is dropped.
     const newest = new Map(events.map(event => [event.path, event]))
     for (const { path, ms, seq } of newest.values()) drop.run(site, path, ms, seq)
+    const shared = sharedOld.all(site, last.ms, last.seq)
     removeOld.run(site, last.ms, last.seq)
+    for (const { body } of shared) release.run(body)
     return events.length === AT_ONCE
   }
 

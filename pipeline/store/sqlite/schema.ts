@@ -7,11 +7,12 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 4
+const FORMAT = 5
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
- * Bodies, derived data, entries and properties hang on a number that survives moves.
+ * Bodies, derived data, entries and properties hang on a number that survives moves. An event may share a body: its text
+ * stands between `payload` and `tail`, and the body stays as long as the event does.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS progress (
@@ -105,8 +106,11 @@ CREATE TABLE IF NOT EXISTS event (
   token TEXT,
   facts TEXT,
   bytes INTEGER NOT NULL,
+  body INTEGER,
+  tail TEXT,
   PRIMARY KEY (site, ms, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS event_body ON event (body) WHERE body IS NOT NULL;
 CREATE INDEX IF NOT EXISTS event_path ON event (site, path, ms, seq, bytes);
 
 CREATE TABLE IF NOT EXISTS dropped (
@@ -175,6 +179,13 @@ export function connectReader(folder: string): Database {
   return database
 }
 
+/** Adds to tables of earlier formats what they lack. */
+function addColumns(database: Database): void {
+  const known = database.prepare<{ name: string }>("SELECT name FROM pragma_table_info('event')").all()
+  if (known.length === 0 || known.some(({ name }) => name === 'body')) return
+  database.exec('ALTER TABLE event ADD COLUMN body INTEGER; ALTER TABLE event ADD COLUMN tail TEXT')
+}
+
 /**
  * Makes the tables where they are missing.
  * @throws Error when the folder was written by a newer release
@@ -185,7 +196,9 @@ export function prepareTables(folder: string): void {
     const format = database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0
     if (format > FORMAT) throw new Error(`The store has format ${format}, this release knows formats up to ${FORMAT}`)
     if (format === FORMAT) return
-    database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${FORMAT}; COMMIT`)
+    database.exec('BEGIN IMMEDIATE')
+    addColumns(database)
+    database.exec(`${TABLES} PRAGMA user_version = ${FORMAT}; COMMIT`)
   } finally {
     database.close()
   }

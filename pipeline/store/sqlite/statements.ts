@@ -7,6 +7,9 @@ import { COLUMNS, type ResourceRow } from './rows.ts'
 const BELOW = 'site = ? AND folder >= ? AND folder < ?'
 const IDS_BELOW = `SELECT id FROM resource WHERE ${BELOW}`
 
+/** No event shares the body. */
+const UNTOLD = 'NOT EXISTS (SELECT 1 FROM event WHERE event.body = body.id)'
+
 /** The compiled statements of a writing connection. */
 export type Statements = ReturnType<typeof prepareStatements>
 
@@ -26,7 +29,9 @@ export function prepareStatements(database: Database) {
     site: database.prepare<{ id: number; ms: number; seq: number }>('SELECT id, ms, seq FROM site WHERE name = ?'),
     addSite: database.prepare<{ id: number }>('INSERT INTO site (name, ms, seq) VALUES (?, 0, 0) RETURNING id'),
     setSite: run('UPDATE site SET ms = ?1, seq = ?2 WHERE id = ?3 AND (ms <> ?1 OR seq <> ?2)'),
-    lastId: database.prepare<{ id: number | null }>('SELECT max(id) AS id FROM resource'),
+    lastId: database.prepare<{ id: number | null }>(
+      'SELECT max(id) AS id FROM (SELECT max(id) AS id FROM resource UNION ALL SELECT max(id) FROM body)',
+    ),
 
     find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
     below: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE ${BELOW}`),
@@ -60,9 +65,10 @@ export function prepareStatements(database: Database) {
 
     body: database.prepare<{ bytes: Uint8Array | null }>('SELECT bytes FROM body WHERE id = ?'),
     setBody: run('INSERT OR REPLACE INTO body (id, bytes) VALUES (?, ?)'),
-    removeBody: run('DELETE FROM body WHERE id = ?'),
+    removeBody: run(`DELETE FROM body WHERE id = ? AND ${UNTOLD}`),
+    moveBody: run('UPDATE body SET id = ? WHERE id = ?'),
     copyBody: run('INSERT INTO body (id, bytes) SELECT ?, bytes FROM body WHERE id = ?'),
-    removeBodiesBelow: run(`DELETE FROM body WHERE id IN (${IDS_BELOW})`),
+    removeBodiesBelow: run(`DELETE FROM body WHERE id IN (${IDS_BELOW}) AND ${UNTOLD}`),
 
     derive: run('INSERT OR REPLACE INTO derived (id, name, site, value) VALUES (?, ?, ?, ?)'),
     removeDerived: run('DELETE FROM derived WHERE id = ?'),
@@ -112,6 +118,8 @@ export function prepareStatements(database: Database) {
     addEvent: run(
       'INSERT INTO event (site, ms, seq, path, version, payload, session, token, facts, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),
+    told: database.prepare<{ there: number }>('SELECT 1 AS there FROM event WHERE body = ? LIMIT 1'),
+    moveTold: run('UPDATE event SET body = ? WHERE body = ?'),
     newestEvent: database.prepare<{ ms: number }>(
       'SELECT ms FROM event WHERE site = ? AND path = ? ORDER BY ms DESC, seq DESC LIMIT 1',
     ),

@@ -25,36 +25,52 @@ export interface TreeEventStatements {
   come: Statement<never>
 }
 
+/** Bytes of a document as they stand in an event: text, without a byte order mark. */
+export function documentText(bytes: Uint8Array | null): string {
+  return bytes === null ? '' : new TextDecoder().decode(bytes)
+}
+
 /**
- * Text of a document as it stands in an event.
+ * The same for statements.
  * @param most bytes; nothing is told of longer texts
  */
-function documentText(bytes: Value, most: Value): string {
-  if (!(bytes instanceof Uint8Array)) return ''
-  const text = new TextDecoder().decode(bytes)
+function limitedText(bytes: Value, most: Value): string {
+  const text = bytes instanceof Uint8Array ? documentText(bytes) : ''
   return Buffer.byteLength(text) <= Number(most) ? text : ''
 }
 
+/** Times that a text can be longer than its bytes, where they are no UTF-8. */
+const GROWTH = 3
+
 /** @param database a connection for writing, which gets a function of its own */
 export function prepareTreeEvents(database: Database): TreeEventStatements {
-  database.define('document_text', documentText)
+  database.define('limited_text', limitedText)
   const path = `replace(replace(folder || name, '&', '&amp;'), '<', '&lt;')`
-  const text = `CASE WHEN kind = ${kindNumber('document')} AND size <= ?13 + ${MARK}
-    THEN document_text((SELECT bytes FROM body WHERE body.id = resource.id), ?13) ELSE '' END`
+  const isDocument = `kind = ${kindNumber('document')}`
+  // The text of a document that is short enough, however it reads, is shared. Others are few, and told in full.
+  const shared = `${isDocument} AND size * ${GROWTH} <= ?13`
+  const text = `CASE WHEN ${isDocument} AND size <= ?13 + ${MARK}
+    THEN limited_text((SELECT bytes FROM body WHERE body.id = resource.id), ?13) ELSE '' END`
   const taken = `SELECT 1 FROM resource arriving WHERE arriving.site = ?6
     AND arriving.folder = ?11 || substr(resource.folder, length(?7) + 1) AND arriving.name = resource.name
     AND arriving.kind <> 0`
-  const add = (payload: string, where = '') =>
+  const add = (columns: string, where = '') =>
     database.prepare(
-      `INSERT INTO event (site, ms, seq, path, version, payload, session, token, bytes)
-       SELECT ?6, ?1, ?2 + row_number() OVER () - 1, path, ?3, payload, ?4, ?5, octet_length(payload)
-       FROM (SELECT folder || name AS path, ${payload} AS payload FROM resource
+      `INSERT INTO event (site, ms, seq, path, version, session, token, bytes, payload, body, tail)
+       SELECT ?6, ?1, ?2 + row_number() OVER () - 1, path, ?3, ?4, ?5,
+         octet_length(payload) + coalesce(size + octet_length(tail), 0), payload, body, tail
+       FROM (SELECT folder || name AS path, size, ${columns} FROM resource
              WHERE site = ?6 AND folder >= ?7 AND folder < ?8 AND kind <> 0 ${where})`,
     )
+  const gone = `?9 || ${path} || ?10 AS payload, NULL AS body, NULL AS tail`
+  const come = `?9 || substr(digest, 1, ${TAG_DIGITS}) || ?10 || ${path} || ?11`
   return {
-    gone: add(`?9 || ${path} || ?10`),
-    goneForGood: add(`?9 || ${path} || ?10`, `AND NOT EXISTS (${taken})`),
-    come: add(`?9 || substr(digest, 1, ${TAG_DIGITS}) || ?10 || ${path} || ?11 || ${text} || ?12`),
+    gone: add(gone),
+    goneForGood: add(gone, `AND NOT EXISTS (${taken})`),
+    come: add(
+      `${come} || CASE WHEN ${shared} THEN '' ELSE ${text} || ?12 END AS payload,
+       CASE WHEN ${shared} THEN id END AS body, CASE WHEN ${shared} THEN ?12 END AS tail`,
+    ),
   }
 }
 

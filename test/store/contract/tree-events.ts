@@ -5,6 +5,7 @@ import { contentTag } from '../../../pipeline/store/tags.ts'
 import { done, type Open, type Opened, put, putBlob, START, there } from '../fixture.ts'
 
 const LARGEST = 64 * 1024
+const MINUTE = 60_000
 
 const TELL: TreeEvents = {
   gone: { around: ['gone <', '>'], session: 's' },
@@ -110,6 +111,51 @@ export function describeTreeEvents(open: Open): void {
       expect(event?.payload === (await come('/d/a.html', wholeBody(text)))).to.equal(true)
     })
   }
+
+  describe('EVT-47 what is replayed stays as it was', () => {
+    const text = '<p>old</p>'
+    const large = Buffer.alloc(400 * 1024, 'x')
+    const fates: [what: string, fate: () => Promise<unknown>][] = [
+      ['is saved again', () => done(site, [put('/d/a.html', 'new')])],
+      [
+        'is saved twice',
+        async () => [await done(site, [put('/d/a.html', 'new')]), await done(site, [put('/d/a.html', 'newer')])],
+      ],
+      ['is deleted', () => done(site, [{ op: 'delete', path: '/d/a.html' }])],
+      ['is deleted and made again', () => done(site, [{ op: 'delete', path: '/d/a.html' }, put('/d/a.html', 'new')])],
+      ['goes with its collection', () => done(site, [{ op: 'delete', path: '/d/' }])],
+      ['is moved alone', () => done(site, [{ op: 'move', from: '/d/a.html', to: '/e.html' }, put('/e.html', 'new')])],
+      ['is moved on', () => done(site, [moved('/d/', '/e/'), put('/e/a.html', 'new')])],
+      ['is replaced', () => done(site, [put('/new.html', 'new'), { op: 'move', from: '/new.html', to: '/d/a.html' }])],
+      [
+        'becomes a large blob and a document again',
+        async () => [await done(site, [putBlob('/d/a.html', large)]), await done(site, [put('/d/a.html', 'new')])],
+      ],
+      [
+        'is saved in a commit that is refused',
+        () => site.commit({ changes: [put('/d/a.html', 'new'), { op: 'delete', path: '/none' }] }),
+      ],
+    ]
+    for (const [what, fate] of fates) {
+      it(`when the document ${what}; what it takes is given back later`, async () => {
+        await done(site, [put('/c/a.html', text)])
+        await done(site, [{ op: 'copy', from: '/c/', to: '/d/', deep: true, tell: TELL }])
+        const before = await site.events('/d/a.html')
+        expect(before[0]?.payload).to.contain(text)
+        await fate()
+        const now = async () => (await site.events('/d/a.html')).slice(0, 1)
+        expect(await now()).to.deep.equal(before)
+        site = (await opened.reopen()).site('example.org')
+        await done(site, [put('/more.html', 'more')])
+        expect(await now()).to.deep.equal(before)
+        await opened.intact()
+        opened.clock.now += 11 * MINUTE
+        for (let i = 0; i < 2; i++) await done(site, [put('/settle', '')])
+        expect(await site.events('/d/a.html')).to.deep.equal([])
+        await opened.intact()
+      })
+    }
+  })
 
   it('EVT-45 ids go on within a commit and from commit to commit', async () => {
     await done(site, [put('/c/1.html', ''), put('/c/2.html', '')])
