@@ -17,8 +17,8 @@ const PAGE = page(
   [
     `<ul id="list"><li id="plain">a</li><li id="holder">${DENY}</li><li id="last">z</li></ul>`,
     `<template id="shelf"></template>${TABLE}${SCHEMA}${TRIGGER}`,
-    `<div id="staff" itemscope itemtype="${NS}/Group"><b itemprop="name">staff</b><ul id="members">` +
-      '<li id="ann" itemprop="member">ann@x.example</li><li id="bob" itemprop="member">bob@x.example</li></ul></div>',
+    `<div id="staff" itemscope itemtype="${NS}/Group"><ul id="members"><li id="ann" itemprop="member">ann@x.example</li>` +
+      '<li id="bob" itemprop="member">bob@x.example</li></ul><b itemprop="name">staff</b></div>',
     `<div id="split" itemscope itemtype="${NS}/AuthorizationRule" itemref="fields"><b itemprop="actor">*</b></div>`,
     '<p id="fields"><b itemprop="method">PUT</b><b itemprop="action">Deny</b><b itemprop="resource">/other.html</b></p>',
   ].join('\n'),
@@ -52,6 +52,7 @@ const CONFIGURING: [name: string, write: Write][] = [
   ['a trigger is deleted', remove('#trigger')],
   ['a group is deleted', remove('#staff')],
   ['a group is moved out of effect', move('#staff', '#shelf')],
+  ['a group is given another name by its members', replace('#ann', '<li itemprop="name">editors</li>')],
   ['a member is moved in from outside', move('#plain', '#members')],
 ]
 
@@ -142,5 +143,41 @@ describe('writes to parts of a page that would configure the site', () => {
     const joined = server.site.rules.groupsNamed('club').flatMap(group => [...group.members])
     expect(joined).to.deep.equal(['a@b.example', 'c@d.example'])
     expect(failureOf(await http('POST', '/page.html', selecting('#list'), club))).to.equal('422 InvalidFragment')
+  })
+
+  it('COMP-147 GRP-4 a group that decides by what it holds is changed by nobody who was only let write inside', async () => {
+    const type = 'https://x.example/Domain'
+    const method =
+      `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="includes">` +
+      '<script itemprop="implementation" type="text/sessel">email.endsWith(self.suffix)</script></div>'
+    const schema = `<b itemprop="type">${type}</b><b itemprop="parent">${NS}/Group</b>${method}`
+    await put(server, '/model.html', page(`<div itemscope itemtype="${NS}/Schema">${schema}</div>`))
+    const group = `<div itemscope itemtype="${type}"><b itemprop="name">d</b><p id="in"><b itemprop="suffix">@x.example</b></p></div>`
+    await put(server, '/page.html', page(`<p id="out">x</p>${group}`))
+    await grant()
+    const wider = '<b itemprop="suffix"></b>'
+    for (const [name, [how, fields, body]] of [
+      ['POST', ['POST', selecting('#in', 'prepend'), wider]],
+      ['PUT', replace('#in b', wider)],
+    ] as const) {
+      const answer = await leavesAlone(server, ['/page.html'], () => http(how, '/page.html', fields, body))
+      expect(failureOf(answer), name).to.equal('422 InvalidFragment')
+    }
+    expect(failureOf(await http('DELETE', '/page.html', selecting('#in b')))).to.equal('401 /page.html')
+    expect((await http('DELETE', '/page.html', selecting('#out'))).status).to.equal(204)
+  })
+
+  it('COMP-147 values of an enumeration are kept by whoever may write inside, its name is not', async () => {
+    const host = 'https://schema.org'
+    const list = '<ul id="values"><li itemprop="value">red</li></ul>'
+    await put(
+      server,
+      '/page.html',
+      page(`<div itemscope itemtype="${host}/Enum">${list}<b itemprop="type">https://x.example/Colour</b></div>`),
+    )
+    await grant()
+    const add = (item: string) => http('POST', '/page.html', selecting('#values', 'prepend'), item)
+    expect((await add('<li itemprop="value">blue</li>')).status).to.equal(206)
+    expect(failureOf(await add('<li itemprop="type">https://x.example/Shade</li>'))).to.equal('422 InvalidFragment')
   })
 })
