@@ -6,7 +6,7 @@ import { storedForm } from './derive.ts'
 import type { Cause } from './events/mutation.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
-import { cascade, type OwnDocument } from './model/cascade.ts'
+import { cascade, type OwnDocument, ofEffect } from './model/cascade.ts'
 import { firstBroken, type Requirement } from './model/integrity.ts'
 import { type Judgement, refuseFailures, requirementFault } from './model/judge.ts'
 import type { Loss } from './model/losses.ts'
@@ -77,20 +77,28 @@ export async function consequencesOf(
     return { document: cloneTree(await site.parsed(held)) }
   }
   const isGone = (other: string) => judged.isGone?.(other) ?? false
+  // What the write breaks by itself comes before what follows from it (MOD-53, MOD-112).
+  const refuseItself = async (): Promise<void> => {
+    const broken = await firstBroken(site.store, requirements, path, entries)
+    const fault = broken && requirementFault(registry, broken)
+    if (fault) throw fault
+  }
   try {
     const followed = await cascade(registry, host, { store: site.store, open, isGone }, losses, own)
+    if (followed.effects.size > 0) await refuseItself()
+    // An effect on the document itself was judged with what the write brought to it.
+    const remaining = followed.effects.has(path) ? [] : requirements
     const effects = [...followed.effects].filter(([other]) => !own.has(other))
     return {
-      requirements: [...requirements, ...followed.requirements],
+      requirements: [...(followed.effects.size > 0 ? remaining.map(ofEffect) : remaining), ...followed.requirements],
       own: new Map(
         [...followed.effects].flatMap(([other, place]) => (place && own.has(other) ? [[other, place]] : [])),
       ),
       ...merged(effects.map(([other, place]) => effectOn(site, opened.get(other), other, place))),
     }
   } catch (error) {
-    // What the write breaks by itself comes before what follows from it (MOD-53, MOD-112).
-    const broken = error instanceof Fault ? await firstBroken(site.store, requirements, path, entries) : undefined
-    throw (broken && requirementFault(registry, broken)) ?? error
+    if (error instanceof Fault) await refuseItself()
+    throw error
   }
 }
 

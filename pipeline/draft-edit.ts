@@ -99,10 +99,12 @@ export async function draftEdit(site: Site, { registry, host }: ModelState, requ
 /** The draft of an edit whose document a cascade has changed further. */
 export function redraft(site: Site, held: Held, draft: Draft, { document, part }: WrittenPlace): Draft {
   const { bytes, digest } = encoded(site, document.source, held)
-  const tag = draft.tag && elementTag(part?.nodes ?? [], document, digest)
+  const brought = part?.brought ?? part?.nodes ?? []
+  const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
+  const tag = draft.tag && elementTag(brought, document, digest)
   const derived = deriveTree(document, site.derivation)
   const extract = (types: AccessTypes, ns: string) => extractAccess(document, ns, types)
-  return { ...draft, bytes, digest, derived, tag, extract, settle: () => document }
+  return { ...draft, inserted, bytes, digest, derived, tag, extract, settle: () => document }
 }
 
 function encoded(site: Site, source: string, held: Held): { bytes: Uint8Array; digest: string } {

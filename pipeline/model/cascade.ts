@@ -170,6 +170,11 @@ function keysOf(registry: Registry, { document }: WrittenPlace): Set<string> {
   return new Set(entries.flatMap(({ keys }) => keys))
 }
 
+/** A requirement that only an effect can break: then the write is refused for what follows from it (MOD-56). */
+export function ofEffect({ guard }: Requirement): Requirement {
+  return { guard, answer: { which: 'restrict', violation: violationOf(undefined, 1) } }
+}
+
 /** Effects are writes, too: what would refuse them refuses the whole (MOD-56). */
 async function judged(
   registry: Registry,
@@ -182,8 +187,7 @@ async function judged(
   try {
     const { place: completed, judgement } = await judgeCopy({ registry, host, path }, place)
     if (judgement.failures.length > 0) throw refused
-    const answer = { which: 'restrict' as const, violation: violationOf(undefined, 1) }
-    requirements.push(...judgement.requirements.map(({ guard }) => ({ guard, answer })))
+    requirements.push(...judgement.requirements.map(ofEffect))
     return completed
   } catch (error) {
     if (error instanceof Fault && error.status === 422) throw refused

@@ -83,12 +83,20 @@ function revisedPlace(place: WrittenPlace, revisions: readonly Revision[]): Writ
   if (revisions.length === 0) return place
   const { document, part } = place
   const nodes = (part?.nodes ?? []).flatMap(node => replacementsOf(node, revisions))
+  const brought = part?.brought?.flatMap(node => replacementsOf(node, revisions))
   const parents = part?.parents ?? []
   const revised = revise(document, revisions, [...nodes, ...parents])
   if (!revised) return undefined
   if (!part) return { document: revised.document }
   const found = parents.flatMap(parent => (revised.find(parent) as ParentNode | undefined) ?? [])
-  return { document: revised.document, part: { nodes: findAll(revised, nodes), parents: found } }
+  return {
+    document: revised.document,
+    part: {
+      nodes: findAll(revised, nodes),
+      parents: found,
+      ...(brought && { brought: findAll(revised, brought) }),
+    },
+  }
 }
 
 /** What stands for a node after revisions that may replace it. */

@@ -94,7 +94,12 @@ export function follow(
     const now = revised.find(element) as ElementNode | undefined
     return [before[i] ?? [], now ? heldBy(registry, now) : []]
   })
-  const part = { nodes: found(revised, nodes), parents: found(revised, [...parents]) }
+  const brought = place.part?.brought ?? place.part?.nodes ?? []
+  const part = {
+    nodes: found(revised, nodes),
+    parents: found(revised, [...parents]),
+    brought: found(revised, brought),
+  }
   return { place: { document: revised.document, part }, pairs }
 }
 

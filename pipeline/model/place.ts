@@ -12,6 +12,8 @@ export interface WrittenPlace {
     nodes: readonly ChildNode[]
     /** Whose children changed. */
     parents: readonly ParentNode[]
+    /** Of the nodes, those that the write itself brought, where effects have added others; all of them when missing. */
+    brought?: readonly ChildNode[]
   }
 }
 
@@ -32,7 +34,9 @@ export function touchedBy({ document, part }: WrittenPlace): Touched {
     if (hidden) isInTree = false
     for (const element of elements) around.add(element)
   }
-  return { around: [...around], content: isInTree ? elementsOf(part.nodes) : [] }
+  // An effect may change what the write brought, which then stands around a change as well.
+  const content = isInTree ? elementsOf(part.nodes).filter(element => !around.has(element)) : []
+  return { around: [...around], content }
 }
 
 /** Elements of the tree from the outermost to a node; `hidden` when the node is among the contents of a template. */

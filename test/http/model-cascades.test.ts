@@ -323,6 +323,62 @@ onBothPlanes('Data model, referential actions', on => {
     })
   })
 
+  it('MOD-56 what the write itself brings follows, too', async () => {
+    await on.shelf.declare(
+      schema(STATION, {}, property('code', { unique: 'true' })),
+      schema(
+        READING,
+        {},
+        property('id', { unique: 'true' }),
+        property('station', { references: `${STATION}#code`, cascade: 'true', cardinality: '1..1' }),
+      ),
+      schema(NOTE, {}, property('about', { references: `${READING}#id`, cascade: 'true', cardinality: '0..1' })),
+    )
+    const other = instance(STATION, { code: 'OSL' })
+    await on.shelf.list(
+      '/all.html',
+      instance(STATION, { code: 'KRS' }),
+      instance(READING, { id: '1', station: 'KRS' }),
+      other,
+    )
+    // The station goes, with it the reading, with that what the note says.
+    const note = await on.shelf.http('PUT', '/all.html', selecting('li'), instance(NOTE, { about: '1' }))
+    expect(verdictOf(note)).to.equal('206')
+    expect((await on.shelf.text('/all.html')).replace(/\n+/g, '\n').replaceAll('=""', '')).to.equal(
+      listPage(instance(NOTE), other),
+    )
+    expect(note.text).to.equal(instance(NOTE).replace('itemscope', 'itemscope=""'))
+  })
+
+  it('MOD-30 what an item loses that was just written is replaced by its default, once', async () => {
+    await on.shelf.declare(
+      schema(STATION, {}, property('code', { unique: 'true' })),
+      schema(
+        READING,
+        {},
+        property('id', { unique: 'true' }),
+        property('station', { references: `${STATION}#code`, cascade: 'true', cardinality: '1..1' }),
+      ),
+      schema(
+        NOTE,
+        {},
+        property('about', { references: `${READING}#id`, cascade: 'true', cardinality: '0..1', default: '2' }),
+      ),
+    )
+    const kept = [instance(STATION, { code: 'OSL' }), instance(READING, { id: '2', station: 'OSL' })]
+    await on.shelf.list(
+      '/all.html',
+      instance(STATION, { code: 'KRS' }),
+      instance(READING, { id: '1', station: 'KRS' }),
+      ...kept,
+    )
+    const note = await on.shelf.http('PUT', '/all.html', selecting('li'), instance(NOTE, { about: '1' }))
+    expect([note.status, note.text]).to.deep.equal([
+      206,
+      instance(NOTE, { about: '2' }).replace('itemscope', 'itemscope=""'),
+    ])
+  })
+
   it('MOD-52 the last item that holds a value may itself go by an effect', async () => {
     await on.shelf.declare(
       schema(STATION, {}, property('code', { unique: 'true' })),
@@ -344,6 +400,24 @@ onBothPlanes('Data model, referential actions', on => {
   })
 
   describe('MOD-56 what an effect would break', () => {
+    it('a reference of the write itself, which does not follow', async () => {
+      await on.shelf.declare(
+        schema(STATION, {}, property('code', { unique: 'true' })),
+        schema(
+          READING,
+          {},
+          property('id', { unique: 'true' }),
+          property('station', { references: `${STATION}#code`, cascade: 'true', cardinality: '1..1' }),
+        ),
+        schema(NOTE, {}, property('about', { references: `${READING}#id` })),
+      )
+      await on.shelf.list('/stations.html', instance(STATION, { code: 'KRS' }))
+      await on.shelf.list('/log.html', instance(READING, { id: '1', station: 'KRS' }))
+      const note = (about: string) => on.shelf.http('PUT', '/stations.html', selecting('li'), instance(NOTE, { about }))
+      expect(verdictOf(await note('1'))).to.equal('409 cascade')
+      expect(verdictOf(await note('2'))).to.equal('422 references(about)')
+    })
+
     it('a reference, by a default that brings the value back', async () => {
       await on.shelf.declare(
         schema(STATION, {}, property('code', { unique: 'true' })),
