@@ -172,7 +172,7 @@ describe('Shapes against an oracle', () => {
         else passing++
         expect(found.map(({ message }) => message).sort()).to.deep.equal(expected)
       }),
-      { numRuns: Number(process.env.FUZZ ?? 200), seed: 20311104 },
+      { numRuns: Number(process.env.FUZZ ?? 200), seed: Number(process.env.SEED ?? 20311104) },
     )
     expect(Math.min(failing, passing)).to.be.greaterThan(20)
   })
