@@ -25,16 +25,16 @@ export async function afterCommit({ failed }: Pick<Mount, 'failed'>, work: () =>
  * been taken at the same paths by then.
  */
 export async function endLocks(mount: Mount, gone: readonly Lock[]): Promise<void> {
-  for (const { token } of gone) {
-    const done = await afterCommit(mount, () => mount.locks.end(mount.site.store.name, token))
-    if (!done && mount.unended.size < MOST_FORGOTTEN) mount.unended.add(token)
-  }
+  if (gone.length === 0) return
+  const tokens = gone.map(({ token }) => token)
+  if (await afterCommit(mount, () => mount.locks.endAll(mount.site.store.name, tokens))) return
+  for (const token of tokens) if (mount.unended.size < MOST_FORGOTTEN) mount.unended.add(token)
 }
 
 /** Ends what could not be ended before. @throws LockError when locks still cannot be reached */
 export async function endForgotten({ locks, site, unended }: Mount): Promise<void> {
-  for (const token of unended) {
-    await locks.end(site.store.name, token)
-    unended.delete(token)
-  }
+  if (unended.size === 0) return
+  const tokens = [...unended]
+  await locks.endAll(site.store.name, tokens)
+  for (const token of tokens) unended.delete(token)
 }

@@ -57,7 +57,7 @@ describe('the journal of locks', () => {
         // What was being ended may be there or not.
         if (ended.has(token) || !ending.has(token)) expect(isThere, token).to.equal(!ended.has(token))
       }
-      await locks.endUnder(SITE, '/', 'all')
+      await locks.endAll(SITE, [...held])
       await locks.close()
     }
   })

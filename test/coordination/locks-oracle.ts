@@ -31,9 +31,8 @@ export function answersLikeAList(opened: Opened): void {
       },
       {
         arbitrary: fc.record({
-          op: fc.constant('endUnder' as const),
+          op: fc.constant('endAll' as const),
           path,
-          what: fc.constantFrom('all' as const, 'below' as const),
         }),
         weight: 1,
       },
@@ -69,12 +68,10 @@ export function answersLikeAList(opened: Opened): void {
               expect(fresh).to.deep.equal(lock && { ...lock, expires: now() + each.seconds * 1000 })
               if (fresh) list = list.map(other => (other === lock ? fresh : other))
             }
-          } else if (each.op === 'endUnder') {
-            await locks.endUnder(SITE, each.path, each.what)
-            list = list.filter(
-              lock =>
-                !isBelow(lock, each.path) && !(each.what === 'all' && covers({ path: each.path, depth: 0 }, lock.path)),
-            )
+          } else if (each.op === 'endAll') {
+            const [gone, left] = [true, false].map(below => list.filter(lock => isBelow(lock, each.path) === below))
+            await locks.endAll(SITE, tokens(gone ?? []))
+            list = left ?? []
           } else if (each.op === 'wait') advance(each.ms)
           else {
             expect(tokens(await locks.on(SITE, each.path))).to.have.members(

@@ -101,10 +101,8 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
       if (found) await end([found])
       return found !== undefined
     },
-    async endUnder(site, path, what) {
-      const tree = present().of(site)
-      if (!tree) return
-      await end(what === 'all' ? [...tree.at(path), ...tree.below(path)] : tree.below(path))
+    async endAll(site, tokens) {
+      await end(tokens.flatMap(token => held(site, token) ?? []))
     },
     async keepAlive(site, user, tokens) {
       const kept: Held[] = []

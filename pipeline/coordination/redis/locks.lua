@@ -207,17 +207,16 @@ function operations.refresh(token, milliseconds)
 end
 
 -- Ends locks by token; returns how many were in effect.
-operations['end'] = function(token)
-  local lock = find(token)
-  if lock then drop(token, lock.path) end
-  return lock and 1 or 0
-end
-
-operations['end-under'] = function(path, what)
-  local ended = locks_below(path, math.huge)
-  if what == 'all' then add_at(path, ended, any) end
-  for _, lock in ipairs(ended) do drop(lock.token, lock.path) end
-  return #ended
+operations['end'] = function(...)
+  local ended = 0
+  for _, token in ipairs({ ... }) do
+    local lock = find(token)
+    if lock then
+      drop(token, lock.path)
+      ended = ended + 1
+    end
+  end
+  return ended
 end
 
 -- Says for a request that the locks of these tokens are to live on for a while; returns the tokens that do.

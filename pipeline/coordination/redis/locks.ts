@@ -84,8 +84,8 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
     async end(site, token) {
       return (await run<number>(site, 'end', token)) > 0
     },
-    async endUnder(site, path, what) {
-      await run(site, 'end-under', lockKey(path), what)
+    async endAll(site, tokens) {
+      if (tokens.length > 0) await run(site, 'end', ...tokens)
     },
     async keepAlive(site, user, tokens) {
       const request = randomUUID()
