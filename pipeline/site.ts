@@ -3,23 +3,19 @@
  * Every commit of the site goes through here, so that memory never falls behind the store.
  */
 
-import { AccessRules } from './access/access-rules.ts'
-import type { AccessTypes, RawAccess } from './access/extract.ts'
+import type { AccessRules } from './access/access-rules.ts'
 import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
 import type { FanOut, Outcome } from './coordination/fan-out.ts'
 import type { Leases } from './coordination/leases.ts'
+import { ACCESS_COUNTER, type Declaration, Declared, MODEL_COUNTER } from './declared.ts'
 import type { Derivation } from './derive.ts'
 import type { RuleScope } from './events/facts.ts'
 import type { Held } from './held.ts'
 import { type CodeHost, noCode } from './model/code.ts'
-import { type RawDeclarations, sameModel } from './model/declarations.ts'
 import type { Registry } from './model/registry.ts'
-import { type StandingModel, standingModel } from './model/standing.ts'
-import { type Basis, rederive } from './rederive.ts'
+import type { Basis } from './rederive.ts'
 import { Resources, type Version } from './resources.ts'
-import { retypeAll, retyped } from './retype.ts'
-import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
 import type { Commit, CommitResult, ForeignCommit, SiteStore } from './store/store.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { Extensions } from './tree/selector/selector.ts'
@@ -41,22 +37,9 @@ export interface SiteRules {
   maxDocument: number
 }
 
-/** Declarations without effect that one commit is reported for. */
-const TOLD = 100
-
-/** Name of the store's counter that rises with every change of rules and groups. */
-export const ACCESS_COUNTER = 'access'
-
-/** Name of the store's counter that rises with every change of schemas, enumerations and shapes. */
-export const MODEL_COUNTER = 'model'
-
 /** Writes that a commit applies beside what the store tells: trees that were settled with it. */
-export interface Settled extends Version {
+export interface Settled extends Version, Declaration {
   path: string
-  access: RawAccess | undefined
-  model: RawDeclarations | undefined
-  /** Rules and groups of the new version, by other types than those it was read with (RULE-12, GRP-4). */
-  extract?: (types: AccessTypes, ns: string) => RawAccess | undefined
 }
 
 /** Those who watch documents: told of events, asked how rules read for them. */
@@ -72,16 +55,10 @@ export class Site {
   readonly leases: Leases
   /** Runs the code of schemas. */
   readonly code: CodeHost
-  /** What selectors of this site may use beside CSS; `:isa()` goes by the schemas as they stand. */
-  readonly selectors: Extensions
   /** Room on the site; undefined where nothing limits it. */
   readonly usage: Usage | undefined
   readonly #resources: Resources
-  readonly #report: (message: string, details: object) => void
-  #rules: AccessRules
-  #accessVersion: number
-  readonly #standing: StandingModel
-  #modelVersion: number
+  readonly #declared: Declared
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
@@ -95,10 +72,7 @@ export class Site {
     leases: Leases
     cache: DocumentCache
     report: (message: string, details: object) => void
-    rules: AccessRules
-    accessVersion: number
-    standing: StandingModel
-    modelVersion: number
+    declared: Declared
     code?: CodeHost
     audience?: Audience | undefined
     coherence?: Pick<Coherence, 'inStep'> | undefined
@@ -111,12 +85,7 @@ export class Site {
     this.leases = parts.leases
     this.code = parts.code ?? noCode
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
-    this.#report = parts.report
-    this.#rules = parts.rules
-    this.#accessVersion = parts.accessVersion
-    this.#standing = parts.standing
-    this.selectors = parts.standing.selectors
-    this.#modelVersion = parts.modelVersion
+    this.#declared = parts.declared
     this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota)
     if (this.usage) this.#watchers.add(paths => this.usage?.changed(paths))
   }
@@ -142,47 +111,37 @@ export class Site {
     coherence?: Pick<Coherence, 'inStep'> | undefined
     quota?: number | undefined
   }): Promise<Site> {
-    const { settings, store, basis, report } = parts
-    const rederived = await rederive(store, settings, basis, report)
-    const counters = await store.counters()
-    const standing = standingModel(settings)
-    let rules = AccessRules.empty(settings.ns, standing.selectors)
-    for await (const { path, value } of store.allDerived('access')) {
-      rules = rules.withDocument(path, readAccess(value))
-    }
-    let model = standing.registry
-    for await (const { path, value } of store.allDerived('model')) {
-      model = model.withDocument(path, JSON.parse(value) as RawDeclarations)
-    }
-    if (rederived) for (const [path, raw] of await retypeAll(store, model)) rules = rules.withDocument(path, raw)
-    const accessVersion = counters[ACCESS_COUNTER] ?? 0
-    standing.registry = model
-    return new Site({ ...parts, rules, accessVersion, standing, modelVersion: counters[MODEL_COUNTER] ?? 0 })
+    return new Site({ ...parts, declared: await Declared.read(parts) })
   }
 
   /** The rules as they stand. The object changes whenever a rule does; a request takes it once at its start. */
   get rules(): AccessRules {
-    return this.#rules
+    return this.#declared.rules
   }
 
   /** Value of the store's counter that belongs to `rules`. */
   get accessVersion(): number {
-    return this.#accessVersion
+    return this.#declared.accessVersion
   }
 
   /** Schemas, enumerations and shapes as they stand; another object whenever one changes. */
   get model(): Registry {
-    return this.#standing.registry
+    return this.#declared.model
   }
 
   /** Value of the store's counter that belongs to `model`. */
   get modelVersion(): number {
-    return this.#modelVersion
+    return this.#declared.modelVersion
+  }
+
+  /** What selectors of this site may use beside CSS; `:isa()` goes by the schemas as they stand. */
+  get selectors(): Extensions {
+    return this.#declared.selectors
   }
 
   /** By what documents are read that are to be committed. */
   get derivation(): Derivation {
-    return { ...this.settings, accessTypes: this.#standing.registry.accessTypes }
+    return { ...this.settings, accessTypes: this.model.accessTypes }
   }
 
   /** What is held in memory for a path; undefined says nothing about the store. */
@@ -247,19 +206,11 @@ export class Site {
 
   async #carryOut(commit: Commit, settled: Settled[]): Promise<CommitResult> {
     const byPath = new Map(settled.map(s => [s.path, s]))
-    const brought = (path: string) => {
-      const known = byPath.get(path)
-      return known && { raw: known.model }
-    }
-    const modelled = changesDeclarations(this.#standing.registry, commit, brought, sameModel)
-    const declaring = new Set<string>()
-    const model = modelled
-      ? afterCommit(this.#standing.registry, commit, brought, path => declaring.add(path))
-      : this.#standing.registry
-    const types = modelled ? await this.#retyped(commit, byPath, model) : undefined
-    const raises = raisedBy(commit, modelled, types !== undefined)
-    const done = { ...commit, ...(types && { changes: types.changes }), ...(raises && { raises }) }
-    const result = await this.store.commit(done)
+    const redeclared = await this.#declared.after(commit, byPath, async path => {
+      const held = await this.findParsed(path)
+      return held?.isDocument ? { tree: this.tree(held), version: held.resource.version } : undefined
+    })
+    const result = await this.store.commit(redeclared.commit)
     if (!result.ok) {
       // What stands in the way may be the work of another process, which the next attempt has to know.
       await this.#coherence?.inStep()
@@ -268,7 +219,7 @@ export class Site {
     if (this.#coherence && this.#isOvertaken(result)) {
       const { version, resources } = result
       await this.#coherence.inStep()
-      await this.follow([{ version, paths: [...resources.keys()], raised: raises ?? [] }])
+      await this.follow([{ version, paths: [...resources.keys()], raised: redeclared.commit.raises ?? [] }])
       return result
     }
     this.#resources.change()
@@ -281,37 +232,14 @@ export class Site {
       else this.#resources.forget(path)
     }
     for (const collection of removedCollections(commit)) this.#resources.forget(collection)
-    this.#applyRules(done, byPath, types?.access, result.counters)
-    this.#standing.registry = model
-    this.#reportLeftOut(declaring)
-    this.#modelVersion = result.counters[MODEL_COUNTER] ?? this.#modelVersion
+    redeclared.take(result.counters)
     for (const watcher of this.#watchers) watcher(result.resources.keys())
     return result
   }
 
-  /** What a commit that changes schemas makes of rules and groups. */
-  #retyped(commit: Commit, settled: Map<string, Settled>, after: Registry) {
-    return retyped(commit, {
-      store: this.store,
-      before: this.#standing.registry,
-      after,
-      access: path => this.#rules.document(path),
-      brought: path => settled.get(path)?.extract,
-      read: async path => {
-        const held = await this.findParsed(path)
-        return held?.isDocument ? { tree: this.tree(held), version: held.resource.version } : undefined
-      },
-    })
-  }
-
   /** Whether other processes have changed something that memory would take for the work of this commit. */
   #isOvertaken({ version, counters }: Extract<CommitResult, { ok: true }>): boolean {
-    const jumped = (counter: string, known: number) => (counters[counter] ?? known + 1) !== known + 1
-    return (
-      this.#newestForeign > version ||
-      jumped(ACCESS_COUNTER, this.#accessVersion) ||
-      jumped(MODEL_COUNTER, this.#modelVersion)
-    )
+    return this.#newestForeign > version || this.#declared.isOvertaken(counters)
   }
 
   /** Brings memory in step with commits of other processes. One call at a time. */
@@ -320,7 +248,8 @@ export class Site {
     const paths = new Set(commits.flatMap(commit => commit.paths))
     for (const { version } of commits) this.#newestForeign = Math.max(this.#newestForeign, version)
     for (const path of paths) this.#resources.forget(path)
-    if (commits.some(({ raised }) => raised.length > 0)) await this.#readDeclarations(paths)
+    if (commits.some(({ raised }) => raised.length > 0))
+      await this.#declared.readAgain(paths, () => this.#resources.changes)
     for (const watcher of this.#watchers) watcher(paths)
     await Promise.all([...this.#foreignWatchers].map(watcher => watcher(paths)))
   }
@@ -328,27 +257,6 @@ export class Site {
   /** The same, after commits up to a version of which nothing else is known. */
   startOver(version: number): Promise<void> {
     return this.follow([{ version, paths: ['/'], raised: [ACCESS_COUNTER, MODEL_COUNTER] }])
-  }
-
-  /** Reads again what documents declare, at the paths and below those of collections; all of it counts at once. */
-  async #readDeclarations(paths: ReadonlySet<string>): Promise<void> {
-    for (;;) {
-      const { changes } = this.#resources
-      // Read first: rules newer than their counter only make a commit look again.
-      const counters = await this.store.counters()
-      const read: [path: string, access: string | undefined, model: string | undefined][] = []
-      for (const path of await declaringAt(this.store, [this.#rules, this.#standing.registry], paths))
-        read.push([path, await this.store.derived(path, 'access'), await this.store.derived(path, 'model')])
-      // A commit of this process came in between.
-      if (changes !== this.#resources.changes) continue
-      for (const [path, access, model] of read) {
-        this.#rules = this.#rules.withDocument(path, parsed<RawAccess>(access))
-        this.#standing.registry = this.#standing.registry.withDocument(path, parsed<RawDeclarations>(model))
-      }
-      this.#accessVersion = Math.max(this.#accessVersion, counters[ACCESS_COUNTER] ?? 0)
-      this.#modelVersion = Math.max(this.#modelVersion, counters[MODEL_COUNTER] ?? 0)
-      return
-    }
   }
 
   /**
@@ -363,43 +271,6 @@ export class Site {
   watchForeign(watcher: (paths: Iterable<string>) => Promise<void>): void {
     this.#foreignWatchers.add(watcher)
   }
-
-  /** Says which declarations of new document versions have no effect (MOD-8). */
-  #reportLeftOut(paths: ReadonlySet<string>): void {
-    const findings = [...paths].flatMap(path => this.model.findings(path))
-    for (const finding of findings.slice(0, TOLD)) this.#report('A declaration is left out', finding)
-  }
-
-  #applyRules(
-    commit: Commit,
-    settled: Map<string, Settled>,
-    types: ReadonlyMap<string, RawAccess | undefined> | undefined,
-    counters: Record<string, number>,
-  ): void {
-    const version = counters[ACCESS_COUNTER] ?? this.#accessVersion
-    if (version === this.#accessVersion) return
-    const brought = (path: string) => {
-      if (types?.has(path)) return { raw: types.get(path) }
-      const known = settled.get(path)
-      return known && { raw: known.access }
-    }
-    this.#rules = afterCommit(this.#rules, commit, brought, (path, rules) => {
-      for (const finding of rules.findings(path))
-        this.#report('A rule or group is not as its author may think', finding)
-    })
-    this.#accessVersion = version
-  }
-}
-
-/** Stored rules and groups; `null` where a document declares none any more. */
-function readAccess(value: string): RawAccess | undefined {
-  return (JSON.parse(value) as RawAccess | null) ?? undefined
-}
-
-/** Counters that a commit raises, with those of what it turned out to change. */
-function raisedBy({ raises = [] }: Commit, modelled: boolean, retyped: boolean): string[] | undefined {
-  const all = new Set([...raises, ...(modelled ? [MODEL_COUNTER] : []), ...(retyped ? [ACCESS_COUNTER] : [])])
-  return all.size > 0 ? [...all] : undefined
 }
 
 /** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */
@@ -427,8 +298,4 @@ function removedCollections({ changes }: Commit): string[] {
     return change.op === 'copy' ? [change.to] : []
   })
   return paths.filter(path => path.endsWith('/'))
-}
-
-function parsed<T>(json: string | undefined): T | undefined {
-  return json === undefined ? undefined : (JSON.parse(json) as T)
 }

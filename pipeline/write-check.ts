@@ -1,9 +1,10 @@
 /** Commits of writes that were judged by the site's data model: what they require is checked where they are made (MOD-42). */
 
+import { MODEL_COUNTER } from './declared.ts'
 import type { CodeHost } from './model/code.ts'
 import { type Judgement, requirementFault } from './model/judge.ts'
 import { Registry } from './model/registry.ts'
-import { MODEL_COUNTER, type Settled, type Site } from './site.ts'
+import type { Settled, Site } from './site.ts'
 import type { Commit, CommitResult } from './store/store.ts'
 
 /** The data model that a write is judged by, as it stood when the attempt began. */
