@@ -6,6 +6,28 @@ import { startServer, type TestServer } from '../support/server.ts'
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 
+/** Contrast of the text that stands out least (WCAG 2.2, 1.4.3); runs in the page. */
+function leastContrast(): number {
+  const channels = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
+  const light = (color: string) => {
+    const [red = 0, green = 0, blue = 0] = channels(color).map(value => {
+      const share = value / 255
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const backOf = (element: Element | null): string => {
+    if (!element) return 'rgb(255, 255, 255)'
+    const { backgroundColor } = getComputedStyle(element)
+    return channels(backgroundColor)[3] === 0 ? backOf(element.parentElement) : backgroundColor
+  }
+  const contrasts = [...document.querySelectorAll('h1, p, dt, dd, a')].map(element => {
+    const [one, other] = [light(getComputedStyle(element).color), light(backOf(element))]
+    return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
+  })
+  return Math.min(...contrasts)
+}
+
 describe('Signing in with a browser', function () {
   this.timeout(30_000)
 
@@ -108,6 +130,29 @@ describe('Signing in with a browser', function () {
       }
     }
     expect(complaints).to.deep.equal([])
+  })
+
+  it('DENY-2 DENY-3 pages of failures are readable: narrow and wide, light and dark, whatever the address', async () => {
+    const page = await visit('/')
+    const long = `${'x'.repeat(200)}/${'a-long-name-'.repeat(18)}.html`
+    for (const [path, title] of [
+      [`/members/${long}`, '401 Unauthorized'],
+      [`/${long}`, '404 Not Found'],
+      ['/-platform/oidc/callback?state=none', '400 Bad Request'],
+    ] as const) {
+      await page.goto(path)
+      expect(await heading(page)).to.equal(title)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        for (const width of [320, 1280]) {
+          await page.setViewportSize({ width, height: 800 })
+          expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).to.be.at.most(
+            width,
+          )
+        }
+        expect(await page.evaluate(leastContrast), `${path}, ${colorScheme}`).to.be.at.least(4.5)
+      }
+    }
   })
 
   it('OIDC-6 who cancels is told what happened, and can try again', async () => {
