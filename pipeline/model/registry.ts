@@ -50,7 +50,7 @@ export class Registry {
   readonly #enums: Index<RawEnum>
   /** Numbers of declarations. */
   readonly #sizes: { schemas: number; shapes: number }
-  readonly #resolved = new Map<string, Schema | undefined>()
+  readonly #resolved = new Map<string, Schema>()
   #subtypes: Map<string, Set<string>> | undefined
   #referrers: Map<string, Referrer[]> | undefined
   #guarded: Map<string, Set<string>> | undefined
@@ -158,9 +158,12 @@ export class Registry {
 
   /** The schema that governs items of a type. */
   schema(type: string): Schema | undefined {
-    if (!this.hasSchemas) return undefined
-    if (!this.#resolved.has(type)) this.#resolved.set(type, this.#resolve(type))
-    return this.#resolved.get(type)
+    const known = this.#resolved.get(type)
+    // Types without schema are not remembered: anybody may write any number of them.
+    if (known || !this.hasSchemas || !this.#schemas.get(type)) return known
+    const schema = this.#resolve(type)
+    if (schema) this.#resolved.set(type, schema)
+    return schema
   }
 
   #resolve(type: string): Schema | undefined {

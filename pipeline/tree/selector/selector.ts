@@ -50,13 +50,21 @@ export function compileSelector(text: string, options: SelectorOptions = {}): Se
   return { text, list, tests: new Map() }
 }
 
-/** Compiled selectors of one set of extensions, the least recently used first, and the characters of all. */
-interface Cache {
-  selectors: Map<string, Selector>
-  characters: number
-}
+/**
+ * Compiled selectors of all sets of extensions together, the least recently used first. Keys are the number of the set
+ * and the text: sites have sets of their own, and many sites must not take more memory than one.
+ */
+const cache = { selectors: new Map<string, Selector>(), characters: 0 }
 
-const caches = new WeakMap<Extensions, Cache>()
+const numbers = new WeakMap<Extensions, number>()
+let sets = 0
+
+function numberOf(extensions: Extensions): number {
+  const known = numbers.get(extensions)
+  if (known !== undefined) return known
+  numbers.set(extensions, ++sets)
+  return sets
+}
 
 /** A compiled selector takes up to some 240 bytes for each character. */
 const CACHED = { selectors: 1_000, characters: 131_072 }
@@ -67,14 +75,13 @@ const CACHED = { selectors: 1_000, characters: 131_072 }
  * @throws SelectorError as compileSelector does
  */
 export function selectorFor(text: string, extensions: Extensions = USUAL): Selector {
-  let cache = caches.get(extensions)
-  if (!cache) caches.set(extensions, (cache = { selectors: new Map(), characters: 0 }))
   const { selectors } = cache
-  const known = selectors.get(text)
+  const key = `${numberOf(extensions)} ${text}`
+  const known = selectors.get(key)
   const selector = known ?? compileSelector(text, { extensions })
-  if (known) selectors.delete(text)
-  else cache.characters += text.length
-  selectors.set(text, selector)
+  if (known) selectors.delete(key)
+  else cache.characters += key.length
+  selectors.set(key, selector)
   for (const oldest of selectors.keys()) {
     if (selectors.size <= CACHED.selectors && cache.characters <= CACHED.characters) break
     selectors.delete(oldest)

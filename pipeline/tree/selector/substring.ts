@@ -30,8 +30,12 @@ export function finder(pattern: string): (text: string) => boolean {
  * @returns every place where it begins in the text, ascending, in linear time
  */
 export function occurrences(pattern: string, text: string): number[] {
-  const borders = bordersOf(pattern)
   const places: number[] = []
+  if (pattern.length <= SHORT.pattern) {
+    for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + 1)) places.push(at)
+    return places
+  }
+  const borders = bordersOf(pattern)
   let matched = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -14,6 +14,7 @@ import {
   selectAll,
   stepsOf,
 } from '../../../pipeline/tree/selector/selector.ts'
+import { occurrences } from '../../../pipeline/tree/selector/substring.ts'
 import { board, deep, thicket } from './documents.ts'
 
 const PAGE = `<!DOCTYPE html><html><body><section id=s><p id=p1>  One
@@ -233,6 +234,18 @@ describe('Selectors, additions of the server', () => {
         }
       }),
       { numRuns: Number(process.env.FUZZ ?? 150), seed: 20311104 },
+    )
+  })
+
+  it('finds every place of a text in another, those that overlap too', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 24 })
+    fc.assert(
+      fc.property(word, fc.array(word, { maxLength: 12 }), (pattern, parts) => {
+        const text = parts.join(pattern)
+        const expected = [...text].flatMap((_, at) => (text.startsWith(pattern, at) ? [at] : []))
+        expect(occurrences(pattern, text)).to.deep.equal(expected)
+      }),
+      { numRuns: 300, seed: 20311104 },
     )
   })
 
