@@ -73,6 +73,8 @@ const KEPT_VALUE = /^[A-Za-z0-9_-]{43}$/
 const KEPT_BYTES = 32
 /** The end of a session is moved at most so often, in milliseconds. */
 const MOVED_EVERY = 60_000
+/** Milliseconds until every process knows of a session that one of them has ended. */
+const TOLD_WITHIN = 1_000
 /** Longest time that a timer can be set to. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
@@ -156,13 +158,19 @@ export function createVisitors(options: VisitorsOptions): Visitors {
       const arm = (end: number) => {
         timer = setTimeout(() => void look(), Math.min(Math.max(end - clock(), 0), LONGEST_TIMER)).unref()
       }
+      const conclude = () => {
+        stop()
+        ended(hasEnded(id) ? 'invalidated' : 'expired')
+      }
+      let known: number | undefined
       const look = async () => {
         // What cannot be reached now is asked again later.
         const end = await expiry(cookie).catch(() => clock() + step)
         if (timer === undefined) return
-        if (end !== undefined) return arm(end)
-        stop()
-        ended(hasEnded(id) ? 'invalidated' : 'expired')
+        if (end !== undefined) return arm((known = end))
+        if (hasEnded(id) || (known !== undefined && known <= clock())) return conclude()
+        // It is gone before its time, so somebody has ended it and is about to say so.
+        timer = setTimeout(conclude, TOLD_WITHIN).unref()
       }
       const all = watched.get(id) ?? new Set()
       watched.set(id, all.add(invalidate))

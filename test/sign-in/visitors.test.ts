@@ -248,6 +248,27 @@ describe('visitors', () => {
       expect(told).to.deep.equal(['invalidated'])
     })
 
+    it('gone from where it is kept before anybody was told that it was ended: invalidated', async () => {
+      const { session, cookie } = await signedIn()
+      let looked = () => {}
+      const look = new Promise<void>(resolve => (looked = resolve))
+      const between = make({
+        sessions: {
+          ...sessions,
+          find: async () => {
+            setImmediate(looked)
+            return undefined
+          },
+        },
+      })
+      const { told, heard } = watch(session, cookie, between)
+      await look
+      expect(told).to.deep.equal([])
+      await visitors.signOut(session)
+      await heard
+      expect(told).to.deep.equal(['invalidated'])
+    })
+
     it('its time is over: expired', async () => {
       const real = make({ clock: Date.now, lifetimes: { idle: 40, signedIn: DAY } })
       const anonymous = await real.open(undefined)
