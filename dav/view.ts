@@ -148,8 +148,7 @@ export class View {
     const helper = this.#names.of(path)
     if (!helper || (path.endsWith('/') && !helper.inCollection)) return false
     if (await this.#beside.findHelper(path, helper.inCollection)) return true
-    const file = await this.#siteFile(path)
-    return !file && !(await this.#collection(path.endsWith('/') ? path : `${path}/`))
+    return !(await (path.endsWith('/') ? this.#collection(path) : this.#siteFile(path)))
   }
 
   /**

@@ -75,6 +75,8 @@ export class ShelfOracle {
     const replaced = this.#exists(to)
     if (replaced && !overwrite) return 412
     if (!this.collections.has(parentOf(to))) return 409
+    const work = this.files.has(from) && (isWorkFile(from) || isWorkFile(to))
+    if (work && this.collections.has(to)) return 409
     this.#remove(to)
     const whole = deep || op === 'move'
     for (const each of this.#tree(from)) {
@@ -89,6 +91,11 @@ export class ShelfOracle {
     if (op === 'move') this.#remove(from)
     return replaced ? 204 : 201
   }
+}
+
+/** They are kept apart from the site, so that they cannot take the place of a collection of the site. */
+export function isWorkFile(path: string): boolean {
+  return path.endsWith('~$c')
 }
 
 export function parentOf(path: string): string {
