@@ -14,7 +14,9 @@ export interface KeptAnswer<Facts> {
   head: string[]
   /** The same for the 304 to a request that brings the tag. */
   unchanged: string[]
-  body: Uint8Array
+  /** Pieces one after another. */
+  body: readonly Uint8Array[]
+  size: number
   reuse: Reuse
   facts: Facts
 }
@@ -48,7 +50,7 @@ export function keptAnswers<Facts>(options: {
   let bytes = 0
 
   function drop(question: string): void {
-    bytes -= kept.get(question)?.body.length ?? 0
+    bytes -= kept.get(question)?.size ?? 0
     kept.delete(question)
   }
 
@@ -62,8 +64,10 @@ export function keptAnswers<Facts>(options: {
     },
     keep(question, { status, headers, body, reuse }, facts) {
       if (!reuse || status >= 300 || question.length > LONGEST_QUESTION) return
-      const content = inMemory(body)
-      if (!content) return
+      const pieces = inMemory(body)
+      if (!pieces) return
+      const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      if (size > LARGEST_BODY) return
       drop(question)
       const head: string[] = []
       const unchanged: string[] = []
@@ -74,9 +78,9 @@ export function keptAnswers<Facts>(options: {
         if (repeats(name.toLowerCase())) unchanged.push(name, value)
       }
       // A head written before its content is known to Node would announce chunks.
-      head.push('Content-Length', String(content.length))
-      kept.set(question, { status, tag: headers.ETag, head, unchanged, body: content, reuse, facts })
-      bytes += content.length
+      head.push('Content-Length', String(size))
+      kept.set(question, { status, tag: headers.ETag, head, unchanged, body: pieces, size, reuse, facts })
+      bytes += size
       for (const oldest of kept.keys()) {
         if (kept.size <= MOST_ANSWERS && bytes <= options.bytes) break
         drop(oldest)
@@ -88,17 +92,12 @@ export function keptAnswers<Facts>(options: {
   }
 }
 
-/** The bytes of a body; undefined where they are on disk, or too many. */
-function inMemory(body: AnswerBody | undefined): Uint8Array | undefined {
+/** The pieces of a body; undefined where some are on disk. */
+function inMemory(body: AnswerBody | undefined): readonly Uint8Array[] | undefined {
   if (body === undefined) return undefined
-  if (typeof body === 'string') return small(Buffer.from(body))
-  if (body instanceof Uint8Array) return small(body)
-  if ('file' in body || body.size > LARGEST_BODY) return undefined
+  if (typeof body === 'string') return [Buffer.from(body)]
+  if (body instanceof Uint8Array) return [body]
+  if ('file' in body) return undefined
   const pieces = body.pieces.filter(piece => piece instanceof Uint8Array)
-  if (pieces.length < body.pieces.length) return undefined
-  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)
-}
-
-function small(bytes: Uint8Array): Uint8Array | undefined {
-  return bytes.length <= LARGEST_BODY ? bytes : undefined
+  return pieces.length === body.pieces.length ? pieces : undefined
 }

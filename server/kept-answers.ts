@@ -110,7 +110,9 @@ export function sendKept(
   const condition = request.headers['if-none-match']
   if (condition === undefined) {
     response.writeHead(status, withCookie(head, cookie))
-    response.end(body)
+    const last = body.length - 1
+    for (let i = 0; i < last; i++) response.write(body[i])
+    response.end(body[last])
     return status
   }
   if (condition !== tag) return undefined

@@ -12,6 +12,7 @@ import { createScope } from '../../dav/scope.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { page, put, remove, rulesPage } from '../support/content.ts'
 import { type Fields, type Received, tagOf } from '../support/http.ts'
+import { readMultistatus } from '../support/multistatus.ts'
 import { type Authors, basic, lockInfo, startMount, tokenOf } from './locking.ts'
 import { propertyUpdate, propfindBody } from './wire.ts'
 
@@ -73,6 +74,16 @@ describe('reads of the mount that are repeated', () => {
         const other = await mount.ann(method, path, { ...fields, 'If-None-Match': '"x"' }, body)
         expect(comparable(other)).to.deep.equal(comparable(first))
       })
+
+    it('DAV-37 a listing that is written in several pieces', async () => {
+      const names = Array.from({ length: 1200 }, (_, i) => `/long/${i}.txt`)
+      for (let i = 0; i < names.length; i += 100)
+        await Promise.all(names.slice(i, i + 100).map(name => mount.ann('PUT', name, {}, 'x')))
+      const look = () => mount.ann('PROPFIND', '/long/', { Depth: '1' }, FACTS)
+      const first = await look()
+      expect(readMultistatus(first.text).size).to.equal(1201)
+      for (let i = 0; i < 2; i++) expect(comparable(await look())).to.deep.equal(comparable(first))
+    })
 
     it('DAV-32 whatever the body of a question has been cut into', async () => {
       const whole = await mount.ann('PROPFIND', '/docs/', { Depth: '1' }, FACTS)
