@@ -166,12 +166,13 @@ describe('Demo site in a browser', function () {
     expect(await stored.text()).to.include('<code itemprop="code">soup</code>')
   })
 
-  for (const [name, changes, sentence] of [
-    ['MOD-23 a name that is missing', { Name: ' ' }, 'An event needs a name.'],
+  for (const [name, changes, sentence, fields] of [
+    ['MOD-23 a name that is missing', { Name: ' ' }, 'An event needs a name.', 'name'],
     [
       'MOD-23 everything missing',
       { Name: '', Day: '', Place: '', Code: '', 'What happens': '' },
       'An event needs a code. An event needs a name. An event needs a day. An event needs a place. Say in a few words',
+      'name date place code text',
     ],
     [
       'MOD-94 markup that its shape does not permit',
@@ -180,23 +181,27 @@ describe('Demo site in a browser', function () {
         'What happens': 'Soup.<img src="/x.png" onerror="document.title=1"><script>document.title=2</script>',
       },
       'No markup but <em> may stand in what happens.',
+      'text',
     ],
-    ['MOD-25 a day that does not exist', { Day: '2027-02-30' }, 'The day must be one that exists'],
-    ['MOD-26 a place that is not listed', { Place: 'My kitchen' }, 'That place is not in the calendar'],
+    ['MOD-25 a day that does not exist', { Day: '2027-02-30' }, 'The day must be one that exists', 'date'],
+    ['MOD-26 a place that is not listed', { Place: 'My kitchen' }, 'That place is not in the calendar', 'place'],
     [
       'MOD-40 a code that is taken',
       { Code: 'lantern-walk', Day: '2027-03-01' },
       'Another event is called “lantern-walk” already',
+      'code',
     ],
     [
       'MOD-41 a place that is taken that day',
       { Code: 'x', Place: 'Ferry landing', Day: '2026-12-12' },
       'Ferry landing is taken on that day',
+      'date',
     ],
     [
       'several at once',
       { Day: 'soon', Place: 'Here' },
       'The day must be one that exists, written like 2027-02-14. That place',
+      'date place',
     ],
   ] as const) {
     it(`says what is wrong with an event: ${name}`, async () => {
@@ -205,6 +210,11 @@ describe('Demo site in a browser', function () {
       const said = await propose(page, { ...EVENT, Code: 'other', ...changes })
       expect(said).to.include(sentence)
       expect(said).to.include('Your words are still in the form.')
+      const wrong = await page
+        .locator('#event-form [aria-invalid]')
+        .evaluateAll(all => all.map(each => each.getAttribute('name')))
+      expect(wrong.join(' ')).to.equal(fields)
+      expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).to.equal(wrong[0])
       expect(await page.locator('#event-form [name=name]').inputValue()).to.equal({ ...EVENT, ...changes }.Name)
       expect(await page.title()).to.equal('Events · Bench')
       expect(await page.locator('#events > li').count()).to.equal(before)

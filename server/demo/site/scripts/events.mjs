@@ -66,12 +66,23 @@ function told(violations, values) {
   return [...new Set(known)].join(' ')
 }
 
+/** Marks the fields that violations are about; markup that is not permitted can only stand in the last. */
+function mark(violations) {
+  const wrong = new Set(violations.map(({ property }) => property ?? 'text'))
+  for (const field of fields) {
+    if (wrong.has(field)) form.elements[field].setAttribute('aria-invalid', 'true')
+    else form.elements[field].removeAttribute('aria-invalid')
+  }
+  form.querySelector('[aria-invalid]')?.focus()
+}
+
 form.addEventListener('submit', async submitted => {
   submitted.preventDefault()
   if (sending) return
   const values = Object.fromEntries(fields.map(field => [field, form.elements[field].value.trim()]))
   sending = true
   hush(notice)
+  mark([])
   try {
     const { element: stored } = await append('#events', event(values))
     stored.classList.add('fresh')
@@ -79,6 +90,7 @@ form.addEventListener('submit', async submitted => {
     form.reset()
     say(notice, 'Thank you. The event is in the calendar.')
   } catch (error) {
+    mark(error.violations ?? [])
     say(notice, `${told(error.violations ?? [], values) || explain(error)} Your words are still in the form.`, 'problem')
   } finally {
     sending = false
