@@ -43,7 +43,7 @@ export function selectorMethods(access: Access, path: string, selector: string):
   const rules = rulesOn(access, path)
   const own = [...rules.scoped].flatMap(([written, scoped]) => {
     const [first] = scoped
-    return written === text || (first?.scope && implied(first.scope.selector)) ? scoped : []
+    return written === text || (first?.scope && implied(first.scope, first.rule.selector?.needs)) ? scoped : []
   })
   return sorted(elementSet(access, rules, own))
 }

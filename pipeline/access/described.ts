@@ -19,6 +19,7 @@ import {
   SelectorError,
   type Simple,
 } from '../tree/selector/selector.ts'
+import { canBeMet, type Needs, namesAround } from './needs.ts'
 
 /** Stands for what is not known: a name, a text or a part of a value that no selector names. */
 const UNKNOWN = '\ufffd'
@@ -28,14 +29,16 @@ const MAX_POSITION = 1_000
 
 /**
  * @param selector describes an element
- * @returns whether another selector matches every element that it describes
+ * @returns whether another selector matches every element that it describes; the other's needs, where they are known, save
+ *   the trouble of parsing it
  */
-export function describedBy(selector: Selector): (other: Selector) => boolean {
-  const subjects = selector.list.map(subjectOf)
-  return other =>
-    subjects.every(({ element, document }) => {
+export function describedBy(selector: Selector): (other: { selector: Selector }, needs?: Needs) => boolean {
+  const subjects = selector.list.map(subjectOf).map(subject => ({ ...subject, names: namesAround([subject.element]) }))
+  return (other, needs) =>
+    subjects.every(({ element, document, names }) => {
+      if (needs && !canBeMet(needs, names)) return false
       try {
-        return matches(other, element, document)
+        return matches(other.selector, element, document)
       } catch (error) {
         if (error instanceof SelectorError) return false
         throw error

@@ -19,7 +19,7 @@ function siteOf(count: number, line: (i: number) => Line): AccessRules {
 /** Best time of several runs, in milliseconds; of more of them while other work on the machine spoils them. */
 function best(work: () => void, limit: number, runs = 15): number {
   let time = Number.POSITIVE_INFINITY
-  for (let run = 0; run < runs || (time >= limit && run < 20 * runs); run++) {
+  for (let run = 0; run < runs || (time >= limit && run < 10 * runs); run++) {
     const start = performance.now()
     work()
     time = Math.min(time, performance.now() - start)
@@ -27,8 +27,18 @@ function best(work: () => void, limit: number, runs = 15): number {
   return time
 }
 
-/** Milliseconds that a site of 10,000 rules may add to a request. */
-const LIMIT = 1
+const TEXTS = Array.from({ length: 10_000 }, (_, i) => `/${i}`)
+
+/**
+ * Milliseconds that a site of 10,000 rules may add to a request: one, or on a machine that others keep busy as long as it
+ * takes there to search 80,000 texts, which is less than one where nothing else runs.
+ */
+function limit(): number {
+  const search = () => {
+    for (let i = 0; i < 8; i++) expect(TEXTS.filter(text => '/area/5/x.html'.indexOf(text, 1) > 0)).to.have.length(1)
+  }
+  return Math.max(1, best(search, 0, 20))
+}
 
 const SHAPES: [name: string, line: (i: number) => Line][] = [
   ['each for its own directory', i => [`u${i}`, 'GET|PUT', i % 2 ? 'Allow' : 'Deny', `/area/${i}/*`]],
@@ -54,11 +64,10 @@ describe('cost of decisions', () => {
         const principal = user('u5')
         const asked = (key?: Key) => () =>
           access(rules, { principal, headers: { x: 'li' } }).permit('PUT', '/area/5/x.html', key)
-        const element = best(asked(target), LIMIT)
-        const whole = best(asked(), LIMIT)
+        const element = best(asked(target), 1)
+        const whole = best(asked(), 1)
         if (this.test) this.test.title += `: ${(element * 1000).toFixed(0)} µs, ${(whole * 1000).toFixed(0)} µs`
-        expect(element).to.be.below(LIMIT)
-        expect(whole).to.be.below(LIMIT)
+        if (Math.max(element, whole) >= 1) expect(Math.max(element, whole)).to.be.below(limit())
       })
     }
   }
@@ -76,10 +85,10 @@ describe('cost of decisions', () => {
           // Whether the answer may be kept for others, and by shared caches (PRIV-1).
           if (!principal) mine.dependsOnRequest('GET', path)
           if (!mine.dependsOnFacts('GET', path)) mine.permitAnonymous('GET', path)
-        }, LIMIT),
+        }, 1),
       )
       if (this.test) this.test.title += `: ${times.map(time => `${(time * 1000).toFixed(0)} µs`).join(', ')}`
-      for (const time of times) expect(time).to.be.below(LIMIT)
+      if (Math.max(...times) >= 1) expect(Math.max(...times)).to.be.below(limit())
     })
   }
   for (const [name, line] of SHAPES) {
@@ -89,7 +98,7 @@ describe('cost of decisions', () => {
       const parts = best(() => capabilityParts(mine(), '/area/5/x.html'), 100, 3)
       const element = best(() => selectorMethods(mine(), '/area/5/x.html', '#e7 > li'), 100, 3)
       if (this.test) this.test.title += `: ${parts.toFixed(1)} ms, ${element.toFixed(1)} ms`
-      expect(Math.max(parts, element)).to.be.below(100)
+      expect(Math.max(parts, element)).to.be.below(100 * limit())
     })
   }
   it('ALL-1 a read of 1,000 elements among 10,000 rules with selectors', function () {
