@@ -26,8 +26,12 @@ import { tellGone } from './tree-events.ts'
 
 /** Applies one change. @throws Refusal when it cannot be done */
 export function applyChange(draft: Draft, change: PackedChange): void {
-  if (change.op === 'put') put(draft, change)
-  else if (change.op === 'delete') remove(draft, change)
+  if (change.op === 'put') {
+    put(draft, change)
+    return
+  }
+  draft.put.clear()
+  if (change.op === 'delete') remove(draft, change)
   else if (change.op === 'collection') makeCollection(draft, change)
   else if (change.op === 'move') move(draft, change)
   else if (change.op === 'copy') copy(draft, change)
@@ -96,6 +100,7 @@ function put(draft: Draft, change: ChangeOf<'put'>): void {
   deriveAll(draft, row.id, change.derived)
   exchangeEntries(draft, row.id, change.entries)
   exchange(draft, folder, old, row)
+  draft.put.set(change.path, row)
 }
 
 function remove(draft: Draft, change: ChangeOf<'delete'>): void {

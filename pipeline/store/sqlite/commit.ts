@@ -48,6 +48,7 @@ function startDraft(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer
     bytes,
     sums: new Map(),
     known: new Set(),
+    put: new Map(),
     before: undefined,
     ms: site.ms,
     seq: site.seq,

@@ -67,6 +67,8 @@ export interface Draft {
   bytes: ArrayBuffer
   sums: Sums
   known: Set<string>
+  /** Rows of files that the last changes have put, by path: they need not be read again for the answer. */
+  put: Map<string, ResourceRow>
   /** Set once pending sums were written early: what they were before, in case the commit is undone. */
   before: { sums: Sums; known: Set<string> } | undefined
   ms: number
@@ -106,7 +108,7 @@ export function rowAt(draft: Draft, path: string): ResourceRow | undefined {
 
 /** The resource of exactly this path: `/a` finds no collection and `/a/` no file. */
 export function resourceAt(draft: Draft, path: string): Resource | undefined {
-  const row = rowAt(draft, path)
+  const row = draft.put.get(path) ?? rowAt(draft, path)
   return row !== undefined && pathOf(row) === path ? resourceOf(row) : undefined
 }
 

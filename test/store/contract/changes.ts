@@ -16,6 +16,30 @@ export function describeChanges(open: Open): void {
   const paths = async () => (await all(site.walk('/', { collections: true }))).map(({ path }) => path)
 
   describe('put', () => {
+    for (const [what, changes] of [
+      ['a new file', [put('/n', 'A', { language: 'de', shown: 5 })]],
+      ['a file saved again', [put('/a', 'B'), putBlob('/b', Buffer.from('B'))]],
+      ['a file saved twice', [put('/a', 'B'), put('/a', 'C', { type: 'text/plain' })]],
+      [
+        'a file saved and described',
+        [
+          put('/a', 'B'),
+          { op: 'describe', path: '/a', set: [{ namespace: 'urn:x', name: 'y', value: 'z' }], remove: [], shown: 7 },
+        ],
+      ],
+      ['a file saved and moved', [put('/a', 'B'), { op: 'move', from: '/a', to: '/m' }]],
+      ['a file saved and replaced', [put('/a', 'B'), { op: 'copy', from: '/b', to: '/a', deep: true }]],
+      ['a file saved and deleted', [put('/a', 'B'), { op: 'delete', path: '/a' }]],
+      ['a file deleted and saved', [{ op: 'delete', path: '/a' }, put('/a', 'B')]],
+    ] as [string, Change[]][]) {
+      it(`the answer to a commit says of ${what} what is found afterwards`, async () => {
+        await done(site, [put('/a', 'A', { language: 'en', shown: 3 }), putBlob('/b', Buffer.from('b'))])
+        const { resources } = await done(site, changes)
+        expect(resources.size).to.be.greaterThan(0)
+        for (const [path, resource] of resources) expect(resource).to.deep.equal(await site.find(path))
+      })
+    }
+
     it('stores bytes, type and times', async () => {
       const { version, at, resources } = await done(site, [put('/a.html', '<p>A</p>\n', { language: 'en' })])
       const resource = await there(site, '/a.html')
