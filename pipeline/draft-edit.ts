@@ -172,7 +172,7 @@ async function propose(derivation: Derivation, tree: TreeDocument, wanted: Edit)
     if (soon) return soon.value
     const proposal = await proposedCopy(tree, wanted)
     // What is found out here need not be found out while the proposal is looked at.
-    await inTurns(deriving(proposal.settle(), derivation, true))
+    await inTurns(deriving(proposal.settle(), derivation, true), proposal.source.length)
     return proposal
   } catch (error) {
     if (error instanceof EditError)

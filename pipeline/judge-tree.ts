@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { type Consequences, nothingFollows } from './consequences.ts'
-import { deriveTree } from './derive.ts'
+import { deriveInTurns } from './derive.ts'
 import { Fault } from './fault.ts'
 import type { Held } from './held.ts'
 import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
@@ -86,7 +86,7 @@ export async function judgeArrival(
   const typed = (op === 'copy' || retyped !== undefined) && registry.hasSchemas
   if (!typed && registry.shapes.length === 0) return []
   if (retyped) {
-    const { entries } = deriveTree(retyped, site.settings)
+    const { entries } = await deriveInTurns(retyped, site.settings, true)
     return (await judgeMoved(site, model, to, { tree: retyped, entries })).requirements
   }
   const requirements: Requirement[] = []
@@ -99,7 +99,7 @@ export async function judgeArrival(
     if (!governed && registry.shapesAt(path).length === 0) return
     if (++looked % SLICE === 0) await setImmediate()
     const tree = await site.parsed(held)
-    const { entries } = governed ? deriveTree(tree, site.settings) : { entries: undefined }
+    const { entries } = governed ? await deriveInTurns(tree, site.settings, true) : { entries: undefined }
     const judgement = await judgeMoved(site, model, path, { tree, entries }).catch(error => {
       throw isCollection(source) ? asMember(error, path) : error
     })

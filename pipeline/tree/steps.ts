@@ -11,14 +11,20 @@ export type Steps<T> = Generator<void, T, void>
 /** Nodes that a pass over a tree looks at in one step: well under a millisecond. */
 export const NODES_PER_STEP = 500
 
-/** UTF-16 code units of text that are worked through without a pause: a few milliseconds. */
-const SHORT = 64 * 1024
-
 /** Milliseconds of work after which others get their turn. */
 const TURN = 5
 
-/** Long works that go on together; more have to wait, because a tree weighs tens of times its text. */
-const TOGETHER = 2
+/** Milliseconds of work without a pause that nobody notices. */
+const UNNOTICED = 20
+
+/** UTF-16 code units of text that are worked through without a pause: a few milliseconds. */
+const SHORT = 64 * 1024
+
+/** UTF-16 code units of text up to which work finds room whatever else goes on. */
+const LIGHT = 1024 * 1024
+
+/** UTF-16 code units of text that heavier works may have together: trees weigh up to eighty times as much. */
+const ROOM = 24 * 1024 * 1024
 
 /** Does the work without a pause. */
 export function atOnce<T>(work: Steps<T>): T {
@@ -27,9 +33,6 @@ export function atOnce<T>(work: Steps<T>): T {
     if (step.done) return step.value
   }
 }
-
-/** Milliseconds of work without a pause that nobody notices. */
-const UNNOTICED = 20
 
 /**
  * Does the work without a pause if it is short, else breaks it off.
@@ -53,9 +56,10 @@ export function ifShort<T>(work: Steps<T>): { value: T } | undefined {
  * @param length UTF-16 code units of the text that is worked on; what is short is done at once
  * @throws what the work throws
  */
-export async function inTurns<T>(work: Steps<T>, length = Number.POSITIVE_INFINITY): Promise<T> {
+export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
   if (length <= SHORT) return atOnce(work)
-  await place()
+  const needs = length <= LIGHT ? 0 : Math.min(length, ROOM)
+  await enter(needs)
   try {
     for (;;) {
       await turn()
@@ -66,22 +70,27 @@ export async function inTurns<T>(work: Steps<T>, length = Number.POSITIVE_INFINI
       } while (performance.now() < end)
     }
   } finally {
-    leave()
+    leave(needs)
   }
 }
 
-let places = TOGETHER
-const waiting: (() => void)[] = []
+let room = ROOM
+const waiting: { needs: number; enter: () => void }[] = []
 
-async function place(): Promise<void> {
-  if (places > 0) places--
-  else await new Promise<void>(resolve => waiting.push(resolve))
+async function enter(needs: number): Promise<void> {
+  if (needs > 0 && (waiting.length > 0 || needs > room))
+    return new Promise<void>(resolve => waiting.push({ needs, enter: resolve }))
+  room -= needs
 }
 
-function leave(): void {
-  const next = waiting.shift()
-  if (next) next()
-  else places++
+/** Lets those in who have waited longest. */
+function leave(needs: number): void {
+  room += needs
+  for (let first = waiting[0]; first && first.needs <= room; first = waiting[0]) {
+    waiting.shift()
+    room -= first.needs
+    first.enter()
+  }
 }
 
 /** The end of the line of works that wait for a turn of the event loop. */
