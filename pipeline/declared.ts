@@ -129,6 +129,10 @@ export class Declared {
     read: (path: string) => Promise<{ tree: TreeDocument; version: number } | undefined>,
   ): Promise<Redeclaration> {
     const before = this.model
+    // What goes or moves takes with it what it declares, whoever put that there: memory has to know all of it.
+    const requires = { [ACCESS_COUNTER]: this.#accessVersion, [MODEL_COUNTER]: this.#modelVersion, ...commit.requires }
+    const displaced = displacedBy(commit)
+    const ruled = displaced.some(path => this.#rules.documentsUnder(path).length > 0)
     const modelOf = (path: string) => {
       const known = brought.get(path)
       return known && { raw: known.model }
@@ -146,8 +150,13 @@ export class Declared {
           read,
         })
       : undefined
-    const raises = raisedBy(commit, modelled, types !== undefined)
-    const done = { ...commit, ...(types && { changes: types.changes }), ...(raises && { raises }) }
+    const raises = raisedBy(commit, modelled, ruled || types !== undefined)
+    const done = {
+      ...commit,
+      ...(types && { changes: types.changes }),
+      ...(raises && { raises }),
+      ...(displaced.length > 0 && { requires }),
+    }
     return {
       commit: done,
       take: counters => {
@@ -226,8 +235,16 @@ function parsed<T>(json: string | undefined): T | undefined {
   return json === undefined ? undefined : (JSON.parse(json) as T)
 }
 
+/** Paths at which, or below which, a commit removes, moves, copies or replaces what is there. */
+function displacedBy({ changes }: Commit): string[] {
+  return changes.flatMap(change => {
+    if (change.op === 'delete') return [change.path]
+    return change.op === 'move' || change.op === 'copy' ? [change.from, change.to] : []
+  })
+}
+
 /** Counters that a commit raises, with those of what it turned out to change. */
-function raisedBy({ raises = [] }: Commit, modelled: boolean, retyped: boolean): string[] | undefined {
-  const all = new Set([...raises, ...(modelled ? [MODEL_COUNTER] : []), ...(retyped ? [ACCESS_COUNTER] : [])])
+function raisedBy({ raises = [] }: Commit, modelled: boolean, ruled: boolean): string[] | undefined {
+  const all = new Set([...raises, ...(modelled ? [MODEL_COUNTER] : []), ...(ruled ? [ACCESS_COUNTER] : [])])
   return all.size > 0 ? [...all] : undefined
 }

@@ -8,6 +8,7 @@ import { Site } from '../../pipeline/site.ts'
 import type { ForeignCommit, Store } from '../../pipeline/store/store.ts'
 import { removeTree, transferTree } from '../../pipeline/write-collection.ts'
 import { deleteDocument, putDocument } from '../../pipeline/write-document.ts'
+import { writeElement } from '../../pipeline/write-element.ts'
 import { type Opened, openTemporary } from '../store/fixture.ts'
 import { page, rulesPage } from '../support/content.ts'
 
@@ -32,6 +33,8 @@ interface Member {
   put(path: string, text: string): Promise<void>
   remove(path: string): Promise<void>
   move(from: string, to: string): Promise<void>
+  /** Adds an item to a list in a document. */
+  append(path: string, text: string): Promise<void>
 }
 
 describe('memory of several processes', () => {
@@ -71,6 +74,15 @@ describe('memory of several processes', () => {
       },
       async move(from, to) {
         await transferTree(site, { op: 'move', from, to, deep: true, overwrite: true, cause: {} })
+      },
+      async append(path, text) {
+        const range = { unit: 'selector', selector: '#l', wire: '#l' } as const
+        const content = async () => `<li>${text}</li>`
+        await writeElement(
+          site,
+          { op: 'post', path, range, placement: 'append', text: content, ...common },
+          () => fullAuthority,
+        )
       },
     }
   }
@@ -151,6 +163,71 @@ describe('memory of several processes', () => {
     await isTrue(one, ['/a.html'])
     expect(await textOf(one, '/a.html')).to.equal(page('theirs'))
   })
+
+  it('DAV-90 a writer that has lost its lease overwrites nothing: it commits to the version it knows, or starts again', async () => {
+    const [one, other] = await two()
+    await one.put('/a.html', page('<ul id="l"></ul>'))
+    await other.coherence.inStep()
+    // The members of this test have leases of their own, as if each had lost that of all.
+    const { store } = one.site
+    const commit = store.commit.bind(store)
+    let attempts = 0
+    store.commit = async changes => {
+      if (attempts++ === 0) await other.append('/a.html', 'theirs')
+      return commit(changes)
+    }
+    await one.append('/a.html', 'mine')
+    expect(attempts).to.equal(2)
+    await other.coherence.inStep()
+    for (const each of [one, other])
+      expect(await textOf(each, '/a.html')).to.equal(page('<ul id="l"><li>theirs</li><li>mine</li></ul>'))
+  })
+
+  it('DAV-90 without any lease in common two processes lose no write of each other', async () => {
+    const [one, other] = await two()
+    await one.put('/a.html', page('<ul id="l"></ul>'))
+    const texts = Array.from({ length: 40 }, (_, i) => `item ${i}`)
+    await Promise.all(
+      [one, other].map(async (each, k) => {
+        for (let i = k; i < texts.length; i += 2) await each.append('/a.html', texts[i] ?? '')
+      }),
+    )
+    await one.coherence.inStep()
+    const found = (await textOf(one, '/a.html'))?.match(/item \d+/g) ?? []
+    expect([...found].sort()).to.deep.equal([...texts].sort())
+  })
+
+  for (const [title, work] of [
+    ['goes', (of: Member) => of.remove('/c/')],
+    ['moves', (of: Member) => of.move('/c/', '/d/')],
+    ['is replaced', (of: Member) => of.move('/e/', '/c/')],
+  ] as const)
+    it(`RULE-11 rules come into a collection at the moment at which it ${title}: no rule outlives its document, none is lost`, async () => {
+      const [one, other] = await two()
+      await one.put('/c/a.html', page('a'))
+      await one.put('/e/a.html', page('e'))
+      await other.coherence.inStep()
+      const paths = ['/c/a.html', '/c/b.html', '/d/a.html', '/d/b.html', '/e/a.html']
+      // Of another process, whose commit this one has not followed yet.
+      await other.put('/c/b.html', rulesPage(['*', 'PUT', 'Allow', '/w/*']))
+      await work(one)
+      for (const each of [one, other]) await isTrue(each, paths)
+      // Of this process, which has not heard yet that the commit was carried out.
+      await one.put('/c/a.html', page('a'))
+      await one.put('/e/a.html', page('e'))
+      const delay = delayed(one)
+      const writing = one.put('/c/b.html', rulesPage(['*', 'PUT', 'Allow', '/v/*']))
+      await delay.stored
+      const { store } = one.site
+      const commit = store.commit.bind(store)
+      store.commit = async changes => {
+        const result = await commit(changes)
+        delay.answer()
+        return result
+      }
+      await Promise.all([writing, work(one)])
+      for (const each of [one, other]) await isTrue(each, paths)
+    })
 
   it('RULE-11 a change of rules that another one overtakes leaves both in force', async () => {
     const [one, other] = await two()
