@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { answerOf, verdictOf } from '../model/answers.ts'
-import { type Fields, instance, property, schema, shape } from '../model/markup.ts'
+import { type Fields, shape } from '../model/markup.ts'
 import { onBothPlanes } from '../model/planes.ts'
 import { page, put } from '../support/content.ts'
 import type { Fields as Headers } from '../support/http.ts'
@@ -238,36 +238,6 @@ onBothPlanes('Data model, shapes', on => {
         expect(await judged(shapes, '<ul id="l"></ul>', post('#l', content))).to.equal(verdict)
       })
     }
-
-    describe('MOD-99 what the advice rests on', () => {
-      for (const [permits, content, verdict] of [
-        [['[itemprop=who]'], '<script itemprop="who">x()</script>', '206'],
-        [['b[itemprop="who"]'], '<script itemprop="who">x()</script>', '422 permit'],
-        [['b[itemprop="who"]'], '<b itemprop="who">x</b>', '206'],
-        [['.entry'], '<b class="entry other">x</b>', '206'],
-        [['[class="entry"]'], '<b class="entry other">x</b>', '422 permit'],
-        [['[class="entry"]'], '<b class="entry">x</b>', '206'],
-      ] as const)
-        it(`${permits} with ${content}: ${verdict}`, async () => {
-          const shapes = [{ selector: 'ul#list', permit: permits }]
-          expect(await judged(shapes, '<ul id="list"></ul>', post('#list', content))).to.equal(verdict)
-        })
-
-      for (const [permit, verdict] of [
-        ['meta[itemprop][content]', '206'],
-        ['meta[content]', '422 permit'],
-      ] as const)
-        it(`a default under ${permit}: ${verdict}`, async () => {
-          const type = 'https://tides.example/Reading'
-          await on.shelf.clear()
-          await on.shelf.declare(
-            schema(type, {}, property('state', { default: 'raw' })),
-            shape({ selector: 'ul#list', permit: ['li[itemscope][itemtype]', permit] }),
-          )
-          await on.shelf.list('/p.html')
-          expect(verdictOf(await on.shelf.append('/p.html', instance(type)))).to.equal(verdict)
-        })
-    })
 
     it('MOD-94 content stored earlier counts: one old violation blocks until it is gone', async () => {
       const shapes = [{ selector: 'ul#l', permit: 'li' }]
