@@ -228,6 +228,28 @@ describe('opening event streams over HTTP', () => {
     expect(methods).to.deep.equal(['PUT', 'DELETE', 'PUT', 'DELETE'])
   })
 
+  it('EVT-29 whatever is done to a document, its streams carry mutations and nothing else', async () => {
+    const stream = await start('/new/every.html')
+    const path = '/new/every.html'
+    const at = { Range: 'selector=#l > li' }
+    const basic = `Basic ${Buffer.from(`${server.user}:${server.password}`).toString('base64')}`
+    await put(server, path, LIST)
+    await append(path)
+    await append(path)
+    await http('PUT', path, at, '<li>changed <b>text</b></li>')
+    await http('MOVE', path, { ...at, Destination: path, 'Destination-Range': 'selector=#l; placement=append' })
+    await http('DELETE', path, at)
+    await fetch(server.mountUrl + path, { method: 'PUT', headers: { Authorization: basic }, body: LIST })
+    await http('PUT', path, { 'Content-Type': 'text/html' }, LIST)
+    await http('DELETE', path)
+    await stream.until(() => stream.mutations.length === 9)
+    expect(stream.events.map(({ event }) => event)).to.deep.equal([
+      'platform-connection',
+      ...Array.from({ length: 9 }, () => 'mutation'),
+    ])
+    expect(stream.text).to.not.include('crdt-delta')
+  })
+
   it('EVT-56 the header names the stream that is skipped; without it all of the session are', async () => {
     const first = await start(PATH)
     const cookie = /^[^;]+/.exec(first.headers['set-cookie']?.[0] ?? '')?.[0] ?? ''
