@@ -23,7 +23,7 @@ export interface WriterState {
   treeEvents: TreeEventStatements | undefined
   folder: string
   /** Told about every event, so that those beyond the limits of a path are removed in time. */
-  grew(site: number, path: string, bytes: number, limits?: EventLimits): void
+  grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
   /** Tells other processes of a commit; undefined when there are none. */
   logCommit?: LogCommit | undefined
 }

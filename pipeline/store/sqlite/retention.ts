@@ -41,9 +41,9 @@ interface EventKey {
 export interface Retention {
   /**
    * Notes that a path gained an event; the limits are 10,000 events and 16 MiB if not given (EVT-46). The path of a
-   * collection stands for every file in it.
+   * collection stands for every file in it; `count` says how many events that were.
    */
-  grew(site: number, path: string, bytes: number, limits?: EventLimits): void
+  grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
   /** True when so much was added, to a path or in all, that `trim` should run soon. */
   overdue(): boolean
   /**
@@ -137,8 +137,8 @@ export function prepareRetention(database: Database, retention: number): Retenti
   }
 
   return {
-    grew(ofSite, path, bytes, most = MOST) {
-      added++
+    grew(ofSite, path, bytes, most = MOST, count = 1) {
+      added += count
       const key = `${ofSite} ${path}`
       if (growth.size >= FOLLOWED && !growth.has(key)) growth.clear()
       const found = growth.get(key) ?? { site: ofSite, path, events: 0, bytes: 0, most }
@@ -150,7 +150,8 @@ export function prepareRetention(database: Database, retention: number): Retenti
     },
     overdue: () => grown.size > 0 || added >= DUE_AFTER,
     trim(now) {
-      added = 0
+      // Where many came at once, as many rounds follow.
+      added = Math.max(0, added - DUE_AFTER)
       for (const key of grown) limit(key)
       for (let turn = 0; turn < 16; turn++) {
         const next = nextSite.get(site)?.site

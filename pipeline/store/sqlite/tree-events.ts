@@ -104,11 +104,11 @@ export function tellGone(draft: Draft, tree: string, { gone }: TreeEvents, arriv
     arriving === undefined
       ? add(draft, all, tree, gone, [...gone.around])
       : add(draft, goneForGood, tree, gone, [...gone.around, arriving])
-  if (added > 0) draft.transaction.writer.grew(draft.site.id, tree, AROUND, draft.limits)
+  if (added > 0) draft.transaction.writer.grew(draft.site.id, tree, AROUND, draft.limits, added)
 }
 
 /** Tells of all files in a collection that they have come. */
 export function tellCome(draft: Draft, tree: string, { come, largestBody }: TreeEvents): void {
   const added = add(draft, statementsOf(draft).come, tree, come, [...come.around, largestBody])
-  if (added > 0) draft.transaction.writer.grew(draft.site.id, tree, largestBody + AROUND, draft.limits)
+  if (added > 0) draft.transaction.writer.grew(draft.site.id, tree, largestBody + AROUND, draft.limits, added)
 }

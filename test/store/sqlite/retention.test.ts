@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connectReader } from '../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
-import { done, type Opened, openTemporary } from '../fixture.ts'
+import { done, type Opened, openTemporary, put } from '../fixture.ts'
 
 describe('SQLite store: removal of events', () => {
   let opened: Opened
@@ -30,6 +30,30 @@ describe('SQLite store: removal of events', () => {
     await emit(opened.store.site('other'), 1, 'new')
     expect(count('event')).to.equal(20 * 600 + 1)
     expect(count('dropped')).to.equal(20 * 300)
+  })
+
+  it('EVT-46 keeps up with events of whole trees', async () => {
+    const site = opened.store.site('example.org')
+    const around = { gone: { around: ['', ''] }, come: { around: ['', '', '', ''] }, largestBody: 100 } as const
+    await done(
+      site,
+      Array.from({ length: 600 }, (_, i) => put(`/a/${i}`, 'x')),
+    )
+    const move = async (times: number) => {
+      for (let i = 0; i < times; i++)
+        for (const [from, to] of [
+          ['/a/', '/b/'],
+          ['/b/', '/a/'],
+        ] as const)
+          await done(site, [{ op: 'move', from, to, tell: around }])
+    }
+    await move(5)
+    expect(count('event')).to.equal(5 * 2400)
+    opened.clock.now += 11 * 60_000
+    await move(5)
+    for (let i = 0; i < 25; i++) await done(site, [put('/settle', String(i))])
+    expect(count('event')).to.equal(5 * 2400)
+    await opened.intact()
   })
 
   it('EVT-46 keeps as many events, and as many bytes of them, as a site is allowed', async () => {
