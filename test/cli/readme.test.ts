@@ -20,7 +20,7 @@ describe('README: who may do what', () => {
 
   it('SEC-5 the command answers what it shows', async () => {
     const [, command = '', answer = ''] =
-      /```sh\nnpm run --silent scriptorium -- ([^\n]+)\n```\n```\n([^]*?)```/.exec(section) ?? []
+      /```sh\nnpm run --silent scriptorium -- ([^\n]+)\n```\n```\n([\s\S]*?)```/.exec(section) ?? []
     const { output } = await scriptorium(command.split(' '), {
       commands: { explain: async (_, question) => explainRequest(server.site, question) },
     })
