@@ -1,66 +1,19 @@
 import { expect } from 'chai'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
-import { startServer, type TestServer } from '../support/server.ts'
+import { describe, it } from 'mocha'
+import type { Locator, Page } from 'playwright-core'
+import { demoSite, press } from './demo-site.ts'
 
 const ARTICLE = '/articles/four-metres-to-the-left.html'
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--hide-scrollbars',
-  '--no-first-run',
-  '--disable-background-networking',
-]
 
 describe('Demo site in a browser', function () {
   this.timeout(30_000)
-
-  let server: TestServer
-  let browser: Browser
-  const contexts: BrowserContext[] = []
-  let complaints: string[] = []
-
-  before(async () => {
-    server = await startServer({ demo: true })
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
-  })
-
-  after(async () => {
-    await browser?.close()
-    await server?.close()
-  })
-
-  afterEach(async () => {
-    await Promise.all(contexts.splice(0).map(context => context.close()))
-    const found = complaints
-    complaints = []
-    expect(found, 'errors on the console').to.deep.equal([])
-  })
-
-  /**
-   * A visitor with a session of their own. A refusal that a test provokes is on the console of every browser: `expected`.
-   * Who is deaf hears nothing of what others do meanwhile.
-   */
-  async function visit(path: string, expected?: RegExp, hearing: 'hears' | 'deaf' = 'hears'): Promise<Page> {
-    const context = await browser.newContext({ baseURL: server.url, reducedMotion: 'reduce' })
-    contexts.push(context)
-    if (hearing === 'deaf') await context.addInitScript('window.EventSource = class extends EventTarget {}')
-    const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
-    page.on('pageerror', error => complaints.push(`${path}: ${error.message}`))
-    page.on('console', message => {
-      const text = message.text()
-      if (message.type() === 'error' && !expected?.test(text)) complaints.push(`${path}: ${text}`)
-    })
-    await page.goto(path)
-    return page
-  }
+  const demo = demoSite()
 
   const entry = (page: Page, text: string) => page.locator('#entries > li', { hasText: text })
   const names = (page: Page) => page.locator('#entries > li > .by > .name').allTextContents()
-  const press = (within: Locator, name: string | RegExp) => within.getByRole('button', { name }).click()
 
   async function openBook(expected?: RegExp, hearing?: 'deaf'): Promise<Page> {
-    const page = await visit('/guestbook.html', expected, hearing)
+    const page = await demo.visit('/guestbook.html', expected, hearing)
     await page.getByRole('button', { name: 'Sign', exact: true }).waitFor()
     return page
   }
@@ -76,7 +29,7 @@ describe('Demo site in a browser', function () {
 
   /** What the server holds, seen by somebody who just arrives. */
   async function book(): Promise<string> {
-    const response = await fetch(`${server.url}/guestbook.html`, { headers: { Range: 'selector=#entries' } })
+    const response = await fetch(`${demo.url}/guestbook.html`, { headers: { Range: 'selector=#entries' } })
     return response.text()
   }
 
@@ -91,7 +44,7 @@ describe('Demo site in a browser', function () {
       '/rules.html',
       '/mount.html',
     ]) {
-      const page = await visit(path)
+      const page = await demo.visit(path)
       for (const [width, colorScheme] of [
         [1440, 'light'],
         [320, 'dark'],
@@ -107,7 +60,7 @@ describe('Demo site in a browser', function () {
   })
 
   it('adds a comment, with markup in it as text, and keeps it', async () => {
-    const page = await visit(ARTICLE)
+    const page = await demo.visit(ARTICLE)
     const words = 'Is <b>this</b> & "that" <script>fine</script>?'
     const form = page.locator('#comment-form')
     await form.getByLabel('Name').fill('Ida & Co')
@@ -122,7 +75,7 @@ describe('Demo site in a browser', function () {
   })
 
   it('says so when the server cannot be reached, and keeps the words', async () => {
-    const page = await visit(ARTICLE, /ERR_INTERNET_DISCONNECTED/)
+    const page = await demo.visit(ARTICLE, /ERR_INTERNET_DISCONNECTED/)
     const form = page.locator('#comment-form')
     await form.getByLabel('Name').fill('Solveig')
     await form.getByLabel('Comment').fill('From a tunnel.')
@@ -134,110 +87,6 @@ describe('Demo site in a browser', function () {
     await press(form, 'Add the comment')
     await page.locator('#comments > li', { hasText: 'From a tunnel.' }).waitFor()
   })
-
-  /** Proposes an event and waits for what the page says to it. */
-  async function propose(page: Page, values: Record<string, string>): Promise<string> {
-    const form = page.locator('#event-form')
-    for (const [label, value] of Object.entries(values)) await form.getByLabel(label, { exact: true }).fill(value)
-    await press(form, 'Propose')
-    const notice = form.locator('.notice')
-    await notice.waitFor()
-    return (await notice.textContent()) ?? ''
-  }
-  const EVENT = {
-    Name: 'Soup <b>for</b> all',
-    Day: '2027-02-14',
-    Place: 'Park bench',
-    Code: 'soup',
-    'What happens': 'Soup.\nBring a <em>bowl</em>.',
-  }
-
-  it('puts a proposed event into the calendar, for everybody', async () => {
-    const [page, reader] = [await visit('/events.html'), await visit('/events.html')]
-    expect(await propose(page, EVENT)).to.equal('Thank you. The event is in the calendar.')
-    for (const window of [page, reader]) {
-      const added = window.locator('#events > li', { hasText: 'Soup <b>for</b> all' })
-      await added.waitFor()
-      expect(await added.locator('time').textContent()).to.equal('14 February 2027')
-      expect(await added.locator('em').textContent()).to.equal('bowl')
-      expect(await added.count()).to.equal(1)
-    }
-    const stored = await fetch(`${server.url}/events.html`, { headers: { Range: 'selector=#events > li:last-child' } })
-    expect(await stored.text()).to.include('<code itemprop="code">soup</code>')
-  })
-
-  for (const [name, changes, sentence, fields] of [
-    ['MOD-23 a name that is missing', { Name: ' ' }, 'An event needs a name.', 'name'],
-    [
-      'MOD-23 everything missing',
-      { Name: '', Day: '', Place: '', Code: '', 'What happens': '' },
-      'An event needs a code. An event needs a name. An event needs a day. An event needs a place. Say in a few words',
-      'name date place code text',
-    ],
-    [
-      'MOD-94 markup that its shape does not permit',
-      {
-        Day: '2027-03-02',
-        'What happens': 'Soup.<img src="/x.png" onerror="document.title=1"><script>document.title=2</script>',
-      },
-      'No markup but <em> may stand in what happens.',
-      'text',
-    ],
-    ['MOD-25 a day that does not exist', { Day: '2027-02-30' }, 'The day must be one that exists', 'date'],
-    ['MOD-26 a place that is not listed', { Place: 'My kitchen' }, 'That place is not in the calendar', 'place'],
-    [
-      'MOD-40 a code that is taken',
-      { Code: 'lantern-walk', Day: '2027-03-01' },
-      'Another event is called “lantern-walk” already',
-      'code',
-    ],
-    [
-      'MOD-41 a place that is taken that day',
-      { Code: 'x', Place: 'Ferry landing', Day: '2026-12-12' },
-      'Ferry landing is taken on that day',
-      'date',
-    ],
-    [
-      'several at once',
-      { Day: 'soon', Place: 'Here' },
-      'The day must be one that exists, written like 2027-02-14. That place',
-      'date place',
-    ],
-  ] as const) {
-    it(`says what is wrong with an event: ${name}`, async () => {
-      const page = await visit('/events.html', /422/)
-      const before = await page.locator('#events > li').count()
-      const said = await propose(page, { ...EVENT, Code: 'other', ...changes })
-      expect(said).to.include(sentence)
-      expect(said).to.include('Your words are still in the form.')
-      const wrong = await page
-        .locator('#event-form [aria-invalid]')
-        .evaluateAll(all => all.map(each => each.getAttribute('name')))
-      expect(wrong.join(' ')).to.equal(fields)
-      expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).to.equal(wrong[0])
-      expect(await page.locator('#event-form [name=name]').inputValue()).to.equal({ ...EVENT, ...changes }.Name)
-      expect(await page.title()).to.equal('Events · Bench')
-      expect(await page.locator('#events > li').count()).to.equal(before)
-    })
-  }
-
-  it('MOD-94 takes no markup into the calendar that its shape does not permit', async () => {
-    for (const inside of ['<script>x()</script>', '<a href="/">x</a>', '<p onclick="x()">x</p>']) {
-      const body = `<li class="event" itemscope itemtype="https://bench.example/Event"><h3 itemprop="name">n</h3><p class="by"><b class="name" itemprop="place">Park bench</b><time itemprop="date" datetime="2028-01-01">d</time><code itemprop="code">shape</code></p><p itemprop="text">t</p>${inside}</li>`
-      const headers = { Range: 'selector=#events', Cookie: await session() }
-      const response = await fetch(`${server.url}/events.html`, { method: 'POST', headers, body })
-      expect([response.status, /failedConstraint">permit</.test(await response.text())]).to.deep.equal([422, true])
-    }
-  })
-
-  async function session(): Promise<string> {
-    const response = await fetch(`${server.url}/events.html`)
-    await response.arrayBuffer()
-    return response.headers
-      .getSetCookie()
-      .map(cookie => cookie.split(';')[0])
-      .join('; ')
-  }
 
   it('signs the guest book, edits the entry in place and deletes it', async () => {
     const page = await openBook()
@@ -360,7 +209,7 @@ describe('Demo site in a browser', function () {
   it('shows the book anew when a move finds the entry gone', async () => {
     const first = await openBook(/416/, 'deaf')
     const id = await (await sign(first, 'Leaving', 'Bye.')).getAttribute('id')
-    const gone = await fetch(`${server.url}/guestbook.html`, {
+    const gone = await fetch(`${demo.url}/guestbook.html`, {
       method: 'DELETE',
       headers: { Range: `selector=#${id}` },
     })
@@ -420,7 +269,7 @@ describe('Demo site in a browser', function () {
   })
 
   it('shows a comment to everybody who reads the article, and to its author once', async () => {
-    const [author, reader] = [await visit(ARTICLE), await visit(ARTICLE)]
+    const [author, reader] = [await demo.visit(ARTICLE), await demo.visit(ARTICLE)]
     const form = author.locator('#comment-form')
     await form.getByLabel('Name').fill('Ida')
     await form.getByLabel('Comment').fill('To whoever sits there.')
@@ -470,9 +319,9 @@ describe('Demo site in a browser', function () {
   })
 
   it('fills its own addresses into the commands, and those that a visitor corrects', async () => {
-    const page = await visit('/mount.html')
+    const page = await demo.visit('/mount.html')
     const command = page.locator('.command code', { hasText: 'DELETE' })
-    expect(await command.textContent()).to.equal(`curl -i -X DELETE ${server.url}/index.html`)
+    expect(await command.textContent()).to.equal(`curl -i -X DELETE ${demo.url}/index.html`)
     await page.getByRole('textbox', { name: 'Mount' }).fill('https://dav.example.net/')
     expect(await page.getByText('gio mount').textContent()).to.equal('gio mount davs://dav.example.net/')
     await page.getByRole('textbox', { name: 'Mount' }).fill('https://')
@@ -482,7 +331,7 @@ describe('Demo site in a browser', function () {
   it('refuses by its rules what the pages do not offer', async () => {
     const status = async (method: string, path: string, selector?: string, body?: string) => {
       const headers = selector ? { Range: `selector=${selector}` } : undefined
-      const response = await fetch(server.url + path, { method, headers, body })
+      const response = await fetch(demo.url + path, { method, headers, body })
       await response.arrayBuffer()
       return response.status
     }

@@ -1,0 +1,73 @@
+/** The demo site in Chromium: visitors with sessions of their own, whose pages must not complain. */
+
+import { expect } from 'chai'
+import { after, afterEach, before } from 'mocha'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--hide-scrollbars',
+  '--no-first-run',
+  '--disable-background-networking',
+]
+
+export interface DemoSite {
+  /** Origin of the site. */
+  readonly url: string
+  /**
+   * A visitor with a session of their own. A refusal that a test provokes is on the console of every browser: `expected`.
+   * Who is deaf hears nothing of what others do meanwhile.
+   */
+  visit(path: string, expected?: RegExp, hearing?: 'hears' | 'deaf'): Promise<Page>
+}
+
+/** Serves the demo site to a suite, by hooks of it. */
+export function demoSite(): DemoSite {
+  let server: TestServer | undefined
+  let browser: Browser | undefined
+  const contexts: BrowserContext[] = []
+  let complaints: string[] = []
+
+  before(async () => {
+    server = await startServer({ demo: true })
+    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
+  })
+
+  after(async () => {
+    await browser?.close()
+    await server?.close()
+  })
+
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map(context => context.close()))
+    const found = complaints
+    complaints = []
+    expect(found, 'errors on the console').to.deep.equal([])
+  })
+
+  return {
+    get url() {
+      if (!server) throw new Error('The site is not open yet.')
+      return server.url
+    },
+    async visit(path, expected, hearing = 'hears') {
+      if (!browser) throw new Error('The browser is not open yet.')
+      const context = await browser.newContext({ baseURL: this.url, reducedMotion: 'reduce' })
+      contexts.push(context)
+      if (hearing === 'deaf') await context.addInitScript('window.EventSource = class extends EventTarget {}')
+      const page = await context.newPage()
+      page.setDefaultTimeout(10_000)
+      page.on('pageerror', error => complaints.push(`${path}: ${error.message}`))
+      page.on('console', message => {
+        const text = message.text()
+        if (message.type() === 'error' && !expected?.test(text)) complaints.push(`${path}: ${text}`)
+      })
+      await page.goto(path)
+      return page
+    },
+  }
+}
+
+export const press = (within: Locator, name: string | RegExp) => within.getByRole('button', { name }).click()
