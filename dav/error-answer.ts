@@ -68,10 +68,16 @@ function factsOf({ status, kind, message }: Fault, { ns, errorNs }: ErrorContext
   return { status, kind, message, ns, errorNs }
 }
 
+/** Readable for people who come with a browser; programs read the article. */
+const STYLE =
+  ':root{color-scheme:light dark}body{max-width:38rem;margin:12vh auto;padding:0 1rem;font:1rem/1.55 system-ui,sans-serif}' +
+  'h1{font-size:1.5rem}p{overflow-wrap:anywhere}'
+
 function page(title: string, content: string): string {
   return (
-    `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>${escapeMarkup(title)}</title></head>` +
-    `<body>${content}</body></html>`
+    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">' +
+    '<meta name="viewport" content="width=device-width, initial-scale=1">' +
+    `<title>${escapeMarkup(title)}</title><style>${STYLE}</style></head><body>${content}</body></html>`
   )
 }
 
