@@ -145,6 +145,27 @@ describe('Redis in its different shapes', () => {
     })
   })
 
+  it('DAV-90 SSN-5 one that keeps a journal: killed and started again, it has the locks and sessions that it had', async () => {
+    const server = await started({ arguments: ['--appendonly', 'yes'] })
+    const connection = await connected(server.url)
+    const { redis } = connection
+    const locks = redisLocks({ redis })
+    const sessions = await openRedisSessions({ connection })
+    const taken = await locks.take('a.example', wish('/plan.html'))
+    const session = { signIn: { claims: { sub: 'ann' }, roles: [], at: 1 }, expires: Date.now() + MINUTE }
+    await sessions.signIn('a.example', 'new', session, { id: 'old', until: Date.now() + MINUTE })
+    await server.kill()
+    expect(await locks.take('a.example', wish('/plan.html')).catch((error: Error) => error.name)).to.equal('LockError')
+    expect(await sessions.find('a.example', 'new').catch((error: Error) => error.name)).to.equal('SessionError')
+    await server.start()
+    await server.until(connection)
+    expect(await locks.take('a.example', wish('/plan.html'))).to.include({ ok: false, reason: 'conflict' })
+    if (taken.ok) expect(await locks.end('a.example', taken.lock.token)).to.equal(true)
+    expect((await locks.take('a.example', wish('/plan.html'))).ok).to.equal(true)
+    expect(await sessions.find('a.example', 'new')).to.deep.equal(session)
+    await connection.close()
+  })
+
   it('EVT-81 a connection that is cut off without a word is noticed, and made anew', async function () {
     this.timeout(20_000)
     const line = await silentLine(port)
