@@ -13,6 +13,7 @@ import { schemaGroups } from '../pipeline/schema-groups.ts'
 import { Site } from '../pipeline/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
+import { createAllowance } from './sign-in/allowance.ts'
 import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
 import { siteRules } from './site-rules.ts'
 import { createVisitors, type Visitors } from './visitors.ts'
@@ -58,6 +59,8 @@ export function createHosting(parts: {
   coherence?: Coherence | undefined
 }): Hosting {
   const { store, leases, cache, log, secret, sessions, fanOut, streams, coherence } = parts
+  /** Of all sites together: whoever may invent hosts has no more of it. */
+  const allowance = createAllowance()
   const audience = { fanOut, onlookers: (site: string, path: string) => streams.onlookers(site, path) }
   const sites = new Map<string, Promise<HostedSite>>()
   const ready = new Map<string, HostedSite>()
@@ -83,7 +86,8 @@ export function createHosting(parts: {
     resting.delete(name)
     const { external, ...lifetimes } = settings.sessions
     const visitors = createVisitors({ secret, site: name, sessions, lifetimes, external, report })
-    const signIn = createSignIn({ settings, visitors, report, isStored: async path => !!(await site.find(path)) })
+    const isStored = async (path: string) => !!(await site.find(path))
+    const signIn = createSignIn({ settings, visitors, allowance, report, isStored })
     return { site, settings, visitors, signIn, groups: schemaGroups(site) }
   }
 

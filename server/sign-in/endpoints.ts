@@ -7,7 +7,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import type { Session } from '../session.ts'
 import type { Visitors } from '../visitors.ts'
 import { callbackPath, type EndpointName, endpointAt, endpointPath, returnTarget } from './addresses.ts'
-import { createAllowance } from './allowance.ts'
+import type { Allowance } from './allowance.ts'
 import { rolesOf } from './claims.ts'
 import { type FailedSignIn, failedSignIn } from './pages.ts'
 import { type Attempt, createProvider, newAttempt, type Provider } from './provider.ts'
@@ -64,6 +64,8 @@ const ALLOWED: Readonly<Record<EndpointName, string>> = {
 export interface SignInOptions {
   settings: Pick<SiteSettings, 'brand' | 'ns' | 'oidc' | 'authAliases' | 'sessions'>
   visitors: Visitors
+  /** Of logins. */
+  allowance: Allowance
   /** Whether something is stored at exactly this path. */
   isStored: (path: string) => Promise<boolean>
   /** Told of failures that the operator should know. */
@@ -73,11 +75,10 @@ export interface SignInOptions {
 }
 
 export function createSignIn(options: SignInOptions): SignInEndpoints {
-  const { settings, visitors, report, clock = Date.now } = options
+  const { settings, visitors, allowance, report, clock = Date.now } = options
   const { brand, ns, oidc } = settings
   const provider = oidc && createProvider(oidc, clock)
   const loginPath = endpointPath(brand, 'login')
-  const allowance = createAllowance(clock)
 
   const fail = (failure: FailedSignIn) => failedSignIn(ns, failure)
   const retryAddress = (target: string) =>

@@ -79,10 +79,10 @@ describe('too many logins', () => {
   it('are counted by the client behind a proxy that is believed, whatever it claims to have come through', async () => {
     const server = await startServer({
       site: { oidc: { issuer: 'http://127.0.0.1:9', clientId: 'site' } },
-      settings: { trustProxy: ['127.0.0.0/8', '10.0.0.0/8'] },
+      settings: { trustProxy: ['127.0.0.0/8', '10.0.0.0/8'], sites: [{ host: 'localhost' }, { host: '*.example' }] },
     })
-    const login = async (forwarded: string) => {
-      const headers = { 'x-forwarded-for': forwarded }
+    const login = async (forwarded: string, host = 'localhost') => {
+      const headers = { 'x-forwarded-for': forwarded, 'x-forwarded-host': host }
       return (await fetch(server.url + LOGIN, { headers, redirect: 'manual' })).status
     }
     try {
@@ -90,6 +90,7 @@ describe('too many logins', () => {
       for (let i = 0; i < 2 * MOST && status === 503; i++)
         status = await login(`203.0.113.${i % 250}, 192.0.2.1, 10.0.0.7`)
       expect(status, 'the addresses that the client made up are nothing').to.equal(429)
+      expect(await login('192.0.2.1', 'other.example'), 'another site').to.equal(429)
       expect(await login('192.0.2.1, 192.0.2.2'), 'another client').to.equal(503)
       for (const strange of ['unknown', '192.0.2.9, nonsense', ',', '[::1]:80', '1.2.3.4.5, 10.0.0.1'])
         expect(await login(strange), strange).to.equal(503)
