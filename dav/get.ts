@@ -43,6 +43,7 @@ async function collectionAnswer(exchange: Exchange, node: Node): Promise<Answer>
 
 /** Stored bytes; those of a draft are none. */
 async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefined): Promise<Answer> {
+  const { view } = exchange.mount
   const { resource } = node
   const tag = contentTag(resource.digest)
   const lastModified = shownSeconds(resource) * 1000
@@ -60,7 +61,10 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
   if (conditions) {
     const verdict = evaluateRead(conditions, current)
     if (verdict === 412) throw preconditionFailed(tag)
-    if (verdict !== 'proceed') return { status: 304, headers: { ...headers, ETag: verdict.tag } }
+    if (verdict !== 'proceed') {
+      const reuse: Reuse = { holds: () => view.isCurrent(node) }
+      return { status: 304, headers: { ...headers, ETag: verdict.tag }, reuse }
+    }
   }
   headers['Content-Type'] = resource.type
   if (node.keeper === 'draft') return { status: 200, headers, body: '' }
@@ -72,7 +76,6 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     const part = rangeAnswer(held, range.ranges, headers)
     if (part) return part
   }
-  const { view } = exchange.mount
   const reuse: Reuse = { holds: () => view.isShown(held) }
   return { status: 200, headers, body: held.bytes ?? fileBody(held), reuse }
 }

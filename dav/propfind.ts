@@ -1,7 +1,7 @@
 /** PROPFIND: properties of a resource and its members (RFC 4918 §9.1, DAV-30 to DAV-37). */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Answer, PiecesBody } from '../pipeline/answer.ts'
+import type { Answer, PiecesBody, Reuse } from '../pipeline/answer.ts'
 import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
@@ -90,27 +90,26 @@ interface Question {
 async function describe(question: Question): Promise<Answer> {
   const { exchange, node, asked } = question
   const { mount } = exchange
-  const locks = await locksOn(mount.locks, mount.site.store.name, node.resource.path)
+  const look = () => locksOn(mount.locks, mount.site.store.name, node.resource.path)
+  const locks = await look()
   const tag = answerTag(node.resource, '0', locks.own)
-  if (locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
+  if (locks.known && isCurrent(exchange, tag)) return repeatable(question, locks, look, unchanged(question, tag))
   const etag = isCollection(node) ? tag : memberTag(node.resource)
   const body = await writeMultistatus(exchange, asked, [{ node, etag, target: true }], locks)
-  return repeatable(question, locks, multistatus(question, locks.known ? tag : undefined, body), async () => {
-    const now = await locksOn(mount.locks, mount.site.store.name, node.resource.path)
-    return isFree(now)
-  })
+  return repeatable(question, locks, look, multistatus(question, locks.known ? tag : undefined, body))
 }
 
 /** The target and its members. The members are read only when the answer has to be made. */
 async function list(question: Question): Promise<Answer> {
   const { exchange, node, asked, ownEntry } = question
   const { mount } = exchange
-  const locks = await locksInListing(mount.locks, mount.site.store.name, node.resource.path)
+  const look = () => locksInListing(mount.locks, mount.site.store.name, node.resource.path)
+  const locks = await look()
   // Without locks on members the state of the collection says it all.
   const evident = locks.known && !locks.inside
   if (evident) {
     const tag = answerTag(node.resource, '1', locks.own)
-    if (isCurrent(exchange, tag)) return unchanged(question, tag)
+    if (isCurrent(exchange, tag)) return repeatable(question, locks, look, unchanged(question, tag))
   }
   const members = await visibleMembers(exchange, node)
   const shown = [...locks.own, ...members.flatMap(({ resource }) => locks.of(resource.path))]
@@ -120,28 +119,25 @@ async function list(question: Question): Promise<Answer> {
   const entries = members.map((member): Entry => ({ node: member, etag: memberTag(member.resource), target: false }))
   if (ownEntry) entries.unshift({ node, etag: tag, target: true })
   const body = await writeMultistatus(exchange, asked, entries, locks)
-  return repeatable(question, locks, multistatus(question, locks.known ? tag : undefined, body), async () => {
-    const now = await locksInListing(mount.locks, mount.site.store.name, node.resource.path)
-    return isFree(now)
-  })
+  return repeatable(question, locks, look, multistatus(question, locks.known ? tag : undefined, body))
 }
 
 /**
  * An answer that may be given again until the target changes, which includes its members: it shows no locks, since those
  * count their seconds.
  *
- * @param confirm whether there are no locks now, either
+ * @param look finds the locks as they are then
  */
 function repeatable(
   { exchange, stored, isRepeatable }: Question,
   locks: ShownLocks,
+  look: () => Promise<ShownLocks>,
   answer: Answer,
-  confirm: () => Promise<boolean>,
 ): Answer {
   const { view } = exchange.mount
-  if (isRepeatable && isFree(locks) && view.isCurrent(stored))
-    answer.reuse = { holds: () => view.isCurrent(stored), confirm }
-  return answer
+  if (!isRepeatable || !isFree(locks) || !view.isCurrent(stored)) return answer
+  const reuse: Reuse = { holds: () => view.isCurrent(stored), confirm: async () => isFree(await look()) }
+  return { ...answer, reuse }
 }
 
 function isFree({ known, own, inside }: ShownLocks): boolean {

@@ -16,7 +16,7 @@ export interface RepeatParts {
   /** The mount that answers for a host, if it is open already. */
   openMount: (authority: string) => Mount | undefined
   bodyOf: (request: IncomingMessage, response: ServerResponse) => BodySource
-  /** @returns the status sent; undefined when the condition of the request has to be judged */
+  /** @returns the status sent; undefined when a condition has to be judged, or the whole is not known */
   sendKept: (request: IncomingMessage, response: ServerResponse, answer: KeptAnswer<unknown>) => number | undefined
 }
 
@@ -85,15 +85,16 @@ export function repeats({ openMount, bodyOf, sendKept }: RepeatParts): Repeats {
     keep(request: Asked, client, mount, visitor, answer) {
       if (!answer.reuse || !isRepeatable(request)) return
       const head = headOf(request, client, visitor)
+      const condition = request.headers['if-none-match']
       if (request.method === 'GET') {
-        answers.keep(head, answer, mount)
+        answers.keep(head, answer, mount, condition)
         return
       }
       const read = request[BODY]?.read
       if (!read) return
       if (asked.size >= MOST_ASKED) asked.clear()
       asked.add(head)
-      answers.keep(withBody(head, read), answer, mount)
+      answers.keep(withBody(head, read), answer, mount, condition)
     },
   }
 }

@@ -10,9 +10,9 @@ export interface KeptAnswer<Facts> {
   status: number
   /** `ETag`, quoted. */
   tag: string | undefined
-  /** Names and values in turn, with `Content-Length`. */
-  head: string[]
-  /** The same for the 304 to a request that brings the tag. */
+  /** Names and values in turn, with `Content-Length`; undefined as long as nobody has asked for the whole. */
+  head: string[] | undefined
+  /** The same of the 304 to a request that brings the tag. */
   unchanged: string[]
   /** Pieces one after another. */
   body: readonly Uint8Array[]
@@ -25,8 +25,12 @@ export interface KeptAnswer<Facts> {
 export interface KeptAnswers<Facts> {
   /** The answer to a question, unless something has changed. */
   find(question: string): KeptAnswer<Facts> | undefined
-  /** Keeps a successful answer that may be reused and is held in memory; any other one is ignored. */
-  keep(question: string, answer: Answer, facts: Facts): void
+  /**
+   * Keeps an answer that may be reused and is held in memory; any other one is ignored.
+   *
+   * @param condition `If-None-Match` of the request
+   */
+  keep(question: string, answer: Answer, facts: Facts, condition?: string): void
   readonly size: number
 }
 
@@ -54,42 +58,53 @@ export function keptAnswers<Facts>(options: {
     kept.delete(question)
   }
 
+  function find(question: string): KeptAnswer<Facts> | undefined {
+    const answer = kept.get(question)
+    if (!answer) return undefined
+    if (stands(answer.facts) && answer.reuse.holds()) return answer
+    drop(question)
+    return undefined
+  }
+
+  function add(question: string, answer: KeptAnswer<Facts>): void {
+    drop(question)
+    kept.set(question, answer)
+    bytes += answer.size
+    for (const oldest of kept.keys()) {
+      if (kept.size <= MOST_ANSWERS && bytes <= options.bytes) break
+      drop(oldest)
+    }
+  }
+
   return {
-    find(question) {
-      const answer = kept.get(question)
-      if (!answer) return undefined
-      if (stands(answer.facts) && answer.reuse.holds()) return answer
-      drop(question)
-      return undefined
-    },
-    keep(question, { status, headers, body, reuse }, facts) {
-      if (!reuse || status >= 300 || question.length > LONGEST_QUESTION) return
-      const pieces = inMemory(body)
+    find,
+    keep(question, { status, headers, body, reuse }, facts, condition) {
+      if (!reuse || question.length > LONGEST_QUESTION) return
+      const tag = headers.ETag
+      const unchanged = fieldsOf(headers, name => status === 304 || repeats(name.toLowerCase()))
+      if (status === 304) {
+        // A tag among several, or in another spelling, is not the one that clients go on asking with.
+        if (condition === tag && !find(question))
+          add(question, { status, tag, head: undefined, unchanged, body: [], size: 0, reuse, facts })
+        return
+      }
+      const pieces = status < 300 ? inMemory(body) : undefined
       if (!pieces) return
       const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
       if (size > LARGEST_BODY) return
-      drop(question)
-      const head: string[] = []
-      const unchanged: string[] = []
-      for (const [name, value] of Object.entries(headers)) {
-        // Whoever needs a cookie needs one of their own.
-        if (name === 'Set-Cookie') continue
-        head.push(name, value)
-        if (repeats(name.toLowerCase())) unchanged.push(name, value)
-      }
       // A head written before its content is known to Node would announce chunks.
-      head.push('Content-Length', String(size))
-      kept.set(question, { status, tag: headers.ETag, head, unchanged, body: pieces, size, reuse, facts })
-      bytes += size
-      for (const oldest of kept.keys()) {
-        if (kept.size <= MOST_ANSWERS && bytes <= options.bytes) break
-        drop(oldest)
-      }
+      const head = [...fieldsOf(headers, () => true), 'Content-Length', String(size)]
+      add(question, { status, tag, head, unchanged, body: pieces, size, reuse, facts })
     },
     get size() {
       return kept.size
     },
   }
+}
+
+/** Names and values in turn. Whoever needs a cookie needs one of their own. */
+function fieldsOf(headers: Answer['headers'], belongs: (name: string) => boolean): string[] {
+  return Object.entries(headers).flatMap(field => (field[0] !== 'Set-Cookie' && belongs(field[0]) ? field : []))
 }
 
 /** The pieces of a body; undefined where some are on disk. */

@@ -44,12 +44,13 @@ export function wholeAnswer(held: Held, reading: Reading): Answer {
   }
   const varies = vary({ kind: held.kind, personal, coded: packed, cors: read.cors })
   if (varies) headers.Vary = varies
+  const reusable = (answer: Answer): Answer => (reuse && !form.provisional ? { ...answer, reuse } : answer)
   const current = { tag: form.tag, lastModified: resource.modified, sameSecond: resource.sameSecond }
   if (read.conditions) {
     const verdict = evaluateRead(read.conditions, current)
     if (verdict === 412) throw preconditionFailed(form.tag)
     if (verdict !== 'proceed')
-      return { status: 304, headers: { ...headers, ETag: verdict.tag }, cookieless: !isDocument }
+      return reusable({ status: 304, headers: { ...headers, ETag: verdict.tag }, cookieless: !isDocument })
   }
   headers['Content-Type'] = isDocument ? servedType(resource.type, held.profile?.utf8 ?? false) : resource.type
   if (form.coding) headers['Content-Encoding'] = form.coding
@@ -57,9 +58,7 @@ export function wholeAnswer(held: Held, reading: Reading): Answer {
     const part = rangeAnswer(held, read.range.ranges, headers)
     if (part) return { ...part, cookieless: !isDocument }
   }
-  const answer: Answer = { status: 200, headers, body: form.bytes ?? fileBody(held), cookieless: !isDocument }
-  if (reuse && !form.provisional) answer.reuse = reuse
-  return answer
+  return reusable({ status: 200, headers, body: form.bytes ?? fileBody(held), cookieless: !isDocument })
 }
 
 /** Whether compressed forms of this resource are made. */

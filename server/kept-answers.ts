@@ -87,7 +87,8 @@ export function publicAnswers(isOpen: (site: Site) => boolean): PublicAnswers {
     keep(request, client, site, answer, audience) {
       const question = questionOf(request, client)
       if (question === undefined) return
-      answers.keep(audience === 'new' ? question + FOR_NEW : question, answer, { site, audience })
+      const condition = request.headers['if-none-match']
+      answers.keep(audience === 'new' ? question + FOR_NEW : question, answer, { site, audience }, condition)
     },
     get size() {
       return answers.size
@@ -99,7 +100,7 @@ export function publicAnswers(isOpen: (site: Site) => boolean): PublicAnswers {
  * Sends a kept answer, or 304 to a request that names its tag and no other.
  *
  * @param cookie `Set-Cookie` of this answer alone
- * @returns the status sent; undefined when the condition is of another kind, so that it has to be judged
+ * @returns the status sent; undefined when the condition has to be judged, or the whole is not known
  */
 export function sendKept(
   request: IncomingMessage,
@@ -109,6 +110,7 @@ export function sendKept(
 ): number | undefined {
   const condition = request.headers['if-none-match']
   if (condition === undefined) {
+    if (!head) return undefined
     response.writeHead(status, withCookie(head, cookie))
     const last = body.length - 1
     for (let i = 0; i < last; i++) response.write(body[i])

@@ -75,6 +75,26 @@ describe('reads of the mount that are repeated', () => {
         expect(comparable(other)).to.deep.equal(comparable(first))
       })
 
+    for (const [name, method, fields] of [
+      ['a file', 'GET', {}],
+      ['its properties', 'PROPFIND', { Depth: '0' }],
+    ] as const)
+      it(`DAV-50 ${name}, where the whole was never asked for`, async () => {
+        const path = `/docs/only-304-${method}.txt`
+        await mount.ann('PUT', path, {}, 'x')
+        const { headers } = await mount.bob(method, `${path}?`, fields)
+        const known = { ...fields, 'If-None-Match': headers.etag }
+        const first = await mount.ann(method, path, known)
+        expect(first.status).to.equal(304)
+        expect(comparable(await mount.ann(method, path, known))).to.deep.equal(comparable(first))
+        const whole = await mount.ann(method, path, fields)
+        expect(whole.status).to.be.oneOf([200, 207])
+        expect(whole.body.length).to.be.above(0)
+        expect(comparable(await mount.ann(method, path, known))).to.deep.equal(comparable(first))
+        await mount.ann('PUT', path, {}, 'y')
+        expect((await mount.ann(method, path, known)).status).to.equal(whole.status)
+      })
+
     it('DAV-37 a listing that is written in several pieces', async () => {
       const names = Array.from({ length: 1200 }, (_, i) => `/long/${i}.txt`)
       for (let i = 0; i < names.length; i += 100)

@@ -65,10 +65,38 @@ describe('answers kept in memory', () => {
       expect(kept.find(question)).to.equal(undefined)
     })
 
+  describe('of which only the 304 is known', () => {
+    const unchanged = answer(undefined, { status: 304, headers: { ETag: '"t"', Vary: 'x' } })
+
+    it('have all its fields, and no others', () => {
+      const kept = empty()
+      kept.keep('q', unchanged, '', '"t"')
+      expect(kept.find('q')).to.deep.include({ tag: '"t"', head: undefined, unchanged: ['ETag', '"t"', 'Vary', 'x'] })
+    })
+
+    it('are those to a request that named this tag alone, as it is', () => {
+      for (const condition of [undefined, '*', 'W/"t"', '"t", "u"', '"t-br"']) {
+        const kept = empty()
+        kept.keep('q', unchanged, '', condition)
+        expect(kept.find('q'), condition).to.equal(undefined)
+      }
+    })
+
+    it('make room for the whole, and never take its place', () => {
+      const kept = empty()
+      kept.keep('q', unchanged, '', '"t"')
+      kept.keep('q', answer('x'), '')
+      expect(kept.find('q')).to.deep.include({ status: 200, size: 1 })
+      kept.keep('q', unchanged, '', '"t"')
+      expect(kept.find('q')).to.deep.include({ status: 200, size: 1 })
+      expect(kept.size).to.equal(1)
+    })
+  })
+
   it('never hold a cookie, which belongs to one visitor', () => {
     const kept = empty()
     kept.keep('q', answer('x', { headers: { 'Set-Cookie': 'secret' } }), '')
-    expect(kept.find('q')?.head.join(' ')).not.to.include('secret')
+    expect(kept.find('q')?.head?.join(' ')).not.to.include('secret')
   })
 
   it('let go of the oldest when they become too many bytes or too many', () => {

@@ -286,6 +286,20 @@ describe('kept answers', () => {
     })
   })
 
+  it('HTTP-35 304 is repeated where the whole was never asked for, and gives way to it', async () => {
+    await put(server, '/only-304.html', page('<p>x</p>'))
+    const known = { ...returning, 'If-None-Match': tagOf(await http('GET', '/only-304.html?other', returning)) }
+    const first = await http('GET', '/only-304.html', known)
+    expect(first.status).to.equal(304)
+    for (let i = 0; i < UNDER_TEST; i++)
+      expect(comparable(await http('GET', '/only-304.html', known))).to.deep.equal(comparable(first))
+    for (let i = 0; i < UNDER_TEST; i++)
+      expect((await http('GET', '/only-304.html', returning)).text).to.include('<p>x</p>')
+    expect((await http('GET', '/only-304.html', known)).status).to.equal(304)
+    await put(server, '/only-304.html', page('<p>y</p>'))
+    expect((await http('GET', '/only-304.html', known)).status).to.equal(200)
+  })
+
   it('requests in flight while a page changes see one version or the other, whole', async () => {
     await put(server, '/swap.html', page(`<p>${'a'.repeat(5000)}</p>`))
     const seen = new Set<string>()
