@@ -7,7 +7,7 @@ import { checkFolder } from '../../../pipeline/store/check.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { temporaryFolder } from '../fixture.ts'
-import { bodyOf, WRITERS } from './crash.ts'
+import { bodyOf, FILES, MOVES, placeAfter, WRITERS } from './crash.ts'
 
 const ROUNDS = 10
 
@@ -65,6 +65,40 @@ async function judge(site: SiteStore, acknowledged: Map<number, number>): Promis
   return expected.size / 3
 }
 
+/** Lets a process move a tree for a while and kills it. @returns the number of its last acknowledged move */
+async function crashMoving(folder: string, milliseconds: number): Promise<number> {
+  const child = fork(new URL('./crash-trees-child.ts', import.meta.url), [folder])
+  let acknowledged = 0
+  child.on('message', (n: number) => {
+    acknowledged = n
+  })
+  await once(child, 'message')
+  await setTimeout(milliseconds)
+  child.kill('SIGKILL')
+  await once(child, 'close')
+  return acknowledged
+}
+
+/** The tree must be in one place, whole, and its events must say so. @returns number of moves found */
+async function judgeTree(site: SiteStore, acknowledged: number): Promise<number> {
+  const moves = ((await site.counters())[MOVES] ?? 0) - 1
+  expect(moves).to.be.at.least(acknowledged)
+  const [here, elsewhere] = [placeAfter(moves), placeAfter(moves + 1)]
+  const found: string[] = []
+  for await (const { path } of site.walk('/')) if (!path.startsWith('/copy/')) found.push(path)
+  const expected = Array.from({ length: FILES }, (_, i) => `${here}${i}.html`)
+  expect(found.sort()).to.deep.equal(expected.sort())
+  const copies = await site.list('/copy/')
+  expect(copies.length).to.be.oneOf([0, FILES])
+  for (const i of [1, FILES - 1]) {
+    const newest = async (path: string) => (await site.events(path)).at(-1)?.payload
+    expect(await newest(`${here}${i}.html`)).to.match(new RegExp(`^come [0-9a-f]{48} ${here}${i}.html: file ${i}$`))
+    expect(await newest(`${elsewhere}${i}.html`)).to.equal(`gone ${elsewhere}${i}.html`)
+    if (moves > 1) expect(await site.events(`${here}${i}.html`)).to.have.length(moves)
+  }
+  return moves
+}
+
 describe('SQLite store: kill -9', () => {
   it(`loses nothing acknowledged and shows nothing half-done, ${ROUNDS} times over`, async () => {
     const { folder, remove } = await temporaryFolder()
@@ -79,6 +113,21 @@ describe('SQLite store: kill -9', () => {
       // A file that got its name and not its row is no loss: it is removed by and by.
       const { findings } = await checkFolder(folder, { repair: true })
       expect(findings.filter(({ kind }) => kind !== 'file')).to.deep.equal([])
+    }
+    await remove()
+  }).timeout(60_000)
+
+  it('DAV-8 a tree that is moved, copied or removed is in one place, whole, and so say its events', async () => {
+    const { folder, remove } = await temporaryFolder()
+    let before = 0
+    for (let round = 0; round < 6; round++) {
+      const acknowledged = await crashMoving(folder, 30 + 23 * round)
+      const store = await openSqliteStore({ folder })
+      const moves = await judgeTree(store.site('trees'), acknowledged)
+      await store.close()
+      expect(moves, `round ${round}`).to.be.greaterThan(before)
+      before = moves
+      expect((await checkFolder(folder, { repair: false })).findings).to.deep.equal([])
     }
     await remove()
   }).timeout(60_000)
