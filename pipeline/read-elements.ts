@@ -77,7 +77,14 @@ function sliceOf(elements: ElementNode[], { entries, wire }: SelectorRange) {
   return { shown, slice, contentRange: entriesContentRange(slice, total) }
 }
 
-/** Parts of a multi-match answer, each addressed so that a write can follow (HTTP-67). */
+/** What the parts of one document may hold together, in UTF-16 code units: elements inside each other repeat each other. */
+const LARGEST_PARTS = { least: 16 * 1024 * 1024, perUnit: 8 }
+
+/**
+ * Parts of a multi-match answer, each addressed so that a write can follow (HTTP-67).
+ *
+ * @throws Fault 422 when elements inside each other repeat the document beyond all proportion
+ */
 export function elementParts(
   document: TreeDocument,
   elements: ElementNode[],
@@ -90,8 +97,16 @@ export function elementParts(
   const documentHash = documentPart(held.resource.digest)
   const parts: Part[] = []
   const places: { place: string; part: string }[] = []
+  let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)
   for (const element of elements) {
     const markup = outerMarkup(element, document.kind)
+    left -= markup.length
+    if (left < 0)
+      throw new Fault(
+        422,
+        'InvalidSelector',
+        'The selector matches elements inside each other too often. Ask for fewer.',
+      )
     const part = fragmentPart(markup)
     const place = uniqueSelector(element, document, index)
     places.push({ place: `${held.resource.path} ${place}`, part })

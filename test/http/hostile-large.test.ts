@@ -4,7 +4,7 @@ import { page, put, rulesPage } from '../support/content.ts'
 import { type Client, client, type Received, tagOf } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { longestHold, runsInTime } from './hostile-checks.ts'
-import { selecting, textOf } from './write-checks.ts'
+import { failureOf, selecting, textOf } from './write-checks.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -110,6 +110,23 @@ describe('large documents', () => {
     expect(text.includes('<i id="first">changed</i>')).to.equal(true)
     const list = await http('GET', '/busy.html', { ...selecting('ul > li'), Accept: 'multipart/mixed' })
     expect(list.text.match(/<li>n\d<\/li>/g)).to.have.length(6)
+  })
+
+  it('SEC-4 HTTP-65 matches inside each other cannot repeat the document without end', async () => {
+    const deep = page('<div>'.repeat(400) + 'x'.repeat(500_000) + '</div>'.repeat(400))
+    await put(server, '/deep.html', deep)
+    const css = { 'Content-Type': 'text/css-selector' }
+    const reads: [name: string, run: () => Promise<Received>][] = [
+      ['GET', () => http('GET', '/deep.html', { ...selecting('div'), Accept: 'multipart/mixed' })],
+      ['QUERY', () => http('QUERY', '/deep.html', css, 'div')],
+      ['QUERY on the mount', () => mount('QUERY', '/deep.html', css, 'div')],
+    ]
+    for (const [name, run] of reads) {
+      await runsInTime(async () => expect(failureOf(await run()), name).to.equal('422 InvalidSelector'))
+    }
+    const few = await http('GET', '/deep.html', { ...selecting('div; entries=0-9'), Accept: 'multipart/mixed' })
+    expect(few.status).to.equal(206)
+    expect(few.body.length).to.be.above(5_000_000)
   })
 
   it('HTTP-2 a read that began before a large document was replaced tells of one version', async function () {
