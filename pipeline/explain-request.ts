@@ -12,6 +12,7 @@ import { canonicalPath } from './http/path.ts'
 import { schemaGroups } from './schema-groups.ts'
 import type { Site } from './site.ts'
 import { selectFirst } from './tree/selector/selector.ts'
+import { isConfiguration } from './write-configuration.ts'
 
 /** Who asks for what. */
 export interface AccessQuestion {
@@ -70,12 +71,13 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
   const { selector } = question
   const key = await keyOf(site, path, selector)
   const found = explain(access, method, path, key)
+  const also = alsoNeeded(site, method, key)
   const { roles: known } = await identityOf(site.rules, principal, membership)
   return {
     allowed: found.permitted,
     known,
     ...(!found.permitted && { status: refusalStatus(principal) }),
-    ...(method === 'MOVE' && { also: AFTER_MOVE }),
+    ...(also !== undefined && { also }),
     reason: reasonOf(found) + missing(selector, key),
     rules: found.rules.map(rule => ({
       document: rule.document,
@@ -93,6 +95,14 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
 
 const AFTER_MOVE =
   'To move an element also takes DELETE for it and POST for its new place; to move a document, MOVE for its new path.'
+
+function alsoNeeded(site: Site, method: string, key: Key | undefined): string | undefined {
+  if (method === 'MOVE') return AFTER_MOVE
+  const writes = method === 'PUT' || method === 'POST' || method === 'DELETE'
+  if (!key || !writes || !isConfiguration(site, key.element)) return undefined
+  const whole = method === 'DELETE' ? 'PUT or DELETE' : 'PUT'
+  return `The element holds configuration of the site, or is part of it: that also takes ${whole} for the whole document.`
+}
 
 /** A name for the requester of a question. */
 export function requesterOf({ user, email, roles }: Pick<AccessQuestion, 'user' | 'email' | 'roles'>): string {

@@ -51,6 +51,13 @@ export function checkConfiguration(
   )
 }
 
+/** Whether whoever writes to an element configures the site by it, whatever the write; entries of lists are no part of that. */
+export function isConfiguration(site: Site, element: ElementNode): boolean {
+  const sorts = sortsOf(site)
+  const around = typesAround(element).filter(sorts.isConfiguration)
+  return holdsConfiguration(element, sorts) || !around.every(sorts.isList)
+}
+
 /** Whether a write changes what the document declares, beyond entries of the lists that it stands in. */
 function changes(site: Site, path: string, { parents }: View, { access, model }: Derived, sorts: Sorts): boolean {
   if (parents.some(parent => typesAround(parent).some(sorts.decides))) return true

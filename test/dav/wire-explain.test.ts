@@ -119,6 +119,29 @@ describe('SEC-5 explaining rules on the mount', () => {
     }
   })
 
+  const more: [query: string, also: RegExp | undefined][] = [
+    ['?method=MOVE&path=/x.html', /also takes DELETE for it and POST/],
+    [
+      '?as=u&role=boss&method=PUT&path=/rules.html&selector=[itemprop=action]',
+      /configuration .* takes PUT for the whole/,
+    ],
+    [
+      '?as=u&role=boss&method=DELETE&path=/rules.html&selector=div',
+      /configuration .* takes PUT or DELETE for the whole/,
+    ],
+    ['?as=u&role=boss&method=DELETE&path=/rules.html&selector=body', /configuration/],
+    ['?as=u&role=boss&method=DELETE&path=/rules.html&selector=[itemprop=member]', undefined],
+    ['?as=u&role=boss&method=GET&path=/rules.html&selector=div', undefined],
+    ['?as=u&role=boss&method=PUT&path=/x.html&selector=li', undefined],
+  ]
+  for (const [query, also] of more) {
+    it(`COMP-147 says what else it takes: ${query}`, async () => {
+      const told = JSON.parse((await ask(query)).text).also
+      if (also) expect(told).to.match(also)
+      else expect(told).to.equal(undefined)
+    })
+  }
+
   it('is a page for browsers, with a form; what is asked is escaped', async () => {
     const empty = await ask('', { Accept: 'text/html' })
     expect(empty.status).to.equal(200)
