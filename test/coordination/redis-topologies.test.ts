@@ -166,9 +166,26 @@ describe('Redis in its different shapes', () => {
     await connection.close()
   })
 
+  it('EVT-81 a server that became a replica is left for the one that its address leads to now', async () => {
+    const [old, next] = [await started(), await started()]
+    const line = await openLine(old.port)
+    const connection = await connected(`redis://127.0.0.1:${line.port}`)
+    const leases = redisLeases({ connection })
+    const work = () => leases.hold('a.example', ['/a'], async () => 'done').catch((error: Error) => error.name)
+    expect(await work()).to.equal('done')
+    await old.admin.replicaof('127.0.0.1', next.port)
+    line.leadTo(next.port)
+    expect(await work()).to.equal('LeaseError')
+    await next.until(connection)
+    while ((await work()) !== 'done') await new Promise(resolve => setTimeout(resolve, 10))
+    leases.close()
+    await connection.close()
+    line.close()
+  })
+
   it('EVT-81 a connection that is cut off without a word is noticed, and made anew', async function () {
     this.timeout(20_000)
-    const line = await silentLine(port)
+    const line = await openLine(port)
     const connection = await connected(`redis://127.0.0.1:${line.port}`, { silence: 300 })
     const heard = listener(connection)
     await heard.speak('first')
@@ -202,11 +219,12 @@ function listener(connection: RedisConnection) {
   return found
 }
 
-/** A line to a server, on which connections can stay open while nothing passes any more. */
-async function silentLine(port: number): Promise<{ port: number; silence(): void; close(): void }> {
+/** A line to a server; its connections can stay open while nothing passes any more, and later ones lead elsewhere. */
+async function openLine(port: number) {
   const sockets = new Set<Socket>()
+  let target = port
   const server = createServer(near => {
-    const far = connect(port, '127.0.0.1')
+    const far = connect(target, '127.0.0.1')
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -219,6 +237,9 @@ async function silentLine(port: number): Promise<{ port: number; silence(): void
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    leadTo(port: number) {
+      target = port
+    },
     silence() {
       for (const socket of sockets) socket.unpipe().pause()
       sockets.clear()

@@ -55,6 +55,8 @@ function nodeOptions({ username, password, db, tls }: RedisAddress, silence: num
     autoResubscribe: false,
     lazyConnect: true,
     retryStrategy: pause,
+    // A master that was made a replica keeps its connections; the address leads to the new one.
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(tls && { tls: {} }),
