@@ -230,7 +230,7 @@ export class View {
     for (const path of paths) {
       for (let parent = path; parent !== ''; parent = parentOf(parent)) this.#states.delete(parent)
       if (!path.endsWith('/')) continue
-      for (const known of [...this.#states.keys()]) if (known.startsWith(path)) this.#states.delete(known)
+      for (const known of this.#states.keys()) if (known.startsWith(path)) this.#states.delete(known)
     }
   }
 }

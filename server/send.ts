@@ -33,8 +33,7 @@ export function bodySize(body: AnswerBody | undefined): number {
 export async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
   const { status, headers } = answer
   if (answer.stream) return sendStream(response, status, headers, answer.stream)
-  // Node joins a string to the head and encodes both as UTF-8; the bytes of field values would be encoded twice (HTTP-49).
-  const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+  const body = simplified(answer.body)
   const bodiless = status === 204 || status === 304
   const unread = leavesLargeBody(request)
   if (unread) headers.Connection = 'close'
@@ -52,6 +51,14 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   } else if (unread) response.flushHeaders()
   if (unread) endUnread(request, response)
   else response.end()
+}
+
+/** The same content in a form that leaves in one piece, where there is one. */
+function simplified(body: AnswerBody | undefined): Exclude<AnswerBody, string> | undefined {
+  // Node joins a string to the head and encodes both as UTF-8; the bytes of field values would be encoded twice (HTTP-49).
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body === undefined || !isPieces(body) || body.pieces.length !== 1) return body
+  return body.pieces[0]
 }
 
 async function writePieces(response: ServerResponse, body: PiecesBody): Promise<void> {
