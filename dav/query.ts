@@ -12,6 +12,7 @@ import { essence } from '../pipeline/http/media.ts'
 import { type Part, writeMultipart } from '../pipeline/http/multipart.ts'
 import { type Match, matchesTag } from '../pipeline/http/tags.ts'
 import { elementParts } from '../pipeline/read-elements.ts'
+import { steadily } from '../pipeline/steadily.ts'
 import { type Selector, selectAll } from '../pipeline/tree/selector/selector.ts'
 import { type Exchange, header } from './exchange.ts'
 import { isServerOwned } from './guard.ts'
@@ -30,11 +31,12 @@ export async function query(exchange: Exchange): Promise<Answer> {
   if (first.done) throw absent()
   const text = await selectorText(exchange)
   const selector = toSelector(text, exchange.mount.site)
-  const found = first.value ? matchesIn(exchange, selector, first.value) : { parts: [], places: [] }
+  const { parts, places } = first.value ? await matchesIn(exchange, selector, first.value) : NOTHING
+  const found = { parts: [...parts], places: [...places] }
   if (path.endsWith('/'))
     for await (const held of documents) {
       if (!held) continue
-      const more = matchesIn(exchange, selector, held)
+      const more = await matchesIn(exchange, selector, held)
       found.parts.push(...more.parts)
       found.places.push(...more.places)
     }
@@ -76,15 +78,22 @@ async function selectorText({ body, mount }: Exchange): Promise<string> {
 }
 
 interface Found {
-  parts: Part[]
-  places: Match[]
+  parts: readonly Part[]
+  places: readonly Match[]
 }
 
-function matchesIn({ mount }: Exchange, selector: Selector, held: Held): Found {
-  const document = mount.site.tree(held)
-  const elements = selectAll(selector, document)
-  if (elements.length === 0) return { parts: [], places: [] }
-  return elementParts(document, elements, held, { lastModified: formatHttpDate(held.resource.modified) })
+const NOTHING: Found = { parts: [], places: [] }
+
+async function matchesIn({ mount: { site } }: Exchange, selector: Selector, { resource }: Held): Promise<Found> {
+  const found = await steadily(site, resource.path, function* (held) {
+    if (!held.isDocument) return NOTHING
+    const document = site.tree(held)
+    const elements = selectAll(selector, document)
+    if (elements.length === 0) return NOTHING
+    const lastModified = formatHttpDate(held.resource.modified)
+    return yield* elementParts(document, elements, held, { lastModified })
+  })
+  return found ?? NOTHING
 }
 
 /** 201 for a match and 200 for none, as the contract records it. */

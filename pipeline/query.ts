@@ -11,7 +11,9 @@ import { matchesTag } from './http/tags.ts'
 import type { Read } from './read.ts'
 import { commonHeaders, conditional, elementParts } from './read-elements.ts'
 import type { Site } from './site.ts'
-import { selectAll } from './tree/selector/selector.ts'
+import { steadily } from './steadily.ts'
+import { type Selector, selectAll } from './tree/selector/selector.ts'
+import type { Steps } from './tree/steps.ts'
 
 /**
  * @param readText reads the selector from the body of the request, once everything before it is settled
@@ -25,18 +27,32 @@ export async function queryDocument(
   authority: Authority,
 ): Promise<Answer> {
   const { path } = read
-  const settled = (held: Held | undefined): Held => {
+  const settle = (held: Held | undefined): Held => {
     settleOutcome(authority.admit({ ask: 'read', path, exists: held !== undefined }), 'GET', read.requested, authority)
     if (!held) throw absent()
     if (!held.isDocument) throw notHtml()
     return held
   }
-  settled(await site.find(path))
+  settle(await site.find(path))
   const text = (await readText()).trim()
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
   const selector = toSelector(text, site)
   // The document may have changed while the body was on its way.
-  const held = settled(await site.findParsed(path))
+  const answer = await steadily(site, path, held => answering(site, read, text, selector, settle(held), authority))
+  if (!answer) throw absent()
+  return answer
+}
+
+/** In steps. */
+function* answering(
+  site: Site,
+  read: Read,
+  text: string,
+  selector: Selector,
+  held: Held,
+  authority: Authority,
+): Steps<Answer> {
+  const { path } = read
   const document = site.tree(held)
   const elements = selectAll(selector, document)
   const keys = elements.map(element => ({ element, document }))
@@ -44,7 +60,7 @@ export async function queryDocument(
     settleOutcome(authority.admit({ ask: 'read-elements', path, exists: true, keys }), 'GET', read.requested, authority)
   if (excludes(read.accept, 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
-  const { parts, places } = elementParts(document, elements, held)
+  const { parts, places } = yield* elementParts(document, elements, held)
   const tag = matchesTag(text, places)
   const reading = { read, shared: authority.shareable(path, keys), reuse: undefined }
   const headers = commonHeaders(held, reading, tag)

@@ -14,21 +14,22 @@ import type { Reading } from './read.ts'
 import { bodyTag } from './store/tags.ts'
 import { addressIndex, uniqueSelector } from './tree/address.ts'
 import { TreeError } from './tree/document.ts'
-import { jsonLdText } from './tree/json-ld.ts'
-import { itemsWithin, topLevelItems } from './tree/microdata.ts'
+import { writingJsonLd } from './tree/json-ld.ts'
+import { readingItemsWithin, readingTopLevelItems } from './tree/microdata.ts'
 import { jsonLdValue } from './tree/microdata-value.ts'
 import type { ElementNode, TreeDocument } from './tree/nodes.ts'
-import { outerMarkup } from './tree/serialize.ts'
+import { writingMarkup } from './tree/serialize.ts'
+import type { Steps } from './tree/steps.ts'
 
-/** One element: 206 with its outer markup. */
-export function fragmentAnswer(
+/** One element: 206 with its outer markup; in steps, as all answers here. */
+export function* fragmentAnswer(
   element: ElementNode,
   document: TreeDocument,
   range: SelectorRange,
   held: Held,
   reading: Reading,
-): Answer {
-  const markup = outerMarkup(element, document.kind)
+): Steps<Answer> {
+  const markup = yield* writingMarkup(element, document.kind)
   const part = fragmentPart(markup)
   const tag = fragmentTag(part, documentPart(held.resource.digest))
   const headers = commonHeaders(held, reading, tag)
@@ -40,15 +41,15 @@ export function fragmentAnswer(
 }
 
 /** Every match, as `multipart/mixed` (HTTP-65 to HTTP-68). */
-export function matchesAnswer(
+export function* matchesAnswer(
   document: TreeDocument,
   elements: ElementNode[],
   range: SelectorRange,
   held: Held,
   reading: Reading,
-): Answer {
+): Steps<Answer> {
   const { shown, slice, contentRange } = sliceOf(elements, range)
-  const { parts, places } = elementParts(document, shown, held)
+  const { parts, places } = yield* elementParts(document, shown, held)
   const selection = slice ? `${range.selector}\n${slice.first}-${slice.last}` : range.selector
   const tag = matchesTag(selection, places)
   const headers = commonHeaders(held, reading, tag)
@@ -80,17 +81,20 @@ function sliceOf(elements: ElementNode[], { entries, wire }: SelectorRange) {
 /** What the parts of one document may hold together, in UTF-16 code units: elements inside each other repeat each other. */
 const LARGEST_PARTS = { least: 16 * 1024 * 1024, perUnit: 8 }
 
+/** Short ones; long ones take steps of their own. */
+const PARTS_PER_STEP = 20
+
 /**
  * Parts of a multi-match answer, each addressed so that a write can follow (HTTP-67).
  *
  * @throws Fault 422 when elements inside each other repeat the document beyond all proportion
  */
-export function elementParts(
+export function* elementParts(
   document: TreeDocument,
   elements: ElementNode[],
   held: Held,
   options: { lastModified?: string } = {},
-): { parts: Part[]; places: { place: string; part: string }[] } {
+): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
   const index = addressIndex(document)
   const location = encodePath(held.resource.path)
   const type = servedType(held.resource.type, held.profile?.utf8 ?? false)
@@ -99,7 +103,8 @@ export function elementParts(
   const places: { place: string; part: string }[] = []
   let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)
   for (const element of elements) {
-    const markup = outerMarkup(element, document.kind)
+    if (parts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
+    const markup = yield* writingMarkup(element, document.kind)
     left -= markup.length
     if (left < 0)
       throw new Fault(
@@ -125,15 +130,15 @@ export function elementParts(
 }
 
 /** The microdata of a page, or of the elements that match (HTTP-70). */
-export function jsonLdAnswer(
+export function* jsonLdAnswer(
   document: TreeDocument,
   selected: { range: SelectorRange; elements: ElementNode[] } | undefined,
   held: Held,
   reading: Reading,
   ns: string,
-): Answer {
+): Steps<Answer> {
   const part = selected && sliceOf(selected.elements, selected.range)
-  const text = microdataText(document, part?.shown, ns)
+  const text = yield* microdataText(document, part?.shown, ns)
   const tag = bodyTag(text)
   const headers = commonHeaders(held, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
@@ -147,10 +152,11 @@ export function jsonLdAnswer(
 /**
  * @throws Fault 422 when references between items multiply beyond all proportion to the page
  */
-function microdataText(document: TreeDocument, elements: ElementNode[] | undefined, ns: string): string {
+function* microdataText(document: TreeDocument, elements: ElementNode[] | undefined, ns: string): Steps<string> {
   const read = jsonLdValue(ns)
   try {
-    return jsonLdText(elements ? itemsWithin(elements, read) : topLevelItems(document.root, read))
+    const reading = elements ? readingItemsWithin(elements, read) : readingTopLevelItems(document.root, read)
+    return yield* writingJsonLd(yield* reading)
   } catch (error) {
     if (error instanceof TreeError) throw new Fault(422, 'InvalidFragment', error.message)
     throw error

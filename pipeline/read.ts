@@ -12,7 +12,9 @@ import type { Range, SelectorRange } from './http/range.ts'
 import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './read-elements.ts'
 import { wholeAnswer } from './read-whole.ts'
 import type { Site } from './site.ts'
+import { steadily } from './steadily.ts'
 import { type Selector, selectAll, selectFirst } from './tree/selector/selector.ts'
+import type { Steps } from './tree/steps.ts'
 
 export interface Read {
   /** Canonical path: that of the index for a directory. */
@@ -52,13 +54,22 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   const { path, range } = read
   // A selector that does not parse is told before anything is looked for (gate 7).
   const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
-  const held = await (selector ? site.findParsed(path) : site.find(path))
+  if (range?.unit === 'selector' && selector) {
+    const answer = await steadily(site, path, held => readElements(site, read, range, selector, held, authority))
+    return answer ?? absence(site, read, authority)
+  }
+  const held = await site.find(path)
   if (!held) return absence(site, read, authority)
-  if (range?.unit === 'selector' && selector) return readElements(site, read, range, selector, held, authority)
   settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
-  const reading = readingOf(site, read, held, authority, authority.shareable(path))
-  if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld')
-    return jsonLdAnswer(await site.parsed(held), undefined, held, reading, site.settings.ns)
+  const shared = authority.shareable(path)
+  if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
+    const answer = await steadily(site, path, newest => {
+      const reading = readingOf(site, read, newest, authority, shared)
+      return jsonLdAnswer(site.tree(newest), undefined, newest, reading, site.settings.ns)
+    })
+    return answer ?? absence(site, read, authority)
+  }
+  const reading = readingOf(site, read, held, authority, shared)
   return wholeAnswer(held, reading)
 }
 
@@ -94,14 +105,15 @@ async function absence(site: Site, read: Read, authority: Authority): Promise<An
   return { status: 301, headers, body: '' }
 }
 
-function readElements(
+/** In steps. */
+function* readElements(
   site: Site,
   read: Read,
   range: SelectorRange,
   selector: Selector,
   held: Held,
   authority: Authority,
-): Answer {
+): Steps<Answer> {
   const { path } = read
   if (!held.isDocument) {
     settleOutcome(
@@ -125,7 +137,8 @@ function readElements(
   )
   if (found.length === 0) throw noMatch()
   const reading = readingOf(site, read, held, authority, authority.shareable(path, keys))
-  if (first) return fragmentAnswer(first, document, range, held, reading)
-  if (form === 'json-ld') return jsonLdAnswer(document, { range, elements: found }, held, reading, site.settings.ns)
-  return matchesAnswer(document, found, range, held, reading)
+  if (first) return yield* fragmentAnswer(first, document, range, held, reading)
+  if (form === 'json-ld')
+    return yield* jsonLdAnswer(document, { range, elements: found }, held, reading, site.settings.ns)
+  return yield* matchesAnswer(document, found, range, held, reading)
 }

@@ -2,6 +2,7 @@
 
 import { MAX_DEPTH, tooDeep, tooLarge } from './limits.ts'
 import type { Item } from './microdata.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 export type JsonLdValue = string | JsonLdObject | JsonLdValue[]
 export interface JsonLdObject {
@@ -21,18 +22,29 @@ const VALUE_COST = 100
  * @throws TreeError when items nest deeper than elements may, or `itemref` multiplies them beyond all proportion
  */
 export function jsonLd(items: Item[]): JsonLdObject {
+  return atOnce(mapping(items))
+}
+
+/** The text of `jsonLd`, in steps. */
+export function* writingJsonLd(items: Item[]): Steps<string> {
+  return JSON.stringify(yield* mapping(items))
+}
+
+/** Items that are mapped in one step. */
+const ITEMS_PER_STEP = 100
+
+function* mapping(items: Item[]): Steps<JsonLdObject> {
   const [first] = items
   const write = itemWriter()
   if (items.length === 1 && first) return write(first, undefined)
   const context = first && typing(first.types).context
   const shared = context !== undefined && items.every(item => typing(item.types).context === context)
-  const graph = items.map(item => write(item, shared ? context : undefined))
+  const graph: JsonLdObject[] = []
+  for (const item of items) {
+    graph.push(write(item, shared ? context : undefined))
+    if (graph.length % ITEMS_PER_STEP === 0) yield
+  }
   return shared ? { '@context': context, '@graph': graph } : { '@graph': graph }
-}
-
-/** The text of `jsonLd`. */
-export function jsonLdText(items: Item[]): string {
-  return JSON.stringify(jsonLd(items))
 }
 
 interface Typing {

@@ -7,6 +7,7 @@ import { tooLarge } from './limits.ts'
 import { microdataValue, type ValueReader } from './microdata-value.ts'
 import { localName } from './namespaces.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from './nodes.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 export interface Item {
   element: ElementNode
@@ -40,7 +41,12 @@ const VALUE_TEXT = 32 * 1024 * 1024
  * @throws TreeError (`too-large`) when references multiply beyond all proportion to the text
  */
 export function topLevelItems(root: ParentNode, read: ValueReader = microdataValue): Item[] {
-  return itemReader(root, read).read(topLevelScopes(root))
+  return atOnce(readingTopLevelItems(root, read))
+}
+
+/** `topLevelItems` in steps. */
+export function readingTopLevelItems(root: ParentNode, read: ValueReader): Steps<Item[]> {
+  return itemReader(root, read).reading(topLevelScopes(root))
 }
 
 /**
@@ -51,6 +57,11 @@ export function topLevelItems(root: ParentNode, read: ValueReader = microdataVal
  * @throws TreeError as `topLevelItems`
  */
 export function itemsWithin(nodes: ElementNode | ElementNode[], read: ValueReader = microdataValue): Item[] {
+  return atOnce(readingItemsWithin(nodes, read))
+}
+
+/** `itemsWithin` in steps. */
+export function* readingItemsWithin(nodes: ElementNode | ElementNode[], read: ValueReader): Steps<Item[]> {
   const list = Array.isArray(nodes) ? nodes : [nodes]
   const [first] = list
   if (!first) return []
@@ -60,7 +71,9 @@ export function itemsWithin(nodes: ElementNode | ElementNode[], read: ValueReade
   for (const node of list) {
     for (const scope of isScope(node) ? [node] : topLevelScopes(node, seen)) scopes.add(scope)
   }
-  return itemReader(first, read).read(list.length === 1 ? [...scopes] : inTreeOrder([...scopes], indexTree(first)))
+  return yield* itemReader(first, read).reading(
+    list.length === 1 ? [...scopes] : inTreeOrder([...scopes], indexTree(first)),
+  )
 }
 
 /**
@@ -79,7 +92,7 @@ export function allItems(
     if (isScope(element) && wanted(typesOf(element))) scopes.push(element)
     return true
   })
-  return itemReader(root, read).read(scopes)
+  return atOnce(itemReader(root, read).reading(scopes))
 }
 
 /** Tokens of `itemtype`, each once, in order. */
@@ -149,7 +162,10 @@ function inTreeOrder(elements: ElementNode[], { order }: TreeIndex): ElementNode
   return elements.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
 }
 
-function itemReader(root: ParentNode, read: ValueReader): { read(scopes: ElementNode[]): Item[] } {
+/** Items that are filled in one step. */
+const ITEMS_PER_STEP = 50
+
+function itemReader(root: ParentNode, read: ValueReader): { reading(scopes: ElementNode[]): Steps<Item[]> } {
   const items = new Map<ElementNode, Item>()
   const unread: Item[] = []
   // Needed for `itemref` alone.
@@ -205,9 +221,13 @@ function itemReader(root: ParentNode, read: ValueReader): { read(scopes: Element
   }
 
   return {
-    read(scopes) {
+    *reading(scopes) {
       const result = scopes.map(itemOf)
-      for (let item = unread.pop(); item; item = unread.pop()) fill(item)
+      let filled = 0
+      for (let item = unread.pop(); item; item = unread.pop()) {
+        if (++filled % ITEMS_PER_STEP === 0) yield
+        fill(item)
+      }
       return result
     },
   }

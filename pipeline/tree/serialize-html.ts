@@ -1,6 +1,7 @@
 /** Trees to HTML text by the serialization algorithm of the HTML standard. */
 
 import { type AnyNode, type Attribute, type ChildNode, type ElementNode, HTML_NAMESPACE, isElement } from './nodes.ts'
+import type { Steps } from './steps.ts'
 
 const VOID = new Set(
   'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr'.split(' '),
@@ -27,6 +28,29 @@ export function outerHtml(node: AnyNode): string {
   return one(node, node.parentNode !== null && isElement(node.parentNode) && isRaw(node.parentNode))
 }
 
+/** UTF-16 code units of markup that are written in one step. */
+const LONG = 64 * 1024
+
+/** `outerHtml` in steps. */
+export function* writingHtml(node: AnyNode): Steps<string> {
+  if (!('tagName' in node) || isShort(node) || isVoid(node)) return outerHtml(node)
+  const raw = isRaw(node)
+  let markup = ''
+  let written = 0
+  for (const child of contentNodes(node)) {
+    markup += isElement(child) && !isShort(child) ? yield* writingHtml(child) : one(child, raw)
+    if (markup.length - written < LONG) continue
+    written = markup.length
+    yield
+  }
+  return enclosed(node, markup)
+}
+
+/** Elements whose tags are implied may be of any length. */
+function isShort({ sourceCodeLocation: place }: ElementNode): boolean {
+  return Boolean(place) && (place?.endOffset ?? 0) - (place?.startOffset ?? 0) < LONG
+}
+
 /** @returns markup of the node's children; of a `template`, that of its contents */
 export function innerHtml(node: AnyNode): string {
   if (!('childNodes' in node)) return ''
@@ -35,9 +59,15 @@ export function innerHtml(node: AnyNode): string {
 }
 
 function content(element: ElementNode): string {
+  return withFirstLine(element, all(contentNodes(element), isRaw(element)))
+}
+
+function contentNodes(element: ElementNode): ChildNode[] {
+  return (element.namespaceURI === HTML_NAMESPACE && element.content ? element.content : element).childNodes
+}
+
+function withFirstLine(element: ElementNode, markup: string): string {
   const isHtml = element.namespaceURI === HTML_NAMESPACE
-  const nodes = (isHtml && element.content ? element.content : element).childNodes
-  const markup = all(nodes, isRaw(element))
   // The standard leaves this out, and the text would lose its first line when it is read again.
   return isHtml && LEADING_LINE_FEED.has(element.tagName) && markup.startsWith('\n') ? `\n${markup}` : markup
 }
@@ -50,8 +80,8 @@ function all(nodes: ChildNode[], raw: boolean): string {
 
 function one(node: ChildNode, raw: boolean): string {
   if (isElement(node)) {
-    const tag = `<${node.tagName}${attributes(node.attrs)}>`
-    return isVoid(node) ? tag : `${tag}${content(node)}</${node.tagName}>`
+    if (isVoid(node)) return `<${node.tagName}${attributes(node.attrs)}>`
+    return enclosed(node, all(contentNodes(node), isRaw(node)))
   }
   switch (node.nodeName) {
     case '#text':
@@ -63,6 +93,12 @@ function one(node: ChildNode, raw: boolean): string {
     default:
       return `<?${node.target} ${node.data}>`
   }
+}
+
+/** An element around its content. */
+function enclosed(element: ElementNode, markup: string): string {
+  const { tagName } = element
+  return `<${tagName}${attributes(element.attrs)}>${withFirstLine(element, markup)}</${tagName}>`
 }
 
 /** The standard writes the name alone; without its identifiers the document would be read in another quirks mode. */

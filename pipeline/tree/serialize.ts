@@ -1,8 +1,9 @@
 /** Trees to text: markup by the rules of the document's kind, and plain text content. */
 
 import { type AnyNode, type DocumentKind, isElement, isText, type TreeDocument } from './nodes.ts'
-import { innerHtml, outerHtml } from './serialize-html.ts'
+import { innerHtml, outerHtml, writingHtml } from './serialize-html.ts'
 import { innerXml, outerXml } from './serialize-xml.ts'
+import type { Steps } from './steps.ts'
 
 export { equalTrees } from './compare.ts'
 
@@ -12,6 +13,11 @@ export { equalTrees } from './compare.ts'
  */
 export function outerMarkup(node: AnyNode, kind: DocumentKind): string {
   return kind === 'xml' ? outerXml(node) : outerHtml(node)
+}
+
+/** `outerMarkup` in steps. */
+export function* writingMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
+  return kind === 'xml' ? outerXml(node) : yield* writingHtml(node)
 }
 
 /** Markup of a node's children (of the contents of a `template`), to be read in the context of the node. */

@@ -112,6 +112,41 @@ describe('large documents', () => {
     expect(list.text.match(/<li>n\d<\/li>/g)).to.have.length(6)
   })
 
+  it('SEC-4 HTTP-55 HTTP-65 HTTP-70 others are answered while much is read from a large document', async function () {
+    this.timeout(60_000)
+    await put(server, '/read.html', filled(CARD, 2 * MEGABYTE))
+    const css = { 'Content-Type': 'text/css-selector' }
+    const reads: [name: string, status: number, run: () => Promise<Received>][] = [
+      ['all of it', 206, () => http('GET', '/read.html', selecting('html'))],
+      ['every match', 206, () => http('GET', '/read.html', { ...selecting('li'), Accept: 'multipart/mixed' })],
+      ['items', 200, () => http('GET', '/read.html', { Accept: 'application/ld+json' })],
+      ['a query', 200, () => http('QUERY', '/read.html', css, 'h3')],
+      ['a query on the mount', 201, () => mount('QUERY', '/read.html', css, 'h3')],
+    ]
+    for (const [name, status, run] of reads)
+      await runsInTime(async () => expect((await run()).status, name).to.equal(status))
+  })
+
+  it('HTTP-4 what is read in turns is of one version, while elements are written', async function () {
+    this.timeout(60_000)
+    const counter = (id: string) => `<div><i id="${id}">0</i></div>`
+    await put(server, '/pair.html', page(counter('first') + '<p>some words</p>'.repeat(20_000) + counter('last')))
+    const set = (id: string, value: number) =>
+      http('PUT', '/pair.html', selecting(`#${id}`), `<i id="${id}">${value}</i>`)
+    let writing = true
+    const writes = (async () => {
+      for (let value = 1; writing; value++) for (const id of ['first', 'last']) await set(id, value)
+    })()
+    for (let i = 0; i < 4; i++) {
+      const { text } = await http('GET', '/pair.html', { ...selecting('div, p'), Accept: 'multipart/mixed' })
+      const [first, last] = [...text.matchAll(/<i id="\w+">(\d+)<\/i>/g)].map(([, value]) => Number(value))
+      // Every value comes to the first element before it comes to the last one.
+      expect((first ?? Number.NaN) - (last ?? Number.NaN), `${first} and ${last}`).to.be.oneOf([0, 1])
+    }
+    writing = false
+    await writes
+  })
+
   it('SEC-4 HTTP-65 matches inside each other cannot repeat the document without end', async () => {
     const deep = page('<div>'.repeat(400) + 'x'.repeat(500_000) + '</div>'.repeat(400))
     await put(server, '/deep.html', deep)

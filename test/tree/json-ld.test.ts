@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { parseDocument } from '../../pipeline/tree/document.ts'
-import { jsonLd, jsonLdText } from '../../pipeline/tree/json-ld.ts'
+import { jsonLd, writingJsonLd } from '../../pipeline/tree/json-ld.ts'
 import { TreeError } from '../../pipeline/tree/limits.ts'
 import { topLevelItems } from '../../pipeline/tree/microdata.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 
 const read = (source: string): unknown => jsonLd(topLevelItems(parseDocument('html', source).root))
 const item = (type: string, inner = '', more = ''): string => `<div itemscope itemtype="${type}" ${more}>${inner}</div>`
@@ -102,9 +103,8 @@ describe('tree/json-ld', () => {
     })
 
     it('names of object members are names like others', () => {
-      const text = jsonLdText(
-        topLevelItems(parseDocument('html', item('T', '<b itemprop="__proto__ constructor">1</b>')).root),
-      )
+      const { root } = parseDocument('html', item('T', '<b itemprop="__proto__ constructor">1</b>'))
+      const text = atOnce(writingJsonLd(topLevelItems(root)))
       expect(text).to.equal('{"@type":"T","__proto__":"1","constructor":"1"}')
     })
     it('no property takes the place of a keyword; other names with @ stand', () => {
@@ -141,7 +141,7 @@ describe('tree/json-ld', () => {
       const items = topLevelItems(parseDocument('html', source).root)
       const start = performance.now()
       try {
-        jsonLdText(items)
+        atOnce(writingJsonLd(items))
       } catch (error) {
         if (error instanceof TreeError) return error.reason
         throw error

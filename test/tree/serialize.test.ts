@@ -4,7 +4,15 @@ import { describe, it } from 'mocha'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { parseFragment } from '../../pipeline/tree/fragment.ts'
 import { rootElement } from '../../pipeline/tree/nodes.ts'
-import { equalTrees, innerMarkup, outerMarkup, serializeDocument, textContent } from '../../pipeline/tree/serialize.ts'
+import {
+  equalTrees,
+  innerMarkup,
+  outerMarkup,
+  serializeDocument,
+  textContent,
+  writingMarkup,
+} from '../../pipeline/tree/serialize.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { elementsOf, find, htmlSoup, runs, tidyHtml, xmlDocument } from './samples.ts'
 
 describe('tree/serialize', () => {
@@ -202,6 +210,18 @@ describe('tree/serialize', () => {
       for (const element of elementsOf(document.root).slice(-5000)) outerMarkup(element, 'xml')
       expect(performance.now() - start).to.be.lessThan(2000)
     })
+  })
+
+  it('markup that is written in steps is the same', () => {
+    const long = 'x'.repeat(70_000)
+    fc.assert(
+      fc.property(fc.oneof(htmlSoup, tidyHtml), htmlSoup, (first, second) => {
+        const { root } = parseDocument('html', `${first}<div><pre>\n\n${long}</pre>${second}${long}`)
+        for (const element of [find(root, 'html'), find(root, 'body')])
+          expect(atOnce(writingMarkup(element, 'html'))).to.equal(outerMarkup(element, 'html'))
+      }),
+      runs(60),
+    )
   })
 
   it('text content: text below, in order, without comments and templates', () => {
