@@ -4,7 +4,7 @@
  */
 
 import { AccessRules } from './access/access-rules.ts'
-import type { AccessTypes, RawAccess } from './access/extract.ts'
+import { type AccessTypes, type RawAccess, sameDeclarations } from './access/extract.ts'
 import { type RawDeclarations, sameModel } from './model/declarations.ts'
 import type { Registry } from './model/registry.ts'
 import { type StandingModel, standingModel } from './model/standing.ts'
@@ -129,10 +129,18 @@ export class Declared {
     read: (path: string) => Promise<{ tree: TreeDocument; version: number } | undefined>,
   ): Promise<Redeclaration> {
     const before = this.model
-    // What goes or moves takes with it what it declares, whoever put that there: memory has to know all of it.
+    // What is replaced, goes or moves takes with it what it declares, whoever put that there a moment ago: whether others
+    // have to be told shows only to a memory that knows all of it.
     const requires = { [ACCESS_COUNTER]: this.#accessVersion, [MODEL_COUNTER]: this.#modelVersion, ...commit.requires }
-    const displaced = displacedBy(commit)
-    const ruled = displaced.some(path => this.#rules.documentsUnder(path).length > 0)
+    const ruled = changesDeclarations(
+      this.#rules,
+      commit,
+      path => {
+        const known = brought.get(path)
+        return known && { raw: known.access }
+      },
+      sameDeclarations,
+    )
     const modelOf = (path: string) => {
       const known = brought.get(path)
       return known && { raw: known.model }
@@ -155,7 +163,7 @@ export class Declared {
       ...commit,
       ...(types && { changes: types.changes }),
       ...(raises && { raises }),
-      ...(displaced.length > 0 && { requires }),
+      ...(mayRedeclare(commit) && { requires }),
     }
     return {
       commit: done,
@@ -235,12 +243,9 @@ function parsed<T>(json: string | undefined): T | undefined {
   return json === undefined ? undefined : (JSON.parse(json) as T)
 }
 
-/** Paths at which, or below which, a commit removes, moves, copies or replaces what is there. */
-function displacedBy({ changes }: Commit): string[] {
-  return changes.flatMap(change => {
-    if (change.op === 'delete') return [change.path]
-    return change.op === 'move' || change.op === 'copy' ? [change.from, change.to] : []
-  })
+/** Whether a commit puts, removes or moves documents; empty collections and properties declare nothing. */
+function mayRedeclare({ changes }: Commit): boolean {
+  return changes.some(({ op }) => op !== 'collection' && op !== 'describe')
 }
 
 /** Counters that a commit raises, with those of what it turned out to change. */

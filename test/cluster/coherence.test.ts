@@ -229,6 +229,25 @@ describe('memory of several processes', () => {
       for (const each of [one, other]) await isTrue(each, paths)
     })
 
+  it('RULE-11 rules that are overwritten by a process which has not heard of them yet are gone everywhere', async () => {
+    const [one, other] = await two()
+    const works = [
+      (path: string) => one.put(path, page('without')),
+      (path: string) => one.remove(path),
+      (path: string) => one.move(path, `/moved${path}`),
+      (path: string) => one.move('/plain.html', path),
+    ]
+    await one.put('/moved/x.html', page('x'))
+    for (const [i, work] of works.entries()) {
+      await one.put('/plain.html', page('plain'))
+      // Never seen by the process that overwrites it, so that nothing in its memory is out of date but the rules.
+      const path = `/n${i}.html`
+      await other.put(path, rulesPage(['*', 'PUT', 'Allow', '/w/*']))
+      await work(path)
+      for (const each of [one, other]) await isTrue(each, [path, `/moved${path}`])
+    }
+  })
+
   it('RULE-11 a change of rules that another one overtakes leaves both in force', async () => {
     const [one, other] = await two()
     const delay = delayed(one)
