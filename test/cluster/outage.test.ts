@@ -67,7 +67,17 @@ describe('a Redis that goes away and comes back', () => {
       expect((await http('GET', '/page.html')).text).to.include('here')
       expect((await http('GET', LIST, { Range: 'selector=#l' })).status).to.equal(206)
     }
-    expect((await one.dav('PUT', '/page.html', {}, page('no'))).status).to.equal(503)
+    for (const [method, path] of [
+      ['PUT', '/page.html'],
+      ['DELETE', '/page.html'],
+      ['MKCOL', '/new/'],
+    ] as const) {
+      const refusal = await one.dav(method, path, {}, method === 'PUT' ? page('no') : undefined)
+      expect(refusal.status, method).to.equal(503)
+      expect(refusal.headers['retry-after'], method).to.match(/^\d+$/)
+    }
+    const meanwhile = await openStream({ port: two.server.port }, LIST)
+    await meanwhile.until(() => meanwhile.events.length > 0)
     expect((await one.dav('GET', '/page.html')).status).to.equal(200)
     // What was on its way when Redis went was still carried out.
     expect(acknowledged.size - atOutage).to.be.below(40)
@@ -82,6 +92,8 @@ describe('a Redis that goes away and comes back', () => {
     expect(new Set(found).size).to.equal(found.length)
     expect([...found].sort()).to.deep.equal([...acknowledged].sort())
     expect(slowest).to.be.below(5000)
+    await meanwhile.until(() => meanwhile.mutations.length >= acknowledged.size - before)
+    meanwhile.close()
     for (const stream of streams) {
       await stream.until(() => stream.mutations.length >= found.length)
       const told = stream.mutations.map(({ data }) => /<li>(w\d+-\d+\.)<\/li>/.exec(data)?.[1])
