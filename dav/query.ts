@@ -37,8 +37,9 @@ export async function query(exchange: Exchange): Promise<Answer> {
     for await (const held of documents) {
       if (!held) continue
       const more = await matchesIn(exchange, selector, held)
-      found.parts.push(...more.parts)
-      found.places.push(...more.places)
+      // There can be more than a call takes arguments.
+      for (const part of more.parts) found.parts.push(part)
+      for (const place of more.places) found.places.push(place)
     }
   return answer(exchange, text, found)
 }

@@ -20,11 +20,12 @@ describe('large documents', () => {
   let server: TestServer
   let http: Client
   let mount: Client
+  let authorization: string
   before(async () => {
     server = await startServer()
     http = client(server.port)
-    const credentials = Buffer.from(`${server.user}:${server.password}`).toString('base64')
-    mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${credentials}` })
+    authorization = `Basic ${Buffer.from(`${server.user}:${server.password}`).toString('base64')}`
+    mount = client(Number(new URL(server.mountUrl).port), { Authorization: authorization })
     await put(server, '/rules.html', rulesPage(['*', '*', 'Allow', '/*']))
     await put(server, '/small.html', page('<p>small</p>'))
   })
@@ -145,6 +146,16 @@ describe('large documents', () => {
     }
     writing = false
     await writes
+  })
+
+  it('HTTP-133 a query over several documents finds any number of elements', async function () {
+    this.timeout(60_000)
+    await put(server, '/many/a.html', page('<i></i>'))
+    await put(server, '/many/b.html', page('<i></i>'.repeat(140_000)))
+    const headers = { 'Content-Type': 'text/css-selector', Authorization: authorization }
+    const answer = await fetch(`${server.mountUrl}/many/`, { method: 'QUERY', headers, body: 'i' })
+    expect(answer.status).to.equal(201)
+    expect((await answer.text()).split('\r\n<i></i>\r\n')).to.have.length(140_002)
   })
 
   it('SEC-4 HTTP-65 matches inside each other cannot repeat the document without end', async () => {
