@@ -1,7 +1,9 @@
 /** Collections that a write makes on its way (DAV-14). */
 
 import { Fault } from '../pipeline/fault.ts'
+import type { Mount } from './mount.ts'
 import { parentOf } from './overlay.ts'
+import { finishRemoval, isRemoval } from './removals.ts'
 import { isCollection, type View } from './view.ts'
 
 /**
@@ -19,4 +21,16 @@ export async function topmostMissing(view: View, path: string): Promise<string> 
     topmost = parent
   }
   return topmost
+}
+
+/**
+ * Where a collection is to be made in the place of a file that is gone from the mount, visitors cannot go on seeing the
+ * file: its removal is not put off any longer (DAV-72).
+ */
+export async function clearWay(mount: Mount, path: string): Promise<void> {
+  for (let parent = parentOf(path); parent !== '/' && parent !== ''; parent = parentOf(parent)) {
+    if (await mount.view.find(parent)) return
+    const mark = mount.beside.coverAt(parent.slice(0, -1))
+    if (mark && isRemoval(mark)) await finishRemoval(mount, mark)
+  }
 }

@@ -16,7 +16,7 @@ import { writeElements } from './element-requests.ts'
 import { type Exchange, header } from './exchange.ts'
 import { checkLocks, requireParent } from './guard.ts'
 import { memoryBody } from './memory-body.ts'
-import { topmostMissing } from './missing-parents.ts'
+import { clearWay, topmostMissing } from './missing-parents.ts'
 import { parentOf } from './overlay.ts'
 import { checkWritable, scopeAuthority } from './scope-authority.ts'
 import { isCollection, type Node } from './view.ts'
@@ -46,6 +46,7 @@ export async function put(exchange: Exchange): Promise<Answer> {
     throw new Fault(405, 'MethodNotAllowed', 'There is a collection of this name; it cannot be written like a file.')
   if (mount.settings.mountStrictParents && !node) await requireParent(exchange, path)
   const upload = readUpload(exchange)
+  if (!node) await clearWay(mount, path)
   if (node?.keeper === 'helper' || (!node && (await mount.view.isHelper(path))))
     return putHelper(exchange, upload, node)
   return putOrdinary(exchange, upload, node)

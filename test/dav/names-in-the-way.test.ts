@@ -61,6 +61,15 @@ describe('names that are taken', () => {
         expect(outcomeOf(await dav(method, at + name, fields?.(), body))).to.equal(outcome)
       }))
 
+  it('DAV-72 what an editor has renamed away is in the way of no collection, whose public sight ends then', async () => {
+    await dav('PUT', `${at}page.html`, {}, '<p>page')
+    expect((await dav('MOVE', `${at}page.html`, to(`${at}page.html~`))).status).to.equal(201)
+    expect(await shown(wire.visitor, `${at}page.html`), 'for some seconds').to.equal('<p>page')
+    expect((await dav('PUT', `${at}page.html/x.txt`, {}, 'x')).status).to.equal(201)
+    expect(await shown(wire.visitor, `${at}page.html/x.txt`)).to.equal('x')
+    expect((await dav('GET', `${at}page.html~`)).text).to.equal('<p>page')
+  })
+
   it('a collection takes the place of a draft and of a work file, and they are gone', async () => {
     await dav('PUT', `${at}dir/x.txt`, {}, 'x')
     for (const name of ['draft.html', '~$work']) {

@@ -9,47 +9,35 @@ import { answerTag, everything, list, propertyUpdate, startWire, to, type Wire }
 
 const PROPERTY = '{urn:x}mood'
 
-/** Few names, so that operations meet: a name is a file here and a collection there, a page, or an editor's work file. */
-const names = fc.constantFrom('a', 'b.html', '~$c', 'é & ü')
-const paths = fc.array(names, { minLength: 1, maxLength: 3 }).map(segments => `/${segments.join('/')}`)
-const operations: fc.Arbitrary<Operation> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      op: fc.constant('put' as const),
-      path: paths,
-      content: fc.constantFrom('', '<p>one', '<!doctype html><title>t</title><p>two', 'three'),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ op: fc.constant('delete' as const), path: paths }) },
-  { weight: 2, arbitrary: fc.record({ op: fc.constant('mkcol' as const), path: paths }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      op: fc.constant('describe' as const),
-      path: paths,
-      value: fc.option(fc.constantFrom('calm', 'bold'), { nil: undefined }),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      op: fc.constantFrom('copy' as const, 'move' as const),
-      from: paths,
-      to: paths,
-      overwrite: fc.boolean(),
-      deep: fc.boolean(),
-    }),
-  },
-)
+/** Few names, so that operations meet: a name is a file here and a collection there, of one type and then of another. */
+const ORDINARY = ['a', 'b.html', 'c.txt', 'é & ü']
+/** Names of editors' work files are among them. What is renamed to one leaves its properties for a while (DAV-72). */
+const WORK = ['a', 'b.html', '~$c', 'é & ü']
+
+function operationsOn(names: readonly string[], describes: boolean): fc.Arbitrary<Operation> {
+  const paths = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 3 }).map(all => `/${all.join('/')}`)
+  const content = fc.constantFrom('', '<p>one', '<!doctype html><title>t</title><p>two', 'three')
+  const value = fc.option(fc.constantFrom('calm', 'bold'), { nil: undefined })
+  const transfer = { from: paths, to: paths, overwrite: fc.boolean(), deep: fc.boolean() }
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.record({ op: fc.constant('put' as const), path: paths, content }) },
+    { weight: 1, arbitrary: fc.record({ op: fc.constant('delete' as const), path: paths }) },
+    { weight: 2, arbitrary: fc.record({ op: fc.constant('mkcol' as const), path: paths }) },
+    { weight: 5, arbitrary: fc.record({ op: fc.constantFrom('copy' as const, 'move' as const), ...transfer }) },
+    ...(describes
+      ? [{ weight: 2, arbitrary: fc.record({ op: fc.constant('describe' as const), path: paths, value }) }]
+      : []),
+  )
+}
 
 const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
 const sum = (digests: string[]) =>
   (digests.reduce((all, digest) => all + BigInt(`0x${digest}`), 0n) % (1n << 256n)).toString(16).padStart(64, '0')
 
-for (const [title, options] of [
-  ['on a port', {}],
-  ['under a path', { settings: { mount: { path: '/edit/it' } } }],
+for (const [title, operations, options] of [
+  ['on a port', operationsOn(ORDINARY, true), {}],
+  ['under a path', operationsOn(ORDINARY, true), { settings: { mount: { path: '/edit/it' } } }],
+  ['with work files', operationsOn(WORK, false), {}],
 ] as const) {
   describe(`random operations on a mount ${title}`, () => {
     let wire: Wire
@@ -152,8 +140,29 @@ for (const [title, options] of [
           await compare(root, '', oracle)
           expect((await wire.dav('DELETE', prefix + root)).status).to.equal(204)
         }),
-        { numRuns: 40 },
+        { numRuns: Number(process.env.FUZZ ?? 40), seed: Number(process.env.SEED ?? 20311104) },
       )
+    })
+
+    it('DAV-52, DAV-62 are the same after a restart', async () => {
+      const kept: [root: string, oracle: ShelfOracle][] = []
+      for (const sequence of fc.sample(fc.array(operations, { minLength: 30, maxLength: 40 }), {
+        numRuns: 8,
+        seed: 8,
+      })) {
+        const root = `/run-${runs++}`
+        await wire.dav('MKCOL', prefix + root)
+        const oracle = new ShelfOracle()
+        for (const operation of sequence) {
+          oracle.run(operation)
+          await send(root, operation)
+        }
+        kept.push([root, oracle])
+      }
+      const { data } = wire.server
+      await wire.server.stop()
+      wire = await startWire({ ...options, data })
+      for (const [root, oracle] of kept) await compare(root, '', oracle)
     })
   })
 }
