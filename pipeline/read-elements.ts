@@ -78,7 +78,10 @@ function sliceOf(elements: ElementNode[], { entries, wire }: SelectorRange) {
   return { shown, slice, contentRange: entriesContentRange(slice, total) }
 }
 
-/** What the parts of one document may hold together, in UTF-16 code units: elements inside each other repeat each other. */
+/**
+ * What the parts of one document and their addresses may hold together, in UTF-16 code units: elements inside each other
+ * repeat each other.
+ */
 const LARGEST_PARTS = { least: 16 * 1024 * 1024, perUnit: 8 }
 
 /** Short ones; long ones take steps of their own. */
@@ -105,15 +108,15 @@ export function* elementParts(
   for (const element of elements) {
     if (parts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
     const markup = yield* writingMarkup(element, document.kind)
-    left -= markup.length
+    const place = uniqueSelector(element, document, index)
+    left -= markup.length + place.length
     if (left < 0)
       throw new Fault(
         422,
         'InvalidSelector',
-        'The selector matches elements inside each other too often. Ask for fewer.',
+        'The selector matches too many elements inside each other. Ask for fewer.',
       )
     const part = fragmentPart(markup)
-    const place = uniqueSelector(element, document, index)
     places.push({ place: `${held.resource.path} ${place}`, part })
     parts.push({
       headers: {
