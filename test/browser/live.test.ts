@@ -1,130 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { put, rulesPage } from '../support/content.ts'
-import { type Client, client } from '../support/http.ts'
-import { startServer, type TestServer } from '../support/server.ts'
-
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
-const PATH = '/live.html'
-const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'"
-
-const pageOf = (body: string, script = 'whole') =>
-  `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><title>t</title><script type="module" src="/${script}.mjs"></script></head>\n<body>\n${body}\n</body></html>\n`
-
-const BODY = `<h1 id="h">Title</h1>
-<ul id="l"><li id="a">a</li><li id="b">b</li><li id="c">c</li></ul>
-<table><tbody id="t"><tr id="r"><td>1</td></tr></tbody></table>
-<svg id="s" viewBox="0 0 9 9"><circle r="1"></circle></svg>
-<noscript><p>no script</p></noscript>`
-
-const FORM = `<h1 id="h">Title</h1>
-<p>intro</p>
-<form id="form"><input id="words"> <textarea id="more"></textarea> <input type="checkbox" id="agree"></form>
-<details id="d"><summary>More</summary><p>hidden</p></details>
-<textarea id="box" rows="2">${'line\n'.repeat(20)}</textarea>
-<ul id="l"><li id="a">a</li><li id="b">b</li></ul>
-<p>outro</p>`
-
-/** Scripts of pages: the whole page in step, or one list of it. */
-const SCRIPTS = {
-  '/whole.mjs': `import { live } from '/.platform/live.mjs'
-window.told = []
-window.stream = live({ changed: (elements, tag) => told.push([elements.map(element => element.id || element.localName), tag]) })`,
-  '/part.mjs': `import { live } from '/.platform/live.mjs'
-window.told = []
-const root = document.querySelector('#l')
-window.stream = live({ root, changed: elements => told.push(elements.map(element => element.id || element.localName)) })`,
-}
-
-/** Waits until an expression is true in a page; its policy keeps the browser from compiling text by itself. */
-async function comes(page: Page, expression: string): Promise<void> {
-  await page.evaluate(`new Promise((resolve, reject) => {
-    const late = performance.now() + 10_000
-    const look = async () => {
-      if (await (${expression})) return resolve()
-      if (performance.now() > late) return reject(new Error(${JSON.stringify(expression)} + ' did not come about: ' + document.body.innerHTML))
-      setTimeout(look, 5)
-    }
-    look()
-  })`)
-}
+import { describe, it } from 'mocha'
+import { put } from '../support/content.ts'
+import { BODY, comes, livePages, PATH, pageOf } from './live-pages.ts'
 
 describe('live.mjs in a browser', function () {
   this.timeout(30_000)
-
-  let server: TestServer
-  let http: Client
-  let browser: Browser
-  const contexts: BrowserContext[] = []
-  let complaints: string[] = []
-
-  before(async () => {
-    server = await startServer()
-    http = client(server.port)
-    await put(server, '/rules.html', rulesPage(['*', 'GET|PUT|POST|DELETE|MOVE', 'Allow', '/*']))
-    for (const [path, script] of Object.entries(SCRIPTS)) await put(server, path, script)
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
-  })
-  after(async () => {
-    await browser?.close()
-    await server?.close()
-  })
-  beforeEach(() => put(server, PATH, pageOf(BODY)))
-  afterEach(async () => {
-    await Promise.all(contexts.splice(0).map(context => context.close()))
-    const found = complaints
-    complaints = []
-    expect(found, 'errors on the console').to.deep.equal([])
-  })
-
-  /** A visitor with a session of their own, whose stream is open. */
-  async function visit(path = PATH): Promise<Page> {
-    const context = await browser.newContext({ baseURL: server.url })
-    contexts.push(context)
-    const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
-    page.on('pageerror', error => complaints.push(error.message))
-    page.on('console', message => message.type() === 'error' && complaints.push(message.text()))
-    await page.goto(path)
-    await comes(page, 'window.stream?.token')
-    return page
-  }
-
-  /** Waits until a page shows what is stored, but for white space: parsers move that of the end into the body. */
-  async function inStep(page: Page, selector = 'body'): Promise<void> {
-    const isSame = `(async () => {
-      const answer = await fetch(location.pathname, { cache: 'no-store' })
-      const stored = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      const bare = element => {
-        const copy = element.cloneNode(true)
-        for (const own of copy.querySelectorAll('noscript, [data-own]')) own.remove()
-        return copy.outerHTML.replace(/\\s+/g, '')
-      }
-      return bare(stored.querySelector('${selector}')) === bare(document.querySelector('${selector}'))
-    })()`
-    await comes(page, isSame)
-  }
-
-  /** Waits until the first look at the document after loading is over: from then on events are applied. */
-  async function settled(page: Page): Promise<void> {
-    await http('PUT', PATH, { Range: 'selector=#h' }, '<h1 id="h">Ready</h1>')
-    await comes(page, "document.querySelector('#h').textContent === 'Ready'")
-    await http('PUT', PATH, { Range: 'selector=#h' }, '<h1 id="h">Title</h1>')
-    await comes(page, "document.querySelector('#h').textContent === 'Title'")
-    await page.evaluate('told.length = 0')
-  }
-
-  const told = (page: Page) => page.evaluate('told') as Promise<unknown[]>
-  const move = (source: string, anchor: string, placement: string) =>
-    http('MOVE', PATH, {
-      Range: `selector=${source}`,
-      Destination: PATH,
-      'Destination-Range': `selector=${anchor}; placement=${placement}`,
-    })
-  const post = (selector: string, placement: string, markup: string) =>
-    http('POST', PATH, { Range: `selector=${selector}; placement=${placement}` }, markup)
+  const pages = livePages()
+  const { http, visit, inStep, settled, told, move, post } = pages
 
   it('is served under the reserved prefix, cacheable, small, with the brand in its place', async () => {
     const answer = await http('GET', '/.platform/live.mjs')
@@ -219,9 +102,7 @@ describe('live.mjs in a browser', function () {
   })
 
   it('catches up with what happened between loading and listening', async () => {
-    const context = await browser.newContext({ baseURL: server.url })
-    contexts.push(context)
-    const page = await context.newPage()
+    const page = await pages.newPage()
     await page.route('**/whole.mjs', async route => {
       await post('#l', 'append', '<li id="early">early</li>')
       await route.continue()
@@ -271,73 +152,8 @@ describe('live.mjs in a browser', function () {
     ).to.deep.equal([0, 1, 0, 1, 1])
   })
 
-  /** A page in which somebody is typing: text selected in a field, a list scrolled, a disclosure opened. */
-  async function typing(): Promise<Page> {
-    await put(server, PATH, pageOf(FORM))
-    const page = await visit()
-    await settled(page)
-    await page.locator('#words').fill('typed by hand')
-    await page.locator('#more').fill('and more')
-    await page.locator('#agree').check()
-    await page.evaluate(`{
-      document.body.className = 'scripted'
-      document.querySelector('details').open = true
-      document.querySelector('#box').scrollTop = 40
-      const words = document.querySelector('#words')
-      words.focus()
-      words.setSelectionRange(2, 7)
-      window.field = words
-    }`)
-    return page
-  }
-
-  const isTyping = `{
-    const words = document.querySelector('#words')
-    return words === field && words === document.activeElement && words.value === 'typed by hand' &&
-      words.selectionStart === 2 && words.selectionEnd === 7 && document.querySelector('#more').value === 'and more' &&
-      document.querySelector('#agree').checked && document.querySelector('details').open &&
-      document.querySelector('#box').scrollTop === 40
-  }`
-  const stillTyping = (page: Page) => page.evaluate(`(() => ${isTyping})()`)
-
-  it('who is typing goes on undisturbed when elements beside the form change, come, move and go', async () => {
-    const page = await typing()
-    await http('PUT', PATH, { Range: 'selector=#a' }, '<li id="a">A</li>')
-    await post('#form', 'before', '<p id="new">new</p>')
-    await post('#form', 'prepend', '<p id="inside">inside</p>')
-    await http('DELETE', PATH, { Range: 'selector=#b' })
-    await move('#h', '#form', 'after')
-    await comes(page, "document.querySelector('#form + #h')")
-    expect(await stillTyping(page)).to.equal(true)
-    await move('#form', '#h', 'after')
-    await comes(page, "document.querySelector('#h + #form')")
-    expect(await page.evaluate("document.querySelector('#words').value")).to.equal('typed by hand')
-    expect(await page.evaluate('field === document.activeElement')).to.equal(true)
-  })
-
-  it('who is typing goes on undisturbed when the whole document is saved, on the site or on the mount', async () => {
-    const page = await typing()
-    const versions = [
-      FORM.replace('<p>intro</p>', ''),
-      FORM.replace('<p>intro</p>', '<p>one</p><p>two</p>').replace('<h1 id="h">', '<h1 id="h" class="grand">'),
-      FORM.replace('<li id="b">b</li>', '').replace('id="form"', 'id="form" class="wide"'),
-      FORM.replace('<p>intro</p>', '<hr>').replace('<p>outro</p>', ''),
-      FORM,
-    ]
-    const { mountUrl, user, password } = server
-    const Authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
-    for (const [i, version] of versions.entries()) {
-      const body = pageOf(version.replace('Title', `Title ${i}`))
-      if (i % 2 === 0) await http('PUT', PATH, {}, body)
-      else await fetch(`${mountUrl}${PATH}`, { method: 'PUT', headers: { Authorization }, body })
-      await comes(page, `document.querySelector('#h').textContent === 'Title ${i}'`)
-      await comes(page, `document.querySelector('#form').className === '${i === 2 ? 'wide' : ''}'`)
-      expect(await stillTyping(page), `version ${i}`).to.equal(true)
-    }
-  })
-
   it('a part of the page: changes there are applied, those elsewhere ignored, those around it fetched', async () => {
-    await put(server, PATH, pageOf(BODY, 'part'))
+    await put(pages.server, PATH, pageOf(BODY, 'part'))
     const page = await visit()
     await http('PUT', PATH, { Range: 'selector=#a' }, '<li id="a">A</li>')
     await comes(page, "document.querySelector('#a').textContent === 'A'")
@@ -361,7 +177,7 @@ describe('live.mjs in a browser', function () {
   })
 
   it('EVT-35 two windows, and many changes one after another: all end in step', async () => {
-    const pages = [await visit(), await visit()]
+    const windows = [await visit(), await visit()]
     const place = fc.nat({ max: 1000 })
     const change = fc.record({
       op: fc.constantFrom('PUT', 'POST', 'POST', 'DELETE', 'MOVE'),
@@ -387,142 +203,6 @@ describe('live.mjs in a browser', function () {
       if (answer.status < 300) done++
     }
     expect(done).to.be.above(60)
-    for (const page of pages) await inStep(page)
-  })
-
-  describe('with a stream of the test’s own', () => {
-    /** A page whose stream is fed by the test. */
-    async function fed(): Promise<Page> {
-      const context = await browser.newContext({ baseURL: server.url })
-      contexts.push(context)
-      const page = await context.newPage()
-      page.on('pageerror', error => complaints.push(error.message))
-      await page.addInitScript(`window.EventSource = class extends EventTarget {
-        static opened = []
-        readyState = 1
-        constructor(url) {
-          super()
-          this.url = url
-          EventSource.opened.push(this)
-        }
-        close() {
-          this.readyState = 2
-        }
-        feed(type, data, lastEventId = '') {
-          this.dispatchEvent(new MessageEvent(type, { data, lastEventId }))
-        }
-      }`)
-      await page.goto(PATH)
-      await comes(page, 'window.EventSource.opened.length === 1')
-      return page
-    }
-
-    const feed = (page: Page, type: string, data: string, id = '') =>
-      page.evaluate(`EventSource.opened.at(-1).feed(${JSON.stringify(type)}, ${JSON.stringify(data)}, '${id}')`)
-    const mutation = (fields: Record<string, string>, body = '') => {
-      const spans = Object.entries(fields).map(([name, value]) => `  <span itemprop="${name}">${value}</span>`)
-      return `<article>\n${spans.join('\n')}\n  <div itemprop="body">${body}</div>\n</article>`
-    }
-    const fetches = async (page: Page, act: () => Promise<unknown>): Promise<number> => {
-      let count = 0
-      const counted = (request: import('playwright-core').Request) => {
-        if (request.resourceType() === 'fetch') count++
-      }
-      page.on('request', counted)
-      await act()
-      await page.evaluate('new Promise(resolve => setTimeout(resolve, 50))')
-      page.off('request', counted)
-      return count
-    }
-
-    it('exposes the token while connected, and only then', async () => {
-      const page = await fed()
-      expect(await page.evaluate('stream.token')).to.equal('')
-      await feed(page, 'platform-connection', 'the-token')
-      expect(await page.evaluate('stream.token')).to.equal('the-token')
-      await page.evaluate("EventSource.opened[0].dispatchEvent(new Event('error'))")
-      expect(await page.evaluate('stream.token')).to.equal('')
-    })
-
-    it('looks at the document when it connects for the first time, not when it returns with an id', async () => {
-      const page = await fed()
-      expect(await fetches(page, () => feed(page, 'platform-connection', '1'))).to.equal(1)
-      await page.evaluate('new Promise(resolve => setTimeout(resolve, 2100))')
-      await feed(page, 'mutation', mutation({ method: 'DELETE', selector: '#a' }), '1-0')
-      expect(await fetches(page, () => feed(page, 'platform-connection', '2'))).to.equal(0)
-    })
-
-    for (const [title, data] of [
-      ['a missing placement', mutation({ method: 'POST', selector: '#l' }, '<li>x</li>')],
-      ['an unknown placement', mutation({ method: 'POST', selector: '#l', placement: 'within' }, '<li>x</li>')],
-      [
-        'a method of objects as placement',
-        mutation({ method: 'POST', selector: '#l', placement: 'remove' }, '<li>x</li>'),
-      ],
-      ['an unknown method', mutation({ method: 'CHANGE', selector: '#l' }, '<li>x</li>')],
-      ['an empty selector', mutation({ method: 'DELETE', selector: '' })],
-      ['a selector that is none', mutation({ method: 'DELETE', selector: 'li:nonsense(' })],
-      ['no match', mutation({ method: 'DELETE', selector: '#none' })],
-      ['no anchor', mutation({ method: 'MOVE', selector: '#a', destination: '#none', placement: 'after' })],
-      ['an element into itself', mutation({ method: 'MOVE', selector: '#l', destination: '#a', placement: 'after' })],
-      ['another body', mutation({ method: 'PUT', selector: 'body' }, '<body>x</body>')],
-    ])
-      it(`EVT-70 ${title}: the document is fetched, and nothing else changes`, async () => {
-        const page = await fed()
-        await page.evaluate('window.before = document.body.outerHTML')
-        expect(await fetches(page, () => feed(page, 'mutation', data ?? '', '1-0'))).to.equal(1)
-        expect(await page.evaluate('before === document.body.outerHTML')).to.equal(true)
-      })
-
-    it('EVT-48 a reset: the document is fetched, and what is missed is shown', async () => {
-      const page = await fed()
-      await http('DELETE', PATH, { Range: 'selector=#a' })
-      await feed(page, 'reset', '<article></article>')
-      await comes(page, "!document.querySelector('#a')")
-    })
-
-    it('an event that is in what was fetched is not applied a second time, one that is not is', async () => {
-      const page = await fed()
-      const answer = await post('#l', 'append', '<li class="new">new</li>')
-      await feed(page, 'platform-connection', '1')
-      await comes(page, "document.querySelector('.new')")
-      const event = { method: 'POST', selector: '#l', etag: answer.headers.etag ?? '', placement: 'append' }
-      await feed(page, 'mutation', mutation(event, '<li class="new">new</li>'), '1-0')
-      await feed(page, 'mutation', mutation({ ...event, etag: '"x"' }, '<li class="newer">newer</li>'), '1-1')
-      expect(await page.locator('.new').count()).to.equal(1)
-      expect(await page.locator('.newer').count()).to.equal(1)
-    })
-
-    it('text that looks like markup of the event changes nothing', async () => {
-      const page = await fed()
-      const selector = 'li:not([title=\'&lt;/span>&lt;span itemprop="placement">before\'])'
-      await feed(
-        page,
-        'mutation',
-        mutation({ method: 'PUT', selector }, '<li id="a">&lt;/div&gt; <div>A</div></li>'),
-        '1-0',
-      )
-      expect(await page.locator('#a').innerHTML()).to.equal('&lt;/div&gt; <div>A</div>')
-    })
-
-    it('comes back after a refusal, and looks at the document then', async () => {
-      const page = await fed()
-      await page.clock.install()
-      await page.evaluate("EventSource.opened[0].close(); EventSource.opened[0].dispatchEvent(new Event('error'))")
-      await page.clock.fastForward(10_000)
-      await comes(page, 'EventSource.opened.length === 2')
-      await http('DELETE', PATH, { Range: 'selector=#c' })
-      await feed(page, 'platform-connection', '2')
-      await comes(page, "!document.querySelector('#c')")
-    })
-
-    it('close ends it', async () => {
-      const page = await fed()
-      await page.clock.install()
-      await page.evaluate("EventSource.opened[0].close(); EventSource.opened[0].dispatchEvent(new Event('error'))")
-      await page.evaluate('stream.close()')
-      await page.clock.fastForward(60_000)
-      expect(await page.evaluate('EventSource.opened.length')).to.equal(1)
-    })
+    for (const page of windows) await inStep(page)
   })
 })

@@ -1,0 +1,141 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { Page, Request } from 'playwright-core'
+import { comes, livePages, PATH } from './live-pages.ts'
+
+describe('live.mjs with a stream of the test’s own', function () {
+  this.timeout(30_000)
+  const pages = livePages()
+  const { http, post } = pages
+
+  /** A page whose stream is fed by the test. */
+  async function fed(): Promise<Page> {
+    const page = await pages.newPage()
+    await page.addInitScript(`window.EventSource = class extends EventTarget {
+      static opened = []
+      readyState = 1
+      constructor(url) {
+        super()
+        this.url = url
+        EventSource.opened.push(this)
+      }
+      close() {
+        this.readyState = 2
+      }
+      feed(type, data, lastEventId = '') {
+        this.dispatchEvent(new MessageEvent(type, { data, lastEventId }))
+      }
+    }`)
+    await page.goto(PATH)
+    await comes(page, 'window.EventSource.opened.length === 1')
+    return page
+  }
+
+  const feed = (page: Page, type: string, data: string, id = '') =>
+    page.evaluate(`EventSource.opened.at(-1).feed(${JSON.stringify(type)}, ${JSON.stringify(data)}, '${id}')`)
+  const mutation = (fields: Record<string, string>, body = '') => {
+    const spans = Object.entries(fields).map(([name, value]) => `  <span itemprop="${name}">${value}</span>`)
+    return `<article>\n${spans.join('\n')}\n  <div itemprop="body">${body}</div>\n</article>`
+  }
+  const fetches = async (page: Page, act: () => Promise<unknown>): Promise<number> => {
+    let count = 0
+    const counted = (request: Request) => {
+      if (request.resourceType() === 'fetch') count++
+    }
+    page.on('request', counted)
+    await act()
+    await page.evaluate('new Promise(resolve => setTimeout(resolve, 50))')
+    page.off('request', counted)
+    return count
+  }
+
+  it('exposes the token while connected, and only then', async () => {
+    const page = await fed()
+    expect(await page.evaluate('stream.token')).to.equal('')
+    await feed(page, 'platform-connection', 'the-token')
+    expect(await page.evaluate('stream.token')).to.equal('the-token')
+    await page.evaluate("EventSource.opened[0].dispatchEvent(new Event('error'))")
+    expect(await page.evaluate('stream.token')).to.equal('')
+  })
+
+  it('looks at the document when it connects for the first time, not when it returns with an id', async () => {
+    const page = await fed()
+    expect(await fetches(page, () => feed(page, 'platform-connection', '1'))).to.equal(1)
+    await page.evaluate('new Promise(resolve => setTimeout(resolve, 2100))')
+    await feed(page, 'mutation', mutation({ method: 'DELETE', selector: '#a' }), '1-0')
+    expect(await fetches(page, () => feed(page, 'platform-connection', '2'))).to.equal(0)
+  })
+
+  for (const [title, data] of [
+    ['a missing placement', mutation({ method: 'POST', selector: '#l' }, '<li>x</li>')],
+    ['an unknown placement', mutation({ method: 'POST', selector: '#l', placement: 'within' }, '<li>x</li>')],
+    [
+      'a method of objects as placement',
+      mutation({ method: 'POST', selector: '#l', placement: 'remove' }, '<li>x</li>'),
+    ],
+    ['an unknown method', mutation({ method: 'CHANGE', selector: '#l' }, '<li>x</li>')],
+    ['an empty selector', mutation({ method: 'DELETE', selector: '' })],
+    ['a selector that is none', mutation({ method: 'DELETE', selector: 'li:nonsense(' })],
+    ['no match', mutation({ method: 'DELETE', selector: '#none' })],
+    ['no anchor', mutation({ method: 'MOVE', selector: '#a', destination: '#none', placement: 'after' })],
+    ['an element into itself', mutation({ method: 'MOVE', selector: '#l', destination: '#a', placement: 'after' })],
+    ['another body', mutation({ method: 'PUT', selector: 'body' }, '<body>x</body>')],
+  ])
+    it(`EVT-70 ${title}: the document is fetched, and nothing else changes`, async () => {
+      const page = await fed()
+      await page.evaluate('window.before = document.body.outerHTML')
+      expect(await fetches(page, () => feed(page, 'mutation', data ?? '', '1-0'))).to.equal(1)
+      expect(await page.evaluate('before === document.body.outerHTML')).to.equal(true)
+    })
+
+  it('EVT-48 a reset: the document is fetched, and what is missed is shown', async () => {
+    const page = await fed()
+    await http('DELETE', PATH, { Range: 'selector=#a' })
+    await feed(page, 'reset', '<article></article>')
+    await comes(page, "!document.querySelector('#a')")
+  })
+
+  it('an event that is in what was fetched is not applied a second time, one that is not is', async () => {
+    const page = await fed()
+    const answer = await post('#l', 'append', '<li class="new">new</li>')
+    await feed(page, 'platform-connection', '1')
+    await comes(page, "document.querySelector('.new')")
+    const event = { method: 'POST', selector: '#l', etag: answer.headers.etag ?? '', placement: 'append' }
+    await feed(page, 'mutation', mutation(event, '<li class="new">new</li>'), '1-0')
+    await feed(page, 'mutation', mutation({ ...event, etag: '"x"' }, '<li class="newer">newer</li>'), '1-1')
+    expect(await page.locator('.new').count()).to.equal(1)
+    expect(await page.locator('.newer').count()).to.equal(1)
+  })
+
+  it('text that looks like markup of the event changes nothing', async () => {
+    const page = await fed()
+    const selector = 'li:not([title=\'&lt;/span>&lt;span itemprop="placement">before\'])'
+    await feed(
+      page,
+      'mutation',
+      mutation({ method: 'PUT', selector }, '<li id="a">&lt;/div&gt; <div>A</div></li>'),
+      '1-0',
+    )
+    expect(await page.locator('#a').innerHTML()).to.equal('&lt;/div&gt; <div>A</div>')
+  })
+
+  it('comes back after a refusal, and looks at the document then', async () => {
+    const page = await fed()
+    await page.clock.install()
+    await page.evaluate("EventSource.opened[0].close(); EventSource.opened[0].dispatchEvent(new Event('error'))")
+    await page.clock.fastForward(10_000)
+    await comes(page, 'EventSource.opened.length === 2')
+    await http('DELETE', PATH, { Range: 'selector=#c' })
+    await feed(page, 'platform-connection', '2')
+    await comes(page, "!document.querySelector('#c')")
+  })
+
+  it('close ends it', async () => {
+    const page = await fed()
+    await page.clock.install()
+    await page.evaluate("EventSource.opened[0].close(); EventSource.opened[0].dispatchEvent(new Event('error'))")
+    await page.evaluate('stream.close()')
+    await page.clock.fastForward(60_000)
+    expect(await page.evaluate('EventSource.opened.length')).to.equal(1)
+  })
+})
