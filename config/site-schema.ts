@@ -244,7 +244,7 @@ export const siteKeys = {
   maxBody: setting(size().default(1024 * MiB), 'Largest body of a request; a greater one is answered 413.'),
   maxDocument: setting(
     size().default(64 * MiB),
-    'Largest HTML or XML document; documents are held in memory while they are parsed.',
+    'Largest HTML or XML document. Documents are held in memory while they are parsed; whatever their size, they have at most two million nodes and attributes.',
   ),
   quota: setting(
     size().optional(),
