@@ -65,19 +65,21 @@ describe('error documents', () => {
   it('DENY-2 after a GET the visitor comes back', () => {
     expect(links(errorDocument(refused(401), { ...SITE, path: '/notes/a b&c.html' }))).to.deep.equal([
       '/-platform/oidc/login?redirect-post=%2Fnotes%2Fa%2520b%2526c.html',
+      '/',
     ])
     expect(links(errorDocument(refused(401), { ...SITE, query: 'page=2&x=%C3%A9' }))).to.deep.equal([
       '/-platform/oidc/login?redirect-post=%2Fplan.html%3Fpage%3D2%26x%3D%25C3%25A9',
+      '/',
     ])
   })
 
-  it('DENY-3 a refusal of somebody signed in has no link', () => {
+  it('DENY-3 a refusal of somebody signed in leads to no sign-in', () => {
     const html = errorDocument(refused(403, 'DELETE', '/é'), SITE)
     expect(heading(html)).to.deep.equal(['403 Forbidden'])
     expect(microdata(html)[0]).to.equal(`body@${NS}/1.0/Error`)
     expect(microdata(html)[1]).to.match(/permission to DELETE this resource/)
     expect(microdata(html)[2]).to.equal('dd resource=/é')
-    expect(links(html)).to.deep.equal([])
+    expect(links(html)).to.deep.equal(['/'])
   })
 
   it('DENY-4 a refusal tells nothing of the target', () => {
@@ -164,7 +166,7 @@ describe('error documents', () => {
     ].map(fault => shape(errorDocument(fault, model)))
     fc.assert(
       fc.property(hostile, value => {
-        const site = { ...model, query: value, path: `/${value}` }
+        const site = { ...model, query: value, path: `/x${value}` }
         const faults = [
           refused(401, value, value),
           refused(403, value, value),
