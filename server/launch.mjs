@@ -10,6 +10,17 @@ const NEEDED = [24, 15]
 const here = dirname(fileURLToPath(import.meta.url))
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
+if (process.env.npm_lifecycle_event === 'start') {
+  // A signal to npm ends npm and the shell that it started, which passes nothing on: whoever sent it meant the server.
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 250)
+  watch.unref()
+}
+
 if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
   let entry = join(here, 'main.ts')
   if (process.argv[2] === '--run' && process.argv[3] !== undefined) {
