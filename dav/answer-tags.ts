@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { Lock } from '../pipeline/coordination/locks.ts'
-import { contentTag, fileTag, listTag, type Resource, statTag } from '../pipeline/resource-tags.ts'
+import { contentTag, fileTag, listTag, type Resource, statTag } from '../pipeline/site/resource-tags.ts'
 
 /**
  * @param depth of the answer; for a file it does not matter

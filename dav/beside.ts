@@ -3,10 +3,10 @@
  * listings are indexed in memory; every change of them goes through here.
  */
 
-import type { Change, Property, Resource } from '../pipeline/resource-tags.ts'
-import type { Site } from '../pipeline/site.ts'
-import { describeChange } from '../pipeline/write-properties.ts'
-import { commitScratch } from '../pipeline/write-scratch.ts'
+import type { Change, Property, Resource } from '../pipeline/site/resource-tags.ts'
+import type { Site } from '../pipeline/site/site.ts'
+import { describeChange } from '../pipeline/write/properties.ts'
+import { commitScratch } from '../pipeline/write/scratch.ts'
 import type { HelperNames } from './helper-names.ts'
 import { Overlay, parentOf } from './overlay.ts'
 import { isRemoval } from './removals.ts'

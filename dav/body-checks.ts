@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { Fault } from '../pipeline/fault.ts'
-import type { StagedBlob } from '../pipeline/resource-tags.ts'
-import type { BodySource } from '../pipeline/write-document.ts'
+import type { StagedBlob } from '../pipeline/site/resource-tags.ts'
+import type { BodySource } from '../pipeline/write/document.ts'
 import { type Exchange, header } from './exchange.ts'
 
 type Algorithm = 'md5' | 'sha1' | 'sha256'

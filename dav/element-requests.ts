@@ -3,7 +3,6 @@
 import type { Answer } from '../pipeline/answer.ts'
 import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
-import { notHtml } from '../pipeline/held.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
 import {
   type DestinationRange,
@@ -12,8 +11,9 @@ import {
   placementOf,
   type SelectorRange,
 } from '../pipeline/http/range.ts'
-import { readResource } from '../pipeline/read.ts'
-import { type ElementWrite, writeElement } from '../pipeline/write-element.ts'
+import { readResource } from '../pipeline/read/read.ts'
+import { notHtml } from '../pipeline/site/held.ts'
+import { type ElementWrite, writeElement } from '../pipeline/write/element.ts'
 import { checkBodyFields } from './body-checks.ts'
 import { type Exchange, header } from './exchange.ts'
 import { checkLocks } from './guard.ts'

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
-import type { BodySource } from '../pipeline/write-document.ts'
+import type { BodySource } from '../pipeline/write/document.ts'
 import type { Visitor } from './credentials.ts'
 import type { Mount } from './mount.ts'
 

@@ -2,7 +2,7 @@
 
 import { formatHttpDate } from '../pipeline/http/http-date.ts'
 import { escapeMarkup } from '../pipeline/http/markup.ts'
-import { type Resource, shownSeconds } from '../pipeline/resource-tags.ts'
+import { type Resource, shownSeconds } from '../pipeline/site/resource-tags.ts'
 import { supportedLockXml } from './lock-xml.ts'
 import { davName, keyOf, type PropertyName } from './property-name.ts'
 import { syncToken } from './sync-states.ts'

@@ -1,8 +1,8 @@
 /** Bytes that are here already, in the form in which writes take bodies. */
 
 import { hash } from 'node:crypto'
-import type { StagedBlob } from '../pipeline/resource-tags.ts'
-import type { BodySource } from '../pipeline/write-document.ts'
+import type { StagedBlob } from '../pipeline/site/resource-tags.ts'
+import type { BodySource } from '../pipeline/write/document.ts'
 
 export function memoryBody(bytes: Uint8Array): BodySource {
   return { bytes: async () => bytes, stage: async () => memoryBlob(bytes) }

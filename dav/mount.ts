@@ -2,8 +2,8 @@
 
 import type { SiteSettings } from '../config/sites.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
-import type { Site } from '../pipeline/site.ts'
-import type { BodySource } from '../pipeline/write-document.ts'
+import type { Site } from '../pipeline/site/site.ts'
+import type { BodySource } from '../pipeline/write/document.ts'
 import type { Attempts } from './attempts.ts'
 import { Beside } from './beside.ts'
 import { createGatekeeper, type Gatekeeper } from './credentials.ts'

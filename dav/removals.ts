@@ -5,10 +5,10 @@
 
 import { fullAuthority } from '../pipeline/authority.ts'
 import { Fault } from '../pipeline/fault.ts'
-import type { Held } from '../pipeline/held.ts'
-import type { Resource } from '../pipeline/resource-tags.ts'
-import { deleteDocument } from '../pipeline/write-document.ts'
-import { scratchPut } from '../pipeline/write-scratch.ts'
+import type { Held } from '../pipeline/site/held.ts'
+import type { Resource } from '../pipeline/site/resource-tags.ts'
+import { deleteDocument } from '../pipeline/write/document.ts'
+import { scratchPut } from '../pipeline/write/scratch.ts'
 import type { Mount } from './mount.ts'
 
 /** Stored type of a mark; no request can send one without a slash. */

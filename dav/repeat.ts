@@ -5,8 +5,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer } from '../pipeline/answer.ts'
-import { type KeptAnswer, keptAnswers } from '../pipeline/kept-answers.ts'
-import type { BodySource } from '../pipeline/write-document.ts'
+import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
+import type { BodySource } from '../pipeline/write/document.ts'
 import type { MountClient } from './app.ts'
 import type { Visitor } from './credentials.ts'
 import type { Mount } from './mount.ts'

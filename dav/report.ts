@@ -1,12 +1,12 @@
 /** REPORT: what changed in a collection since it was last asked for (RFC 6578, DAV-38). */
 
 import type { Answer } from '../pipeline/answer.ts'
-import { busy } from '../pipeline/commit.ts'
 import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { encodePath } from '../pipeline/http/path.ts'
 import type { ElementNode } from '../pipeline/tree/nodes.ts'
 import { textContent } from '../pipeline/tree/serialize.ts'
+import { busy } from '../pipeline/write/commit.ts'
 import { memberTag } from './answer-tags.ts'
 import type { Exchange } from './exchange.ts'
 import { locksInListing } from './locks-in-force.ts'

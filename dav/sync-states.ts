@@ -4,7 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
-import { line, listTag, type Resource } from '../pipeline/resource-tags.ts'
+import { line, listTag, type Resource } from '../pipeline/site/resource-tags.ts'
 
 /** Members of all states that are kept, and of a single one. */
 const MOST_MEMBERS = 200_000

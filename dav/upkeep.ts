@@ -2,9 +2,9 @@
 
 import { fullAuthority } from '../pipeline/authority.ts'
 import { Fault } from '../pipeline/fault.ts'
-import type { Held } from '../pipeline/held.ts'
-import { type Resource, ZERO } from '../pipeline/resource-tags.ts'
-import { putDocument } from '../pipeline/write-document.ts'
+import type { Held } from '../pipeline/site/held.ts'
+import { type Resource, ZERO } from '../pipeline/site/resource-tags.ts'
+import { putDocument } from '../pipeline/write/document.ts'
 import { endForgotten } from './after-commit.ts'
 import { memoryBody } from './memory-body.ts'
 import type { Mount } from './mount.ts'

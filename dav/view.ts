@@ -4,10 +4,10 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Held } from '../pipeline/held.ts'
-import { addTo, type Property, type Resource, shownSeconds, weight, ZERO } from '../pipeline/resource-tags.ts'
-import type { Site } from '../pipeline/site.ts'
-import { describeChange, type PropertyPatch, writeProperties } from '../pipeline/write-properties.ts'
+import type { Held } from '../pipeline/site/held.ts'
+import { addTo, type Property, type Resource, shownSeconds, weight, ZERO } from '../pipeline/site/resource-tags.ts'
+import type { Site } from '../pipeline/site/site.ts'
+import { describeChange, type PropertyPatch, writeProperties } from '../pipeline/write/properties.ts'
 import type { Beside } from './beside.ts'
 import type { HelperNames } from './helper-names.ts'
 import { parentOf } from './overlay.ts'

@@ -1,7 +1,7 @@
 /** What a credential gets to see: its scope, the way to it, and nothing else (DAV-3). */
 
 import { setImmediate } from 'node:timers/promises'
-import { memberSum, type Resource } from '../pipeline/resource-tags.ts'
+import { memberSum, type Resource } from '../pipeline/site/resource-tags.ts'
 import type { Exchange } from './exchange.ts'
 import type { Scope } from './scope.ts'
 import { isCollection, type Node } from './view.ts'

@@ -9,10 +9,10 @@ import { principalFromClaims, refusalStatus } from './access/principal.ts'
 import type { Tier } from './access/rules.ts'
 import { toSelector } from './decide.ts'
 import { canonicalPath } from './http/path.ts'
-import { schemaGroups } from './schema-groups.ts'
-import type { Site } from './site.ts'
+import { schemaGroups } from './site/schema-groups.ts'
+import type { Site } from './site/site.ts'
 import { selectFirst } from './tree/selector/selector.ts'
-import { isConfiguration } from './write-configuration.ts'
+import { isConfiguration } from './write/configuration.ts'
 
 /** Who asks for what. */
 export interface AccessQuestion {

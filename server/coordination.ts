@@ -5,7 +5,6 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Settings } from '../config/schema.ts'
-import { Coherence } from '../pipeline/coherence.ts'
 import type { FanOut } from '../pipeline/coordination/fan-out.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import { localFanOut } from '../pipeline/coordination/local/fan-out.ts'
@@ -20,6 +19,7 @@ import { redisLeases } from '../pipeline/coordination/redis/leases.ts'
 import { redisLocks } from '../pipeline/coordination/redis/locks.ts'
 import { openRedisSessions } from '../pipeline/coordination/redis/sessions.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
+import { Coherence } from '../pipeline/site/coherence.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
 

@@ -1,7 +1,7 @@
 /** Requests are decided by what every process had acknowledged when they came (RULE-11). */
 
 import type { RequestListener } from 'node:http'
-import type { Coherence } from '../pipeline/coherence.ts'
+import type { Coherence } from '../pipeline/site/coherence.ts'
 
 /**
  * Puts a look at the work of other processes before a handler.

@@ -5,8 +5,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer } from '../pipeline/answer.ts'
-import { type KeptAnswer, keptAnswers } from '../pipeline/kept-answers.ts'
-import type { Site } from '../pipeline/site.ts'
+import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
+import type { Site } from '../pipeline/site/site.ts'
 import type { Client } from './client.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** The settings of a site as the pipeline needs them. */
 
 import type { SiteSettings } from '../config/sites.ts'
-import type { SiteRules } from '../pipeline/site.ts'
+import type { SiteRules } from '../pipeline/site/site.ts'
 
 export function siteRules(settings: SiteSettings): SiteRules {
   const { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument } = settings

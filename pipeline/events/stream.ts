@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Access } from '../access/decision.ts'
 import type { FanOut, Place } from '../coordination/fan-out.ts'
-import type { RulesAuthority } from '../rules-authority.ts'
+import type { RulesAuthority } from '../site/rules-authority.ts'
 import { compareEventIds, type EventId, parseEventId } from '../store/event-id.ts'
 import type { StoredEvent } from '../store/store.ts'
 import type { Clock } from './clock.ts'

@@ -2,7 +2,7 @@
 
 import type { FanOut } from '../coordination/fan-out.ts'
 import { Fault } from '../fault.ts'
-import type { Site } from '../site.ts'
+import type { Site } from '../site/site.ts'
 import { Channel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { RuleScope } from './facts.ts'

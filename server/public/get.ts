@@ -3,7 +3,7 @@
 import type { Answer } from '../../pipeline/answer.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
-import { readResource } from '../../pipeline/read.ts'
+import { readResource } from '../../pipeline/read/read.ts'
 import { asksForStream, subscribe } from '../streams/subscribe.ts'
 import { type Exchange, header } from './exchange.ts'
 

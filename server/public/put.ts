@@ -2,8 +2,8 @@
 
 import type { Answer } from '../../pipeline/answer.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
-import { putDocument } from '../../pipeline/write-document.ts'
-import { writeElement } from '../../pipeline/write-element.ts'
+import { putDocument } from '../../pipeline/write/document.ts'
+import { writeElement } from '../../pipeline/write/element.ts'
 import { bodyOf, causeOf, checkBodyFields, type Exchange, fragmentText, header, lockCheck } from './exchange.ts'
 import { writeRange } from './write-range.ts'
 

@@ -5,7 +5,7 @@ import { absent, settleOutcome } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { essence } from '../../pipeline/http/media.ts'
-import { queryDocument } from '../../pipeline/query.ts'
+import { queryDocument } from '../../pipeline/read/query.ts'
 import { type Exchange, fragmentText, header } from './exchange.ts'
 
 /** `Accept-Query`: what is answered here (CAP-9). */

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { judge, onlyWindowsTimes, propstats, readInstructions } from '../../dav/property-update.ts'
 import { parseXmlBody } from '../../dav/xml.ts'
-import type { Property } from '../../pipeline/resource-tags.ts'
+import type { Property } from '../../pipeline/site/resource-tags.ts'
 
 const WIN32 = 'urn:schemas-microsoft-com:'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { Coherence } from '../../pipeline/coherence.ts'
 import { redisFanOut } from '../../pipeline/coordination/redis/fan-out.ts'
+import { Coherence } from '../../pipeline/site/coherence.ts'
 import type { EventDraft, Store, StoredEvent } from '../../pipeline/store/store.ts'
 import { startRedis, type TestRedis } from '../coordination/redis-server.ts'
 import { type Opened, openTemporary } from '../store/fixture.ts'

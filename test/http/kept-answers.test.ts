@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Answer } from '../../pipeline/answer.ts'
-import { keptAnswers } from '../../pipeline/kept-answers.ts'
+import { keptAnswers } from '../../pipeline/read/kept-answers.ts'
 
 const always = { holds: () => true }
 

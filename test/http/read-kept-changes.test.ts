@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { fullAuthority } from '../../pipeline/authority.ts'
-import { moveDocument } from '../../pipeline/write-document.ts'
+import { moveDocument } from '../../pipeline/write/document.ts'
 import { untilCoded } from '../support/codings.ts'
 import { page, put, remove, ruleMarkup, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields, tagOf } from '../support/http.ts'

@@ -1,13 +1,13 @@
 /** A site without a server, whose schemas' code is run by functions of the test. */
 
 import { fullAuthority } from '../../pipeline/authority.ts'
-import { documentCache } from '../../pipeline/cache.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
 import type { CodeHost } from '../../pipeline/model/code.ts'
-import { Site } from '../../pipeline/site.ts'
+import { documentCache } from '../../pipeline/site/cache.ts'
+import { Site } from '../../pipeline/site/site.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { putDocument } from '../../pipeline/write-document.ts'
-import { writeElement } from '../../pipeline/write-element.ts'
+import { putDocument } from '../../pipeline/write/document.ts'
+import { writeElement } from '../../pipeline/write/element.ts'
 import { openTemporary } from '../store/fixture.ts'
 import { NS } from '../support/content.ts'
 import { SCHEMA_HOST } from './markup.ts'

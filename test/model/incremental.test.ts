@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { MODEL_COUNTER } from '../../pipeline/declared.ts'
 import { noCode } from '../../pipeline/model/code.ts'
+import { MODEL_COUNTER } from '../../pipeline/site/declared.ts'
 import type { SiteStore, Store } from '../../pipeline/store/store.ts'
 import { openTemporary } from '../store/fixture.ts'
 import { page } from '../support/content.ts'

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import { fullAuthority } from '../../pipeline/authority.ts'
-import { deleteDocument, putDocument } from '../../pipeline/write-document.ts'
+import { deleteDocument, putDocument } from '../../pipeline/write/document.ts'
 import type { TestServer } from './server.ts'
 
 /** Vocabulary of the test servers: the default of the settings. */

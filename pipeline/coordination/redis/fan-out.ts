@@ -4,7 +4,7 @@
  * that there is something to read; when word is lost the store still tells, a moment later.
  */
 
-import type { Coherence } from '../../coherence.ts'
+import type { Coherence } from '../../site/coherence.ts'
 import type { Store } from '../../store/store.ts'
 import type { FanOut, Outcome, Publication, Watcher } from '../fan-out.ts'
 import { readAfter, resumeAt } from '../kept-events.ts'

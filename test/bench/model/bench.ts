@@ -2,7 +2,7 @@
 
 import { fullAuthority } from '../../../pipeline/authority.ts'
 import { noCode } from '../../../pipeline/model/code.ts'
-import { writeElement } from '../../../pipeline/write-element.ts'
+import { writeElement } from '../../../pipeline/write/element.ts'
 import { type HostedSite, openHosted } from '../../model/hosted.ts'
 import { enumeration, instance, primitive, property, schema, shape } from '../../model/markup.ts'
 import { page } from '../../support/content.ts'

@@ -1,0 +1,193 @@
+/** Answers made from trees: one element, several elements, and the microdata of a page (HTTP-55, HTTP-65 to HTTP-72). */
+
+import type { Answer } from '../answer.ts'
+import { Fault } from '../fault.ts'
+import { cacheableOf, cacheControl, vary } from '../http/caching.ts'
+import { evaluateRead, preconditionFailed, type Representation } from '../http/conditions.ts'
+import { servedType } from '../http/media.ts'
+import { type Part, writeMultipart } from '../http/multipart.ts'
+import { encodePath } from '../http/path.ts'
+import { entriesContentRange, resolveEntries, type SelectorRange, selectorContentRange } from '../http/range.ts'
+import { documentPart, fragmentPart, fragmentTag, matchesTag } from '../http/tags.ts'
+import type { Held } from '../site/held.ts'
+import { bodyTag } from '../store/tags.ts'
+import { addressIndex, uniqueSelector } from '../tree/address.ts'
+import { TreeError } from '../tree/document.ts'
+import { writingJsonLd } from '../tree/json-ld.ts'
+import { readingItemsWithin, readingTopLevelItems } from '../tree/microdata.ts'
+import { jsonLdValue } from '../tree/microdata-value.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { writingMarkup } from '../tree/serialize.ts'
+import type { Steps } from '../tree/steps.ts'
+import type { Reading } from './read.ts'
+
+/** One element: 206 with its outer markup; in steps, as all answers here. */
+export function* fragmentAnswer(
+  element: ElementNode,
+  document: TreeDocument,
+  range: SelectorRange,
+  held: Held,
+  reading: Reading,
+): Steps<Answer> {
+  const markup = yield* writingMarkup(element, document.kind)
+  const part = fragmentPart(markup)
+  const tag = fragmentTag(part, documentPart(held.resource.digest))
+  const headers = commonHeaders(held, reading, tag)
+  const unchanged = conditional(reading, headers, { tag, fragmentParts: [part] })
+  if (unchanged) return unchanged
+  headers['Content-Type'] = servedType(held.resource.type, held.profile?.utf8 ?? false)
+  headers['Content-Range'] = selectorContentRange(range.wire)
+  return { status: 206, headers, body: Buffer.from(markup), ...(reading.reuse && { reuse: reading.reuse }) }
+}
+
+/** Every match, as `multipart/mixed` (HTTP-65 to HTTP-68). */
+export function* matchesAnswer(
+  document: TreeDocument,
+  elements: ElementNode[],
+  range: SelectorRange,
+  held: Held,
+  reading: Reading,
+): Steps<Answer> {
+  const { shown, slice, contentRange } = sliceOf(elements, range)
+  const { parts, places } = yield* elementParts(document, shown, held)
+  const selection = slice ? `${range.selector}\n${slice.first}-${slice.last}` : range.selector
+  const tag = matchesTag(selection, places)
+  const headers = commonHeaders(held, reading, tag)
+  const unchanged = conditional(reading, headers, { tag })
+  if (unchanged) return unchanged
+  const { contentType, body } = writeMultipart(parts)
+  headers['Content-Type'] = contentType
+  headers['Content-Range'] = contentRange
+  return { status: 206, headers, body, ...(reading.reuse && { reuse: reading.reuse }) }
+}
+
+/**
+ * The matches that are asked for (HTTP-68).
+ *
+ * @throws Fault 416 where the slice begins behind the last match
+ */
+function sliceOf(elements: ElementNode[], { entries, wire }: SelectorRange) {
+  if (!entries) return { shown: elements, contentRange: selectorContentRange(wire) }
+  const total = elements.length
+  const slice = resolveEntries(entries, total)
+  if (!slice)
+    throw new Fault(416, 'InvalidRange', `There are only ${total} matches.`, {
+      headers: { 'Content-Range': entriesContentRange(undefined, total) },
+    })
+  const shown = elements.slice(slice.first, slice.last + 1)
+  return { shown, slice, contentRange: entriesContentRange(slice, total) }
+}
+
+/**
+ * What the parts of one document and their addresses may hold together, in UTF-16 code units: elements inside each other
+ * repeat each other.
+ */
+const LARGEST_PARTS = { least: 16 * 1024 * 1024, perUnit: 8 }
+
+/** Short ones; long ones take steps of their own. */
+const PARTS_PER_STEP = 20
+
+/**
+ * Parts of a multi-match answer, each addressed so that a write can follow (HTTP-67).
+ *
+ * @throws Fault 422 when elements inside each other repeat the document beyond all proportion
+ */
+export function* elementParts(
+  document: TreeDocument,
+  elements: ElementNode[],
+  held: Held,
+  options: { lastModified?: string } = {},
+): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
+  const index = addressIndex(document)
+  const location = encodePath(held.resource.path)
+  const type = servedType(held.resource.type, held.profile?.utf8 ?? false)
+  const documentHash = documentPart(held.resource.digest)
+  const parts: Part[] = []
+  const places: { place: string; part: string }[] = []
+  let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)
+  for (const element of elements) {
+    if (parts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
+    const markup = yield* writingMarkup(element, document.kind)
+    const place = uniqueSelector(element, document, index)
+    left -= markup.length + place.length
+    if (left < 0)
+      throw new Fault(
+        422,
+        'InvalidSelector',
+        'The selector matches too many elements inside each other. Ask for fewer.',
+      )
+    const part = fragmentPart(markup)
+    places.push({ place: `${held.resource.path} ${place}`, part })
+    parts.push({
+      headers: {
+        'Content-Type': type,
+        'Content-Location': location,
+        'Content-Range': selectorContentRange(place),
+        ETag: fragmentTag(part, documentHash),
+        ...(options.lastModified !== undefined && { 'Last-Modified': options.lastModified }),
+      },
+      content: markup,
+    })
+  }
+  return { parts, places }
+}
+
+/** The microdata of a page, or of the elements that match (HTTP-70). */
+export function* jsonLdAnswer(
+  document: TreeDocument,
+  selected: { range: SelectorRange; elements: ElementNode[] } | undefined,
+  held: Held,
+  reading: Reading,
+  ns: string,
+): Steps<Answer> {
+  const part = selected && sliceOf(selected.elements, selected.range)
+  const text = yield* microdataText(document, part?.shown, ns)
+  const tag = bodyTag(text)
+  const headers = commonHeaders(held, reading, tag)
+  const unchanged = conditional(reading, headers, { tag })
+  if (unchanged) return unchanged
+  headers['Content-Type'] = 'application/ld+json; charset=utf-8'
+  if (part) headers['Content-Range'] = part.contentRange
+  const status = part ? 206 : 200
+  return { status, headers, body: Buffer.from(text), ...(reading.reuse && { reuse: reading.reuse }) }
+}
+
+/**
+ * @throws Fault 422 when references between items multiply beyond all proportion to the page
+ */
+function* microdataText(document: TreeDocument, elements: ElementNode[] | undefined, ns: string): Steps<string> {
+  const read = jsonLdValue(ns)
+  try {
+    const reading = elements ? readingItemsWithin(elements, read) : readingTopLevelItems(document.root, read)
+    return yield* writingJsonLd(yield* reading)
+  } catch (error) {
+    if (error instanceof TreeError) throw new Fault(422, 'InvalidFragment', error.message)
+    throw error
+  }
+}
+
+export function commonHeaders(held: Held, reading: Reading, tag: string): Record<string, string> {
+  const { read, shared } = reading
+  const personal = !shared || read.setsCookie
+  const headers: Record<string, string> = {
+    ETag: tag,
+    'Cache-Control': cacheControl(cacheableOf(held.kind, held.resource.type, false), personal),
+    'Accept-Ranges': 'selector, bytes',
+  }
+  const varies = vary({ kind: held.kind, personal, coded: false, cors: read.cors })
+  if (varies) headers.Vary = varies
+  return headers
+}
+
+/** 304 when the client has it already (HTTP-40); such answers have no date to compare (HTTP-30). */
+export function conditional(
+  reading: Reading,
+  headers: Record<string, string>,
+  current: Representation,
+): Answer | undefined {
+  const { conditions } = reading.read
+  if (!conditions) return undefined
+  const verdict = evaluateRead(conditions, current)
+  if (verdict === 412) throw preconditionFailed(current.tag)
+  return verdict === 'proceed' ? undefined : { status: 304, headers: { ...headers, ETag: verdict.tag } }
+}

@@ -1,0 +1,118 @@
+/**
+ * Answers kept in memory so that they can be given again as they are: of each only the newest, and only as long as nothing
+ * has changed that it was made of.
+ */
+
+import type { Answer, AnswerBody, Reuse } from '../answer.ts'
+
+/** An answer as it goes to a socket. */
+export interface KeptAnswer<Facts> {
+  status: number
+  /** `ETag`, quoted. */
+  tag: string | undefined
+  /** Names and values in turn, with `Content-Length`; undefined as long as nobody has asked for the whole. */
+  head: string[] | undefined
+  /** The same of the 304 to a request that brings the tag. */
+  unchanged: string[]
+  /** Pieces one after another. */
+  body: readonly Uint8Array[]
+  size: number
+  reuse: Reuse
+  facts: Facts
+}
+
+/** @typeParam Facts whatever its reader needs to know of an answer beside its question */
+export interface KeptAnswers<Facts> {
+  /** The answer to a question, unless something has changed. */
+  find(question: string): KeptAnswer<Facts> | undefined
+  /**
+   * Keeps an answer that may be reused and is held in memory; any other one is ignored.
+   *
+   * @param condition `If-None-Match` of the request
+   */
+  keep(question: string, answer: Answer, facts: Facts, condition?: string): void
+  readonly size: number
+}
+
+const MOST_ANSWERS = 4096
+/** A body larger than this is better streamed with back-pressure. */
+const LARGEST_BODY = 4 * 1024 * 1024
+const LONGEST_QUESTION = 4096
+
+/**
+ * @param options.bytes of all kept bodies
+ * @param options.repeats whether a field, by its name in lower case, belongs to a 304 as well
+ * @param options.stands whether an answer of these facts still may be given at all
+ */
+export function keptAnswers<Facts>(options: {
+  bytes: number
+  repeats: (field: string) => boolean
+  stands?: (facts: Facts) => boolean
+}): KeptAnswers<Facts> {
+  const { repeats, stands = () => true } = options
+  const kept = new Map<string, KeptAnswer<Facts>>()
+  let bytes = 0
+
+  function drop(question: string): void {
+    bytes -= kept.get(question)?.size ?? 0
+    kept.delete(question)
+  }
+
+  function find(question: string): KeptAnswer<Facts> | undefined {
+    const answer = kept.get(question)
+    if (!answer) return undefined
+    if (stands(answer.facts) && answer.reuse.holds()) return answer
+    drop(question)
+    return undefined
+  }
+
+  function add(question: string, answer: KeptAnswer<Facts>): void {
+    drop(question)
+    kept.set(question, answer)
+    bytes += answer.size
+    for (const oldest of kept.keys()) {
+      if (kept.size <= MOST_ANSWERS && bytes <= options.bytes) break
+      drop(oldest)
+    }
+  }
+
+  return {
+    find,
+    keep(question, { status, headers, body, reuse }, facts, condition) {
+      if (!reuse || question.length > LONGEST_QUESTION) return
+      const tag = headers.ETag
+      const unchanged = fieldsOf(headers, name => status === 304 || repeats(name.toLowerCase()))
+      if (status === 304) {
+        // A tag among several, or in another spelling, is not the one that clients go on asking with.
+        if (condition === tag && !find(question))
+          add(question, { status, tag, head: undefined, unchanged, body: [], size: 0, reuse, facts })
+        return
+      }
+      const pieces = status < 300 ? inMemory(body) : undefined
+      if (!pieces) return
+      const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      if (size > LARGEST_BODY) return
+      // A head written before its content is known to Node would announce chunks.
+      const head = [...fieldsOf(headers, () => true), 'Content-Length', String(size)]
+      add(question, { status, tag, head, unchanged, body: pieces, size, reuse, facts })
+    },
+    get size() {
+      return kept.size
+    },
+  }
+}
+
+/** Names and values in turn. Whoever needs a cookie needs one of their own. */
+function fieldsOf(headers: Answer['headers'], belongs: (name: string) => boolean): string[] {
+  return Object.entries(headers).flatMap(field => (field[0] !== 'Set-Cookie' && belongs(field[0]) ? field : []))
+}
+
+/** The pieces of a body; undefined where some are on disk. */
+function inMemory(body: AnswerBody | undefined): readonly Uint8Array[] | undefined {
+  if (body === undefined) return undefined
+  if (typeof body === 'string') return [Buffer.from(body)]
+  if (body instanceof Uint8Array) return [body]
+  if ('file' in body) return undefined
+  const pieces = body.pieces.filter(piece => piece instanceof Uint8Array)
+  return pieces.length === body.pieces.length ? pieces : undefined
+}

@@ -1,0 +1,71 @@
+/** QUERY with a CSS selector on one document, as the public host answers it (HTTP-130 to HTTP-132). */
+
+import type { Answer } from '../answer.ts'
+import type { Authority } from '../authority.ts'
+import { absent, settleOutcome, toSelector } from '../decide.ts'
+import { Fault } from '../fault.ts'
+import { excludes } from '../http/accept.ts'
+import { writeMultipart } from '../http/multipart.ts'
+import { matchesTag } from '../http/tags.ts'
+import { type Held, notHtml } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import { type Selector, selectAll } from '../tree/selector/selector.ts'
+import type { Steps } from '../tree/steps.ts'
+import { commonHeaders, conditional, elementParts } from './elements.ts'
+import type { Read } from './read.ts'
+import { steadily } from './steadily.ts'
+
+/**
+ * @param readText reads the selector from the body of the request, once everything before it is settled
+ * @returns 200 with a part for every match, or 304
+ * @throws Fault 401, 403, 404, 406, 422
+ */
+export async function queryDocument(
+  site: Site,
+  read: Read,
+  readText: () => Promise<string>,
+  authority: Authority,
+): Promise<Answer> {
+  const { path } = read
+  const settle = (held: Held | undefined): Held => {
+    settleOutcome(authority.admit({ ask: 'read', path, exists: held !== undefined }), 'GET', read.requested, authority)
+    if (!held) throw absent()
+    if (!held.isDocument) throw notHtml()
+    return held
+  }
+  settle(await site.find(path))
+  const text = (await readText()).trim()
+  if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
+  const selector = toSelector(text, site)
+  // The document may have changed while the body was on its way.
+  const answer = await steadily(site, path, held => answering(site, read, text, selector, settle(held), authority))
+  if (!answer) throw absent()
+  return answer
+}
+
+/** In steps. */
+function* answering(
+  site: Site,
+  read: Read,
+  text: string,
+  selector: Selector,
+  held: Held,
+  authority: Authority,
+): Steps<Answer> {
+  const { path } = read
+  const document = site.tree(held)
+  const elements = selectAll(selector, document)
+  const keys = elements.map(element => ({ element, document }))
+  if (keys.length > 0)
+    settleOutcome(authority.admit({ ask: 'read-elements', path, exists: true, keys }), 'GET', read.requested, authority)
+  if (excludes(read.accept, 'multipart/mixed'))
+    throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
+  const { parts, places } = yield* elementParts(document, elements, held)
+  const tag = matchesTag(text, places)
+  const reading = { read, shared: authority.shareable(path, keys), reuse: undefined }
+  const headers = commonHeaders(held, reading, tag)
+  const unchanged = conditional(reading, headers, { tag })
+  if (unchanged) return unchanged
+  const { contentType, body } = writeMultipart(parts)
+  return { status: 200, headers: { ...headers, 'Content-Type': contentType }, body }
+}

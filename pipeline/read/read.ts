@@ -1,0 +1,144 @@
+/** Reads of the public surface: whole resources, elements by selector, byte ranges, other forms (HTTP-55 to HTTP-72). */
+
+import type { Answer, Reuse } from '../answer.ts'
+import type { Authority, Key } from '../authority.ts'
+import { absent, noMatch, settleOutcome, toSelector } from '../decide.ts'
+import { negotiate } from '../http/accept.ts'
+import { cacheControl } from '../http/caching.ts'
+import type { Conditions } from '../http/conditions.ts'
+import { directoryLocation, mayNameDirectory } from '../http/path.ts'
+import type { Range, SelectorRange } from '../http/range.ts'
+import { type Held, notHtml } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import { type Selector, selectAll, selectFirst } from '../tree/selector/selector.ts'
+import type { Steps } from '../tree/steps.ts'
+import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
+import { steadily } from './steadily.ts'
+import { wholeAnswer } from './whole.ts'
+
+export interface Read {
+  /** Canonical path: that of the index for a directory. */
+  path: string
+  /** The path as requested, decoded. */
+  requested: string
+  /** HEAD instead of GET: rules of its own may decide it (METH-2). */
+  head: boolean
+  /** Raw query without `?`. */
+  query?: string
+  range: Range | undefined
+  accept: string | undefined
+  acceptEncoding: string | undefined
+  conditions: Conditions | undefined
+  ifRange: string | undefined
+  /** The answer will set the session cookie, unless it is that of a blob (HTTP-151). */
+  setsCookie: boolean
+  /** Origins of other sites are listed, so that answers differ by `Origin`. */
+  cors: boolean
+}
+
+/** What the makers of answers need to know beside the resource. */
+export interface Reading {
+  read: Read
+  /** The same for every anonymous visitor, so shared caches may keep it (HTTP-150). */
+  shared: boolean
+  /** May be repeated for other requests with the same fields. */
+  reuse: Answer['reuse']
+}
+
+/**
+ * Answers GET and HEAD; the edge leaves out the body of a HEAD.
+ *
+ * @throws Fault with the answer of the first gate that fails (HTTP-1, gates 8 to 12)
+ */
+export async function readResource(site: Site, read: Read, authority: Authority): Promise<Answer> {
+  const { path, range } = read
+  // A selector that does not parse is told before anything is looked for (gate 7).
+  const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
+  if (range?.unit === 'selector' && selector) {
+    const answer = await steadily(site, path, held => readElements(site, read, range, selector, held, authority))
+    return answer ?? absence(site, read, authority)
+  }
+  const held = await site.find(path)
+  if (!held) return absence(site, read, authority)
+  settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
+  const shared = authority.shareable(path)
+  if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
+    const answer = await steadily(site, path, newest => {
+      const reading = readingOf(site, read, newest, authority, shared)
+      return jsonLdAnswer(site.tree(newest), undefined, newest, reading, site.settings.ns)
+    })
+    return answer ?? absence(site, read, authority)
+  }
+  const reading = readingOf(site, read, held, authority, shared)
+  return wholeAnswer(held, reading)
+}
+
+function readingOf(site: Site, read: Read, held: Held, authority: Authority, shared: boolean): Reading {
+  const rules = authority.repeatable(read.path)
+  return { read, shared, reuse: rules && untilChanged(site, held.resource, rules) }
+}
+
+/**
+ * Selectors, those of rules among them, may ask for types, of which schemas decide (COMP-138).
+ *
+ * @param rules change whenever a rule of the site does
+ */
+function untilChanged(site: Site, { path, version }: Held['resource'], rules: object): Reuse {
+  const { model } = site
+  return {
+    holds: () => site.rules === rules && site.model === model && site.held(path)?.resource.version === version,
+  }
+}
+
+/** HTTP-15 and ABS-1: nothing is stored at the path itself. */
+async function absence(site: Site, read: Read, authority: Authority): Promise<Answer> {
+  const { requested, query } = read
+  const index = mayNameDirectory(requested) && (await site.find(`${requested}/index.html`)) !== undefined
+  const outcome = mayNameDirectory(requested)
+    ? authority.admitDirectory(requested, index)
+    : authority.admit({ ask: 'read', path: read.path, exists: false, head: read.head })
+  if (outcome !== 'redirect') {
+    settleOutcome(outcome, 'GET', requested, authority)
+    throw absent()
+  }
+  const headers = { Location: directoryLocation(requested, query), 'Cache-Control': cacheControl('redirect', true) }
+  return { status: 301, headers, body: '' }
+}
+
+/** In steps. */
+function* readElements(
+  site: Site,
+  read: Read,
+  range: SelectorRange,
+  selector: Selector,
+  held: Held,
+  authority: Authority,
+): Steps<Answer> {
+  const { path } = read
+  if (!held.isDocument) {
+    settleOutcome(
+      authority.admit({ ask: 'read', path, exists: true, head: read.head }),
+      'GET',
+      read.requested,
+      authority,
+    )
+    throw notHtml()
+  }
+  const document = site.tree(held)
+  const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
+  const first = form === 'html' ? selectFirst(selector, document) : undefined
+  const found = form === 'html' ? (first ? [first] : []) : selectAll(selector, document)
+  const keys: Key[] = found.map(element => ({ element, document }))
+  settleOutcome(
+    authority.admit({ ask: 'read-elements', path, exists: true, head: read.head, keys }),
+    'GET',
+    read.requested,
+    authority,
+  )
+  if (found.length === 0) throw noMatch()
+  const reading = readingOf(site, read, held, authority, authority.shareable(path, keys))
+  if (first) return yield* fragmentAnswer(first, document, range, held, reading)
+  if (form === 'json-ld')
+    return yield* jsonLdAnswer(document, { range, elements: found }, held, reading, site.settings.ns)
+  return yield* matchesAnswer(document, found, range, held, reading)
+}

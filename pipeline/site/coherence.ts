@@ -1,0 +1,136 @@
+/**
+ * Keeps the memory of this process in step with a store that other processes write to as well (RULE-11): whoever asks
+ * first after a commit of theirs has it followed before anything else is decided.
+ */
+
+import type { ForeignCommit, ForeignCommits } from '../store/store.ts'
+import type { Site } from './site.ts'
+
+export interface CoherenceOptions {
+  foreign: ForeignCommits
+  /** Milliseconds after which a process without requests looks by itself. */
+  every?: number
+  /** Told when memory could not be brought in step; it is tried again. */
+  failed?: (error: unknown) => void
+}
+
+/** What others committed while a site was being opened. */
+interface Opening {
+  name: string
+  missed: ForeignCommit[]
+  /** Set when anything may have changed: the newest version. */
+  startOver?: number
+}
+
+/** Told of a commit of another process after memory has followed it; undefined: there may have been any. */
+export type ForeignListener = (commit: ForeignCommit | undefined) => void
+
+export class Coherence {
+  readonly #foreign: ForeignCommits
+  readonly #failed: (error: unknown) => void
+  readonly #timer: NodeJS.Timeout
+  /** Sites that are no longer used are not kept. */
+  readonly #sites = new Map<string, WeakRef<Site>>()
+  readonly #openings = new Set<Opening>()
+  readonly #listeners = new Set<ForeignListener>()
+  /** The last one to be begun or waiting. */
+  #turn: Promise<void> | undefined
+  /** Not begun yet. */
+  #next: Promise<void> | undefined
+  #isBroken = false
+  #isClosed = false
+
+  constructor({ foreign, every = 1000, failed = () => undefined }: CoherenceOptions) {
+    this.#foreign = foreign
+    this.#failed = failed
+    this.#timer = setInterval(() => void this.inStep(), every).unref()
+  }
+
+  /**
+   * Brings memory in step with everything that was acknowledged before the call.
+   *
+   * @returns undefined when it is so already, which is found out within a microsecond or two
+   */
+  inStep(): Promise<void> | undefined {
+    if (this.#isClosed || (!this.#isBroken && !this.#foreign.waiting())) return this.#turn
+    if (this.#next) return this.#next
+    const before = this.#turn ?? Promise.resolve()
+    const turn = before
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined
+        return this.#catchUp()
+      })
+    this.#next = this.#turn = turn
+    const done = () => {
+      if (this.#turn === turn) this.#turn = undefined
+    }
+    turn.then(done, error => {
+      done()
+      this.#failed(error)
+    })
+    return turn
+  }
+
+  async #catchUp(): Promise<void> {
+    const wasBroken = this.#isBroken
+    this.#isBroken = true
+    const { version, commits } = await this.#foreign.read()
+    const known = wasBroken ? undefined : commits
+    if (known) await this.#follow(known)
+    else await this.#startOver(version)
+    this.#isBroken = false
+    for (const commit of known ?? [undefined]) for (const listener of this.#listeners) listener(commit)
+  }
+
+  async #follow(commits: readonly ForeignCommit[]): Promise<void> {
+    for (const opening of this.#openings) opening.missed.push(...commits.filter(({ site }) => site === opening.name))
+    for (const [name, ofSite] of Map.groupBy(commits, ({ site }) => site)) {
+      const site = this.#sites.get(name)?.deref()
+      if (site) await site.follow(ofSite)
+      else this.#sites.delete(name)
+    }
+  }
+
+  async #startOver(version: number): Promise<void> {
+    for (const opening of this.#openings) opening.startOver = version
+    for (const [name, reference] of this.#sites) {
+      const site = reference.deref()
+      if (site) await site.startOver(version)
+      else this.#sites.delete(name)
+    }
+  }
+
+  /**
+   * Keeps a site in step from the moment at which it is opened.
+   *
+   * @param name of the site in the store; not kept already
+   */
+  async open(name: string, open: () => Promise<Site>): Promise<Site> {
+    const opening: Opening = { name, missed: [] }
+    this.#openings.add(opening)
+    let site: Site
+    try {
+      site = await open()
+    } finally {
+      this.#openings.delete(opening)
+    }
+    this.#sites.set(name, new WeakRef(site))
+    if (opening.startOver !== undefined) await site.startOver(opening.startOver)
+    else if (opening.missed.length > 0) await site.follow(opening.missed)
+    return site
+  }
+
+  /** Has a function told of commits of other processes, in their order. It throws nothing. */
+  onCommit(listener: ForeignListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Follows nothing any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    await this.#turn?.catch(() => undefined)
+  }
+}

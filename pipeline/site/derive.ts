@@ -1,0 +1,179 @@
+/** What is found out about a document when it is committed, so that no request has to (design, invariant 3). */
+
+import { type AccessTypes, declaresAccess, extractAccess, type RawAccess } from '../access/extract.ts'
+import { Fault } from '../fault.ts'
+import { kindOf } from '../http/media.ts'
+import { declaresModel, extractDeclarations, type RawDeclarations } from '../model/declarations.ts'
+import { listingEntries } from '../model/entries.ts'
+import { isTemplate } from '../model/items.ts'
+import type { Vocabulary } from '../model/vocabulary.ts'
+import type { Entry } from '../store/store.ts'
+import { decode, parsingDocument, TreeError } from '../tree/document.ts'
+import { typesOf } from '../tree/microdata.ts'
+import {
+  attribute,
+  type ChildNode,
+  type DocumentKind,
+  type ElementNode,
+  isElement,
+  type TreeDocument,
+} from '../tree/nodes.ts'
+import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import type { Profile } from './held.ts'
+
+/** What derived data is made by: the site's names, and the types that its schemas add to those of rules and groups. */
+export interface Derivation extends Vocabulary {
+  accessTypes?: AccessTypes | undefined
+}
+
+/** A microdata item as a document's derived data tells of it: what it is, and which one. */
+export type ItemEntry = [types: string[], id: string | null]
+
+export interface Derived {
+  profile: Profile
+  /** Rules and groups as written; undefined when there are none. */
+  access: RawAccess | undefined
+  /** Every item of the document in tree order, nested ones and those inside templates left out. */
+  items: ItemEntry[]
+  /** Schemas, enumerations and shapes as written; undefined when there are none. */
+  model: RawDeclarations | undefined
+  /** Its items, for the index of the site. */
+  entries: Entry[]
+}
+
+/** Children that are being looked at. */
+interface Level {
+  nodes: readonly ChildNode[]
+  next: number
+  /** Not inside a template. */
+  isShown: boolean
+}
+
+/**
+ * @param utf8 whether the document's bytes are valid UTF-8
+ * @param changed elements whose content an edit in place has changed; missing when nothing is known
+ * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
+ */
+export function* deriving(
+  document: TreeDocument,
+  derivation: Derivation,
+  utf8: boolean,
+  changed?: ReadonlySet<ElementNode>,
+): Steps<Derived> {
+  const items: ItemEntry[] = []
+  const elements: ElementNode[] = []
+  const types = new Set<string>()
+  const namespaces = new Set<string>()
+  const open: Level[] = [{ nodes: document.root.childNodes, next: 0, isShown: true }]
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) open.pop()
+    if (!node || !isElement(node)) continue
+    if (++seen % NODES_PER_STEP === 0) yield
+    let isItem = false
+    for (const { name, prefix, value } of node.attrs) {
+      if (name === 'itemscope' && !prefix) isItem = true
+      else if (prefix === 'xmlns' || name.startsWith('xmlns')) namespaces.add(value)
+    }
+    if (isItem) {
+      const own = typesOf(node)
+      for (const type of own) types.add(type)
+      items.push([own, attribute(node, 'itemid')?.trim() ?? null])
+      if (level.isShown) elements.push(node)
+    }
+    // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
+    if (node.childNodes.length > 0)
+      open.push({ nodes: node.childNodes, next: 0, isShown: level.isShown && !isTemplate(node) })
+  }
+  yield
+  const { ns, accessTypes } = derivation
+  return {
+    profile: { utf8, types: [...types], namespaces: [...namespaces] },
+    access: declaresAccess(types, ns, accessTypes) ? extractAccess(document, ns, accessTypes) : undefined,
+    items,
+    model: declaresModel(types, derivation) ? extractDeclarations(document, derivation, elements) : undefined,
+    entries: yield* listingEntries(elements, ns, changed),
+  }
+}
+
+/**
+ * As `deriving`, at once, for a document that came about by an edit.
+ *
+ * @throws Fault 422
+ */
+export function deriveTree(
+  document: TreeDocument,
+  derivation: Derivation,
+  changed?: ReadonlySet<ElementNode>,
+): Derived {
+  try {
+    return atOnce(deriving(document, derivation, true, changed))
+  } catch (error) {
+    throw error instanceof TreeError ? unusable(error) : error
+  }
+}
+
+/**
+ * As `deriving`, sharing the event loop where the document is large.
+ *
+ * @throws Fault 422
+ */
+export async function deriveInTurns(document: TreeDocument, derivation: Derivation, utf8: boolean): Promise<Derived> {
+  try {
+    return await inTurns(deriving(document, derivation, utf8), document.source.length)
+  } catch (error) {
+    throw error instanceof TreeError ? unusable(error) : error
+  }
+}
+
+/** A parsed document with everything derived from it. */
+export interface ParsedDocument {
+  text: string
+  tree: TreeDocument
+  derived: Derived
+}
+
+/**
+ * Parses the bytes of a document that is about to be stored. What is long shares the event loop.
+ *
+ * @throws Fault 422 when it breaks a limit, or is XML that is not well formed (HTTP-23, HTTP-181)
+ */
+export async function parseForStorage(
+  bytes: Uint8Array,
+  kind: DocumentKind,
+  derivation: Derivation,
+): Promise<ParsedDocument> {
+  const { text, utf8 } = decode(bytes)
+  if (kind === 'xml' && !utf8)
+    throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8. Save it as UTF-8 and upload it again.')
+  const reading = function* (): Steps<ParsedDocument> {
+    const tree = yield* parsingDocument(kind, text)
+    return { text, tree, derived: yield* deriving(tree, derivation, utf8) }
+  }
+  try {
+    return await inTurns(reading(), text.length)
+  } catch (error) {
+    throw error instanceof TreeError ? unusable(error) : error
+  }
+}
+
+/** What a document or fragment that breaks a limit is answered with. */
+export function unusable(error: TreeError): Fault {
+  return new Fault(422, 'InvalidFragment', `The document cannot be stored: ${error.message}`)
+}
+
+/** The profile of bytes that are stored already, for documents whose derived data is missing. */
+export async function profileOf(bytes: Uint8Array, type: string, vocabulary: Vocabulary): Promise<Profile | undefined> {
+  const kind = kindOf(type)
+  return kind === 'blob' ? undefined : (await parseForStorage(bytes, kind, vocabulary)).derived.profile
+}
+
+/** The form in which a store keeps derived data: one text a name, and what its index is made from. */
+export function storedForm(derived: Derived): { derived: Record<string, string>; entries: Entry[] } {
+  const form: Record<string, string> = { profile: JSON.stringify(derived.profile) }
+  if (derived.access) form.access = JSON.stringify(derived.access)
+  if (derived.items.length > 0) form.items = JSON.stringify(derived.items)
+  if (derived.model) form.model = JSON.stringify(derived.model)
+  return { derived: form, entries: derived.entries }
+}

@@ -1,0 +1,138 @@
+/** The files of a site as the process holds them in memory: loaded when they are asked for, replaced by commits. */
+
+import type { Vocabulary } from '../model/vocabulary.ts'
+import type { Body, Resource, SiteStore } from '../store/store.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import type { DocumentCache } from './cache.ts'
+import { profileOf } from './derive.ts'
+import { Held, type Profile } from './held.ts'
+
+/** A version that a commit brings. */
+export interface Version {
+  bytes: Uint8Array
+  profile: Profile
+  /** The tree of the new version, if the edit produced one. */
+  settle?: () => TreeDocument
+}
+
+/** Versions that are parsed in turns before one is parsed at once, because new ones keep coming. */
+const ATTEMPTS = 3
+
+export class Resources {
+  readonly #store: SiteStore
+  readonly #cache: DocumentCache
+  readonly #vocabulary: Vocabulary
+  readonly #report: (message: string, details: object) => void
+  /** Rises with every change; tells a load whether what it read may be outdated. */
+  #changes = 0
+
+  constructor(
+    store: SiteStore,
+    cache: DocumentCache,
+    vocabulary: Vocabulary,
+    report: (message: string, details: object) => void,
+  ) {
+    this.#store = store
+    this.#cache = cache
+    this.#vocabulary = vocabulary
+    this.#report = report
+  }
+
+  /** Another number whenever something has changed. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** What is in memory for a path; undefined says nothing about the store. */
+  held(path: string): Held | undefined {
+    return this.#cache.get(this.#store.name, path)
+  }
+
+  /** The newest version of a file; undefined when nothing, or a collection, is stored there. */
+  async find(path: string): Promise<Held | undefined> {
+    return this.held(path) ?? this.#load(path)
+  }
+
+  /**
+   * The newest version of a file, with its tree if it is a document. Large documents are parsed in turns with other work.
+   *
+   * @throws Fault 422 for a document that cannot be parsed
+   */
+  async findParsed(path: string): Promise<Held | undefined> {
+    for (let tries = 1; ; tries++) {
+      const held = await this.find(path)
+      if (!held?.isDocument || held.hasTree || tries > ATTEMPTS) return held
+      await held.parse()
+      // A version that came meanwhile has a tree of its own, unless it is the work of another process.
+      if (this.held(path) === held) return held
+    }
+  }
+
+  async #load(path: string): Promise<Held | undefined> {
+    for (;;) {
+      const changes = this.#changes
+      const resource = await this.#store.find(path)
+      if (!resource || resource.kind === 'collection') return undefined
+      const body = await this.#store.body(resource)
+      if (!body) continue
+      const profile = resource.kind === 'document' ? await this.#profile(resource, body) : undefined
+      const held = new Held(resource, body, profile)
+      if (changes !== this.#changes) {
+        const newer = this.held(path)
+        if (newer) return newer
+        const now = await this.#store.find(path)
+        if (now?.version !== resource.version) continue
+      }
+      this.#cache.set(this.#store.name, held)
+      return held
+    }
+  }
+
+  async #profile(resource: Resource, body: Body): Promise<Profile | undefined> {
+    const stored = await this.#store.derived(resource.path, 'profile')
+    if (stored) return JSON.parse(stored) as Profile
+    if (!('bytes' in body)) return undefined
+    return profileOf(body.bytes, resource.type, this.#vocabulary)
+  }
+
+  /** The tree of a held document; counts as use of the tree. */
+  tree(held: Held): TreeDocument {
+    const { tree } = held
+    this.#cache.weighTree(held)
+    return tree
+  }
+
+  /** To be called before the changes of a commit. */
+  change(): void {
+    this.#changes++
+  }
+
+  /** Puts a committed version in place of what is held. */
+  replace(resource: Resource, version: Version): void {
+    const before = this.held(resource.path)
+    const tree = this.#settleTree(resource.path, version)
+    before?.releaseTree()
+    this.#cache.set(this.#store.name, new Held(resource, { bytes: version.bytes }, version.profile, tree))
+  }
+
+  /** Keeps a blob in memory that was there before: whoever saves a file again and again reads it as often. */
+  renew(resource: Resource, bytes: Uint8Array): void {
+    if (this.held(resource.path)) this.#cache.set(this.#store.name, new Held(resource, { bytes }, undefined))
+  }
+
+  /** The commit stands whatever happens here: a tree that cannot follow is parsed anew when somebody needs it. */
+  #settleTree(path: string, { settle }: Version): TreeDocument | undefined {
+    try {
+      return settle?.()
+    } catch (error) {
+      this.#report('A parsed document could not follow its commit', { path, error })
+      return undefined
+    }
+  }
+
+  /** Forgets a file or, by a path ending in `/`, everything below it. */
+  forget(path: string): void {
+    if (path.endsWith('/')) this.#cache.deleteBelow(this.#store.name, path)
+    else this.#cache.delete(this.#store.name, path)
+  }
+}

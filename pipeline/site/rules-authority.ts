@@ -1,0 +1,48 @@
+/** The rules of a site as the authority over one request on its public surface. */
+
+import { admit, admitDirectory } from '../access/admission.ts'
+import { Access } from '../access/decision.ts'
+import { type GroupOracle, Membership } from '../access/groups.ts'
+import { type Requester, refusalStatus } from '../access/principal.ts'
+import type { Authority } from '../authority.ts'
+import { Fault } from '../fault.ts'
+import type { Site } from './site.ts'
+
+/** An authority that also tells capabilities. */
+export interface RulesAuthority extends Authority {
+  readonly access: Access
+}
+
+/**
+ * @param groups answers for groups that decide membership by themselves
+ * @returns the authority by the site's rules as they stand at each call; the same object while they do not change
+ */
+export function rulesAuthority(site: Site, requester: Requester, groups?: GroupOracle): () => RulesAuthority {
+  const membership = new Membership(requester.principal, groups)
+  let current: RulesAuthority | undefined
+  return () => {
+    if (current?.access.rules === site.rules) return current
+    const access = new Access(site.rules, requester, site.settings, membership)
+    current = {
+      access,
+      accessVersion: site.accessVersion,
+      admit: question => admit(access, question),
+      admitDirectory: (path, index) => admitDirectory(access, path, index),
+      shareable: (path, keys) =>
+        !access.dependsOnFacts('GET', path) &&
+        (keys ? access.anonymous.permitEvery('GET', path, keys) : access.permitAnonymous('GET', path)),
+      repeatable: path => (requester.principal || access.dependsOnRequest('GET', path) ? undefined : access.rules),
+      refusal: (method, path) => refusal(requester, method, path),
+    }
+    return current
+  }
+}
+
+function refusal({ principal }: Requester, method: string, path: string): Fault {
+  const status = refusalStatus(principal)
+  const message =
+    status === 401 ? `Authentication required to ${method} this resource.` : `You may not ${method} this resource.`
+  return new Fault(status, status === 401 ? 'Unauthorized' : 'Forbidden', message, {
+    refused: { resource: path, method },
+  })
+}

@@ -1,0 +1,42 @@
+/** Groups whose type decides by itself who is in them: schemas below `{ns}/Group` with an `includes` of their own (GRP-4). */
+
+import { elementPositions } from '../access/extract.ts'
+import type { GroupOracle } from '../access/groups.ts'
+import type { Group } from '../access/rules.ts'
+import type { RawMethod } from '../model/declarations.ts'
+import { cloneTree } from '../tree/clone.ts'
+import type { Site } from './site.ts'
+
+/** The method that answers for a group, with the type it belongs to. */
+interface Answering {
+  method: RawMethod
+  itemtype: string
+}
+
+function answering(site: Site, group: Group): Answering | undefined {
+  for (const itemtype of group.subtypes) {
+    // Methods of the most derived schema come first.
+    const method = site.model.schema(itemtype)?.methods.find(({ name }) => name === 'includes')
+    if (method) return { method, itemtype }
+  }
+  return undefined
+}
+
+export function schemaGroups(site: Site): GroupOracle {
+  return {
+    overrides: group => answering(site, group) !== undefined,
+    async includes(group, email) {
+      const found = answering(site, group)
+      const held = await site.find(group.document)
+      if (!found || !held?.isDocument) return false
+      const { itemtype, method } = found
+      const document = cloneTree(await site.parsed(held))
+      for (const [element, position] of elementPositions(document)) {
+        if (position !== group.position) continue
+        const outcome = await site.code.includes(method, { path: group.document, document, element, itemtype }, email)
+        return 'value' in outcome && outcome.value
+      }
+      return false
+    },
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * A site as the process knows it: its settings, its rules as they stand, and the resources it holds in memory.
+ * Every commit of the site goes through here, so that memory never falls behind the store.
+ */
+
+import type { AccessRules } from '../access/access-rules.ts'
+import type { FanOut, Outcome } from '../coordination/fan-out.ts'
+import type { Leases } from '../coordination/leases.ts'
+import type { RuleScope } from '../events/facts.ts'
+import { type CodeHost, noCode } from '../model/code.ts'
+import type { Registry } from '../model/registry.ts'
+import type { Commit, CommitResult, ForeignCommit, SiteStore } from '../store/store.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import type { Extensions } from '../tree/selector/selector.ts'
+import type { DocumentCache } from './cache.ts'
+import type { Coherence } from './coherence.ts'
+import { ACCESS_COUNTER, type Declaration, Declared, MODEL_COUNTER } from './declared.ts'
+import type { Derivation } from './derive.ts'
+import type { Held } from './held.ts'
+import type { Basis } from './rederive.ts'
+import { Resources, type Version } from './resources.ts'
+import { createUsage, type Usage } from './usage.ts'
+
+/** The settings of a site that the pipeline acts on. */
+export interface SiteRules {
+  /** Main host name without port; names the site in events (EVT-27). */
+  host: string
+  brand: string
+  ns: string
+  errorNs: string
+  /** Base URI of primitive types. */
+  schemaHost: string
+  defaultGet: 'allow' | 'deny'
+  /** Bytes. */
+  maxBody: number
+  /** Bytes; HTML and XML are held in memory while they are parsed (HTTP-181). */
+  maxDocument: number
+}
+
+/** Writes that a commit applies beside what the store tells: trees that were settled with it. */
+export interface Settled extends Version, Declaration {
+  path: string
+}
+
+/** Those who watch documents: told of events, asked how rules read for them. */
+export interface Audience {
+  fanOut: FanOut
+  /** @param site name of the site in the store */
+  onlookers(site: string, path: string): Iterable<RuleScope>
+}
+
+export class Site {
+  readonly settings: SiteRules
+  readonly store: SiteStore
+  readonly leases: Leases
+  /** Runs the code of schemas. */
+  readonly code: CodeHost
+  /** Room on the site; undefined where nothing limits it. */
+  readonly usage: Usage | undefined
+  readonly #resources: Resources
+  readonly #declared: Declared
+  readonly #watchers = new Set<(paths: Iterable<string>) => void>()
+  readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
+  readonly #audience: Audience | undefined
+  readonly #coherence: Pick<Coherence, 'inStep'> | undefined
+  /** Version of the newest commit of another process that memory has followed. */
+  #newestForeign = 0
+
+  private constructor(parts: {
+    settings: SiteRules
+    store: SiteStore
+    leases: Leases
+    cache: DocumentCache
+    report: (message: string, details: object) => void
+    declared: Declared
+    code?: CodeHost
+    audience?: Audience | undefined
+    coherence?: Pick<Coherence, 'inStep'> | undefined
+    quota?: number | undefined
+  }) {
+    this.#audience = parts.audience
+    this.#coherence = parts.coherence
+    this.settings = parts.settings
+    this.store = parts.store
+    this.leases = parts.leases
+    this.code = parts.code ?? noCode
+    this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
+    this.#declared = parts.declared
+    this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota)
+    if (this.usage) this.#watchers.add(paths => this.usage?.changed(paths))
+  }
+
+  /**
+   * Opens a site: compiles its rules from what was derived when its documents were committed.
+   *
+   * @param parts.report takes findings about rules (RULE-13) and repairs, for the log
+   * @param parts.audience hears of the events of its commits; without it they are only kept
+   * @param parts.coherence brings memory in step with other processes, where there are any
+   * @param parts.quota bytes that its files may take together
+   */
+  static async open(parts: {
+    settings: SiteRules
+    store: SiteStore
+    leases: Leases
+    cache: DocumentCache
+    basis: Basis
+    /** Without it, writes that need code are not implemented. */
+    code?: CodeHost
+    report: (message: string, details: object) => void
+    audience?: Audience | undefined
+    coherence?: Pick<Coherence, 'inStep'> | undefined
+    quota?: number | undefined
+  }): Promise<Site> {
+    return new Site({ ...parts, declared: await Declared.read(parts) })
+  }
+
+  /** The rules as they stand. The object changes whenever a rule does; a request takes it once at its start. */
+  get rules(): AccessRules {
+    return this.#declared.rules
+  }
+
+  /** Value of the store's counter that belongs to `rules`. */
+  get accessVersion(): number {
+    return this.#declared.accessVersion
+  }
+
+  /** Schemas, enumerations and shapes as they stand; another object whenever one changes. */
+  get model(): Registry {
+    return this.#declared.model
+  }
+
+  /** Value of the store's counter that belongs to `model`. */
+  get modelVersion(): number {
+    return this.#declared.modelVersion
+  }
+
+  /** What selectors of this site may use beside CSS; `:isa()` goes by the schemas as they stand. */
+  get selectors(): Extensions {
+    return this.#declared.selectors
+  }
+
+  /** By what documents are read that are to be committed. */
+  get derivation(): Derivation {
+    return { ...this.settings, accessTypes: this.model.accessTypes }
+  }
+
+  /** What is held in memory for a path; undefined says nothing about the store. */
+  held(path: string): Held | undefined {
+    return this.#resources.held(path)
+  }
+
+  /**
+   * The newest version of a file.
+   *
+   * @param path canonical path
+   * @returns undefined when nothing, or a collection, is stored there
+   */
+  find(path: string): Promise<Held | undefined> {
+    return this.#resources.find(path)
+  }
+
+  /**
+   * `find` for those who need the tree of a document: large ones are parsed in turns with other work.
+   *
+   * @throws Fault 422 for a document that cannot be parsed
+   */
+  findParsed(path: string): Promise<Held | undefined> {
+    return this.#resources.findParsed(path)
+  }
+
+  /** `tree` without holding up others where the document is large; for those who keep its path to themselves. */
+  async parsed(held: Held): Promise<TreeDocument> {
+    if (!held.hasTree) await held.parse()
+    return this.#resources.tree(held)
+  }
+
+  /** The tree of a held document; counts as use of the tree. */
+  tree(held: Held): TreeDocument {
+    return this.#resources.tree(held)
+  }
+
+  /** Selectors with lookups of the rules, as they read for those who watch a path now (EVT-67). */
+  onlookers(path: string): Iterable<RuleScope> {
+    return this.#audience?.onlookers(this.store.name, path) ?? []
+  }
+
+  /**
+   * Commits, brings memory in step before anybody else runs, and publishes the events.
+   *
+   * @param settled what the commit puts, for every document among its changes
+   * @throws Fault 507 where the quota has no room for it
+   */
+  async commit(commit: Commit, settled: Settled[] = []): Promise<CommitResult> {
+    const release = this.usage && (await this.usage.reserve(commit.changes))
+    const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
+    let outcome: Outcome = 'unknown'
+    try {
+      const result = await this.#carryOut(commit, settled)
+      outcome = result.ok ? result : 'refused'
+      return result
+    } finally {
+      release?.()
+      await publication?.settle(outcome)
+    }
+  }
+
+  async #carryOut(commit: Commit, settled: Settled[]): Promise<CommitResult> {
+    const byPath = new Map(settled.map(s => [s.path, s]))
+    const redeclared = await this.#declared.after(commit, byPath, async path => {
+      const held = await this.findParsed(path)
+      return held?.isDocument ? { tree: this.tree(held), version: held.resource.version } : undefined
+    })
+    const result = await this.store.commit(redeclared.commit)
+    if (!result.ok) {
+      // What stands in the way may be the work of another process, which the next attempt has to know.
+      await this.#coherence?.inStep()
+      return result
+    }
+    if (this.#coherence && this.#isOvertaken(result)) {
+      const { version, resources } = result
+      await this.#coherence.inStep()
+      await this.follow([{ version, paths: [...resources.keys()], raised: redeclared.commit.raises ?? [] }])
+      return result
+    }
+    this.#resources.change()
+    for (const [path, resource] of result.resources) {
+      if (path.endsWith('/')) continue
+      const known = byPath.get(path)
+      const bytes = known ? undefined : blobBytes(commit, path)
+      if (resource && known) this.#resources.replace(resource, known)
+      else if (resource && bytes) this.#resources.renew(resource, bytes)
+      else this.#resources.forget(path)
+    }
+    for (const collection of removedCollections(commit)) this.#resources.forget(collection)
+    redeclared.take(result.counters)
+    for (const watcher of this.#watchers) watcher(result.resources.keys())
+    return result
+  }
+
+  /** Whether other processes have changed something that memory would take for the work of this commit. */
+  #isOvertaken({ version, counters }: Extract<CommitResult, { ok: true }>): boolean {
+    return this.#newestForeign > version || this.#declared.isOvertaken(counters)
+  }
+
+  /** Brings memory in step with commits of other processes. One call at a time. */
+  async follow(commits: readonly Omit<ForeignCommit, 'site'>[]): Promise<void> {
+    this.#resources.change()
+    const paths = new Set(commits.flatMap(commit => commit.paths))
+    for (const { version } of commits) this.#newestForeign = Math.max(this.#newestForeign, version)
+    for (const path of paths) this.#resources.forget(path)
+    if (commits.some(({ raised }) => raised.length > 0))
+      await this.#declared.readAgain(paths, () => this.#resources.changes)
+    for (const watcher of this.#watchers) watcher(paths)
+    await Promise.all([...this.#foreignWatchers].map(watcher => watcher(paths)))
+  }
+
+  /** The same, after commits up to a version of which nothing else is known. */
+  startOver(version: number): Promise<void> {
+    return this.follow([{ version, paths: ['/'], raised: [ACCESS_COUNTER, MODEL_COUNTER] }])
+  }
+
+  /**
+   * Has a function told of the paths that each commit named, before anybody can read the new state through this site;
+   * a path ending in `/` stands for everything below it, too.
+   */
+  watch(watcher: (paths: Iterable<string>) => void): void {
+    this.#watchers.add(watcher)
+  }
+
+  /** The same for commits of other processes alone; whoever needs memory to be in step waits for the function. */
+  watchForeign(watcher: (paths: Iterable<string>) => Promise<void>): void {
+    this.#foreignWatchers.add(watcher)
+  }
+}
+
+/** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */
+function blobBytes({ changes }: Commit, path: string): Uint8Array | undefined {
+  const [first, ...others] = changes
+  if (first?.op !== 'put' || first.path !== path || first.kind !== 'blob' || !('bytes' in first.content))
+    return undefined
+  return others.every(({ op }) => op === 'describe') ? first.content.bytes : undefined
+}
+
+/** Collections about whose files the store drafts events by itself. */
+function toldTrees({ changes }: Commit): string[] {
+  return changes.flatMap(change => {
+    if (!('tell' in change) || change.tell === undefined) return []
+    if (change.op === 'delete') return [change.path]
+    return change.op === 'move' ? [change.from, change.to] : [change.to]
+  })
+}
+
+/** Collections whose members a commit takes away or replaces. */
+function removedCollections({ changes }: Commit): string[] {
+  const paths = changes.flatMap(change => {
+    if (change.op === 'delete') return [change.path]
+    if (change.op === 'move') return [change.from, change.to]
+    return change.op === 'copy' ? [change.to] : []
+  })
+  return paths.filter(path => path.endsWith('/'))
+}

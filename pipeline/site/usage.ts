@@ -1,0 +1,124 @@
+/** What the files of a site take together, kept in step with its commits: for sites that have a quota (RFC 4331, DAV-33). */
+
+import { Fault } from '../fault.ts'
+import type { Change, Content, SiteStore } from '../store/store.ts'
+
+export interface Usage {
+  /** Bytes that the files of the site may take together. */
+  readonly quota: number
+  /** Bytes that they take now; the first call reads what is stored. */
+  used(): Promise<number>
+  /**
+   * Looks whether there is room for so many bytes more, before they are sent.
+   *
+   * @throws Fault 507
+   */
+  require(bytes: number): Promise<void>
+  /**
+   * Keeps the room that a commit needs, so that others cannot take it meanwhile.
+   *
+   * @returns to be called when the commit has come to its end
+   * @throws Fault 507 where there is not so much room; what makes files smaller or fewer is never refused
+   */
+  reserve(changes: readonly Change[]): Promise<() => void>
+  /** Has paths looked at again; one that ends in a slash stands for everything below it. */
+  changed(paths: Iterable<string>): void
+}
+
+/** @param quota bytes */
+export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: number): Usage {
+  const sizes = new Map<string, number>()
+  let total = 0
+  let reserved = 0
+  const changed = new Set(['/'])
+  let reading: Promise<unknown> = Promise.resolve()
+
+  function set(path: string, size: number): void {
+    total += size - (sizes.get(path) ?? 0)
+    if (size > 0) sizes.set(path, size)
+    else sizes.delete(path)
+  }
+
+  function below(collection: string): string[] {
+    return [...sizes.keys()].filter(path => path.startsWith(collection))
+  }
+
+  /** Reads what has changed; only afterwards is it known again. */
+  async function read(): Promise<void> {
+    const paths = [...changed]
+    changed.clear()
+    try {
+      for (const path of paths) {
+        if (path.endsWith('/')) {
+          for (const known of below(path)) set(known, 0)
+          for await (const file of store.walk(path)) set(file.path, file.size)
+        } else {
+          const file = await store.find(path)
+          set(path, file && file.kind !== 'collection' ? file.size : 0)
+        }
+      }
+    } catch (error) {
+      for (const path of paths) changed.add(path)
+      throw error
+    }
+  }
+
+  /** Afterwards nothing is unknown until the caller lets others run. */
+  async function upToDate(): Promise<void> {
+    while (changed.size > 0) {
+      reading = reading.catch(() => {}).then(read)
+      await reading
+    }
+    await reading
+  }
+
+  const at = (path: string): number =>
+    path.endsWith('/') ? below(path).reduce((sum, each) => sum + (sizes.get(each) ?? 0), 0) : (sizes.get(path) ?? 0)
+
+  function check(gain: number): void {
+    if (gain > 0 && total + reserved + gain > quota) throw exceeded()
+  }
+
+  function gainOf(change: Change): number {
+    if (change.op === 'put') return sizeOf(change.content) - at(change.path)
+    if (change.op === 'delete') return -at(change.path)
+    if (change.op === 'move') return -at(change.to)
+    if (change.op === 'copy') return (change.deep || !change.from.endsWith('/') ? at(change.from) : 0) - at(change.to)
+    return 0
+  }
+
+  return {
+    quota,
+    async used() {
+      await upToDate()
+      return total
+    },
+    async require(bytes) {
+      await upToDate()
+      check(bytes)
+    },
+    async reserve(changes) {
+      await upToDate()
+      const gain = changes.reduce((sum, change) => sum + gainOf(change), 0)
+      check(gain)
+      if (gain <= 0) return () => {}
+      reserved += gain
+      return () => {
+        reserved -= gain
+      }
+    },
+    changed(paths) {
+      for (const path of paths) changed.add(path)
+    },
+  }
+}
+
+function sizeOf(content: Content): number {
+  return 'bytes' in content ? content.bytes.length : content.staged.size
+}
+
+function exceeded(): Fault {
+  return new Fault(507, 'AllowanceExhausted', 'The site has no room left for this. Delete something first.', {
+    precondition: { code: 'quota-not-exceeded' },
+  })
+}

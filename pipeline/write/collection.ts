@@ -1,0 +1,252 @@
+/**
+ * Writes to whole trees, as only the mount makes them: collections made and removed, files and collections copied and
+ * moved. Each is one commit with an event for every file it touches, or nothing at all (DAV-8, EVT-28).
+ */
+
+import type { Cause } from '../events/mutation.ts'
+import { Fault } from '../fault.ts'
+import { kindOf, storedType } from '../http/media.ts'
+import { storedForm } from '../site/derive.ts'
+import type { Settled, Site } from '../site/site.ts'
+import { parentOf } from '../store/paths.ts'
+import type { Change, CommitResult, EventDraft, Expectation, Property, Resource } from '../store/store.ts'
+import { ZERO } from '../store/tags.ts'
+import { decode } from '../tree/document.ts'
+import { commitJudged, type Judged, modelState } from './check.ts'
+import { commitLoop } from './commit.ts'
+import { nothingFollows } from './consequences.ts'
+import { bytesOf } from './document.ts'
+import { deleteEvent, putEvent, treeEvents } from './events.ts'
+import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
+import { prepareDocument, toSettled } from './prepared.ts'
+
+/**
+ * Makes an empty collection.
+ *
+ * @param path ends in `/`
+ * @param properties dead properties that it begins with
+ * @param check made under the lease of the path; it throws what the request is refused with
+ * @returns its state
+ * @throws Fault 405 where something stands already, 409 where the parent is missing
+ */
+export async function makeCollection(
+  site: Site,
+  path: string,
+  properties: readonly Property[] = [],
+  check?: () => Promise<void>,
+): Promise<Resource | undefined> {
+  const changes: Change[] = [{ op: 'collection', path }]
+  if (properties.length > 0) changes.push({ op: 'describe', path, set: [...properties], remove: [] })
+  const result = await site.leases.hold(site.store.name, [path], async () => {
+    await check?.()
+    return site.commit({ changes })
+  })
+  if (result.ok) return result.resources.get(path)
+  if (result.reason === 'version')
+    throw new Fault(405, 'DirectoryAlreadyExists', 'There is a directory of this name already.')
+  if (result.reason === 'kind' && result.path === path)
+    throw new Fault(405, 'MethodNotAllowed', 'There is a file of this name already.')
+  throw parentMissing(parentOf(path))
+}
+
+export function parentMissing(parent: string): Fault {
+  return new Fault(409, 'ParentDirectoryMissing', `The collection ${parent} does not exist.`)
+}
+
+/**
+ * Makes the collections that are missing on the way to a path.
+ *
+ * @throws Fault 409 where a file stands in the way
+ */
+export async function ensureParents(site: Site, path: string): Promise<void> {
+  const missing: Change[] = []
+  for (let parent = parentOf(path); !(await site.store.find(parent)); parent = parentOf(parent))
+    missing.unshift({ op: 'collection', path: parent })
+  if (missing.length === 0) return
+  const result = await site.commit({ changes: missing })
+  if (result.ok || result.reason === 'version') return
+  throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
+}
+
+export interface TreeRemoval extends Judged {
+  /** Collection, ending in `/`. */
+  path: string
+  cause: Cause
+  /** A further check inside the commit; it throws a Fault. */
+  check?: () => Promise<void>
+}
+
+/**
+ * Removes a collection with everything below it.
+ *
+ * @throws Fault 404 when it is gone
+ */
+export async function removeTree(site: Site, { path, cause, check, raw }: TreeRemoval): Promise<void> {
+  await site.leases.hold(site.store.name, [path], () =>
+    commitLoop(async () => {
+      const collection = await site.store.find(path)
+      if (!collection) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+      await check?.()
+      const model = modelState(site, { raw })
+      const follows = await consequencesOfLoss(site, model, collection)
+      const result = await commitJudged(
+        site,
+        model,
+        follows,
+        {
+          changes: [
+            { op: 'delete', path, expect: stateOf(collection), tell: treeEvents(site, cause) },
+            ...follows.changes,
+          ],
+          events: [...follows.events],
+          ...raisedBy(site, [path], follows.rulesTouched),
+        },
+        [...follows.settled],
+      )
+      return settled(result)
+    }),
+  )
+}
+
+export interface Transfer extends Judged {
+  op: 'move' | 'copy'
+  /** A file, or a collection with its slash. */
+  from: string
+  /** In the same form as `from`. */
+  to: string
+  /** Copies of collections: with everything below. */
+  deep: boolean
+  /** Something that stands at the destination may be replaced. */
+  overwrite: boolean
+  cause: Cause
+  /** A further check inside the commit; it throws a Fault. */
+  check?: () => Promise<void>
+}
+
+/**
+ * Copies or moves a file or a collection; what stood at the destination is removed first, in the same commit.
+ *
+ * @returns what was replaced, and the new state of the destination
+ * @throws Fault 404 without a source, 409 without a parent of the destination, 412 where nothing may be replaced
+ */
+export async function transferTree(
+  site: Site,
+  transfer: Transfer,
+): Promise<{ replaced: Resource | undefined; resource: Resource | undefined }> {
+  const { from, to } = transfer
+  return site.leases.hold(site.store.name, [from, to], () =>
+    commitLoop(async () => {
+      const source = await site.store.find(from)
+      if (!source) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+      await transfer.check?.()
+      const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
+      if (replaced && !transfer.overwrite)
+        throw new Fault(
+          412,
+          'PreconditionFailed',
+          'Something is stored at the destination, and it may not be replaced.',
+        )
+      const model = modelState(site, transfer)
+      const { changes, settles } = await changesOf(site, transfer, source, replaced)
+      const events = await fileEvents(site, transfer, source, replaced)
+      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settles[0]?.settle?.() })
+      const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
+      if (transfer.op === 'move') refuseEntangled(follows, from)
+      const touched = follows.rulesTouched || settles.some(({ access }) => access !== undefined)
+      const result = await commitJudged(
+        site,
+        model,
+        { requirements: [...arriving, ...follows.requirements] },
+        {
+          changes: [...changes, ...follows.changes],
+          events: [...events, ...follows.events],
+          ...raisedBy(site, [from, to, otherForm(to)], touched),
+        },
+        [...settles, ...follows.settled],
+      )
+      const done = settled(result)
+      return done && { replaced, resource: done.resources.get(to) }
+    }),
+  )
+}
+
+/** The path of a collection for that of a file, and the other way round: a name is used only once. */
+function otherForm(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : `${path}/`
+}
+
+/** What must not have changed meanwhile. */
+function stateOf(resource: Resource): Expectation {
+  return resource.kind === 'collection' ? { members: resource.members ?? ZERO } : resource.version
+}
+
+/** The counter of rules rises when a document that declares some comes or goes. */
+function raisedBy(site: Site, paths: readonly string[], touched: boolean): { raises?: string[] } {
+  return touched || paths.some(path => site.rules.documentsUnder(path).length > 0) ? { raises: ['access'] } : {}
+}
+
+/** A conflict that another attempt can solve is undefined. */
+function settled(result: CommitResult): (CommitResult & { ok: true }) | undefined {
+  if (result.ok) return result
+  if (result.reason === 'missing') throw parentMissing(result.path)
+  if (result.reason === 'kind')
+    throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
+  return undefined
+}
+
+async function changesOf(
+  site: Site,
+  { op, from, to, deep, cause }: Transfer,
+  source: Resource,
+  replaced: Resource | undefined,
+): Promise<{ changes: Change[]; settles: Settled[] }> {
+  const changes: Change[] = []
+  const sameForm = replaced?.path === to
+  const ofTrees = source.kind === 'collection' || replaced?.kind === 'collection'
+  const tell = ofTrees ? { tell: treeEvents(site, cause) } : {}
+  if (replaced && !sameForm) changes.push({ op: 'delete', path: replaced.path, expect: stateOf(replaced), ...tell })
+  const expectTo: Expectation = replaced && sameForm ? stateOf(replaced) : 'absent'
+  const common = { from, to, expect: stateOf(source), expectTo, ...tell }
+  const { settles, retyped } = await retype(site, source, to)
+  changes.push(op === 'move' ? { op, ...common, ...retyped } : { op, deep, ...common, ...retyped })
+  return { changes, settles }
+}
+
+/** A type that changes with the name makes a file another document, or one for the first time (HTTP-20). */
+async function retype(site: Site, source: Resource, to: string) {
+  if (source.kind === 'collection') return { settles: [], retyped: {} }
+  const type = storedType(to, source.type)
+  const kind = kindOf(type)
+  if (type === source.type || kind === 'blob') return { settles: [], retyped: { type } }
+  const held = await site.find(source.path)
+  const { maxBody, maxDocument } = site.settings
+  if (source.size > Math.min(maxBody, maxDocument))
+    throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
+  const prepared = await prepareDocument(site, kind, type, held ? await bytesOf(held.body) : new Uint8Array())
+  const settles: Settled[] = toSettled(to, prepared)
+  const derived = prepared.derived && storedForm(prepared.derived)
+  return { settles, retyped: { type, kind: 'document' as const, ...derived } }
+}
+
+/** Events of the files that a transfer names: DELETE where one is gone, PUT where one came or was replaced (EVT-28). */
+async function fileEvents(
+  site: Site,
+  { op, from, to, cause }: Transfer,
+  source: Resource,
+  replaced: Resource | undefined,
+): Promise<EventDraft[]> {
+  const isFile = source.kind !== 'collection'
+  const events: EventDraft[] = []
+  if (isFile && op === 'move') events.push(deleteEvent(site, from, cause))
+  if (replaced && replaced.kind !== 'collection' && replaced.path !== to)
+    events.push(deleteEvent(site, replaced.path, cause))
+  if (isFile) events.push(putEvent(site, to, source.digest, await textOf(site, source, to), cause))
+  return events
+}
+
+/** Documents travel in their events (EVT-25). */
+async function textOf(site: Site, file: Resource, path: string): Promise<string | undefined> {
+  if (kindOf(storedType(path, file.type)) === 'blob') return undefined
+  const body = site.held(file.path)?.body ?? (await site.store.body(file))
+  return body && decode(await bytesOf(body)).text
+}

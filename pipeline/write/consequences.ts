@@ -1,0 +1,150 @@
+/** What a judged write brings about on the rest of the site, as part of its commit (MOD-52 to MOD-56). */
+
+import { setImmediate } from 'node:timers/promises'
+import { sameDeclarations } from '../access/extract.ts'
+import type { Cause } from '../events/mutation.ts'
+import { Fault } from '../fault.ts'
+import { cascade, type OwnDocument, ofEffect } from '../model/cascade.ts'
+import { firstBroken, type Requirement } from '../model/integrity.ts'
+import { type Judgement, refuseFailures, requirementFault } from '../model/judge.ts'
+import type { Loss } from '../model/losses.ts'
+import type { WrittenPlace } from '../model/place.ts'
+import { storedForm } from '../site/derive.ts'
+import type { Held } from '../site/held.ts'
+import type { Settled, Site } from '../site/site.ts'
+import type { Change, Entry, EventDraft } from '../store/store.ts'
+import { cloneTree } from '../tree/clone.ts'
+import type { ModelState } from './check.ts'
+import { deleteEvent, putEvent } from './events.ts'
+import { prepareTree, toSettled } from './prepared.ts'
+
+/** A write that has been judged by itself. */
+export interface Judged {
+  /** Of the document that was judged. */
+  path: string
+  judgement: Judgement
+  /** What that document would hold. */
+  entries: readonly Entry[]
+  /** Status of broken shapes: 409 for DELETE (MOD-98). */
+  status: 409 | 422
+  /** Values that others may refer to and that go with the write. */
+  losses: readonly Loss[]
+  /** Documents that the write itself changes. */
+  own: ReadonlyMap<string, OwnDocument>
+  /** Whether a document goes with the write. */
+  isGone?(path: string): boolean
+}
+
+export interface Consequences {
+  requirements: readonly Requirement[]
+  /** Documents of the write itself that are changed further. */
+  own: ReadonlyMap<string, WrittenPlace>
+  changes: readonly Change[]
+  events: readonly EventDraft[]
+  settled: readonly Settled[]
+  /** Rules or groups are among what changes. */
+  rulesTouched: boolean
+}
+
+/** The consequences of a write that nobody depends on. */
+export function nothingFollows(requirements: readonly Requirement[]): Consequences {
+  return { requirements, own: new Map(), changes: [], events: [], settled: [], rulesTouched: false }
+}
+
+/** Documents opened in a row before others get their turn. */
+const SLICE = 16
+
+/**
+ * @throws Fault when a shape is broken, a referrer forbids the write, or an effect would break something
+ */
+export async function consequencesOf(
+  site: Site,
+  { registry, host }: ModelState,
+  judged: Judged,
+): Promise<Consequences> {
+  const { path, judgement, entries, status, losses, own } = judged
+  await refuseFailures(registry, site.store, judgement, { path, entries, status })
+  const { requirements } = judgement
+  if (losses.length === 0) return nothingFollows(requirements)
+  const opened = new Map<string, Held>()
+  const open = async (other: string): Promise<WrittenPlace | undefined> => {
+    if (opened.size % SLICE === SLICE - 1) await setImmediate()
+    const held = await site.find(other)
+    if (!held?.isDocument) return undefined
+    if (held.profile?.utf8 === false)
+      throw new Fault(409, 'Conflict', 'A document that would have to follow this change is not valid UTF-8.')
+    opened.set(other, held)
+    return { document: cloneTree(await site.parsed(held)) }
+  }
+  const isGone = (other: string) => judged.isGone?.(other) ?? false
+  // What the write breaks by itself comes before what follows from it (MOD-53, MOD-112).
+  const refuseItself = async (): Promise<void> => {
+    const broken = await firstBroken(site.store, requirements, path, entries)
+    const fault = broken && requirementFault(registry, broken)
+    if (fault) throw fault
+  }
+  try {
+    const followed = await cascade(registry, host, { store: site.store, open, isGone }, losses, own)
+    if (followed.effects.size > 0) await refuseItself()
+    // An effect on the document itself was judged with what the write brought to it.
+    const remaining = followed.effects.has(path) ? [] : requirements
+    const effects = [...followed.effects].filter(([other]) => !own.has(other))
+    return {
+      requirements: [...(followed.effects.size > 0 ? remaining.map(ofEffect) : remaining), ...followed.requirements],
+      own: new Map(
+        [...followed.effects].flatMap(([other, place]) => (place && own.has(other) ? [[other, place]] : [])),
+      ),
+      ...merged(effects.map(([other, place]) => effectOn(site, opened.get(other), other, place))),
+    }
+  } catch (error) {
+    if (error instanceof Fault) await refuseItself()
+    throw error
+  }
+}
+
+/** Cascades are nobody's echo: whoever caused them hears of them as well (EVT-57). */
+const NOBODY: Cause = {}
+
+type Effect = Pick<Consequences, 'changes' | 'events' | 'settled' | 'rulesTouched'>
+
+function merged(effects: readonly Effect[]): Effect {
+  return {
+    changes: effects.flatMap(({ changes }) => changes),
+    events: effects.flatMap(({ events }) => events),
+    settled: effects.flatMap(({ settled }) => settled),
+    rulesTouched: effects.some(({ rulesTouched }) => rulesTouched),
+  }
+}
+
+function effectOn(site: Site, held: Held | undefined, path: string, place: WrittenPlace | undefined): Effect {
+  if (!held) throw new Error('An effect on a document that was not opened.')
+  const { resource } = held
+  const expect = resource.version
+  const rules = site.rules.document(path)
+  if (!place)
+    return {
+      changes: [{ op: 'delete', path, expect }],
+      events: [deleteEvent(site, path, NOBODY)],
+      settled: [],
+      rulesTouched: rules !== undefined,
+    }
+  const prepared = prepareTree(site, resource.type, place.document, held.bytes)
+  const { language } = resource
+  return {
+    changes: [
+      {
+        op: 'put',
+        path,
+        expect,
+        kind: 'document',
+        content: prepared.content,
+        type: resource.type,
+        ...(language !== undefined && { language }),
+        ...storedForm(prepared.derived),
+      },
+    ],
+    events: [putEvent(site, path, prepared.digest, prepared.text, NOBODY)],
+    settled: toSettled(path, prepared),
+    rulesTouched: !sameDeclarations(prepared.derived.access, rules),
+  }
+}

@@ -1,0 +1,125 @@
+/** Edits that the data model changes further before they are stored: made on a copy of the document (MOD-30, MOD-70). */
+
+import type { Judges } from '../model/complete.ts'
+import { copyingWithEntries } from '../model/entries.ts'
+import { type Judgement, judgeCopy } from '../model/judge.ts'
+import type { WrittenPlace } from '../model/place.ts'
+import { cloneTree } from '../tree/clone.ts'
+import { counterparts } from '../tree/edit/counterpart.ts'
+import { type Edit, editing, type ProposedEdit } from '../tree/edit/edit.ts'
+import { markupIn } from '../tree/edit/markup.ts'
+import {
+  type AnyNode,
+  type ChildNode,
+  type DocumentKind,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  parentElement,
+  type TreeDocument,
+} from '../tree/nodes.ts'
+import { outerMarkup } from '../tree/serialize.ts'
+import { inTurns } from '../tree/steps.ts'
+
+/** An edit made on a copy of its document. */
+interface EditedCopy {
+  place: WrittenPlace & { part: { nodes: ChildNode[]; parents: ParentNode[] } }
+  edited: ProposedEdit
+}
+
+/**
+ * Makes an edit on a copy; in turns with other work where much has to be read for it.
+ *
+ * @param tree the stored document, which stays as it is
+ * @throws EditError when the edit cannot be made
+ */
+export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<EditedCopy> {
+  const { length } = tree.source
+  const copy = await inTurns(copyingWithEntries(tree), length)
+  const given = 'text' in wanted ? wanted.text.length : 0
+  const edited = await inTurns(editing(copy, onCopy(wanted, tree, copy)), length + given)
+  const { nodes, parents } = edited.propose(view => view)
+  return { place: { document: edited.settle(), part: { nodes, parents } }, edited }
+}
+
+/** Makes an edit on a copy, which the proposal puts in place of the document: for edits that take long. */
+export async function proposedCopy(tree: TreeDocument, wanted: Edit): Promise<ProposedEdit> {
+  const { place, edited } = await editedCopy(tree, wanted)
+  return proposalOf(place, edited, edited.inserted)
+}
+
+/** A copy of a document with the place that was written. */
+export function copyPlace({ document, part }: WrittenPlace): WrittenPlace {
+  const copy = cloneTree(document)
+  if (!part) return { document: copy }
+  const { nodes, parents } = part
+  const found = counterparts(document.root.childNodes, copy.root.childNodes, [...nodes, ...parents])
+  const same = <Node extends AnyNode>(node: Node): Node[] => (found.has(node) ? [found.get(node) as Node] : [])
+  return { document: copy, part: { nodes: nodes.flatMap(same), parents: parents.flatMap(same) } }
+}
+
+/**
+ * Makes an edit on a copy, completes it and judges it.
+ *
+ * @throws Fault by the first step of MOD-112 that fails
+ */
+export async function completedEdit(
+  judges: Judges,
+  tree: TreeDocument,
+  wanted: Edit,
+): Promise<{ proposal: ProposedEdit; place: WrittenPlace; judgement: Judgement }> {
+  const { place: copied, edited } = await editedCopy(tree, wanted)
+  const before = markups(copied.document.kind, copied.part.nodes)
+  const { place, judgement } = await judgeCopy(judges, copied)
+  const inserted = exchanged(edited.inserted, before, markups(place.document.kind, place.part?.nodes ?? []))
+  return { proposal: proposalOf(place, edited, inserted), place, judgement }
+}
+
+function onCopy(wanted: Edit, tree: TreeDocument, copy: TreeDocument): Edit {
+  const named =
+    wanted.op === 'insert' ? [wanted.anchor] : wanted.op === 'move' ? [wanted.source, wanted.anchor] : [wanted.target]
+  const found = counterparts(tree.root.childNodes, copy.root.childNodes, named)
+  const same = (element: ElementNode): ElementNode => {
+    const other = found.get(element)
+    if (!other || !isElement(other)) throw new Error('The element does not belong to the document.')
+    return other
+  }
+  if (wanted.op === 'insert') return { ...wanted, anchor: same(wanted.anchor) }
+  if (wanted.op === 'move') return { ...wanted, source: same(wanted.source), anchor: same(wanted.anchor) }
+  return { ...wanted, target: same(wanted.target) }
+}
+
+/** A document that was changed apart from the stored one, as a proposal that puts it in its place. */
+function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, inserted: string): ProposedEdit {
+  const nodes = [...(part?.nodes ?? [])]
+  const parents = [...(part?.parents ?? [])]
+  return {
+    source: document.source,
+    changes: edited.changes,
+    way: edited.way,
+    inserted,
+    propose: look => look({ document, nodes, parents }),
+    settle: () => document,
+  }
+}
+
+function markups(kind: DocumentKind, nodes: readonly ChildNode[]): string[] {
+  return nodes.filter(isElement).map(node => {
+    const parent = parentElement(node)
+    return parent ? markupIn(kind, parent, [node]) : outerMarkup(node, kind)
+  })
+}
+
+/** New markup with its elements as they were completed; text between them may have joined what stood there before. */
+function exchanged(inserted: string, before: readonly string[], after: readonly string[]): string {
+  if (before.length !== after.length) return after.join('')
+  let text = ''
+  let at = 0
+  for (const [i, old] of before.entries()) {
+    const found = inserted.indexOf(old, at)
+    if (found < 0) return after.join('')
+    text += inserted.slice(at, found) + (after[i] ?? '')
+    at = found + old.length
+  }
+  return text + inserted.slice(at)
+}

@@ -1,0 +1,293 @@
+/** Writes to elements of documents: PUT, POST, DELETE by selector and MOVE between places (HTTP-80 to HTTP-109). */
+
+import { sameDeclarations } from '../access/extract.ts'
+import type { Answer } from '../answer.ts'
+import type { Authority, Key, Question } from '../authority.ts'
+import { absent, noMatch, settleOutcome, toSelector } from '../decide.ts'
+import { changedElements, elementFacts } from '../events/facts.ts'
+import { type Cause, mutationEvent } from '../events/mutation.ts'
+import { eventSelector } from '../events/selector.ts'
+import { Fault } from '../fault.ts'
+import { type Conditions, evaluateWrite, preconditionFailed } from '../http/conditions.ts'
+import { formatHttpDate } from '../http/http-date.ts'
+import { servedType } from '../http/media.ts'
+import { type DestinationRange, type SelectorRange, selectorContentRange } from '../http/range.ts'
+import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
+import { newFailures } from '../model/judge.ts'
+import { storedForm } from '../site/derive.ts'
+import { type Held, notHtml } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import { contentTag } from '../store/tags.ts'
+import { decode } from '../tree/document.ts'
+import type { Edit, Placement } from '../tree/edit/edit.ts'
+import { type ElementNode, parentElement, type TreeDocument } from '../tree/nodes.ts'
+import { type Selector, selectFirst } from '../tree/selector/selector.ts'
+import { outerMarkup } from '../tree/serialize.ts'
+import { commitJudged, type Judged, modelState } from './check.ts'
+import { commitLoop } from './commit.ts'
+import { checkConfiguration } from './configuration.ts'
+import { consequencesOf } from './consequences.ts'
+import { checkContainment } from './containment.ts'
+import { draftEdit, redraft } from './draft-edit.ts'
+import { putEvent } from './events.ts'
+
+interface ElementWriteBase extends Judged {
+  /** Canonical path of the document. */
+  path: string
+  conditions: Conditions | undefined
+  cause: Cause
+  /** A further check inside the commit; it throws a Fault. */
+  check?: () => Promise<void>
+}
+
+export type ElementWrite = ElementWriteBase &
+  (
+    | { op: 'put'; range: SelectorRange; text: () => Promise<string> }
+    | { op: 'post'; range: SelectorRange; placement: Placement; text: () => Promise<string> }
+    | { op: 'delete'; range: SelectorRange }
+    | { op: 'move'; range: SelectorRange; destination: DestinationRange }
+  )
+
+/** A document with the elements a write is about, as found in one version and decided under one set of rules. */
+interface Located {
+  held: Held
+  tree: TreeDocument
+  target: Key
+  /** Of a move. */
+  anchor?: Key
+  accessVersion: number
+}
+
+/** Selectors of a write, compiled once. */
+interface Selectors {
+  target: Selector
+  anchor?: Selector
+}
+
+/**
+ * Writes one element of a stored document.
+ *
+ * @returns 206 with the new element, or 204 (HTTP-81)
+ * @throws Fault with the answer of the first gate that fails (HTTP-1, gates 8 to 13); then nothing was changed
+ */
+export async function writeElement(site: Site, write: ElementWrite, authority: () => Authority): Promise<Answer> {
+  const selectors: Selectors = { target: toSelector(write.range.selector, site) }
+  if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector, site)
+  let located = await locate(site, write, selectors, authority())
+  const text = write.op === 'put' || write.op === 'post' ? await write.text() : ''
+  return site.leases.hold(site.store.name, [write.path], () =>
+    commitLoop(async () => {
+      await write.check?.()
+      if (!isCurrent(site, write.path, located)) located = await locate(site, write, selectors, authority())
+      return commitEdit(site, write, located, text, authority())
+    }),
+  )
+}
+
+function isCurrent(site: Site, path: string, located: Located): boolean {
+  return (
+    site.held(path) === located.held &&
+    located.held.hasTree &&
+    located.held.tree === located.tree &&
+    site.accessVersion === located.accessVersion
+  )
+}
+
+/** Gates 8 and 10 to 12: finds the elements in the newest version, decides, and checks preconditions. */
+async function locate(site: Site, write: ElementWrite, selectors: Selectors, authority: Authority): Promise<Located> {
+  const accessVersion = site.accessVersion
+  const { path, op } = write
+  const held = await site.findParsed(path)
+  const tree = held?.isDocument ? site.tree(held) : undefined
+  const find = (selector: Selector | undefined): Key | undefined => {
+    if (!tree || !selector) return undefined
+    const element = selectFirst(selector, tree)
+    return element && { element, document: tree }
+  }
+  const target = find(selectors.target)
+  const anchor = find(selectors.anchor)
+  const exists = held !== undefined
+  // A blob has no place beside an element either: who may POST there learns that, as for any other placement (HTTP-22).
+  const placed = op === 'post' && (!exists || tree) ? { placement: write.placement } : {}
+  const question: Question =
+    op === 'move'
+      ? { ask: 'move-element', path, exists, source: target, anchor, placement: write.destination.placement }
+      : { ask: `${op}-element`, path, exists, target, ...placed }
+  const outcome = authority.admit(question)
+  // The kind of the resource is a gate before the match (HTTP-1, gates 10 and 11).
+  if (outcome !== 'no-match') settleOutcome(outcome, op.toUpperCase(), path, authority)
+  if (!held) throw absent()
+  if (!tree) throw notHtml()
+  if (held.profile?.utf8 === false)
+    throw new Fault(
+      422,
+      'InvalidFragment',
+      'The document is not valid UTF-8; its elements cannot be written one by one.',
+    )
+  if (!target || (op === 'move' && !anchor)) throw noMatch()
+  checkConditions(write.conditions, held, target)
+  return { held, tree, target, ...(anchor && { anchor }), accessVersion }
+}
+
+/** HTTP-37 and HTTP-38 for selector writes. */
+function checkConditions(conditions: Conditions | undefined, held: Held, target: Key): void {
+  if (!conditions) return
+  const fragment = fragmentPart(outerMarkup(target.element, target.document.kind))
+  const document = documentPart(held.resource.digest)
+  const verdict = evaluateWrite(conditions, {
+    exists: true,
+    tags: [held.tag],
+    documentParts: [document],
+    fragmentParts: [fragment],
+    lastModified: held.resource.modified,
+    sameSecond: held.resource.sameSecond,
+  })
+  if (verdict !== 'proceed') throw preconditionFailed(fragmentTag(fragment, document))
+}
+
+function toEdit(write: ElementWrite, located: Located, text: string): Edit {
+  const { target, anchor } = located
+  if (write.op === 'put') return { op: 'replace', target: target.element, text }
+  if (write.op === 'post') return { op: 'insert', anchor: target.element, placement: write.placement, text }
+  if (write.op === 'delete') return { op: 'remove', target: target.element }
+  if (!anchor) throw noMatch()
+  return { op: 'move', source: target.element, anchor: anchor.element, placement: write.destination.placement }
+}
+
+/** Gate 13. Returns undefined when somebody else's commit came first and everything has to be looked at again. */
+async function commitEdit(
+  site: Site,
+  write: ElementWrite,
+  located: Located,
+  text: string,
+  authority: Authority,
+): Promise<Answer | undefined> {
+  const { accessVersion } = authority
+  const { held, tree } = located
+  const { resource } = held
+  if (
+    write.op === 'move' &&
+    located.anchor?.element === located.target.element &&
+    isSibling(write.destination.placement)
+  )
+    return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
+  const model = modelState(site, write)
+  const selectors = eventSelectors(site, write, located)
+  const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
+  const { path } = write
+  const asked = await draftEdit(site, model, {
+    path,
+    held,
+    tree,
+    wanted: toEdit(write, located, text),
+    check: (proposal, view, derived) => {
+      checkContainment(proposal, view, placesOf(write, located), path, authority)
+      checkConfiguration(site, { op: write.op, path, target: located.target.element }, view, derived, authority)
+    },
+    facts: view => removed ?? factsAbout(site, path, changedElements(view)),
+  })
+  const { failures } = asked.judgement
+  const { entries } = asked.derived
+  const follows = await consequencesOf(site, model, {
+    path,
+    judgement: {
+      ...asked.judgement,
+      failures:
+        write.op === 'delete' ? newFailures(model.registry, path, failures, tree, located.target.element) : failures,
+    },
+    entries,
+    status: write.op === 'delete' ? 409 : 422,
+    losses: asked.losses,
+    own: new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open: asked.open }]]),
+  })
+  const changed = follows.own.get(path)
+  const { bytes, digest, derived, tag, facts, inserted, extract, settle } = changed
+    ? redraft(site, held, asked, changed)
+    : asked
+  const { ns, host } = site.settings
+  // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
+  const event =
+    changed || asked.way === 'reparsed'
+      ? putEvent(site, path, digest, decode(bytes).text, write.cause)
+      : mutationEvent(ns, host, describe(write, selectors, inserted, tag), write.cause, facts)
+  const rulesTouched = follows.rulesTouched || !sameDeclarations(derived.access, site.rules.document(path))
+  const { profile, access } = derived
+  const result = await commitJudged(
+    site,
+    model,
+    follows,
+    {
+      changes: [
+        {
+          op: 'put',
+          path,
+          expect: resource.version,
+          kind: 'document',
+          content: { bytes },
+          type: resource.type,
+          ...(resource.language !== undefined && { language: resource.language }),
+          ...storedForm(derived),
+        },
+        ...follows.changes,
+      ],
+      events: [event, ...follows.events],
+      ...(accessVersion !== undefined && { requires: { access: located.accessVersion } }),
+      ...(rulesTouched && { raises: ['access'] }),
+    },
+    [{ path, bytes, profile, access, model: derived.model, extract, settle }, ...follows.settled],
+  )
+  if (!result.ok) return undefined
+  const headers: Record<string, string> = {
+    ETag: tag ?? contentTag(digest),
+    'Last-Modified': formatHttpDate(result.at),
+    'Cache-Control': 'no-store',
+  }
+  if (write.op === 'delete' || write.op === 'move')
+    return { status: 204, headers: { ...headers, ETag: contentTag(digest) } }
+  headers['Content-Type'] = servedType(resource.type, true)
+  headers['Content-Range'] = selectorContentRange(write.range.wire)
+  return { status: 206, headers, body: inserted }
+}
+
+/** The elements whose children a write is about. */
+function placesOf(write: ElementWrite, { target, anchor }: Located): (ElementNode | undefined)[] {
+  const around = ({ element }: Key, placement?: Placement) =>
+    placement === 'append' || placement === 'prepend' ? element : parentElement(element)
+  if (write.op === 'post') return [around(target, write.placement)]
+  return write.op === 'move' && anchor
+    ? [around(target), around(anchor, write.destination.placement)]
+    : [around(target)]
+}
+
+function isSibling(placement: Placement): boolean {
+  return placement === 'before' || placement === 'after'
+}
+
+/** The selectors by which subscribers find the elements of a write (EVT-23). */
+interface EventSelectors {
+  target: string
+  anchor: string
+}
+
+function eventSelectors(site: Site, write: ElementWrite, { target, anchor }: Located): EventSelectors {
+  const forBrowsers = (text: string, { element, document }: Key) =>
+    eventSelector(text, toSelector(text, site), element, document)
+  return {
+    target: forBrowsers(write.range.selector, target),
+    anchor: write.op === 'move' && anchor ? forBrowsers(write.destination.selector, anchor) : '',
+  }
+}
+
+function factsAbout(site: Site, path: string, keys: readonly Key[]): string {
+  return elementFacts(site.rules, path, keys, site.onlookers(path))
+}
+
+function describe(write: ElementWrite, selectors: EventSelectors, body: string, tag: string | undefined) {
+  const common = { selector: selectors.target, path: write.path }
+  if (write.op === 'delete') return { ...common, method: 'DELETE' as const, body: '' }
+  const etag = tag === undefined ? {} : { etag: tag }
+  if (write.op === 'put') return { ...common, ...etag, method: 'PUT' as const, body }
+  if (write.op === 'post') return { ...common, ...etag, method: 'POST' as const, body, placement: write.placement }
+  const { placement } = write.destination
+  return { ...common, ...etag, method: 'MOVE' as const, body, placement, destination: selectors.anchor }
+}

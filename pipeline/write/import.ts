@@ -1,0 +1,81 @@
+/** Imports a plain folder into a site, file by file through the write pipeline. */
+
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { fullAuthority } from '../authority.ts'
+import { Fault } from '../fault.ts'
+import { canonicalPath, isReserved } from '../http/path.ts'
+import type { Site } from '../site/site.ts'
+import type { Store } from '../store/store.ts'
+import { readFolder } from '../store/transfer.ts'
+import { putDocument } from './document.ts'
+
+export interface Imported {
+  files: number
+  bytes: number
+  /** What was left out, one sentence each. */
+  problems: string[]
+}
+
+/** Files on their way at the same time: enough to fill one group commit after another. */
+const AT_ONCE = 16
+
+const authority = () => fullAuthority
+
+/**
+ * @param directory folder whose files become the site's documents and blobs; what is stored at their paths is replaced
+ * @param progress told after every file
+ */
+export async function importFolder(
+  site: Site,
+  store: Store,
+  directory: string,
+  progress: (done: { files: number; bytes: number }) => void = () => undefined,
+): Promise<Imported> {
+  const imported: Imported = { files: 0, bytes: 0, problems: [] }
+  const running = new Set<Promise<void>>()
+  for await (const entry of readFolder(directory)) {
+    if (running.size >= AT_ONCE) await Promise.race(running)
+    const work: Promise<void> = importFile(site, store, entry)
+      .then(() => {
+        imported.files++
+        imported.bytes += entry.size
+        progress(imported)
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Fault)) throw error
+        imported.problems.push(`${entry.path}: ${error.message}`)
+      })
+      .finally(() => running.delete(work))
+    running.add(work)
+  }
+  await Promise.all(running)
+  return imported
+}
+
+async function importFile(
+  site: Site,
+  store: Store,
+  entry: { path: string; file: string; type?: string },
+): Promise<void> {
+  const path = canonicalPath(entry.path.normalize('NFC'))
+  if (isReserved(path, site.settings.brand)) throw new Fault(403, 'Reserved', 'This path belongs to the server.')
+  await putDocument(
+    site,
+    {
+      path,
+      type: entry.type,
+      conditions: undefined,
+      cause: {},
+      body: {
+        bytes: async cap => {
+          const bytes = await readFile(entry.file)
+          if (bytes.length > cap) throw new Fault(413, 'PayloadTooLarge', `The file is larger than ${cap} bytes.`)
+          return bytes
+        },
+        stage: cap => store.stage(createReadStream(entry.file), { limit: cap }),
+      },
+    },
+    authority,
+  )
+}

@@ -1,0 +1,120 @@
+/** Whole documents judged by the site's data model, on their way in or to another place (MOD-110). */
+
+import { Fault } from '../fault.ts'
+import { needsCopy } from '../model/complete.ts'
+import { type Judgement, judge, judgeCopy, judgeShapes, refuseFailures } from '../model/judge.ts'
+import { holdingsOf, type Loss, lossesBetween, pairItems } from '../model/losses.ts'
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import type { Entry } from '../store/store.ts'
+import { cloneTree } from '../tree/clone.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import type { ModelState } from './check.ts'
+import { type Consequences, consequencesOf } from './consequences.ts'
+import { type Prepared, prepareTree } from './prepared.ts'
+
+const NOTHING: Judgement = { requirements: [], failures: [] }
+
+/** A whole document on its way in. */
+interface Incoming {
+  path: string
+  /** What is stored there now. */
+  held: Held | undefined
+  /** What is to take its place. */
+  asked: Prepared
+}
+
+/**
+ * Judges a whole document by the site's data model.
+ *
+ * @returns the document as it will be stored, and what comes with it
+ * @throws Fault
+ */
+export async function judgeDocument(
+  site: Site,
+  model: ModelState,
+  { path, held, asked }: Incoming,
+): Promise<{ prepared: Prepared; follows: Consequences }> {
+  const { registry } = model
+  const { prepared, judgement } = await judgedAlone(site, model, path, asked)
+  const { tree, derived } = prepared
+  const entries = derived?.entries ?? []
+  const before = registry.guarded.size > 0 && held?.isDocument ? await site.parsed(held) : undefined
+  const losses = lossesBetween(
+    holdingsOf(registry, before),
+    holdingsOf(registry, tree),
+    pairItems(registry, before, tree),
+  )
+  const open = async () => ({ document: cloneTree(tree ?? unreadable()) })
+  const own = new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open }]])
+  const follows = await consequencesOf(site, model, { path, judgement, entries, status: 422, losses, own })
+  const changed = follows.own.get(path)
+  return { prepared: changed ? completed(site, prepared, changed.document) : prepared, follows }
+}
+
+function unreadable(): never {
+  throw new Error('A blob has no tree.')
+}
+
+async function judgedAlone(
+  site: Site,
+  { registry, host }: ModelState,
+  path: string,
+  prepared: Prepared,
+): Promise<{ prepared: Prepared; judgement: Judgement }> {
+  const { tree } = prepared
+  if (!tree) return { prepared, judgement: NOTHING }
+  if (!needsCopy(registry, { document: tree }))
+    return { prepared, judgement: judge(registry, path, { document: tree }) }
+  const { place, judgement } = await judgeCopy({ registry, host, path }, { document: cloneTree(tree) })
+  return { prepared: completed(site, prepared, place.document), judgement }
+}
+
+/** What is stored in place of a document that the data model has changed. */
+function completed(site: Site, prepared: Prepared, document: TreeDocument): Prepared {
+  if (document.source === prepared.text) return prepared
+  if (prepared.derived?.profile.utf8 === false)
+    throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8, so its missing values cannot be added.')
+  return prepareTree(site, prepared.type, document, prepared.bytes)
+}
+
+/**
+ * What follows when documents go.
+ *
+ * @throws Fault 409 when a referrer forbids it
+ */
+export async function consequencesOfRemoval(
+  site: Site,
+  model: ModelState,
+  removed: readonly Held[],
+  isGone: (path: string) => boolean = path => removed.some(({ resource }) => resource.path === path),
+): Promise<Consequences> {
+  const { registry } = model
+  const documents = registry.guarded.size > 0 ? removed.filter(held => held.isDocument) : []
+  const losses: Loss[] = []
+  for (const held of documents)
+    losses.push(...lossesBetween(holdingsOf(registry, await site.parsed(held)), new Map(), []))
+  const path = removed[0]?.resource.path ?? ''
+  const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
+  return consequencesOf(site, model, { ...judged, isGone })
+}
+
+/**
+ * Judges a document that comes to another place as it is: by the shapes there; where it is new to the site by its schemas
+ * as well, without adding to it.
+ *
+ * @param arriving `entries` of a copy, or of a file that has not been a document before; without a tree it is none
+ * @throws Fault 422
+ */
+export async function judgeMoved(
+  site: Site,
+  { registry }: ModelState,
+  path: string,
+  { tree, entries }: { tree?: TreeDocument | undefined; entries?: readonly Entry[] | undefined },
+): Promise<Judgement> {
+  if (!tree) return NOTHING
+  const place = { document: tree }
+  const judged = entries ? judge(registry, path, place) : { ...NOTHING, failures: judgeShapes(registry, path, place) }
+  await refuseFailures(registry, site.store, judged, { path, entries: entries ?? [], status: 422 })
+  return judged
+}

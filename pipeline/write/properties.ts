@@ -1,0 +1,31 @@
+/** Writes of properties (RFC 4918 §9.2): they change neither bytes nor version of a resource, and send no event. */
+
+import { Fault } from '../fault.ts'
+import type { Site } from '../site/site.ts'
+import type { Change, Property, Resource } from '../store/store.ts'
+
+export interface PropertyPatch {
+  set: readonly Property[]
+  remove: readonly Pick<Property, 'namespace' | 'name'>[]
+  /** Unix seconds. */
+  shown?: number
+  /** Empty to remove it. */
+  language?: string
+}
+
+/**
+ * Changes the dead properties, the shown time and the language of a resource.
+ *
+ * @param path of a file, or of a collection with its slash
+ * @returns the new state
+ * @throws Fault 404 when the resource is gone
+ */
+export async function writeProperties(site: Site, path: string, patch: PropertyPatch): Promise<Resource | undefined> {
+  const result = await site.commit({ changes: [describeChange(path, patch)] })
+  if (!result.ok) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+  return result.resources.get(path)
+}
+
+export function describeChange(path: string, { set, remove, ...rest }: PropertyPatch): Change {
+  return { op: 'describe', path, set: [...set], remove: [...remove], ...rest }
+}

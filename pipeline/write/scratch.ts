@@ -1,0 +1,61 @@
+/**
+ * Files that stand beside a site without being part of it: drafts and helper files of the mount. They are stored like
+ * blobs, in a part of the store that no host name reaches, without validation, rules and events.
+ */
+
+import type { Site } from '../site/site.ts'
+import type { Change, Property, Resource, StagedBlob } from '../store/store.ts'
+
+/** What the name of the part of the store that belongs to a mount ends in. No host name holds `#`, so no request names it. */
+const SUFFIX = '#mount'
+
+/** Name of the part of the store that belongs to a site's mount. */
+export function scratchName(site: string): string {
+  return site + SUFFIX
+}
+
+/** @returns the site whose mount a part of the store belongs to; undefined for a site itself */
+export function siteOfScratch(name: string): string | undefined {
+  return name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : undefined
+}
+
+export interface ScratchFile {
+  path: string
+  content: StagedBlob | Uint8Array
+  type: string
+  language?: string
+  /** Unix seconds. */
+  shown?: number
+  /** Dead properties that come along. */
+  properties?: readonly Property[]
+}
+
+/** Changes that store a file. */
+export function scratchPut(file: ScratchFile): Change[] {
+  const { path, content, type, language, shown, properties = [] } = file
+  const put: Change = {
+    op: 'put',
+    path,
+    kind: 'blob',
+    content: content instanceof Uint8Array ? { bytes: content } : { staged: content },
+    type,
+    ...(language !== undefined && { language }),
+    ...(shown !== undefined && { shown }),
+  }
+  if (properties.length === 0) return [put]
+  return [put, { op: 'describe', path, set: [...properties], remove: [] }]
+}
+
+/**
+ * Carries out changes beside the site.
+ *
+ * @returns the new state by path; undefined when something named by the changes was not as they need it
+ */
+export async function commitScratch(
+  scratch: Site,
+  changes: Change[],
+): Promise<Map<string, Resource | undefined> | undefined> {
+  if (changes.length === 0) return new Map()
+  const result = await scratch.commit({ changes })
+  return result.ok ? result.resources : undefined
+}
