@@ -35,7 +35,7 @@ export async function rate(
     }
   }
   const all = (until: number, count: boolean) => Promise.all(wires.map(wire => run(wire, until, count)))
-  await all(performance.now() + 500, false)
+  await all(performance.now() + 2000, false)
   const start = performance.now()
   await all(start + seconds * 1000, true)
   const elapsed = (performance.now() - start) / 1000
@@ -175,7 +175,7 @@ export async function lockCycles(target: Target, seconds = 3): Promise<{ perSeco
     }
   }
   const all = (until: number, count: boolean) => Promise.all(wires.map((wire, i) => run(wire, i, until, count)))
-  await all(performance.now() + 500, false)
+  await all(performance.now() + 2000, false)
   const start = performance.now()
   await all(start + seconds * 1000, true)
   const elapsed = (performance.now() - start) / 1000
