@@ -21,18 +21,22 @@ export function* cloning(document: TreeDocument): Steps<TreeDocument> {
   const { root } = document
   const copy: DocumentNode = { nodeName: '#document', childNodes: [] }
   if (root.mode !== undefined) copy.mode = root.mode
-  const lists: [nodes: ChildNode[], parent: ParentNode][] = [[root.childNodes, copy]]
+  // In the order of the source, as the parser makes them: whoever goes through the copy finds it so in memory, too.
+  const open: { nodes: readonly ChildNode[]; next: number; parent: ParentNode }[] = []
+  open.push({ nodes: root.childNodes, next: 0, parent: copy })
   let copied = 0
-  for (let list = lists.pop(); list; list = lists.pop()) {
-    const [nodes, parent] = list
-    for (const node of nodes) {
-      if (++copied % NODES_PER_STEP === 0) yield
-      const other = copyNode(node, parent)
-      parent.childNodes.push(other)
-      if (!isElement(node) || !isElement(other)) continue
-      if (node.childNodes.length > 0) lists.push([node.childNodes, other])
-      if (node.content && other.content) lists.push([node.content.childNodes, other.content])
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) {
+      open.pop()
+      continue
     }
+    if (++copied % NODES_PER_STEP === 0) yield
+    const other = copyNode(node, level.parent)
+    level.parent.childNodes.push(other)
+    if (!isElement(node) || !isElement(other)) continue
+    if (node.content && other.content) open.push({ nodes: node.content.childNodes, next: 0, parent: other.content })
+    if (node.childNodes.length > 0) open.push({ nodes: node.childNodes, next: 0, parent: other })
   }
   return { ...document, root: copy }
 }
