@@ -58,7 +58,8 @@ function chainOf(document: TreeDocument, from: ParentNode): { elements: ElementN
   return { elements: elements.reverse(), hidden: hidden || elements.some(isTemplate) }
 }
 
-function hostOf(within: ParentNode, content: ParentNode): ElementNode | undefined {
+/** The template below a node whose contents these are; the contents do not know it themselves. */
+export function hostOf(within: ParentNode, content: ParentNode): ElementNode | undefined {
   for (const child of within.childNodes) {
     if (!isElement(child)) continue
     if (child.content === content) return child

@@ -4,6 +4,7 @@ import { EditError, edit } from '../tree/edit/edit.ts'
 import { markupIn } from '../tree/edit/markup.ts'
 import { type AnyNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { copyWithEntries } from './entries.ts'
+import { hostOf } from './place.ts'
 import type { Revised, Revision } from './revise.ts'
 
 /** More additions than this are made all at once. */
@@ -75,16 +76,6 @@ function wayTo(document: TreeDocument, node: AnyNode): Step[] | undefined {
     return outer && [...outer, 'content', ...way.reverse()]
   }
   return at === document.root ? way.reverse() : undefined
-}
-
-function hostOf(within: ParentNode, content: AnyNode): ElementNode | undefined {
-  for (const child of within.childNodes) {
-    if (!isElement(child)) continue
-    if (child.content === content) return child
-    const host = hostOf(child, content) ?? (child.content && hostOf(child.content, content))
-    if (host) return host
-  }
-  return undefined
 }
 
 function follow(root: ParentNode, way: readonly Step[]): ParentNode | undefined {
