@@ -240,7 +240,7 @@ describe('Demo site in a browser', function () {
 
     await press(theirs, /^Delete/)
     await press(theirs, 'Yes, delete')
-    await here.locator(id).waitFor({ state: 'detached' })
+    for (const page of [here, there]) await page.locator(id).waitFor({ state: 'detached' })
     expect(await names(here)).to.deep.equal(await names(there))
     expect(await here.locator('#entries > li .acts').count()).to.equal((await names(here)).length)
   })

@@ -120,7 +120,7 @@ describe('a Redis that goes away and comes back', () => {
       const hrefs = (text: string) => text.match(/<D:response><D:href>[^<]*/g)
       expect(hrefs(listing.text)).to.deep.equal(hrefs(before.text))
       expect(listing.text.split(AWAY)).to.have.length((hrefs(before.text)?.length ?? 0) + 1)
-      expect(listing.text).to.include('getetag').and.not.include('404')
+      expect(listing.text).to.include('getetag').and.not.include('404 Not Found')
       const named = await find(node, '/page.html', '0', '<lockdiscovery/><getcontenttype/><nothing/>')
       expect(named.status).to.equal(207)
       expect(named.text)

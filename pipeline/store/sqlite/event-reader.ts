@@ -74,8 +74,10 @@ export function prepareEvents(context: {
     'SELECT ms, seq FROM event WHERE site = ? AND path = ? ORDER BY ms DESC, seq DESC LIMIT 1',
   )
   const dropped = database.prepare<EventId>('SELECT ms, seq FROM dropped WHERE site = ? AND path = ?')
-  const hidden = database.prepare<{ ms: number }>(
-    'SELECT ms FROM event WHERE site = ? AND path = ? AND ms < ? AND (ms, seq) > (?, ?) LIMIT 1',
+  // One statement: between two, an event may be dropped and show in neither.
+  const lost = database.prepare<{ found: 1 }>(
+    `SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM dropped WHERE site = ?1 AND path = ?2 AND (ms, seq) > (?3, ?4))
+     OR EXISTS (SELECT 1 FROM event WHERE site = ?1 AND path = ?2 AND ms < ?5 AND (ms, seq) > (?3, ?4))`,
   )
   const newest = (site: number, path: string) => kept.get(site, path) ?? dropped.get(site, path)
 
@@ -108,9 +110,7 @@ export function prepareEvents(context: {
     },
     keepsAfter(site, path, id) {
       const { ms, seq } = keyOf(id)
-      const gone = dropped.get(site, path)
-      if (gone !== undefined && compare(gone, { ms, seq }) > 0) return false
-      return hidden.get(site, path, clock() - eventRetention, ms, seq) === undefined
+      return lost.get(site, path, ms, seq, clock() - eventRetention) === undefined
     },
   }
 }

@@ -1,5 +1,8 @@
 import { expect } from 'chai'
-import { connectReader } from '../../../pipeline/store/sqlite/schema.ts'
+import type { Database } from '../../../pipeline/store/sqlite/database.ts'
+import { prepareEvents } from '../../../pipeline/store/sqlite/event-reader.ts'
+import { prepareRetention } from '../../../pipeline/store/sqlite/retention.ts'
+import { connectReader, connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { done, type Opened, openTemporary, put } from '../fixture.ts'
 
@@ -72,6 +75,36 @@ describe('SQLite store: removal of events', () => {
     expect(await kept('few')).to.be.within(8, 10)
     expect(await kept('small')).to.be.within(8, 10)
     expect(await kept('other')).to.equal(30)
+  })
+
+  it('EVT-49 tells of what is missing at every moment of its removal', async () => {
+    const site = opened.store.site('example.org')
+    const { events } = await emit(site, 1, 'a')
+    await emit(site, 1, 'a')
+    const [writing, reading] = [connectWriter(opened.folder), connectReader(opened.folder)]
+    const [clock, eventRetention] = [() => opened.clock.now, 10 * 60_000]
+    const retention = prepareRetention(writing, eventRetention)
+    // Whoever asks twice asks before and after.
+    const prepare: Database['prepare'] = sql => {
+      const statement = reading.prepare<never>(sql)
+      return {
+        ...statement,
+        get(...values) {
+          const row = statement.get(...values)
+          retention.trim(clock())
+          return row
+        },
+      }
+    }
+    const reader = prepareEvents({ database: { ...reading, prepare }, clock, eventRetention })
+    const { number } = reading.prepare<{ number: number }>('SELECT min(site) AS number FROM event').get() ?? {
+      number: 0,
+    }
+    opened.clock.now += 11 * 60_000
+    for (const time of ['before', 'after'])
+      expect(reader.keepsAfter(number, '/a/0', events[0] ?? ''), time).to.equal(false)
+    expect(count('event')).to.equal(0)
+    for (const database of [writing, reading]) database.close()
   })
 
   it('EVT-49 forgets the last ids of paths after a day', async () => {
