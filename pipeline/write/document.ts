@@ -23,6 +23,7 @@ import { commitJudged, type Judged, modelState } from './check.ts'
 import { commitLoop } from './commit.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeDocument, judgeMoved } from './judge-document.ts'
+import { refuseEntangled } from './judge-tree.ts'
 import { type Prepared, prepareDocument, renewed, toSettled } from './prepared.ts'
 
 /** A request body that is read once, in the form its resource needs. */
@@ -280,19 +281,29 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
         tree: prepared?.tree ?? (shaped ? await site.parsed(held) : undefined),
         entries: prepared?.derived?.entries,
       })
+      // What is replaced goes as if it were deleted (MOD-53).
+      const follows = await consequencesOfRemoval(site, model, taken ? [taken] : [])
+      refuseEntangled(follows, path)
       const collections = taken ? [] : await missingCollections(site, to)
-      const rulesTouched = [path, to].some(p => site.rules.document(p) !== undefined) || settles.some(s => s.access)
+      const rulesTouched =
+        follows.rulesTouched ||
+        [path, to].some(p => site.rules.document(p) !== undefined) ||
+        settles.some(s => s.access)
       const result = await commitJudged(
         site,
         model,
-        judged,
+        { requirements: [...judged.requirements, ...follows.requirements] },
         {
-          changes: [...collections, ...changes],
-          events: [deleteEvent(site, path, write.cause), putEvent(site, to, held.resource.digest, text, write.cause)],
+          changes: [...collections, ...changes, ...follows.changes],
+          events: [
+            deleteEvent(site, path, write.cause),
+            putEvent(site, to, held.resource.digest, text, write.cause),
+            ...follows.events,
+          ],
           ...(decided.accessVersion !== undefined && { requires: { access: decided.accessVersion } }),
           ...(rulesTouched && { raises: ['access'] }),
         },
-        settles,
+        [...settles, ...follows.settled],
       )
       if (!settled(result)) return undefined
       return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }

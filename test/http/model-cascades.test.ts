@@ -34,6 +34,7 @@ onBothPlanes('Data model, referential actions', on => {
       await declare('1..1', 'restrict')
       await on.shelf.list('/stations.html', station('KRS'), station('OSL'))
       await on.shelf.list('/log.html', reading('KRS'), reading('KRS'))
+      await on.shelf.list('/other.html')
     })
 
     for (const [name, write, expected] of [
@@ -75,6 +76,16 @@ onBothPlanes('Data model, referential actions', on => {
         '206',
       ],
       ['whole PUT that keeps it', () => on.shelf.replace('/stations.html', listPage(station('KRS'))), '200'],
+      [
+        'MOVE of another document to its place',
+        () => on.shelf.http('MOVE', '/other.html', { Destination: '/stations.html' }),
+        '409 restrict(station)',
+      ],
+      [
+        'MOVE of what refers to it to its place',
+        () => on.shelf.http('MOVE', '/log.html', { Destination: '/stations.html' }),
+        '409 restrict(station)',
+      ],
     ] as const) {
       it(`${name}: ${expected}`, async () => {
         const before = await on.shelf.text('/stations.html')
@@ -173,6 +184,17 @@ onBothPlanes('Data model, referential actions', on => {
       await on.shelf.list('/readings/2.html', reading('KRS'), '<li itemscope>x</li>')
       expect(await remove('/stations.html')).to.equal('204')
       expect([await exists('/readings/1.html'), await exists('/readings/2.html')]).to.deep.equal([false, true])
+    })
+
+    it('MOD-53 what a MOVE replaces has disappeared', async () => {
+      await declare('1..1', 'true')
+      await on.shelf.list('/stations.html', station('KRS'))
+      await on.shelf.list('/other.html', station('OSL'))
+      await on.shelf.list('/log.html', reading('KRS'), reading('OSL'))
+      const move = await on.shelf.http('MOVE', '/other.html', { Destination: '/stations.html' })
+      expect(verdictOf(move)).to.equal('204')
+      const text = await on.shelf.text('/log.html')
+      expect([text.includes('KRS'), text.includes('OSL')]).to.deep.equal([false, true])
     })
 
     it('MOD-56 effects go on, and reach the document that was written itself', async () => {
