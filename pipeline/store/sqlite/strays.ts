@@ -1,6 +1,7 @@
 /**
  * Files of blobs without a row: a process that ended between giving a file its name and its commit leaves one behind. They
- * are searched for once after every start, a little at a time, and commits come in between.
+ * are searched for once after every start, a little at a time, and commits come in between. Where only the row was lost,
+ * and something stored still refers to the file, it stays: a check makes the row anew.
  */
 
 import { readdirSync } from 'node:fs'
@@ -28,8 +29,11 @@ export interface StraySearch {
  * @param folder of the store
  */
 export function prepareStraySearch(database: Database, folder: string): StraySearch {
-  const known = database.prepare<{ found: number }>('SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?) AS found')
-  const isStray = (digest: string) => known.get(digest)?.found !== 1
+  const needed = database.prepare<{ found: number }>(
+    `SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?1)
+       OR EXISTS (SELECT 1 FROM resource WHERE digest = ?1 AND in_file = 1) AS found`,
+  )
+  const isStray = (digest: string) => needed.get(digest)?.found !== 1
   const setAside = prepareSettingAside(folder)
   const blobs = join(folder, 'blobs')
   let shards: string[] | undefined

@@ -4,7 +4,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import { connectReader } from '../../../pipeline/store/sqlite/schema.ts'
+import { connectReader, connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
+import { prepareStraySearch } from '../../../pipeline/store/sqlite/strays.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { done, type Opened, openTemporary, put, putBlob, there } from '../fixture.ts'
 
@@ -122,6 +123,22 @@ describe('SQLite store: files of blobs', () => {
     while (strays.some(existsSync)) await new Promise(setImmediate)
     expect(existsSync(file)).to.equal(true)
     expect(await staged()).to.satisfy((left: string[]) => left.every(name => name.includes('-gone-')))
+  })
+
+  it('a file whose row was lost stays as long as something stored refers to it: it is all that is left of the content', async () => {
+    await done(site, [putBlob('/a', large)])
+    const file = await fileOf('/a')
+    await opened.store.close()
+    const database = connectWriter(opened.folder)
+    database.exec('DELETE FROM blob')
+    const search = prepareStraySearch(database, opened.folder)
+    while (search.next() !== undefined);
+    expect(existsSync(file)).to.equal(true)
+    database.exec('DELETE FROM resource')
+    const again = prepareStraySearch(database, opened.folder)
+    while (again.next() !== undefined);
+    expect(existsSync(file), 'nothing refers to it').to.equal(false)
+    database.close()
   })
 
   it('staged files of processes that are gone are removed at the start, those of living ones kept', async () => {
