@@ -58,6 +58,40 @@ describe('leases in Redis', () => {
     expect(await server.admin.keys('*:lease*')).to.deep.equal([])
   })
 
+  it('DAV-90 word that comes before the answer to the question is not lost', async () => {
+    await server.admin.flushall()
+    const first = held(await another(), '/w')
+    await first.begun
+    const connection = await server.open()
+    const word = Promise.withResolvers<void>()
+    const { redis } = connection
+    const slow = new Proxy(redis, {
+      get(target, name) {
+        if (name !== 'evalsha') return Reflect.get(target, name, target)
+        return async (...request: Parameters<typeof redis.evalsha>) => {
+          const answer = await redis.evalsha(...request)
+          if (answer !== 0 || request[4] !== 'take') return answer
+          first.end()
+          await word.promise
+          return answer
+        }
+      },
+    })
+    const told: typeof connection = {
+      ...connection,
+      redis: slow,
+      hear: (channel, listener) =>
+        connection.hear(channel, message => {
+          listener(message)
+          word.resolve()
+        }),
+    }
+    const leases = redisLeases({ connection: told, lookAgain: 600_000, patience: 600_000 })
+    opened.push({ leases, connection })
+    expect(await leases.hold(SITE, ['/w'], async () => 'had')).to.equal('had')
+    await first.ended
+  })
+
   it('DAV-90 a lease is kept while the work runs, and ends with its process', async () => {
     const [mine, other] = await Promise.all([another(), another({ patience: 50 })])
     const work = held(mine, '/long')

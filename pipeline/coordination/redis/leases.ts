@@ -12,8 +12,6 @@ const SCRIPT = redisScript('./leases.lua')
 
 /** Milliseconds that a lease outlives a process that has gone. */
 const LIFE = 5000
-/** Milliseconds after which somebody who waits asks again, in case word was lost. */
-const LOOK_AGAIN = 500
 /** Writers of one process that come one after another before those of others have their turn. */
 const TURNS = 16
 
@@ -23,6 +21,8 @@ export interface RedisLeasesOptions {
   prefix?: string
   /** Milliseconds a writer waits for its turn before it is told to come again. */
   patience?: number
+  /** Milliseconds after which somebody who waits asks again, in case word was lost. */
+  lookAgain?: number
 }
 
 interface Waiter {
@@ -48,6 +48,7 @@ export function redisLeases({
   connection,
   prefix = 'scriptorium',
   patience = 10_000,
+  lookAgain = 500,
 }: RedisLeasesOptions): RedisLeases {
   const { redis } = connection
   const channel = `${prefix}:leases`
@@ -76,31 +77,37 @@ export function redisLeases({
   }
   const keeping = setInterval(() => void keep(), LIFE / 3).unref()
 
-  /** Waits until a lease is given to a name, or it is time to ask again. */
-  function word(name: string, most: number): Promise<void> {
-    return new Promise(resolve => {
-      const done = () => {
+  /** Listens for word that a name was given a lease; word that comes before somebody waits for it counts as well. */
+  function listen(name: string) {
+    let given = Promise.withResolvers<void>()
+    abroad.set(name, () => given.resolve())
+    return {
+      /** Settles with the word, or when it is time to ask again. */
+      async word(most: number): Promise<void> {
+        const timer = setTimeout(() => given.resolve(), most)
+        await given.promise
         clearTimeout(timer)
-        abroad.delete(name)
-        resolve()
-      }
-      const timer = setTimeout(done, most)
-      abroad.set(name, done)
-    })
+        given = Promise.withResolvers()
+      },
+      end: () => void abroad.delete(name),
+    }
   }
 
   /** Takes the lease from Redis for this process. */
   async function take(site: string, path: string, deadline: number): Promise<string> {
     const name = `${self}:${++attempts}`
+    const listening = listen(name)
     try {
       while ((await run('take', site, path, name)) !== 1) {
         const left = deadline - performance.now()
         if (left <= 0) throw new LeaseTimeout(path)
-        await word(name, Math.min(left, LOOK_AGAIN))
+        await listening.word(Math.min(left, lookAgain))
       }
     } catch (cause) {
       leave(site, path, name)
       throw cause instanceof LeaseTimeout ? cause : new LeaseError('Leases cannot be had', { cause })
+    } finally {
+      listening.end()
     }
     return name
   }
