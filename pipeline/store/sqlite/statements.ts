@@ -1,5 +1,6 @@
 /** Everything the writer says to the database, compiled once. */
 
+import { prepareBeginning } from './begin.ts'
 import type { Database } from './database.ts'
 import { COLUMNS, type ResourceRow } from './rows.ts'
 
@@ -17,7 +18,7 @@ export type Statements = ReturnType<typeof prepareStatements>
 export function prepareStatements(database: Database) {
   const run = (sql: string) => database.prepare(sql)
   return {
-    begin: run('BEGIN IMMEDIATE'),
+    begin: prepareBeginning(database),
     commit: run('COMMIT'),
     rollback: run('ROLLBACK'),
     savepoint: run('SAVEPOINT change'),
