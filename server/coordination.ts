@@ -19,7 +19,7 @@ import { redisLeases } from '../pipeline/coordination/redis/leases.ts'
 import { redisLocks } from '../pipeline/coordination/redis/locks.ts'
 import { openRedisSessions } from '../pipeline/coordination/redis/sessions.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
-import { Coherence } from '../pipeline/site/coherence.ts'
+import { Coherence, leasesInStep } from '../pipeline/site/coherence.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
 
@@ -77,7 +77,7 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
   })
   const leases = redisLeases({ connection, prefix, patience: limits.leaseWait })
   return {
-    leases,
+    leases: leasesInStep(leases, coherence),
     locks: redisLocks({ redis: connection.redis, prefix }),
     sessions: await openRedisSessions({
       connection,

@@ -3,6 +3,7 @@
  * first after a commit of theirs has it followed before anything else is decided.
  */
 
+import type { Leases } from '../coordination/leases.ts'
 import type { ForeignCommit, ForeignCommits } from '../store/store.ts'
 import type { Site } from './site.ts'
 
@@ -132,5 +133,17 @@ export class Coherence {
     this.#isClosed = true
     clearInterval(this.#timer)
     await this.#turn?.catch(() => undefined)
+  }
+}
+
+/** Leases under which work begins with memory that knows what those who held them before have committed. */
+export function leasesInStep(leases: Leases, coherence: Pick<Coherence, 'inStep'>): Leases {
+  return {
+    hold: (site, paths, work) =>
+      leases.hold(site, paths, async () => {
+        await coherence.inStep()
+        return work()
+      }),
+    outlast: (site, path) => leases.outlast(site, path),
   }
 }

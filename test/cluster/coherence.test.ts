@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { fullAuthority } from '../../pipeline/authority.ts'
+import type { Leases } from '../../pipeline/coordination/leases.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
 import { documentCache } from '../../pipeline/site/cache.ts'
-import { Coherence } from '../../pipeline/site/coherence.ts'
+import { Coherence, leasesInStep } from '../../pipeline/site/coherence.ts'
 import { Site } from '../../pipeline/site/site.ts'
 import type { ForeignCommit, Store } from '../../pipeline/store/store.ts'
 import { removeTree, transferTree } from '../../pipeline/write/collection.ts'
@@ -43,7 +44,7 @@ describe('memory of several processes', () => {
     for (const end of ends.splice(0).reverse()) await end()
   })
 
-  async function member(store: Store): Promise<Member> {
+  async function member(store: Store, leases = localLeases()): Promise<Member> {
     if (!store.foreign) throw new Error('the store is not shared')
     const coherence = new Coherence({ foreign: store.foreign, every: 60_000 })
     ends.push(() => coherence.close())
@@ -51,7 +52,7 @@ describe('memory of several processes', () => {
       Site.open({
         settings: SETTINGS,
         store: store.site(NAME),
-        leases: localLeases(),
+        leases: leasesInStep(leases, coherence),
         cache: documentCache(),
         basis: { read: async () => '', write: async () => undefined },
         report: () => undefined,
@@ -87,10 +88,11 @@ describe('memory of several processes', () => {
     }
   }
 
-  async function two(): Promise<[Member, Member, Opened]> {
+  /** @param leases in common; without them each has its own */
+  async function two(leases?: Leases): Promise<[Member, Member, Opened]> {
     const opened = await openTemporary({ shared: true })
     ends.push(opened.close)
-    return [await member(opened.store), await member(await opened.another()), opened]
+    return [await member(opened.store, leases), await member(await opened.another(), leases), opened]
   }
 
   const textOf = async ({ site }: Member, path: string) => {
@@ -162,6 +164,22 @@ describe('memory of several processes', () => {
     await mine
     await isTrue(one, ['/a.html'])
     expect(await textOf(one, '/a.html')).to.equal(page('theirs'))
+  })
+
+  it('DAV-90 a writer knows the work of whoever had the lease before, and does nothing in vain', async () => {
+    const [one, other] = await two(localLeases())
+    await one.put('/a.html', page('<ul id="l"></ul>'))
+    let attempts = 0
+    for (const { site } of [one, other]) {
+      const { store } = site
+      const commit = store.commit.bind(store)
+      store.commit = changes => {
+        attempts++
+        return commit(changes)
+      }
+    }
+    await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? one : other).append('/a.html', `${i}`)))
+    expect(attempts).to.equal(20)
   })
 
   it('DAV-90 a writer that has lost its lease overwrites nothing: it commits to the version it knows, or starts again', async () => {
