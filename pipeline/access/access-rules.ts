@@ -4,10 +4,11 @@
  */
 
 import type { Extensions } from '../tree/selector/selector.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import type { RawAccess } from './extract.ts'
 import { mayMatchNames, type Pattern, pathNames } from './glob.ts'
 import { PersistentMap } from './persistent-map.ts'
-import { type CompiledAccess, compileAccess, type Finding, type Group, type Rule } from './rules.ts'
+import { type CompiledAccess, compilingAccess, type Finding, type Group, type Rule } from './rules.ts'
 
 /** Rules by method, in upper case, the strongest first; those for every method stand under `*`. */
 type Bucket = ReadonlyMap<string, readonly Rule[]>
@@ -20,6 +21,8 @@ const EVERYWHERE = ''
 /** Answers that are the same for all, and characters of the paths for which they are kept. */
 const MOST_REMEMBERED = 1_000
 const LONGEST_REMEMBERED = 500
+/** Rules, buckets or groups that are looked at in one step. */
+const PER_STEP = 100
 
 export class AccessRules {
   readonly ns: string
@@ -77,15 +80,20 @@ export class AccessRules {
    * @param raw what its new version declares; undefined when it declares nothing or is gone
    */
   withDocument(path: string, raw: RawAccess | undefined): AccessRules {
+    return atOnce(this.exchanging(path, raw))
+  }
+
+  /** `withDocument` in steps: documents may hold thousands of rules. */
+  *exchanging(path: string, raw: RawAccess | undefined): Steps<AccessRules> {
     const before = this.#documents.get(path)
     if (!before && !raw) return this
-    const after = raw && compileAccess(path, raw, this.extensions)
+    const after = raw && (yield* compilingAccess(path, raw, this.extensions))
     return new AccessRules({
       ns: this.ns,
       extensions: this.extensions,
       documents: this.#documents.with(path, after),
-      ...exchangeRules(this.#buckets, this.#lengths, path, before?.rules ?? [], after?.rules ?? []),
-      groups: exchangeGroups(this.#groups, path, before?.groups ?? [], after?.groups ?? []),
+      ...(yield* exchangingRules(this.#buckets, this.#lengths, path, before?.rules ?? [], after?.rules ?? [])),
+      groups: yield* exchangingGroups(this.#groups, path, before?.groups ?? [], after?.groups ?? []),
       subtypedGroups: this.subtypedGroups - subtyped(before) + subtyped(after),
     })
   }
@@ -170,43 +178,55 @@ function subtyped(access: CompiledAccess | undefined): number {
   return access?.groups.filter(group => group.subtypes.length > 0).length ?? 0
 }
 
-function exchangeRules(
+function* exchangingRules(
   buckets: PersistentMap<Bucket>,
   lengths: ReadonlyMap<number, number>,
   document: string,
   before: readonly Rule[],
   after: readonly Rule[],
-): { buckets: PersistentMap<Bucket>; lengths: ReadonlyMap<number, number> } {
+): Steps<{ buckets: PersistentMap<Bucket>; lengths: ReadonlyMap<number, number> }> {
   const added = new Map<string, Rule[]>()
-  for (const rule of before) for (const key of indexKeys(rule.patterns)) added.set(key, [])
+  let seen = 0
+  for (const rule of before) {
+    if (++seen % PER_STEP === 0) yield
+    for (const key of indexKeys(rule.patterns)) added.set(key, [])
+  }
   for (const rule of after) {
+    if (++seen % PER_STEP === 0) yield
     for (const key of indexKeys(rule.patterns)) {
       const rules = added.get(key)
       if (rules) rules.push(rule)
       else added.set(key, [rule])
     }
   }
-  const changed = { buckets, lengths }
+  const draft = buckets.draft()
+  const counts = new Map(lengths)
   for (const [key, rules] of added) {
+    if (++seen % PER_STEP === 0) yield
     const known = buckets.get(key)
-    const bucket = new Map<string, Rule[]>()
-    for (const [method, old] of known ?? []) {
-      const kept = old.filter(rule => rule.document !== document)
-      if (kept.length > 0) bucket.set(method, kept)
-    }
-    for (const rule of rules) {
-      for (const method of rule.methods) {
-        const list = bucket.get(method)
-        if (list) list.push(rule)
-        else bucket.set(method, [rule])
-      }
-    }
-    for (const list of bucket.values()) list.sort(strongestFirst)
-    changed.buckets = changed.buckets.with(key, bucket.size > 0 ? bucket : undefined)
-    if (known && bucket.size === 0) changed.lengths = countLengths(changed.lengths, key, -1)
-    else if (!known && bucket.size > 0) changed.lengths = countLengths(changed.lengths, key, 1)
+    const bucket = exchanged(known, document, rules)
+    draft.set(key, bucket)
+    count(counts, key.length, Number(bucket !== undefined) - Number(known !== undefined))
   }
-  return changed
+  return { buckets: draft.finished(), lengths: counts }
+}
+
+/** A bucket in which a document has other rules; undefined when it is empty. */
+function exchanged(known: Bucket | undefined, document: string, rules: readonly Rule[]): Bucket | undefined {
+  const bucket = new Map<string, Rule[]>()
+  for (const [method, old] of known ?? []) {
+    const kept = old.filter(rule => rule.document !== document)
+    if (kept.length > 0) bucket.set(method, kept)
+  }
+  for (const rule of rules) {
+    for (const method of rule.methods) {
+      const list = bucket.get(method)
+      if (list) list.push(rule)
+      else bucket.set(method, [rule])
+    }
+  }
+  for (const list of bucket.values()) list.sort(strongestFirst)
+  return bucket.size > 0 ? bucket : undefined
 }
 
 /** By the highest tier that a rule can have, a Deny before the Allows that it would beat (DEC-1). */
@@ -214,12 +234,12 @@ function strongestFirst(a: Rule, b: Rule): number {
   return b.strongest - a.strongest || Number(a.allow) - Number(b.allow)
 }
 
-function exchangeGroups(
+function* exchangingGroups(
   groups: PersistentMap<readonly Group[]>,
   document: string,
   before: readonly Group[],
   after: readonly Group[],
-): PersistentMap<readonly Group[]> {
+): Steps<PersistentMap<readonly Group[]>> {
   const added = new Map<string, Group[]>()
   for (const { name } of before) added.set(name, [])
   for (const group of after) {
@@ -227,12 +247,14 @@ function exchangeGroups(
     if (named) named.push(group)
     else added.set(group.name, [group])
   }
-  let changed = groups
+  const draft = groups.draft()
+  let seen = 0
   for (const [name, named] of added) {
+    if (++seen % PER_STEP === 0) yield
     const all = [...(groups.get(name) ?? []).filter(group => group.document !== document), ...named]
-    changed = changed.with(name, all.length > 0 ? all : undefined)
+    draft.set(name, all.length > 0 ? all : undefined)
   }
-  return changed
+  return draft.finished()
 }
 
 /** Buckets of a rule: the texts, or whole paths, that its patterns begin with literally. */
@@ -245,11 +267,9 @@ function indexKeys(patterns: readonly Pattern[]): Set<string> {
   return keys
 }
 
-/** How many buckets have a key of each length. */
-function countLengths(lengths: ReadonlyMap<number, number>, key: string, change: 1 | -1): Map<number, number> {
-  const counted = new Map(lengths)
-  const count = (counted.get(key.length) ?? 0) + change
-  if (count > 0) counted.set(key.length, count)
-  else counted.delete(key.length)
-  return counted
+/** Counts buckets by the length of their keys. */
+function count(counts: Map<number, number>, length: number, change: number): void {
+  const left = (counts.get(length) ?? 0) + change
+  if (left > 0) counts.set(length, left)
+  else counts.delete(length)
 }

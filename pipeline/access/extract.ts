@@ -3,10 +3,11 @@
  * with the document's version and compiled when a site's rules are put together.
  */
 
-import { allItems, type Item } from '../tree/microdata.ts'
+import { type Item, readingAllItems } from '../tree/microdata.ts'
 import { ruleValue } from '../tree/microdata-value.ts'
 import { localName } from '../tree/namespaces.ts'
 import { type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 
 /** The fields of a rule as written: trimmed, empty values dropped, never split (RULE-3, RULE-5). */
 export interface RawRule {
@@ -46,7 +47,9 @@ export interface AccessTypes {
 }
 
 type Field = Exclude<keyof RawRule, 'position' | 'row'>
-const FIELDS: ReadonlySet<string> = new Set<Field>(['actor', 'resource', 'method', 'selector', 'action'])
+const FIELDS: readonly Field[] = ['actor', 'resource', 'method', 'selector', 'action']
+/** Rules and groups that are made in one step. */
+const ITEMS_PER_STEP = 200
 const TABLES = new Set(['table', 'thead', 'tbody', 'tfoot'])
 
 /** Whether a document with items of some types can have rules or groups. */
@@ -66,15 +69,26 @@ export function declaresAccess(types: ReadonlySet<string>, ns: string, subtypes?
  * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
  */
 export function extractAccess(document: TreeDocument, ns: string, types?: AccessTypes): RawAccess | undefined {
+  return atOnce(extractingAccess(document, ns, types))
+}
+
+/** `extractAccess` in steps. */
+export function* extractingAccess(
+  document: TreeDocument,
+  ns: string,
+  types?: AccessTypes,
+): Steps<RawAccess | undefined> {
   const ruleType = `${ns}/AuthorizationRule`
   const groupType = `${ns}/Group`
   const isRule = (type: string) => type === ruleType || types?.rule.has(type) === true
   const isGroup = (type: string) => type === groupType || types?.group.has(type) === true
-  const items = allItems(document.root, ruleValue, tokens => tokens.some(t => isRule(t) || isGroup(t)))
+  const wanted = (tokens: string[]) => tokens.some(type => isRule(type) || isGroup(type))
+  const items = yield* readingAllItems(document.root, ruleValue, wanted)
   if (items.length === 0) return undefined
   const access: RawAccess = { ns, rules: [], groups: [] }
   const positions = elementPositions(document)
-  for (const item of items) {
+  for (const [i, item] of items.entries()) {
+    if (i % ITEMS_PER_STEP === 0) yield
     const position = positions.get(item.element) ?? 0
     // A property that is a nested item has no text, and its own properties are not the rule's (RULE-4).
     if (item.types.some(isRule)) access.rules.push(...rulesOf(item, position))
@@ -96,12 +110,13 @@ function rulesOf(item: Item, position: number): RawRule[] {
   const rules = new Map<ElementNode, RawRule>()
   if (!isTable) rules.set(item.element, emptyRule(position))
   for (const { name, element, value } of item.properties) {
-    if (!FIELDS.has(name) || typeof value !== 'string' || value === '') continue
+    const field = FIELDS.find(each => each === name)
+    if (!field || typeof value !== 'string' || value === '') continue
     const holder = isTable ? rowOf(element, item.element) : item.element
     if (!holder) continue
     let rule = rules.get(holder)
     if (!rule) rules.set(holder, (rule = { ...emptyRule(position), row: rules.size }))
-    rule[name as Field].push(value)
+    rule[field].push(value)
   }
   return [...rules.values()]
 }
@@ -146,7 +161,7 @@ export function elementPositions(document: TreeDocument): Map<ElementNode, numbe
 
 /** Whether two versions of a document declare the same rules and groups, wherever in it they stand. */
 export function sameRights(a: RawAccess | undefined, b: RawAccess | undefined): boolean {
-  return a === b || (a !== undefined && b !== undefined && inWords(a, false) === inWords(b, false))
+  return isSame(a, b, false)
 }
 
 /**
@@ -154,12 +169,29 @@ export function sameRights(a: RawAccess | undefined, b: RawAccess | undefined): 
  * count, except for groups that are found again by theirs.
  */
 export function sameDeclarations(a: RawAccess | undefined, b: RawAccess | undefined): boolean {
-  if (a === b) return true
-  if (!a || !b) return false
-  const findable = [...a.groups, ...b.groups].some(group => group.subtypes.length > 0)
-  return inWords(a, findable) === inWords(b, findable)
+  return isSame(a, b, true)
 }
 
-function inWords(access: RawAccess, places: boolean): string {
-  return JSON.stringify(access, (key, value: unknown) => (key === 'position' && !places ? undefined : value))
+function isSame(a: RawAccess | undefined, b: RawAccess | undefined, findable: boolean): boolean {
+  if (!a || !b || a === b) return a === b
+  return (
+    a.ns === b.ns &&
+    isSameList(a.rules, b.rules, isSameRule) &&
+    isSameList(a.groups, b.groups, (one, other) => isSameGroup(one, other, findable))
+  )
+}
+
+function isSameRule(a: RawRule, b: RawRule): boolean {
+  if (a.row !== b.row) return false
+  for (const field of FIELDS) if (!isSameList(a[field], b[field])) return false
+  return true
+}
+
+function isSameGroup(a: RawGroup, b: RawGroup, findable: boolean): boolean {
+  if (a.name !== b.name || !isSameList(a.subtypes, b.subtypes) || !isSameList(a.members, b.members)) return false
+  return !findable || a.subtypes.length === 0 || a.position === b.position
+}
+
+function isSameList<T>(a: readonly T[], b: readonly T[], isSame: (a: T, b: T) => boolean = Object.is): boolean {
+  return a.length === b.length && a.every((each, i) => isSame(each, b[i] as T))
 }

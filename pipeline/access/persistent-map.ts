@@ -6,7 +6,16 @@ const BITS = 5
 const WIDTH = 1 << BITS
 const HASH_BITS = 30
 
-type Node<V> = ReadonlyMap<string, V> | readonly (Node<V> | undefined)[]
+/** A node is only changed by the draft that made it. */
+type Node<V> = Map<string, V> | (Node<V> | undefined)[]
+
+/** A copy of a map while it is being changed. */
+export interface Draft<V> {
+  /** Gives a key another value, or none. */
+  set(key: string, value: V | undefined): void
+  /** The map as it is now; nothing may be set afterwards. */
+  finished(): PersistentMap<V>
+}
 
 export class PersistentMap<V> {
   readonly #root: Node<V>
@@ -23,15 +32,25 @@ export class PersistentMap<V> {
     // Small maps are one leaf, which needs no hash.
     if (isLeaf(this.#root)) return this.#root.get(key)
     let node: Node<V> | undefined = this.#root
-    for (let hash = hashOf(key); node && !(node instanceof Map); hash >>>= BITS) {
-      node = (node as readonly (Node<V> | undefined)[])[hash & (WIDTH - 1)]
-    }
+    for (let hash = hashOf(key); node && !isLeaf(node); hash >>>= BITS) node = node[hash & (WIDTH - 1)]
     return node?.get(key)
   }
 
   /** A copy in which a key has another value, or none. */
   with(key: string, value: V | undefined): PersistentMap<V> {
-    return new PersistentMap(changed(this.#root, key, value, hashOf(key), 0))
+    const draft = this.draft()
+    draft.set(key, value)
+    return draft.finished()
+  }
+
+  /** Begins a copy with many changes: a node that was copied for one of them is not copied again for the others. */
+  draft(): Draft<V> {
+    let root = this.#root
+    const made = new Set<Node<V>>()
+    return {
+      set: (key, value) => void (root = changed(root, { key, value, made }, hashOf(key), 0)),
+      finished: () => new PersistentMap(root),
+    }
   }
 
   /** In no order. */
@@ -44,31 +63,44 @@ export class PersistentMap<V> {
   }
 }
 
-function isLeaf<V>(node: Node<V>): node is ReadonlyMap<string, V> {
+function isLeaf<V>(node: Node<V>): node is Map<string, V> {
   return node instanceof Map
 }
 
-function changed<V>(node: Node<V>, key: string, value: V | undefined, hash: number, depth: number): Node<V> {
-  if (!isLeaf(node)) {
-    const slot = hash & (WIDTH - 1)
-    const branch = node.slice()
-    branch[slot] = changed(node[slot] ?? new Map(), key, value, hash >>> BITS, depth + BITS)
-    return branch
-  }
-  const leaf = new Map(node)
-  if (value === undefined) leaf.delete(key)
-  else leaf.set(key, value)
-  return leaf.size > LEAF && depth < HASH_BITS ? split(leaf, depth) : leaf
+/** One change, and the nodes that its draft has made. */
+interface Change<V> {
+  key: string
+  value: V | undefined
+  made: Set<Node<V>>
 }
 
-function split<V>(leaf: ReadonlyMap<string, V>, depth: number): Node<V> {
+function changed<V>(node: Node<V>, change: Change<V>, hash: number, depth: number): Node<V> {
+  const { key, value, made } = change
+  if (!isLeaf(node)) {
+    const branch = made.has(node) ? node : noted(node.slice(), made)
+    const slot = hash & (WIDTH - 1)
+    branch[slot] = changed(node[slot] ?? noted(new Map(), made), change, hash >>> BITS, depth + BITS)
+    return branch
+  }
+  const leaf = made.has(node) ? node : noted(new Map(node), made)
+  if (value === undefined) leaf.delete(key)
+  else leaf.set(key, value)
+  return leaf.size > LEAF && depth < HASH_BITS ? split(leaf, depth, made) : leaf
+}
+
+function noted<V, N extends Node<V>>(node: N, made: Set<Node<V>>): N {
+  made.add(node)
+  return node
+}
+
+function split<V>(leaf: ReadonlyMap<string, V>, depth: number, made: Set<Node<V>>): Node<V> {
   const branch: (Map<string, V> | undefined)[] = new Array(WIDTH).fill(undefined)
   for (const [key, value] of leaf) {
     const slot = (hashOf(key) >>> depth) & (WIDTH - 1)
-    const child = (branch[slot] ??= new Map())
+    const child = (branch[slot] ??= noted(new Map(), made))
     child.set(key, value)
   }
-  return branch
+  return noted(branch, made)
 }
 
 /** FNV-1a over UTF-16 code units, folded to `HASH_BITS`. */

@@ -7,6 +7,7 @@ import {
   SelectorError,
   selectorFor,
 } from '../tree/selector/selector.ts'
+import type { Steps } from '../tree/steps.ts'
 import type { RawAccess, RawRule } from './extract.ts'
 import { compilePattern, type Pattern } from './glob.ts'
 import { type Part, plainText, splitLookups } from './lookup.ts'
@@ -85,22 +86,28 @@ export const ELEMENT_METHODS = ['GET', 'HEAD', 'PUT', 'DELETE', 'POST'] as const
 const DEPRECATED = new Set([':username', `\${username}`, `\${request.auth.username}`])
 const BUILT_IN = new Set(['users', 'authenticated'])
 
+/** Rules that are compiled in one step. */
+const RULES_PER_STEP = 100
+
 /**
- * Compiles the rules and groups of one document. Never fails: what cannot be used is left out or, if it refuses, widened,
- * and reported.
+ * Compiles the rules and groups of one document, in steps. Never fails: what cannot be used is left out or, if it refuses,
+ * widened, and reported.
  *
  * @param path of the document
  * @param extensions the server's additions to the selector language
  */
-export function compileAccess(path: string, raw: RawAccess, extensions?: Extensions): CompiledAccess {
+export function* compilingAccess(path: string, raw: RawAccess, extensions?: Extensions): Steps<CompiledAccess> {
   const findings: Finding[] = []
-  const rules = raw.rules.flatMap((rule, order) => {
+  const rules: Rule[] = []
+  for (const [order, rule] of raw.rules.entries()) {
+    if (order % RULES_PER_STEP === RULES_PER_STEP - 1) yield
     const report = (reason: string) => {
       const { position, row } = rule
       findings.push({ document: path, position, ...(row === undefined ? {} : { row }), reason })
     }
-    return compileRule({ document: path, order }, rule, extensions, report) ?? []
-  })
+    const compiled = compileRule({ document: path, order }, rule, extensions, report)
+    if (compiled) rules.push(compiled)
+  }
   const groups = raw.groups.flatMap(group => {
     const { position, name, subtypes, members } = group
     if (name && !BUILT_IN.has(name)) return { document: path, position, name, subtypes, members: new Set(members) }

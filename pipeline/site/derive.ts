@@ -1,6 +1,6 @@
 /** What is found out about a document when it is committed, so that no request has to (design, invariant 3). */
 
-import { type AccessTypes, declaresAccess, extractAccess, type RawAccess } from '../access/extract.ts'
+import { type AccessTypes, declaresAccess, extractingAccess, type RawAccess } from '../access/extract.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
 import { declaresModel, extractDeclarations, type RawDeclarations } from '../model/declarations.ts'
@@ -90,7 +90,7 @@ export function* deriving(
   const { ns, accessTypes } = derivation
   return {
     profile: { utf8, types: [...types], namespaces: [...namespaces] },
-    access: declaresAccess(types, ns, accessTypes) ? extractAccess(document, ns, accessTypes) : undefined,
+    access: declaresAccess(types, ns, accessTypes) ? yield* extractingAccess(document, ns, accessTypes) : undefined,
     items,
     model: declaresModel(types, derivation) ? extractDeclarations(document, derivation, elements) : undefined,
     entries: yield* listingEntries(elements, ns, changed),

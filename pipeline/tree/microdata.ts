@@ -87,12 +87,21 @@ export function allItems(
   read: ValueReader = microdataValue,
   wanted: (types: string[]) => boolean = () => true,
 ): Item[] {
+  return atOnce(readingAllItems(root, read, wanted))
+}
+
+/** `allItems` in steps. */
+export function readingAllItems(
+  root: ParentNode,
+  read: ValueReader,
+  wanted: (types: string[]) => boolean,
+): Steps<Item[]> {
   const scopes: ElementNode[] = []
   eachElement(root, element => {
     if (isScope(element) && wanted(typesOf(element))) scopes.push(element)
     return true
   })
-  return atOnce(itemReader(root, read).reading(scopes))
+  return itemReader(root, read).reading(scopes)
 }
 
 /** Tokens of `itemtype`, each once, in order. */

@@ -125,19 +125,23 @@ describe('the persistent map', () => {
       fc.option(fc.nat(), { nil: undefined }),
     )
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 400 }), steps => {
+      fc.property(fc.array(fc.array(step, { maxLength: 100 }), { maxLength: 8 }), drafts => {
         const reference = new Map<string, number>()
         let map = PersistentMap.empty<number>()
         const versions: [PersistentMap<number>, Map<string, number>][] = []
-        for (const [key, value] of steps) {
-          map = map.with(key, value)
-          if (value === undefined) reference.delete(key)
-          else reference.set(key, value)
-          if (versions.length < 5) versions.push([map, new Map(reference)])
+        for (const steps of drafts) {
+          const draft = map.draft()
+          for (const [key, value] of steps) {
+            draft.set(key, value)
+            if (value === undefined) reference.delete(key)
+            else reference.set(key, value)
+          }
+          map = draft.finished()
+          versions.push([map, new Map(reference)])
         }
-        for (const [version, expected] of [...versions, [map, reference] as const]) {
+        for (const [version, expected] of versions) {
           expect(new Map(version.entries())).to.deep.equal(expected)
-          for (const [key] of steps) expect(version.get(key)).to.equal(expected.get(key))
+          for (const [key] of drafts.flat()) expect(version.get(key)).to.equal(expected.get(key))
         }
       }),
       { numRuns: 100, ...seed },

@@ -3,14 +3,17 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
 import type { RawRule } from '../../pipeline/access/extract.ts'
-import { compileAccess } from '../../pipeline/access/rules.ts'
+import { compilingAccess } from '../../pipeline/access/rules.ts'
 import type { ExtensionContext } from '../../pipeline/tree/selector/selector.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { access, html, key, NS, rawGroup, site, siteOf, user } from './site.ts'
 
 const BASE: RawRule = { position: 7, actor: ['*'], resource: ['/a'], method: ['PUT'], selector: [], action: ['Allow'] }
 
 function compile(change: Partial<RawRule>) {
-  const { rules, findings } = compileAccess('/r.html', { ns: NS, rules: [{ ...BASE, ...change }], groups: [] })
+  const { rules, findings } = atOnce(
+    compilingAccess('/r.html', { ns: NS, rules: [{ ...BASE, ...change }], groups: [] }),
+  )
   return { rule: rules[0], findings }
 }
 
@@ -162,7 +165,9 @@ describe('findings', () => {
   }
   it('RULE-13 rows of tables and groups are named', () => {
     const groups = [rawGroup(''), rawGroup('users')]
-    const { findings } = compileAccess('/r.html', { ns: NS, rules: [{ ...BASE, row: 3, method: [] }], groups })
+    const { findings } = atOnce(
+      compilingAccess('/r.html', { ns: NS, rules: [{ ...BASE, row: 3, method: [] }], groups }),
+    )
     expect(findings.map(f => f.row)).to.deep.equal([3, undefined, undefined])
   })
   it('RULE-13 a plain rule gives none', () => {
