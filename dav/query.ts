@@ -8,12 +8,13 @@ import { excludes } from '../pipeline/http/accept.ts'
 import { evaluateRead, preconditionFailed, readConditions } from '../pipeline/http/conditions.ts'
 import { formatHttpDate } from '../pipeline/http/http-date.ts'
 import { essence } from '../pipeline/http/media.ts'
-import { type Part, writeMultipart } from '../pipeline/http/multipart.ts'
-import { type Match, matchesTag } from '../pipeline/http/tags.ts'
+import { type Part, writingMultipart } from '../pipeline/http/multipart.ts'
+import { type Match, taggingMatches } from '../pipeline/http/tags.ts'
 import { elementParts } from '../pipeline/read/elements.ts'
 import { steadily } from '../pipeline/read/steadily.ts'
 import { type Held, notHtml } from '../pipeline/site/held.ts'
-import { type Selector, selectAll } from '../pipeline/tree/selector/selector.ts'
+import { type Selector, selectingAll } from '../pipeline/tree/selector/selector.ts'
+import { inTurns, type Steps } from '../pipeline/tree/steps.ts'
 import { type Exchange, header } from './exchange.ts'
 import { isServerOwned } from './guard.ts'
 import { ACCEPT_QUERY } from './options.ts'
@@ -41,7 +42,8 @@ export async function query(exchange: Exchange): Promise<Answer> {
       for (const part of more.parts) found.parts.push(part)
       for (const place of more.places) found.places.push(place)
     }
-  return answer(exchange, text, found)
+  const length = found.parts.reduce((sum, { content = '' }) => sum + content.length, 0)
+  return inTurns(answering(exchange, text, found), length)
 }
 
 /**
@@ -89,7 +91,7 @@ async function matchesIn({ mount: { site } }: Exchange, selector: Selector, { re
   const found = await steadily(site, resource.path, function* (held) {
     if (!held.isDocument) return NOTHING
     const document = site.tree(held)
-    const elements = selectAll(selector, document)
+    const elements = yield* selectingAll(selector, document)
     if (elements.length === 0) return NOTHING
     const lastModified = formatHttpDate(held.resource.modified)
     return yield* elementParts(document, elements, held, { lastModified })
@@ -97,14 +99,14 @@ async function matchesIn({ mount: { site } }: Exchange, selector: Selector, { re
   return found ?? NOTHING
 }
 
-/** 201 for a match and 200 for none, as the contract records it. */
-function answer(exchange: Exchange, text: string, { parts, places }: Found): Answer {
-  const tag = matchesTag(text, places)
+/** 201 for a match and 200 for none, as the contract records it; in steps. */
+function* answering(exchange: Exchange, text: string, { parts, places }: Found): Steps<Answer> {
+  const tag = yield* taggingMatches(text, places)
   const headers: Record<string, string> = { ETag: tag, 'Cache-Control': 'private, no-cache, no-transform' }
   const conditions = readConditions(exchange.request.headers)
   const verdict = conditions && evaluateRead(conditions, { tag }, false)
   if (verdict === 412) throw preconditionFailed(tag)
   if (verdict && verdict !== 'proceed') return { status: 304, headers: { ...headers, ETag: verdict.tag } }
-  const { contentType, body } = writeMultipart(parts)
+  const { contentType, body } = yield* writingMultipart(parts)
   return { status: parts.length > 0 ? 201 : 200, headers: { ...headers, 'Content-Type': contentType }, body }
 }

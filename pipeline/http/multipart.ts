@@ -1,7 +1,10 @@
 /** Multipart bodies: several elements, capability parts, several byte ranges (HTTP-65 to HTTP-67, RFC 2046 §5.1). */
 
 import { hash } from 'node:crypto'
+import type { PiecesBody } from '../answer.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import { type ByteRange, bytesContentRange } from './byte-ranges.ts'
+import { digesting } from './digest.ts'
 import { withoutControls } from './field-text.ts'
 
 /** One part. */
@@ -13,30 +16,72 @@ export interface Part {
 }
 
 /** A finished multipart body. */
-export interface Multipart {
+export interface Multipart<Body> {
   /** `multipart/mixed; boundary=…`, the boundary unquoted and last (HTTP-66). */
   contentType: string
-  body: Buffer
+  body: Body
 }
 
 const BOUNDARY_LENGTH = 24
 
+/** Short parts that are written in one step. */
+const PARTS_PER_STEP = 100
+
+/** UTF-16 code units that one piece of a long body holds at least. */
+const PIECE = 64 * 1024
+
+/** `writingMultipart` at once, for a few short parts. */
+export function writeMultipart(parts: readonly Part[], boundary?: string): Multipart<Buffer> {
+  const { contentType, body } = atOnce(writingMultipart(parts, boundary))
+  return { contentType, body: Buffer.concat(body.pieces) }
+}
+
 /**
- * Writes `multipart/mixed`. The boundary is made from a hash of the parts: the same parts give the same bytes, as a
- * strong tag promises, and no author can write a part that contains it.
+ * Writes `multipart/mixed`, in steps. The boundary is made from a hash of the parts: the same parts give the same bytes,
+ * as a strong tag promises, and no author can write a part that contains it.
  *
  * @param boundary 1 to 70 letters and digits; replaced if it occurs in a part
  */
-export function writeMultipart(parts: readonly Part[], boundary?: string): Multipart {
-  const texts = parts.map(({ headers, content }) =>
-    content === undefined ? head(headers, undefined) : head(headers, Buffer.byteLength(content)) + content,
-  )
-  let chosen = boundary ?? boundaryFrom(texts.join('\n'))
-  const occurs = (text: string) => text.includes(chosen)
-  while (texts.some(occurs)) chosen = boundaryFrom(chosen)
+export function* writingMultipart(
+  parts: readonly Part[],
+  boundary?: string,
+): Steps<Multipart<PiecesBody & { pieces: Uint8Array[] }>> {
+  const texts: string[] = []
+  for (const { headers, content } of parts) {
+    if (texts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
+    texts.push(content === undefined ? head(headers, undefined) : head(headers, Buffer.byteLength(content)) + content)
+  }
+  let chosen = boundary ?? (yield* digesting(inLines(texts))).slice(0, BOUNDARY_LENGTH)
+  let pieces = yield* enclosing(texts, chosen)
+  while (!pieces) {
+    chosen = boundaryFrom(chosen)
+    pieces = yield* enclosing(texts, chosen)
+  }
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  return { contentType: `multipart/mixed; boundary=${chosen}`, body: { pieces, size } }
+}
+
+function* inLines(texts: readonly string[]): Generator<string> {
+  for (const [i, text] of texts.entries()) {
+    if (i > 0) yield '\n'
+    yield text
+  }
+}
+
+/** @returns undefined when the boundary occurs in a part */
+function* enclosing(texts: readonly string[], boundary: string): Steps<Uint8Array[] | undefined> {
+  const pieces: Uint8Array[] = []
   let body = ''
-  for (const text of texts) body += `--${chosen}\r\n${text}\r\n`
-  return { contentType: `multipart/mixed; boundary=${chosen}`, body: Buffer.from(`${body}--${chosen}--\r\n`) }
+  for (const text of texts) {
+    if (text.includes(boundary)) return undefined
+    body += `--${boundary}\r\n${text}\r\n`
+    if (body.length < PIECE) continue
+    pieces.push(Buffer.from(body))
+    body = ''
+    yield
+  }
+  pieces.push(Buffer.from(`${body}--${boundary}--\r\n`))
+  return pieces
 }
 
 /** Header lines of a part and the empty line below them. */

@@ -7,6 +7,8 @@
  */
 
 import { hash } from 'node:crypto'
+import type { Steps } from '../tree/steps.ts'
+import { digesting } from './digest.ts'
 
 const MATCHES_DIGITS = 48
 const PART_DIGITS = 32
@@ -71,12 +73,16 @@ export interface Match {
 /**
  * @param selection the selector text, and the slice if one was asked for
  * @param matches in the order of the answer
- * @returns the tag of a multi-match or CSS QUERY answer (HTTP-31, HTTP-131)
+ * @returns the tag of a multi-match or CSS QUERY answer (HTTP-31, HTTP-131), in steps
  */
-export function matchesTag(selection: string, matches: readonly Match[]): string {
-  let text = selection
-  for (const { place, part } of matches) text += `\n${part} ${place}`
-  return `"m-${hash('sha256', text).slice(0, MATCHES_DIGITS)}"`
+export function* taggingMatches(selection: string, matches: readonly Match[]): Steps<string> {
+  const digest = yield* digesting(linesOf(selection, matches))
+  return `"m-${digest.slice(0, MATCHES_DIGITS)}"`
+}
+
+function* linesOf(selection: string, matches: readonly Match[]): Generator<string> {
+  yield selection
+  for (const { place, part } of matches) yield `\n${part} ${place}`
 }
 
 /** @returns the tag of the same representation in a compressed form */

@@ -5,13 +5,13 @@ import { Fault } from '../fault.ts'
 import { cacheableOf, cacheControl, vary } from '../http/caching.ts'
 import { evaluateRead, preconditionFailed, type Representation } from '../http/conditions.ts'
 import { servedType } from '../http/media.ts'
-import { type Part, writeMultipart } from '../http/multipart.ts'
+import { type Part, writingMultipart } from '../http/multipart.ts'
 import { encodePath } from '../http/path.ts'
 import { entriesContentRange, resolveEntries, type SelectorRange, selectorContentRange } from '../http/range.ts'
-import { documentPart, fragmentPart, fragmentTag, matchesTag } from '../http/tags.ts'
+import { documentPart, fragmentPart, fragmentTag, taggingMatches } from '../http/tags.ts'
 import type { Held } from '../site/held.ts'
 import { bodyTag } from '../store/tags.ts'
-import { addressIndex, uniqueSelector } from '../tree/address.ts'
+import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
 import { TreeError } from '../tree/document.ts'
 import { writingJsonLd } from '../tree/json-ld.ts'
 import { readingItemsWithin, readingTopLevelItems } from '../tree/microdata.ts'
@@ -51,11 +51,11 @@ export function* matchesAnswer(
   const { shown, slice, contentRange } = sliceOf(elements, range)
   const { parts, places } = yield* elementParts(document, shown, held)
   const selection = slice ? `${range.selector}\n${slice.first}-${slice.last}` : range.selector
-  const tag = matchesTag(selection, places)
+  const tag = yield* taggingMatches(selection, places)
   const headers = commonHeaders(held, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged
-  const { contentType, body } = writeMultipart(parts)
+  const { contentType, body } = yield* writingMultipart(parts)
   headers['Content-Type'] = contentType
   headers['Content-Range'] = contentRange
   return { status: 206, headers, body, ...(reading.reuse && { reuse: reading.reuse }) }
@@ -98,7 +98,7 @@ export function* elementParts(
   held: Held,
   options: { lastModified?: string } = {},
 ): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
-  const index = addressIndex(document)
+  const index = yield* indexingAddresses(document)
   const location = encodePath(held.resource.path)
   const type = servedType(held.resource.type, held.profile?.utf8 ?? false)
   const documentHash = documentPart(held.resource.digest)

@@ -5,11 +5,11 @@ import type { Authority } from '../authority.ts'
 import { absent, settleOutcome, toSelector } from '../decide.ts'
 import { Fault } from '../fault.ts'
 import { excludes } from '../http/accept.ts'
-import { writeMultipart } from '../http/multipart.ts'
-import { matchesTag } from '../http/tags.ts'
+import { writingMultipart } from '../http/multipart.ts'
+import { taggingMatches } from '../http/tags.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
-import { type Selector, selectAll } from '../tree/selector/selector.ts'
+import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
@@ -54,18 +54,18 @@ function* answering(
 ): Steps<Answer> {
   const { path } = read
   const document = site.tree(held)
-  const elements = selectAll(selector, document)
+  const elements = yield* selectingAll(selector, document)
   const keys = elements.map(element => ({ element, document }))
   if (keys.length > 0)
     settleOutcome(authority.admit({ ask: 'read-elements', path, exists: true, keys }), 'GET', read.requested, authority)
   if (excludes(read.accept, 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = yield* elementParts(document, elements, held)
-  const tag = matchesTag(text, places)
+  const tag = yield* taggingMatches(text, places)
   const reading = { read, shared: authority.shareable(path, keys), reuse: undefined }
   const headers = commonHeaders(held, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged
-  const { contentType, body } = writeMultipart(parts)
+  const { contentType, body } = yield* writingMultipart(parts)
   return { status: 200, headers: { ...headers, 'Content-Type': contentType }, body }
 }

@@ -10,7 +10,7 @@ import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
-import { type Selector, selectAll, selectFirst } from '../tree/selector/selector.ts'
+import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
 import { steadily } from './steadily.ts'
@@ -126,8 +126,8 @@ function* readElements(
   }
   const document = site.tree(held)
   const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
-  const first = form === 'html' ? selectFirst(selector, document) : undefined
-  const found = form === 'html' ? (first ? [first] : []) : selectAll(selector, document)
+  const first = form === 'html' ? yield* selectingFirst(selector, document) : undefined
+  const found = form === 'html' ? (first ? [first] : []) : yield* selectingAll(selector, document)
   const keys: Key[] = found.map(element => ({ element, document }))
   settleOutcome(
     authority.admit({ ask: 'read-elements', path, exists: true, head: read.head, keys }),

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { type Part, writeByteranges, writeMultipart } from '../../pipeline/http/multipart.ts'
+import { type Part, writeByteranges, writeMultipart, writingMultipart } from '../../pipeline/http/multipart.ts'
 import { RUNS } from './seed.ts'
 
 /** Takes a body apart by RFC 2046, as strictly as a reader may. */
@@ -82,6 +82,28 @@ describe('multipart', () => {
     const parts = [{ headers: {}, content: 'a' }]
     expect(writeMultipart(parts)).to.deep.equal(writeMultipart(parts))
     expect(writeMultipart(parts).contentType).not.to.equal(writeMultipart([{ headers: {}, content: 'b' }]).contentType)
+  })
+
+  it('HTTP-66 many parts are written in steps, and leave in pieces', () => {
+    const parts: Part[] = Array.from({ length: 5_000 }, (_, i) => ({
+      headers: { ETag: `"${i}"` },
+      content: '€'.repeat(60),
+    }))
+    const work = writingMultipart(parts)
+    let steps = 0
+    let step = work.next()
+    for (; !step.done; step = work.next()) steps++
+    const { contentType, body } = step.value
+    const whole = Buffer.concat(body.pieces)
+    expect(steps).to.be.above(50)
+    expect(body.pieces.length).to.be.above(5)
+    expect(body.size).to.equal(whole.length)
+    expect(readMultipart(contentType, whole)).to.deep.equal(
+      parts.map(({ headers, content = '' }) => ({
+        headers: [`ETag: ${headers.ETag}`, `Content-Length: ${Buffer.byteLength(content)}`],
+        content: Buffer.from(content),
+      })),
+    )
   })
 
   it('HTTP-67 a header value cannot begin another line', () => {

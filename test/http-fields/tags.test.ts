@@ -6,13 +6,17 @@ import {
   documentPart,
   fragmentPart,
   fragmentTag,
-  matchesTag,
   splitFragmentTag,
+  taggingMatches,
   withoutCoding,
 } from '../../pipeline/http/tags.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { RUNS } from './seed.ts'
 
 const DIGEST = '8206af590130802332e4b8b4b2dc23151d78c0513d800ccdda617d018af39160'
+
+/** The tag of matches, made at once. */
+const matchesTag = (...asked: Parameters<typeof taggingMatches>) => atOnce(taggingMatches(...asked))
 
 describe('entity tags', () => {
   it('HTTP-32 two parts, lower-case hex', () => {

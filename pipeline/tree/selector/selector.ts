@@ -1,12 +1,12 @@
 /** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import { additions } from './additions.ts'
 import type { Mode, Test } from './attribute.ts'
 import { fromScope, listTest } from './compile.ts'
 import type { Extensions } from './extension.ts'
 import { parseRelativeList, parseSelectorList } from './parse.ts'
 import { Query } from './query.ts'
-import { walk } from './relation.ts'
 import type { ComplexSelector } from './syntax.ts'
 
 export { additions, type IsA } from './additions.ts'
@@ -103,8 +103,17 @@ export function selectFirst(
   document: TreeDocument,
   within: ParentNode = document.root,
 ): ElementNode | undefined {
+  return atOnce(selectingFirst(selector, document, within))
+}
+
+/** `selectFirst` in steps. */
+export function* selectingFirst(
+  selector: Selector,
+  document: TreeDocument,
+  within: ParentNode = document.root,
+): Steps<ElementNode | undefined> {
   let found: ElementNode | undefined
-  search(selector, document, within, element => {
+  yield* searching(selector, document, within, element => {
     found = element
     return true
   })
@@ -117,8 +126,17 @@ export function selectAll(
   document: TreeDocument,
   within: ParentNode = document.root,
 ): ElementNode[] {
+  return atOnce(selectingAll(selector, document, within))
+}
+
+/** `selectAll` in steps. */
+export function* selectingAll(
+  selector: Selector,
+  document: TreeDocument,
+  within: ParentNode = document.root,
+): Steps<ElementNode[]> {
   const found: ElementNode[] = []
-  search(selector, document, within, element => {
+  yield* searching(selector, document, within, element => {
     found.push(element)
     return false
   })
@@ -159,19 +177,45 @@ export function matcherIn(
 
 /** Elementary steps that a complete search takes; a measure of cost that does not depend on the machine. */
 export function stepsOf(selector: Selector, document: TreeDocument): number {
-  return search(selector, document, document.root, () => false).steps
+  return atOnce(searching(selector, document, document.root, () => false)).steps
 }
 
-function search(
+/** Units of a query's work in one step: a quarter of a millisecond. */
+const WORK_PER_STEP = 10_000
+
+/** Shows the elements that match, in document order, until `visit` returns true. */
+function* searching(
   selector: Selector,
   document: TreeDocument,
   within: ParentNode,
   visit: (element: ElementNode) => boolean,
-): Query {
+): Steps<Query> {
   const query = new Query(document, isElement(within) ? within : undefined)
   const test = testFor(selector, document)
-  walk(within, element => test(element, query) && visit(element))
-  return query
+  const around: { nodes: readonly ChildNode[]; next: number }[] = []
+  let nodes: readonly ChildNode[] = within.childNodes
+  let next = 0
+  let seen = 0
+  let pause = WORK_PER_STEP
+  for (;;) {
+    const node = nodes[next++]
+    if (!node) {
+      const outer = around.pop()
+      if (!outer) return query
+      ;({ nodes, next } = outer)
+    } else if (isElement(node)) {
+      if (test(node, query) && visit(node)) return query
+      if (++seen % NODES_PER_STEP === 0 || query.steps > pause) {
+        pause = query.steps + WORK_PER_STEP
+        yield
+      }
+      if (node.childNodes.length > 0) {
+        around.push({ nodes, next })
+        nodes = node.childNodes
+        next = 0
+      }
+    }
+  }
 }
 
 function testFor(selector: Selector, { kind, root }: TreeDocument): Test {

@@ -1,0 +1,26 @@
+/** SHA-256 of many texts together, in steps. */
+
+import { createHash, hash } from 'node:crypto'
+import type { Steps } from '../tree/steps.ts'
+
+/** UTF-16 code units that are hashed in one step. */
+const CHUNK = 64 * 1024
+
+/**
+ * @param texts none of which ends within a character
+ * @returns the digest of what they are one after another in UTF-8, 64 hex digits
+ */
+export function* digesting(texts: Iterable<string>): Steps<string> {
+  let text = ''
+  let sum: ReturnType<typeof createHash> | undefined
+  for (const each of texts) {
+    text += each
+    if (text.length < CHUNK) continue
+    sum ??= createHash('sha256')
+    sum.update(text)
+    text = ''
+    yield
+  }
+  // Objects that hash cost more than the hash of a short text.
+  return sum ? sum.update(text).digest('hex') : hash('sha256', text)
+}
