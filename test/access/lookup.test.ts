@@ -7,6 +7,7 @@ import { renderSelector, selectorTemplate } from '../../pipeline/access/selector
 import { escapeIdentifier } from '../../pipeline/tree/address.ts'
 import { attribute } from '../../pipeline/tree/nodes.ts'
 import { compileSelector } from '../../pipeline/tree/selector/selector.ts'
+import { takesLess } from '../support/cost.ts'
 import { access, html, key, keys, member, site, user } from './site.ts'
 
 const seed = process.env.FUZZ ? {} : { seed: 21 }
@@ -35,12 +36,11 @@ describe('lookups in the text of a field', () => {
   it('LOOK-1 :username is no lookup in an actor', () => {
     expect(splitLookups('x:username', false)).to.deep.equal(['x:username'])
   })
-  it('LOOK-1 hostile text takes linear time', () => {
-    const start = performance.now()
-    splitLookups('${a'.repeat(100_000), true)
-    splitLookups(`\${${'a'.repeat(300_000)}`, true)
-    expect(performance.now() - start).to.be.below(500)
-  })
+  it('LOOK-1 hostile text takes linear time', () =>
+    takesLess(500, () => {
+      splitLookups('${a'.repeat(100_000), true)
+      splitLookups(`\${${'a'.repeat(300_000)}`, true)
+    }))
 })
 
 describe('what can be looked up', () => {

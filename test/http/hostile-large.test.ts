@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, put, rulesPage } from '../support/content.ts'
 import { type Client, client, type Received, tagOf } from '../support/http.ts'
+import { longestTurn, runsInTime } from '../support/loop-hold.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { longestHold, runsInTime } from './hostile-checks.ts'
 import { failureOf, selecting, textOf } from './write-checks.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -40,7 +40,7 @@ describe('large documents', () => {
     const tag = tagOf(await http('GET', '/small.html'))
     let answer: Received | undefined
     let between = 0
-    const held = await longestHold(async () => {
+    const held = await longestTurn(async () => {
       let pending = true
       const large = request().finally(() => {
         pending = false

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { page, put, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
+import { runsInTime } from '../support/loop-hold.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { runsInTime } from './hostile-checks.ts'
 import { failureOf, leavesAlone, moving, selecting, textOf } from './write-checks.ts'
 
 const DOC = page('<ul id="l"><li id="a">a</li></ul>')

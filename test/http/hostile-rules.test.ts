@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, put, type RuleLine, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
+import { runsInTime } from '../support/loop-hold.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { runsInTime } from './hostile-checks.ts'
 import { failureOf, leavesAlone, moving, selecting } from './write-checks.ts'
 
 const row = (part: string, count: number, between = ' ') => Array(count).fill(part).join(between)

@@ -1,12 +1,18 @@
 /** How long one turn of the event loop works, in time of the processor: other programs on the machine do not count. */
 
 import { expect } from 'chai'
+import { slowness, worked } from './cost.ts'
 
 /** Milliseconds that no turn may take. */
 const LONGEST_TURN = 250
 
-/** @returns the longest turn of the event loop while something runs, in milliseconds of this thread */
-async function longestTurn(run: () => Promise<unknown>): Promise<number> {
+/**
+ * What the client of a test does in the same thread counts as well.
+ *
+ * @returns the longest turn of the event loop while something runs, in milliseconds of this thread; where it is too long,
+ *   in those that it would have been on a machine as fast as usual
+ */
+export async function longestTurn(run: () => Promise<unknown>): Promise<number> {
   let longest = 0
   let running = true
   let before = worked()
@@ -25,17 +31,16 @@ async function longestTurn(run: () => Promise<unknown>): Promise<number> {
     running = false
     look()
   }
-  return longest
+  return longest < LONGEST_TURN ? longest : longest / slowness()
 }
 
-function worked(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
+/** Makes sure that something, which cannot be repeated, leaves the event loop to others. */
+export async function runsInTime(run: () => Promise<unknown>): Promise<void> {
+  expect(await longestTurn(run), 'milliseconds in one turn of the event loop').to.be.below(LONGEST_TURN)
 }
 
 /**
- * Makes sure that something leaves the event loop to others; what the client of a test does in the same thread counts
- * as well.
+ * Makes sure that something leaves the event loop to others.
  *
  * @param run repeated, up to three times in all, while it seems slow: code that is not compiled yet is slow, too
  */

@@ -1,0 +1,75 @@
+/** What work costs on a machine of any speed, however busy others keep it. */
+
+import { expect } from 'chai'
+
+/** Milliseconds that `sample` takes on the machine for which limits are written down. */
+const USUAL = 0.7
+/** Limits from here on are measured in time of the processor, whose clock may tick every few milliseconds only. */
+const COARSE = 100
+/** Times that work is repeated while it seems too slow: what interrupts it, or compiles its code, does so once. */
+const RUNS = 10
+
+/** Milliseconds that this thread has worked: what others do on the machine does not count. */
+export function worked(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/** How many times slower this machine is at the moment than the one for which limits are written down; at least one. */
+export function slowness(): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let run = 0; run < 40; run++) {
+    const start = performance.now()
+    sample()
+    least = Math.min(least, performance.now() - start)
+  }
+  return Math.max(1, least / USUAL)
+}
+
+/** Some work on strings, maps and lists, as most code of the server does. */
+function sample(): number {
+  const counts = new Map<string, number>()
+  let text = ''
+  for (let i = 0; i < 4000; i++) {
+    const word = `w${(i * 7919) % 1000}`
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+    text += `${word} `
+  }
+  let sum = counts.size
+  for (const word of text.split(' ').sort()) sum += word.length + text.indexOf(word, 20_000)
+  return sum
+}
+
+/**
+ * @param limit milliseconds; work that takes as long is repeated
+ * @param work of any kind that may be repeated
+ * @returns milliseconds of the fastest run, in which the speed of a slower machine is no part, and what the last run gave
+ */
+export async function cost<Result>(
+  limit: number,
+  work: () => Result,
+): Promise<{ milliseconds: number; result: Awaited<Result> }> {
+  const clock = limit < COARSE ? () => performance.now() : worked
+  let milliseconds = Number.POSITIVE_INFINITY
+  for (let run = 1; ; run++) {
+    const start = clock()
+    const result = await work()
+    const took = clock() - start
+    milliseconds = Math.min(milliseconds, took < limit ? took : took / slowness())
+    if (milliseconds < limit || run === RUNS) return { milliseconds, result }
+  }
+}
+
+/**
+ * Makes sure that work takes less than a time; on a machine that is slower than usual, as many times longer.
+ *
+ * @param limit milliseconds
+ * @param work of any kind that may be repeated
+ * @param what to tell when it takes longer
+ * @returns what it gave
+ */
+export async function takesLess<Result>(limit: number, work: () => Result, what = ''): Promise<Awaited<Result>> {
+  const { milliseconds, result } = await cost(limit, work)
+  expect(milliseconds, `${what} milliseconds`).to.be.below(limit)
+  return result
+}
