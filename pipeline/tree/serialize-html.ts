@@ -1,5 +1,6 @@
 /** Trees to HTML text by the serialization algorithm of the HTML standard. */
 
+import { isShort, LongText } from './long-text.ts'
 import { type AnyNode, type Attribute, type ChildNode, type ElementNode, HTML_NAMESPACE, isElement } from './nodes.ts'
 import type { Steps } from './steps.ts'
 
@@ -28,27 +29,26 @@ export function outerHtml(node: AnyNode): string {
   return one(node, node.parentNode !== null && isElement(node.parentNode) && isRaw(node.parentNode))
 }
 
-/** UTF-16 code units of markup that are written in one step. */
-const LONG = 64 * 1024
-
 /** `outerHtml` in steps. */
 export function* writingHtml(node: AnyNode): Steps<string> {
   if (!('tagName' in node) || isShort(node) || isVoid(node)) return outerHtml(node)
-  const raw = isRaw(node)
-  let markup = ''
-  let written = 0
-  for (const child of contentNodes(node)) {
-    markup += isElement(child) && !isShort(child) ? yield* writingHtml(child) : one(child, raw)
-    if (markup.length - written < LONG) continue
-    written = markup.length
-    yield
-  }
-  return enclosed(node, markup)
+  return enclosed(node, yield* writingAll(contentNodes(node), isRaw(node)))
 }
 
-/** Elements whose tags are implied may be of any length. */
-function isShort({ sourceCodeLocation: place }: ElementNode): boolean {
-  return Boolean(place) && (place?.endOffset ?? 0) - (place?.startOffset ?? 0) < LONG
+/** `innerHtml` in steps. */
+export function* writingInnerHtml(node: AnyNode): Steps<string> {
+  if (!('childNodes' in node)) return ''
+  if (!isElement(node)) return yield* writingAll(node.childNodes, false)
+  return isVoid(node) ? '' : withFirstLine(node, yield* writingAll(contentNodes(node), isRaw(node)))
+}
+
+function* writingAll(nodes: readonly ChildNode[], raw: boolean): Steps<string> {
+  const markup = new LongText()
+  for (const node of nodes) {
+    const isLong = isElement(node) && !isShort(node)
+    if (markup.add(isLong ? yield* writingHtml(node) : one(node, raw))) yield
+  }
+  return markup.whole
 }
 
 /** @returns markup of the node's children; of a `template`, that of its contents */

@@ -1,7 +1,9 @@
 /** Trees to XML text that parses to the same tree again, also when an element is cut out of its document. */
 
+import { isShort, LongText } from './long-text.ts'
 import { declaredPrefix, inScopeNamespaces, prefixOf, XML_NAMESPACE } from './namespaces.ts'
 import { type AnyNode, type Attribute, type ChildNode, type ElementNode, isElement } from './nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Namespace by prefix; `''` is the default namespace. */
 type Bindings = Map<string, string>
@@ -11,86 +13,147 @@ type Bindings = Map<string, string>
  *   outside it that names inside it need are added to its start tag.
  */
 export function outerXml(node: AnyNode): string {
-  if (!('parentNode' in node)) return innerXml(node)
-  return isElement(node) ? xmlWriter().element(node, owed(node)) : xmlWriter().nodes([node])
+  return atOnce(writingXml(node))
+}
+
+/** `outerXml` in steps. */
+export function* writingXml(node: AnyNode): Steps<string> {
+  if (!('parentNode' in node)) return yield* writingInnerXml(node)
+  return isElement(node) ? yield* xmlWriter().writing(node, yield* findingOwed(node)) : leaf(node)
 }
 
 /** @returns markup of the node's children, to be read with the namespaces in scope at the node */
 export function innerXml(node: AnyNode): string {
+  return atOnce(writingInnerXml(node))
+}
+
+/** `innerXml` in steps. */
+export function* writingInnerXml(node: AnyNode): Steps<string> {
   if (!('childNodes' in node)) return ''
-  if (isElement(node)) return xmlWriter(inScopeNamespaces(node)).nodes(node.childNodes)
-  return node.childNodes.map(outerXml).join(node.nodeName === '#document' ? '\n' : '')
+  if (isElement(node)) return yield* xmlWriter(inScopeNamespaces(node)).writingAll(node.childNodes)
+  const texts: string[] = []
+  for (const child of node.childNodes) texts.push(yield* writingXml(child))
+  return texts.join(node.nodeName === '#document' ? '\n' : '')
+}
+
+/** An element that is being looked into. */
+interface Level {
+  nodes: readonly ChildNode[]
+  next: number
+  /** The prefixes that it declares. */
+  own: string[]
 }
 
 /** What the element's names take from declarations outside it. */
-function owed(cut: ElementNode): Bindings {
+function* findingOwed(cut: ElementNode): Steps<Bindings> {
   const needed: Bindings = new Map()
   // How many open elements declare each prefix.
   const declared = new Map<string, number>([['xml', 1]])
+  const declare = (prefixes: readonly string[], by: number): void => {
+    for (const prefix of prefixes) declared.set(prefix, (declared.get(prefix) ?? 0) + by)
+  }
   const need = (prefix: string, namespace: string): void => {
     if (!declared.get(prefix) && !needed.has(prefix)) needed.set(prefix, namespace)
   }
-  const collect = (node: ElementNode): void => {
+  const enter = (node: ElementNode): string[] => {
     const own = node.attrs.map(declaredPrefix).filter(prefix => prefix !== undefined)
-    for (const prefix of own) declared.set(prefix, (declared.get(prefix) ?? 0) + 1)
+    declare(own, 1)
     need(prefixOf(node.tagName), node.namespaceURI)
     for (const a of node.attrs) if (isPrefixed(a)) need(a.prefix, a.namespace)
-    for (const child of node.childNodes) if (isElement(child)) collect(child)
-    for (const prefix of own) declared.set(prefix, (declared.get(prefix) ?? 0) - 1)
+    return own
   }
-  collect(cut)
+  const open: Level[] = [{ nodes: cut.childNodes, next: 0, own: enter(cut) }]
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) {
+      declare(level.own, -1)
+      open.pop()
+    } else if (isElement(node)) {
+      if (++seen % NODES_PER_STEP === 0) yield
+      open.push({ nodes: node.childNodes, next: 0, own: enter(node) })
+    }
+  }
   return needed
 }
 
 interface XmlWriter {
   /** @param declarations what to declare on the start tag beside the element's own attributes */
-  element(node: ElementNode, declarations?: Bindings): string
-  nodes(list: ChildNode[]): string
+  writing(node: ElementNode, declarations?: Bindings): Steps<string>
+  writingAll(nodes: readonly ChildNode[]): Steps<string>
 }
 
 /** @param context namespaces in scope where the text will stand */
 function xmlWriter(context: Bindings = new Map()): XmlWriter {
   const scope: Bindings = new Map([['', ''], ['xml', XML_NAMESPACE], ...context])
+  /** What the declarations of open elements have hidden. */
+  const hidden: [prefix: string, namespace: string | undefined][] = []
 
-  const element = (node: ElementNode, declarations?: Bindings): string => {
+  const bind = (prefix: string, namespace: string): void => {
+    hidden.push([prefix, scope.get(prefix)])
+    scope.set(prefix, namespace)
+  }
+
+  /** @returns the declaration of a prefix that means something else, or nothing, where the text will stand */
+  const ensure = (prefix: string, namespace: string): string => {
+    if (scope.get(prefix) === namespace) return ''
+    bind(prefix, namespace)
+    return ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(namespace)}"`
+  }
+
+  /** @returns the start tag without its end */
+  const enter = (node: ElementNode, declarations?: Bindings): string => {
     let tag = `<${node.tagName}`
-    const shadowed: [prefix: string, namespace: string | undefined][] = []
-    const bind = (prefix: string, namespace: string): void => {
-      shadowed.push([prefix, scope.get(prefix)])
-      scope.set(prefix, namespace)
-    }
-    // A prefix that means something else, or nothing, where the node now stands is declared on the spot.
-    const ensure = (prefix: string, namespace: string): void => {
-      if (scope.get(prefix) === namespace) return
-      bind(prefix, namespace)
-      tag += ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(namespace)}"`
-    }
     for (const a of node.attrs) {
       const prefix = declaredPrefix(a)
       if (prefix !== undefined) bind(prefix, a.value.trim())
       tag += ` ${a.prefix ? `${a.prefix}:${a.name}` : a.name}="${escapeAttribute(a.value)}"`
     }
-    declarations?.forEach((namespace, prefix) => {
-      ensure(prefix, namespace)
-    })
-    ensure(prefixOf(node.tagName), node.namespaceURI)
-    for (const a of node.attrs) if (isPrefixed(a)) ensure(a.prefix, a.namespace)
+    for (const [prefix, namespace] of declarations ?? []) tag += ensure(prefix, namespace)
+    tag += ensure(prefixOf(node.tagName), node.namespaceURI)
+    for (const a of node.attrs) if (isPrefixed(a)) tag += ensure(a.prefix, a.namespace)
+    return tag
+  }
 
-    const markup = node.childNodes.length === 0 ? `${tag}/>` : `${tag}>${nodes(node.childNodes)}</${node.tagName}>`
-    for (let entry = shadowed.pop(); entry; entry = shadowed.pop()) {
-      const [prefix, namespace] = entry
+  /** Ends the scope of an element. */
+  const leave = (outer: number): void => {
+    while (hidden.length > outer) {
+      const [prefix, namespace] = hidden.pop() ?? ['', '']
       if (namespace === undefined) scope.delete(prefix)
       else scope.set(prefix, namespace)
     }
-    return markup
   }
 
-  const nodes = (list: ChildNode[]): string => {
-    let markup = ''
-    for (const node of list) markup += isElement(node) ? element(node) : leaf(node)
-    return markup
+  const element = (node: ElementNode, declarations?: Bindings): string => {
+    const outer = hidden.length
+    const tag = enter(node, declarations)
+    let content = ''
+    for (const child of node.childNodes) content += isElement(child) ? element(child) : leaf(child)
+    leave(outer)
+    return enclosed(node, tag, content)
   }
-  return { element, nodes }
+
+  const writing = function* (node: ElementNode, declarations?: Bindings): Steps<string> {
+    if (isShort(node)) return element(node, declarations)
+    const outer = hidden.length
+    const tag = enter(node, declarations)
+    const content = yield* writingAll(node.childNodes)
+    leave(outer)
+    return enclosed(node, tag, content)
+  }
+
+  const writingAll = function* (nodes: readonly ChildNode[]): Steps<string> {
+    const markup = new LongText()
+    for (const node of nodes) if (markup.add(isElement(node) ? yield* writing(node) : leaf(node))) yield
+    return markup.whole
+  }
+
+  return { writing, writingAll }
+}
+
+/** @param tag the start tag without its end */
+function enclosed({ childNodes, tagName }: ElementNode, tag: string, content: string): string {
+  return childNodes.length === 0 ? `${tag}/>` : `${tag}>${content}</${tagName}>`
 }
 
 function leaf(node: Exclude<ChildNode, ElementNode>): string {

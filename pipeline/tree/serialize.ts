@@ -1,8 +1,8 @@
 /** Trees to text: markup by the rules of the document's kind, and plain text content. */
 
 import { type AnyNode, type DocumentKind, isElement, isText, type TreeDocument } from './nodes.ts'
-import { innerHtml, outerHtml, writingHtml } from './serialize-html.ts'
-import { innerXml, outerXml } from './serialize-xml.ts'
+import { innerHtml, outerHtml, writingHtml, writingInnerHtml } from './serialize-html.ts'
+import { innerXml, outerXml, writingInnerXml, writingXml } from './serialize-xml.ts'
 import type { Steps } from './steps.ts'
 
 export { equalTrees } from './compare.ts'
@@ -16,13 +16,18 @@ export function outerMarkup(node: AnyNode, kind: DocumentKind): string {
 }
 
 /** `outerMarkup` in steps. */
-export function* writingMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
-  return kind === 'xml' ? outerXml(node) : yield* writingHtml(node)
+export function writingMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
+  return kind === 'xml' ? writingXml(node) : writingHtml(node)
 }
 
 /** Markup of a node's children (of the contents of a `template`), to be read in the context of the node. */
 export function innerMarkup(node: AnyNode, kind: DocumentKind): string {
   return kind === 'xml' ? innerXml(node) : innerHtml(node)
+}
+
+/** `innerMarkup` in steps. */
+export function writingInnerMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
+  return kind === 'xml' ? writingInnerXml(node) : writingInnerHtml(node)
 }
 
 /** Markup of the whole document as its tree stands; an XML declaration is taken over from the source. */

@@ -37,10 +37,11 @@ export function atOnce<T>(work: Steps<T>): T {
 /**
  * Does the work without a pause if it is short, else breaks it off.
  *
+ * @param most milliseconds that it may take
  * @returns what came of it; undefined when it was broken off
  */
-export function ifShort<T>(work: Steps<T>): { value: T } | undefined {
-  const end = performance.now() + UNNOTICED
+export function ifShort<T>(work: Steps<T>, most = UNNOTICED): { value: T } | undefined {
+  const end = performance.now() + most
   do {
     const step = work.next()
     if (step.done) return { value: step.value }

@@ -1,0 +1,37 @@
+/** Markup that is too long to be written in one step. */
+
+import type { ElementNode } from './nodes.ts'
+
+/** UTF-16 code units that are written in one step. */
+const LONG = 64 * 1024
+
+/** Whether an element is written in one step. One whose tags are implied may be of any length. */
+export function isShort({ sourceCodeLocation: place }: ElementNode): boolean {
+  return Boolean(place) && (place?.endOffset ?? 0) - (place?.startOffset ?? 0) < LONG
+}
+
+/** A text that grows by small pieces. */
+export class LongText {
+  #whole = ''
+  #latest = ''
+
+  /** @returns whether it is time for a pause */
+  add(piece: string): boolean {
+    this.#latest += piece
+    if (this.#latest.length < LONG) return false
+    this.#keep()
+    return true
+  }
+
+  get whole(): string {
+    this.#keep()
+    return this.#whole
+  }
+
+  /** V8 keeps the pieces of a sum until it is read: reading one here and there spares it millions of them at the end. */
+  #keep(): void {
+    this.#latest.charCodeAt(0)
+    this.#whole += this.#latest
+    this.#latest = ''
+  }
+}
