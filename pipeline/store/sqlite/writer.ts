@@ -72,7 +72,12 @@ export function startWriter(data: WriterData, log: Log): Writer {
       if ('error' in answer) caller?.reject(new StoreError(answer.error.reason, answer.error.message))
       else caller?.resolve(answer.result)
     }
-    if (waiting.size === 0) worker?.unref()
+    rest()
+  }
+
+  /** Nobody waits for the thread any more, unless it is for its end. */
+  function rest(): void {
+    if (waiting.size === 0 && closing === undefined) worker?.unref()
   }
 
   function start(): Worker {
@@ -128,7 +133,7 @@ export function startWriter(data: WriterData, log: Log): Writer {
         waiting.get(id)?.reject(error instanceof Error ? error : new Error(String(error)))
         waiting.delete(id)
       }
-      if (waiting.size === 0) worker?.unref()
+      rest()
     }
     cargo = []
   }

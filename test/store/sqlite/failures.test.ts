@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { checkFolder } from '../../../pipeline/store/check.ts'
@@ -9,6 +10,7 @@ import { reasonOf } from '../../../pipeline/store/sqlite/database.ts'
 import { connectWriter, DATABASE } from '../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
 import type { CommitResult, SiteStore } from '../../../pipeline/store/store.ts'
+import { run } from '../../support/program.ts'
 import { done, type Opened, openTemporary, put, temporaryFolder, textAt } from '../fixture.ts'
 
 /** What became of a commit: `ok`, the reason of a refusal, or the reason of an error. */
@@ -123,6 +125,16 @@ describe('SQLite store: failures', () => {
     for (const path of acknowledged) expect(await store.site('s').find(path), path).to.not.equal(undefined)
     await store.close()
     expect((await checkFolder(folder, { repair: false })).findings).to.deep.equal([])
+    await remove()
+  })
+
+  it('closing finishes what was submitted, in a process that has nothing else to wait for', async () => {
+    const { folder, remove } = await temporaryFolder()
+    const child = fileURLToPath(new URL('./close-child.ts', import.meta.url))
+    expect(await run(process.execPath, [child, folder])).to.deep.equal({ code: 0, output: 'closed\n' })
+    const store = await openSqliteStore({ folder })
+    expect(await store.setting('last')).to.equal('word')
+    await store.close()
     await remove()
   })
 
