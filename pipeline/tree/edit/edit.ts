@@ -8,17 +8,17 @@
  * parsed text is the document.
  */
 
-import { equalTrees } from '../../tree/compare.ts'
+import { comparing } from '../../tree/compare.ts'
 import { parsingDocument } from '../../tree/document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
-import { counterparts } from './counterpart.ts'
+import { findingCounterparts } from './counterpart.ts'
 import { refusing } from './error.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
 import { type Edit, planning } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
 import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
-import { markupOf, writing } from './write.ts'
+import { writing, writingMarkupOf } from './write.ts'
 
 export { EditError, type EditReason } from './error.ts'
 export type { Change } from './plan.ts'
@@ -75,14 +75,15 @@ function* proposingWithin(document: TreeDocument, tail: Tail, wanted: Edit, name
   if (plan) return yield* refusing(writing(document, tail, plan))
   const nodes = named.slice(0, 1)
   const parents = nodes.flatMap(element => element.parentNode ?? [])
-  return unchanged(document, { nodes, parents, inserted: markupOf(document, parents, nodes) })
+  return unchanged(document, { nodes, parents, inserted: yield* writingMarkupOf(document, parents, nodes) })
 }
 
 /** The offsets of the tree do not fit its source: reads the source again and edits that. */
 function* proposingAnew(document: TreeDocument, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {
   const fresh = yield* parsingDocument(document.kind, document.source)
-  if (!equalTrees(document.root, fresh.root)) throw new Error('The tree of the document is not that of its source.')
-  const found = counterparts(document.root.childNodes, fresh.root.childNodes, named)
+  if (!(yield* comparing(document.root.childNodes, fresh.root.childNodes)))
+    throw new Error('The tree of the document is not that of its source.')
+  const found = yield* findingCounterparts(document.root.childNodes, fresh.root.childNodes, named)
   const same = (element: ElementNode): ElementNode => {
     const other = found.get(element)
     if (!other || !isElement(other)) throw new Error('The element does not belong to the document.')

@@ -2,7 +2,8 @@
 
 import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { HTML_NAMESPACE, isElement } from '../../tree/nodes.ts'
-import { innerMarkup } from '../../tree/serialize.ts'
+import { writingInnerMarkup } from '../../tree/serialize.ts'
+import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Text } from './plan.ts'
 import { openElements } from './shape.ts'
 
@@ -15,26 +16,33 @@ export function dropsLineFeed(element: ElementNode): boolean {
 
 /** Markup of nodes as content of an element: with its namespaces in scope, raw in a script. */
 export function markupIn(kind: DocumentKind, parent: ElementNode, nodes: ChildNode[]): string {
+  return atOnce(writingMarkupIn(kind, parent, nodes))
+}
+
+/** `markupIn` in steps. */
+export function writingMarkupIn(kind: DocumentKind, parent: ElementNode, nodes: ChildNode[]): Steps<string> {
   const shell: ElementNode = { ...parent, content: undefined, childNodes: nodes }
   // Only content right behind the start tag needs another line feed.
-  return innerMarkup(kind === 'html' && dropsLineFeed(parent) ? { ...shell, tagName: 'div' } : shell, kind)
+  return writingInnerMarkup(kind === 'html' && dropsLineFeed(parent) ? { ...shell, tagName: 'div' } : shell, kind)
 }
 
 /**
+ * In steps.
+ *
  * @param context the parent of the nodes
  * @param raw what the author wrote
  * @param first whether the place is right behind the start tag of `context`
  * @param owed tags that may have to stand before, see `tagsOwed`
  */
-export function textsFor(
+export function* writingTexts(
   kind: DocumentKind,
   context: ElementNode,
   nodes: ChildNode[],
   raw: string | undefined,
   first: boolean,
   owed: string,
-): Text[] {
-  const markup = markupIn(kind, context, nodes)
+): Steps<Text[]> {
+  const markup = yield* writingMarkupIn(kind, context, nodes)
   const normalised =
     first && kind === 'html' && dropsLineFeed(context) && markup.startsWith('\n') ? `\n${markup}` : markup
   const texts: Text[] = raw === undefined ? [] : [{ way: 'splice', text: raw }]

@@ -1,9 +1,25 @@
 /** Offsets of a tree after its source changed: everything behind a change moves by the same distance. */
 
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type Place } from '../../tree/nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import { contentOf } from './shape.ts'
 
-export function shiftNodes(nodes: ChildNode[], distance: number, from = 0, to = nodes.length): void {
+/** Moves nodes, in steps, that belong to no document yet. */
+export function* shiftingNodes(nodes: readonly ChildNode[], distance: number): Steps<void> {
+  const lists = [nodes]
+  let shifted = 0
+  for (let list = lists.pop(); list; list = lists.pop()) {
+    for (const node of list) {
+      if (++shifted % NODES_PER_STEP === 0) yield
+      shiftAlone(node, distance)
+      if (!isElement(node)) continue
+      lists.push(node.childNodes)
+      if (node.content) lists.push(node.content.childNodes)
+    }
+  }
+}
+
+function shiftNodes(nodes: ChildNode[], distance: number, from = 0, to = nodes.length): void {
   if (distance === 0) return
   for (let i = from; i < to; i++) {
     const node = nodes[i]
@@ -12,15 +28,17 @@ export function shiftNodes(nodes: ChildNode[], distance: number, from = 0, to = 
 }
 
 function shiftNode(node: ChildNode, distance: number): void {
-  const place = node.sourceCodeLocation
-  if (place) {
-    shiftStart(place, distance)
-    shiftEnd(place, distance)
-  }
+  shiftAlone(node, distance)
   if (isElement(node)) {
     for (const child of node.childNodes) shiftNode(child, distance)
     if (node.content) for (const child of node.content.childNodes) shiftNode(child, distance)
   }
+}
+
+function shiftAlone({ sourceCodeLocation: place }: ChildNode, distance: number): void {
+  if (!place) return
+  shiftStart(place, distance)
+  shiftEnd(place, distance)
 }
 
 function shiftStart(place: Place, distance: number): void {

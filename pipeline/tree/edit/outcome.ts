@@ -3,10 +3,10 @@
  * comparing.
  */
 
-import { equalNodes } from '../../tree/compare.ts'
+import { comparing } from '../../tree/compare.ts'
 import { parsingDocument } from '../../tree/document.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
-import type { Steps } from '../../tree/steps.ts'
+import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import { refusing } from './error.ts'
 import { type Change, changedSource, type Plan } from './plan.ts'
 import { contentOf } from './shape.ts'
@@ -28,8 +28,8 @@ export interface Outcome {
 export function* findingOutcome({ document, refused }: Attempts, plan: Plan, changes: Change[]): Steps<Outcome> {
   const source = changedSource(document.source, changes)
   const parsed = refused.get(source) ?? (yield* refusing(parsingDocument(document.kind, source)))
-  const nodes = nodesIn(parsed.root.childNodes, writtenRanges(changes))
-  return { parsed, nodes, parents: [changedWithin(document, parsed, plan)] }
+  const nodes = yield* findingNodesIn(parsed.root.childNodes, writtenRanges(changes))
+  return { parsed, nodes, parents: [yield* findingChanged(document, parsed, plan)] }
 }
 
 function writtenRanges(changes: Change[]): [number, number][] {
@@ -41,18 +41,27 @@ function writtenRanges(changes: Change[]): [number, number][] {
   })
 }
 
-/** The topmost nodes that begin in one of these ranges. */
-function nodesIn(children: ChildNode[], ranges: [number, number][]): ChildNode[] {
-  return children.flatMap(node => {
-    const start = node.sourceCodeLocation?.startOffset
-    if (start !== undefined && ranges.some(([from, to]) => start >= from && start < to)) return [node]
-    if (!isElement(node)) return []
-    return [...nodesIn(node.childNodes, ranges), ...(node.content ? nodesIn(node.content.childNodes, ranges) : [])]
-  })
+/** The topmost nodes that begin in one of these ranges, in tree order. */
+function* findingNodesIn(nodes: readonly ChildNode[], ranges: [number, number][]): Steps<ChildNode[]> {
+  const found: ChildNode[] = []
+  const open = [{ nodes, next: 0 }]
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (++seen % NODES_PER_STEP === 0) yield
+    const start = node?.sourceCodeLocation?.startOffset
+    if (!node) open.pop()
+    else if (start !== undefined && ranges.some(([from, to]) => start >= from && start < to)) found.push(node)
+    else if (isElement(node)) {
+      if (node.content) open.push({ nodes: node.content.childNodes, next: 0 })
+      open.push({ nodes: node.childNodes, next: 0 })
+    }
+  }
+  return found
 }
 
 /** Follows the ancestors of the change down both trees, as long as all beside them is equal. */
-function changedWithin(document: TreeDocument, parsed: TreeDocument, plan: Plan): ParentNode {
+function* findingChanged(document: TreeDocument, parsed: TreeDocument, plan: Plan): Steps<ParentNode> {
   const around = new Set<ParentNode>(ancestorsOf(plan.sites[0]?.host))
   for (const { host } of plan.sites) {
     const line = new Set<ParentNode>(ancestorsOf(host))
@@ -67,9 +76,9 @@ function changedWithin(document: TreeDocument, parsed: TreeDocument, plan: Plan)
     if (!inner || !same || !isElement(inner) || !isElement(same)) return after
     const shell = { childNodes: [], content: undefined }
     const equal =
-      equalNodes(before.childNodes.slice(0, index), after.childNodes.slice(0, index)) &&
-      equalNodes([{ ...inner, ...shell }], [{ ...same, ...shell }]) &&
-      equalNodes(before.childNodes.slice(index + 1), after.childNodes.slice(index + 1))
+      (yield* comparing(before.childNodes.slice(0, index), after.childNodes.slice(0, index))) &&
+      (yield* comparing([{ ...inner, ...shell }], [{ ...same, ...shell }])) &&
+      (yield* comparing(before.childNodes.slice(index + 1), after.childNodes.slice(index + 1)))
     if (!equal) return after
     before = contentOf(inner)
     after = contentOf(same)

@@ -1,11 +1,12 @@
 /** An edit that is ready but not done: it can be shown, and it can become the document. */
 
 import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
-import { type Settled, shiftBehind, shiftEnd, shiftNodes } from './offsets.ts'
+import type { Steps } from '../../tree/steps.ts'
+import { type Settled, shiftBehind, shiftEnd, shiftingNodes } from './offsets.ts'
 import { applyPatch, preparePatch, withPatch } from './patch.ts'
 import { type Change, changedSource } from './plan.ts'
 import type { Piece } from './prove.ts'
-import { hasStray } from './stray.ts'
+import { findingStray } from './stray.ts'
 
 /** How the text of an edit came about, from least to most that was written. */
 export type Way = 'splice' | 'normalised' | 'closed' | 'ancestor' | 'document' | 'reparsed'
@@ -62,11 +63,11 @@ function stateOf(document: TreeDocument): State {
   return state
 }
 
-/** Whether edits of the document can be proved locally. */
-export function isLocal(document: TreeDocument): boolean {
+/** Finds out, in steps, whether edits of the document can be proved locally. */
+export function* provingLocal(document: TreeDocument): Steps<boolean> {
   if (!document.clean || document.kind === 'xml') return document.clean
   const state = stateOf(document)
-  state.stray ??= hasStray(document)
+  state.stray ??= yield* findingStray(document)
   return !state.stray
 }
 
@@ -133,10 +134,10 @@ export function replaced(document: TreeDocument, by: TreeDocument, parts: Parts)
   )
 }
 
-/** A proposal that patches the document in place. */
-export function patched(document: TreeDocument, pieces: Piece[], parts: Parts): ProposedEdit {
+/** A proposal that patches the document in place; in steps. */
+export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts): Steps<ProposedEdit> {
   const source = changedSource(document.source, parts.changes)
-  const settled = placePieces(pieces)
+  const settled = yield* placing(pieces)
   const patch = preparePatch(pieces.map(({ region: { parent, from, to }, nodes }) => ({ parent, from, to, nodes })))
   const show = <T>(run: () => T): T => {
     const before = document.source
@@ -164,18 +165,20 @@ export function patched(document: TreeDocument, pieces: Piece[], parts: Parts): 
 }
 
 /** Gives the new nodes of all pieces their offsets in the new source. */
-function placePieces(pieces: Piece[]): Settled[] {
+function* placing(pieces: Piece[]): Steps<Settled[]> {
+  const settled: Settled[] = []
   let moved = 0
-  let last: (Settled & { was: number }) | undefined
-  return pieces.map(({ region, nodes, ends, changes }) => {
-    shiftNodes(nodes, region.start + moved)
-    for (const { place } of ends) shiftEnd(place, region.start + moved)
+  let last: { parent: ParentNode; added: number } | undefined
+  for (const { region, nodes, ends, changes, skip } of pieces) {
+    const { parent, host, start } = region
+    yield* shiftingNodes(nodes, start + moved - skip)
+    for (const { place } of ends) shiftEnd(place, start + moved - skip)
     const distance = changes.reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0)
     moved += distance
-    const from = region.from + (last?.parent === region.parent ? last.to - last.was : 0)
-    const { parent, host } = region
+    const from = region.from + (last?.parent === parent ? last.added : 0)
     const end = Math.max(...changes.map(change => change.end))
-    last = { parent, host, from, to: from + nodes.length, was: region.to, end, distance }
-    return last
-  })
+    settled.push({ parent, host, from, to: from + nodes.length, end, distance })
+    last = { parent, added: from + nodes.length - region.to }
+  }
+  return settled
 }

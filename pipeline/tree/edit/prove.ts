@@ -15,8 +15,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../../tree/nodes.ts'
-import type { Steps } from '../../tree/steps.ts'
-import { shiftEnd, shiftNodes } from './offsets.ts'
+import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import { type Candidate, type Change, changedSource, type Plan, type Site } from './plan.ts'
 import { type Region, regionAround } from './region.ts'
 import { contentOf } from './shape.ts'
@@ -27,13 +26,15 @@ import { type Tail, workingWithoutTail } from './tail.ts'
 /** One region of the document as the edit leaves it. */
 export interface Piece {
   region: Region
-  /** What it holds, parsed; offsets count from the start of the region. */
+  /** What it holds, parsed. */
   nodes: ChildNode[]
+  /** Offset of the region in the text that was parsed. */
+  skip: number
   /** What it should hold by the plan; equal to `nodes`. */
   expected: ChildNode[]
   /** An element of the tree and what stands for it in `expected`, when all of it is read anew. */
   lift: { element: ElementNode; by: ElementNode } | undefined
-  /** Elements of the tree that end otherwise than by moving with the source; their new ends count likewise. */
+  /** Elements of the tree that end otherwise than by moving with the source; their new ends count in that text, too. */
   ends: End[]
   changes: Change[]
 }
@@ -156,10 +157,8 @@ function* judging(
   const lift = lifted && { element: lifted, by: changedElement(lifted, changed) }
   const expected = lift ? replacedIn(region, lift.element, lift.by) : changedChildren(region, changed)
   if (!(yield* comparingAt(region, tail, expected, nodes, trial.length))) return 'disproved'
-  if (region.ancestors.length + heightOf(nodes) > MAX_DEPTH) throw tooDeep()
-  shiftNodes(nodes, -skip)
-  for (const { place } of ends) shiftEnd(place, -skip)
-  return { region, nodes, expected, lift, ends, changes }
+  yield* checkingDepth(nodes, MAX_DEPTH - region.ancestors.length)
+  return { region, nodes, skip, expected, lift, ends, changes }
 }
 
 /**
@@ -200,12 +199,18 @@ function replacedIn({ parent, from, to }: Region, element: ElementNode, by: Elem
   return parent.childNodes.slice(from, to).map(node => (node === element ? by : node))
 }
 
-function heightOf(nodes: ChildNode[]): number {
-  let height = 0
-  for (const node of nodes) {
-    if (isElement(node)) height = Math.max(height, 1 + heightOf(contentOf(node).childNodes))
+/** @throws TreeError when elements are inside each other on more than so many levels */
+function* checkingDepth(nodes: readonly ChildNode[], levels: number): Steps<void> {
+  const lists = [{ nodes, left: levels }]
+  let seen = 0
+  for (let list = lists.pop(); list; list = lists.pop()) {
+    for (const node of list.nodes) {
+      if (!isElement(node)) continue
+      if (list.left <= 0) throw tooDeep()
+      if (++seen % NODES_PER_STEP === 0) yield
+      lists.push({ nodes: contentOf(node).childNodes, left: list.left - 1 })
+    }
   }
-  return height
 }
 
 function xmlTrial({ region }: Group): TrialOf {

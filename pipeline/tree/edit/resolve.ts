@@ -1,6 +1,6 @@
 /** From what was asked to a plan: whether it can be asked at all, the nodes of the body, the places in the source. */
 
-import { equalNodes } from '../../tree/compare.ts'
+import { comparing } from '../../tree/compare.ts'
 import { parsingFragment } from '../../tree/fragment.ts'
 import {
   type ChildNode,
@@ -15,7 +15,7 @@ import {
 import { isVoid } from '../../tree/serialize-html.ts'
 import type { Steps } from '../../tree/steps.ts'
 import { EditError, refusing } from './error.ts'
-import { dropsLineFeed, markupIn, tagsOwed, textsFor, textsWithout } from './markup.ts'
+import { dropsLineFeed, tagsOwed, textsWithout, writingMarkupIn, writingTexts } from './markup.ts'
 import type { Plan, Site } from './plan.ts'
 import { planningRoot, planningShell, shellName } from './root.ts'
 import { contentOf, isBlank, isHtmlElement, isSelfClosed } from './shape.ts'
@@ -62,7 +62,7 @@ function* planningReplacement(document: TreeDocument, tail: Tail, target: Elemen
   if (!nodes.some(isElement)) throw new EditError('no-element', 'The body has no element.')
   const site = siteOf(target, parent, nodes, spanOf(tail, target))
   const owed = tagsOwed(document, parent, parent.childNodes[site.index - 1])
-  site.texts = textsFor(document.kind, context, nodes, text, isFirst(context, site.span), owed)
+  site.texts = yield* writingTexts(document.kind, context, nodes, text, isFirst(context, site.span), owed)
   return { sites: [site], nodes, parents: [parent], local: true }
 }
 
@@ -84,7 +84,7 @@ function* planningInsertion(
   const context = placement === 'append' || placement === 'prepend' ? anchor : contextFor(parentOf(anchor))
   const nodes = yield* refusing(parsingFragment(document.kind, text, context))
   if (nodes.length === 0) throw new EditError('empty', 'The body has no content.')
-  return insertion(document, tail, anchor, placement, nodes, text)
+  return yield* insertion(document, tail, anchor, placement, nodes, text)
 }
 
 function* planningMove(
@@ -104,7 +104,7 @@ function* planningMove(
   const context = beside ? contextFor(parentOf(anchor)) : anchor
   const moved =
     document.kind === 'xml' ? yield* bringingIntoScope(context, source, written) : { node: source, text: written }
-  const plan = insertion(document, tail, anchor, placement, [moved.node], moved.text)
+  const plan = yield* insertion(document, tail, anchor, placement, [moved.node], moved.text)
   const gone = removal(document, tail, source)
   return { ...plan, sites: [gone, ...plan.sites], parents: [...new Set([gone.parent, ...plan.parents])] }
 }
@@ -130,40 +130,41 @@ function* bringingIntoScope(
   written: string | undefined,
 ): Steps<{ node: ChildNode; text: string | undefined }> {
   try {
-    if (written !== undefined && equalNodes(yield* parsingFragment('xml', written, context), [source])) {
-      return { node: source, text: written }
+    if (written !== undefined) {
+      const read = yield* parsingFragment('xml', written, context)
+      if (yield* comparing(read, [source])) return { node: source, text: written }
     }
   } catch {
     // A prefix is not declared there.
   }
-  const markup = markupIn('xml', context, [source])
+  const markup = yield* writingMarkupIn('xml', context, [source])
   const [node = source] = yield* refusing(parsingFragment('xml', markup, context))
   return { node, text: undefined }
 }
 
-function insertion(
+function* insertion(
   document: TreeDocument,
   tail: Tail,
   anchor: ElementNode,
   placement: Placement,
   nodes: ChildNode[],
   raw: string | undefined,
-): Plan {
+): Steps<Plan> {
   if (placement === 'before' || placement === 'after') {
     const parent = parentOf(anchor)
     const span = spanOf(tail, anchor)
     const index = parent.childNodes.indexOf(anchor) + (placement === 'after' ? 1 : 0)
     const at = placement === 'after' ? span?.endOffset : span?.startOffset
-    return inserting(document, hostOf(parent), parent, index, nodes, at, raw)
+    return yield* inserting(document, hostOf(parent), parent, index, nodes, at, raw)
   }
-  if (isSelfClosed(document, anchor)) return opening(document, anchor, nodes, raw)
+  if (isSelfClosed(document, anchor)) return yield* opening(document, anchor, nodes, raw)
   const parent = contentOf(anchor)
   const index = placement === 'append' ? parent.childNodes.length : 0
   const at = placement === 'append' ? endOfContent(document, tail, anchor) : startOfContent(document, tail, anchor)
-  return inserting(document, anchor, parent, index, nodes, at, raw)
+  return yield* inserting(document, anchor, parent, index, nodes, at, raw)
 }
 
-function inserting(
+function* inserting(
   document: TreeDocument,
   host: ElementNode | undefined,
   parent: ParentNode,
@@ -171,23 +172,28 @@ function inserting(
   nodes: ChildNode[],
   at: number | undefined,
   raw: string | undefined,
-): Plan {
+): Steps<Plan> {
   const context = host ?? contextFor(parent)
   const owed = tagsOwed(document, parent, parent.childNodes[index - 1])
   const span = at === undefined ? undefined : { startOffset: at, endOffset: at }
-  const texts = textsFor(document.kind, context, nodes, raw, isFirst(context, span), owed)
+  const texts = yield* writingTexts(document.kind, context, nodes, raw, isFirst(context, span), owed)
   return { sites: [{ host, parent, index, gone: 0, nodes, span, texts }], nodes, parents: [parent], local: true }
 }
 
 /** A self-closed anchor gets both its tags, and so is replaced. */
-function opening(document: TreeDocument, anchor: ElementNode, nodes: ChildNode[], raw: string | undefined): Plan {
+function* opening(
+  document: TreeDocument,
+  anchor: ElementNode,
+  nodes: ChildNode[],
+  raw: string | undefined,
+): Steps<Plan> {
   const place = anchor.sourceCodeLocation
   const opened: ElementNode = { ...anchor, childNodes: nodes }
   const end = place?.endOffset ?? 0
   let slash = end - 1
   while (document.source.charAt(slash) !== '/') slash--
   const name = /^<([^\t\n\f\r />]*)/.exec(document.source.slice(place?.startOffset, end))?.[1] ?? anchor.tagName
-  const texts = textsFor(document.kind, anchor, nodes, raw, false, '')
+  const texts = yield* writingTexts(document.kind, anchor, nodes, raw, false, '')
   const parent = parentOf(anchor, true)
   const site = siteOf(anchor, parent, [opened], { startOffset: slash, endOffset: end })
   site.texts = texts.map(({ way, text }) => ({ way, text: `>${text}</${name}>` }))

@@ -10,7 +10,7 @@ import {
   type Span,
   type TreeDocument,
 } from '../../tree/nodes.ts'
-import { outerMarkup } from '../../tree/serialize.ts'
+import { writingMarkup } from '../../tree/serialize.ts'
 import type { Steps } from '../../tree/steps.ts'
 import { EditError, refusing } from './error.ts'
 import type { Plan, Site, Text } from './plan.ts'
@@ -56,7 +56,7 @@ export function* planningShell(
     dropTail({ kind: 'html', source: written, root: around, clean: false })
   }
   const texts: Text[] = written ? [{ way: 'splice', text: written }] : []
-  texts.push({ way: 'normalised', text: outerMarkup(element, 'html') })
+  texts.push({ way: 'normalised', text: yield* writingMarkup(element, 'html') })
   const span = name === 'html' ? spanOfRoot(document, tail, target) : spanOfPart(tail, target)
   const parent: ParentNode = target.parentNode ?? document.root
   const site: Site = {
@@ -105,6 +105,8 @@ export function* planningRoot(document: TreeDocument, target: ElementNode, text:
     throw new EditError('malformed', 'An XML document has one root element and no text outside it.')
   }
   const nodes = parsed.filter(node => !isText(node))
+  let markup = ''
+  for (const node of nodes) markup += yield* writingMarkup(node, 'xml')
   const place = target.sourceCodeLocation
   const site: Site = {
     host: undefined,
@@ -115,7 +117,7 @@ export function* planningRoot(document: TreeDocument, target: ElementNode, text:
     span: place ? { startOffset: place.startOffset, endOffset: place.endOffset } : undefined,
     texts: [
       { way: 'splice', text },
-      { way: 'normalised', text: nodes.map(node => outerMarkup(node, 'xml')).join('') },
+      { way: 'normalised', text: markup },
     ],
   }
   return { sites: [site], nodes, parents: [document.root], local: false }

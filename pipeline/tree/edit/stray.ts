@@ -3,7 +3,8 @@
  * `<frameset>` may replace the body. Documents that have such things are edited as wholes.
  */
 
-import { type ChildNode, isElement, rootElement, type TreeDocument } from '../../tree/nodes.ts'
+import { type ChildNode, type ElementNode, isElement, rootElement, type TreeDocument } from '../../tree/nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import { contentOf, isLiteral } from './shape.ts'
 
 const SHELL = /<(\/?(?:html|head|body|frameset|frame))(?=[\t\n\f\r />])/gi
@@ -13,9 +14,9 @@ export function mayStray(text: string): boolean {
   return text.search(SHELL) >= 0
 }
 
-/** Whether an HTML document holds a shell tag that is not the one of its element. */
-export function hasStray(document: TreeDocument): boolean {
-  return !eachOnce(document) && between(document)
+/** Finds out, in steps, whether an HTML document holds a shell tag that is not the one of its element. */
+export function* findingStray(document: TreeDocument): Steps<boolean> {
+  return !eachOnce(document) && (yield* findingBetween(document))
 }
 
 /** Whether the only such tags are those of the shell's elements, told by their number. */
@@ -34,7 +35,7 @@ function eachOnce(document: TreeDocument): boolean {
 }
 
 /** Looks only where tags would be tags: outside comments, scripts and attribute values. */
-function between(document: TreeDocument): boolean {
+function* findingBetween(document: TreeDocument): Steps<boolean> {
   const ends = new Set<string>()
   let cursor = 0
   let stray = false
@@ -46,27 +47,37 @@ function between(document: TreeDocument): boolean {
     }
     cursor = Math.max(cursor, to)
   }
-  const walk = (nodes: ChildNode[]): void => {
-    for (const node of nodes) {
-      const place = node.sourceCodeLocation
-      if (isElement(node)) {
-        if (place) {
-          pass(place.startOffset)
-          cursor = place.startTag?.endOffset ?? cursor
-        }
-        if (!isLiteral(node)) walk(contentOf(node).childNodes)
-        const end = place?.endTag
-        if (end && node.tagName !== 'body' && node.tagName !== 'html') {
-          if (!isLiteral(node)) pass(end.startOffset)
-          cursor = end.endOffset
-        } else if (place && isLiteral(node)) cursor = place.endOffset
-      } else if (node.nodeName !== '#text' && place) {
-        pass(place.startOffset)
-        cursor = place.endOffset
-      }
+  const enter = ({ sourceCodeLocation: place }: ElementNode): void => {
+    if (!place) return
+    pass(place.startOffset)
+    cursor = place.startTag?.endOffset ?? cursor
+  }
+  const leave = (element: ElementNode): void => {
+    const place = element.sourceCodeLocation
+    const end = place?.endTag
+    if (end && element.tagName !== 'body' && element.tagName !== 'html') {
+      if (!isLiteral(element)) pass(end.startOffset)
+      cursor = end.endOffset
+    } else if (place && isLiteral(element)) cursor = place.endOffset
+  }
+  const open: { nodes: readonly ChildNode[]; next: number; element?: ElementNode }[] = [
+    { nodes: document.root.childNodes, next: 0 },
+  ]
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (++seen % NODES_PER_STEP === 0) yield
+    if (!node) {
+      open.pop()
+      if (level.element) leave(level.element)
+    } else if (isElement(node)) {
+      enter(node)
+      open.push({ nodes: isLiteral(node) ? [] : contentOf(node).childNodes, next: 0, element: node })
+    } else if (node.nodeName !== '#text' && node.sourceCodeLocation) {
+      pass(node.sourceCodeLocation.startOffset)
+      cursor = node.sourceCodeLocation.endOffset
     }
   }
-  walk(document.root.childNodes)
   pass(document.source.length)
   return stray
 }

@@ -1,10 +1,10 @@
 /** Whether there is any HTML for the content of an element: there is none for a paragraph in a paragraph. */
 
-import { equalNodes } from '../../tree/compare.ts'
+import { comparing } from '../../tree/compare.ts'
 import { parsingHtml } from '../../tree/html.ts'
 import { TreeError } from '../../tree/limits.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
-import { outerMarkup } from '../../tree/serialize.ts'
+import { outerMarkup, writingMarkup } from '../../tree/serialize.ts'
 import type { Steps } from '../../tree/steps.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
@@ -22,7 +22,7 @@ export function* provingWritable(document: TreeDocument, element: ElementNode): 
   if (!root || !part || root.parentNode?.nodeName !== '#document') return true
   let markup = ''
   for (const ancestor of line.slice(0, -1)) markup += startTagOf(ancestor)
-  markup += outerMarkup(element, 'html')
+  markup += yield* writingMarkup(element, 'html')
   try {
     let node: ParentNode = yield* parsingHtml(markup, document.root.mode)
     for (const ancestor of line) {
@@ -32,7 +32,7 @@ export function* provingWritable(document: TreeDocument, element: ElementNode): 
       if (!inner) return true
       node = isHtmlElement(inner, 'template') ? contentOf(inner) : inner
     }
-    return equalNodes(contentOf(element).childNodes, node.childNodes)
+    return yield* comparing(contentOf(element).childNodes, node.childNodes)
   } catch (error) {
     if (error instanceof TreeError) return false
     throw error

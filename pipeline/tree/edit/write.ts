@@ -8,14 +8,14 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../../tree/nodes.ts'
-import { outerMarkup } from '../../tree/serialize.ts'
+import { writingMarkup } from '../../tree/serialize.ts'
 import type { Steps } from '../../tree/steps.ts'
-import { childrenFound, counterparts, parentsFound } from './counterpart.ts'
-import { markupIn } from './markup.ts'
+import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
+import { writingMarkupIn } from './markup.ts'
 import { findingOutcome } from './outcome.ts'
-import { preparePatch, withPatch, workingWithPatch } from './patch.ts'
+import { preparePatch, workingWithPatch } from './patch.ts'
 import { type Change, candidates, changedSource, changesOf, type Plan } from './plan.ts'
-import { isLocal, type ProposedEdit, patched, replaced } from './proposal.ts'
+import { type ProposedEdit, patching, provingLocal, replaced } from './proposal.ts'
 import { type Piece, preparingProofs } from './prove.ts'
 import { tagsInPlace, trimmed } from './shape.ts'
 import type { Tail } from './tail.ts'
@@ -29,18 +29,20 @@ import { provingWritable } from './writable.ts'
  * @throws TreeError when the result breaks a limit; EditError when it is no well-formed XML
  */
 export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<ProposedEdit> {
-  const inserted = markupOf(document, plan.parents, plan.nodes)
+  const inserted = yield* writingMarkupOf(document, plan.parents, plan.nodes)
   const attempts = attemptsFor(document, tail)
   const planned = preparePatch(
     plan.sites.map(({ parent, index, gone, nodes }) => ({ parent, from: index, to: index + gone, nodes })),
   )
-  const judge = yield* preparingProofs(document, tail, plan, isLocal(document))
+  const judge = yield* preparingProofs(document, tail, plan, yield* provingLocal(document))
   const list = candidates(plan)
   const few = selection(list, Math.max(2, attempts.left - 2))
   for (const candidate of list) {
     const changes = changesOf(plan, candidate)
     const verdict = yield* judge(candidate)
-    if (typeof verdict !== 'string') return inPlace(document, plan, verdict, { changes, way: candidate.way, inserted })
+    if (typeof verdict !== 'string') {
+      return yield* writingInPlace(document, plan, verdict, { changes, way: candidate.way, inserted })
+    }
     if (verdict === 'disproved' || !few.includes(candidate)) continue
     const written = { changes, way: candidate.way, inserted }
     const proved = yield* workingWithPatch(planned, provingWhole(attempts, plan, written))
@@ -50,9 +52,9 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   if (proved) return proved
 
   const last = list.findLast(({ way }) => way === 'normalised') ?? list[0]
-  const changes = last ? changesOf(plan, last) : withPatch(planned, () => [wholeChange(document)])
+  const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(planned, writingWhole(document))]
   const { parsed, nodes, parents } = yield* findingOutcome(attempts, plan, changes)
-  const outcome = { changes, way: 'reparsed' as const, inserted: markupOf(parsed, parents, nodes) }
+  const outcome = { changes, way: 'reparsed' as const, inserted: yield* writingMarkupOf(parsed, parents, nodes) }
   return replaced(document, parsed, { ...outcome, nodes, parents })
 }
 
@@ -63,15 +65,16 @@ function selection<T>(list: T[], count: number): T[] {
 
 type Writing = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'>
 
-function inPlace(document: TreeDocument, plan: Plan, pieces: Piece[], writing: Writing): ProposedEdit {
+function* writingInPlace(document: TreeDocument, plan: Plan, pieces: Piece[], written: Writing): Steps<ProposedEdit> {
   const lifts = new Map<ParentNode, ParentNode>(pieces.flatMap(({ lift }) => (lift ? [[lift.element, lift.by]] : [])))
   const parents = plan.parents.map(parent => lifts.get(parent) ?? parent)
   const found = new Map<AnyNode, AnyNode>()
+  const wanted = [...plan.nodes, ...parents.filter(parent => !pieces.some(({ region }) => region.parent === parent))]
   for (const { expected, nodes } of pieces) {
-    for (const [node, other] of counterparts(expected, nodes, [...plan.nodes, ...parents])) found.set(node, other)
+    for (const [node, other] of yield* findingCounterparts(expected, nodes, wanted)) found.set(node, other)
   }
   const nodes = childrenFound(found, plan.nodes)
-  return patched(document, pieces, { ...writing, nodes, parents: parentsFound(found, parents) })
+  return yield* patching(document, pieces, { ...written, nodes, parents: parentsFound(found, parents) })
 }
 
 /** Tries a text by parsing the whole; the document's tree shows what is expected. */
@@ -81,7 +84,7 @@ function* provingWhole(attempts: Attempts, plan: Plan, written: Writing): Steps<
   const parsed = yield* parsingExpected(attempts, changedSource(document.source, written.changes))
   if (!parsed) return undefined
   const wanted = [...plan.nodes, ...plan.parents.filter(parent => parent !== document.root)]
-  const found = counterparts(document.root.childNodes, parsed.root.childNodes, wanted)
+  const found = yield* findingCounterparts(document.root.childNodes, parsed.root.childNodes, wanted)
   const parents = parentsFound(found, plan.parents).map(parent => (parent === document.root ? parsed.root : parent))
   return replaced(document, parsed, { ...written, nodes: childrenFound(found, plan.nodes), parents })
 }
@@ -98,11 +101,11 @@ function* climbing(
   inserted: string,
 ): Steps<ProposedEdit | undefined> {
   for (const { host } of plan.sites) if (host && !(yield* provingWritable(document, host))) return undefined
-  const local = isLocal(document)
+  const local = yield* provingLocal(document)
   const ancestors = writtenAncestors(document, plan)
   const few = selection(ancestors, local ? ancestors.length : Math.max(1, attempts.left - 1))
   for (const ancestor of few) {
-    const rewriting = rewritingPlan(document, ancestor)
+    const rewriting = yield* planningRewriting(document, ancestor)
     const [candidate] = candidates(rewriting)
     if (!candidate) continue
     const changes = changesOf(rewriting, candidate)
@@ -112,14 +115,18 @@ function* climbing(
     if (verdict === 'disproved') break
     if (verdict !== 'unknown') {
       const { nodes, parents } = plan
-      return inPlace(document, { ...rewriting, nodes, parents }, verdict, { changes, way: 'ancestor', inserted })
+      return yield* writingInPlace(document, { ...rewriting, nodes, parents }, verdict, {
+        changes,
+        way: 'ancestor',
+        inserted,
+      })
     }
     if (attempts.left <= 1) break
     const proved = yield* provingWhole(attempts, plan, { changes, way: 'ancestor', inserted })
     if (proved) return proved
   }
   return yield* provingWhole({ ...attempts, left: 1 }, plan, {
-    changes: [wholeChange(document)],
+    changes: [yield* writingWhole(document)],
     way: 'document',
     inserted,
   })
@@ -142,30 +149,33 @@ function writtenAncestors(document: TreeDocument, plan: Plan): ElementNode[] {
 }
 
 /** Writes an element anew as the tree has it. */
-function rewritingPlan(document: TreeDocument, element: ElementNode): Plan {
+function* planningRewriting(document: TreeDocument, element: ElementNode): Steps<Plan> {
   const parent = element.parentNode ?? document.root
   const host = isElement(parent) ? parent : undefined
   const { startOffset = 0, endOffset = 0 } = element.sourceCodeLocation ?? {}
-  const text = host ? markupIn(document.kind, host, [element]) : outerMarkup(element, document.kind)
+  const text = yield* host ? writingMarkupIn(document.kind, host, [element]) : writingMarkup(element, document.kind)
   const index = parent.childNodes.indexOf(element)
   const site = { host, parent, index, gone: 1, nodes: [element], span: { startOffset, endOffset } }
   return { sites: [{ ...site, texts: [{ way: 'normalised', text }] }], nodes: [], parents: [], local: true }
 }
 
 /** The whole document as its tree stands, behind the document type as its author wrote it. */
-function wholeChange(document: TreeDocument): Change {
+function* writingWhole(document: TreeDocument): Steps<Change> {
   const { source, kind, root } = document
-  const text = root.childNodes.map(node => {
+  const texts: string[] = []
+  for (const node of root.childNodes) {
     const place = node.sourceCodeLocation
     const kept = node.nodeName === '#documentType' && place
-    return kept ? source.slice(place.startOffset, place.endOffset) : outerMarkup(node, kind)
-  })
-  return { start: 0, end: source.length, text: text.join(kind === 'xml' ? '\n' : '') }
+    texts.push(kept ? source.slice(place.startOffset, place.endOffset) : yield* writingMarkup(node, kind))
+  }
+  return { start: 0, end: source.length, text: texts.join(kind === 'xml' ? '\n' : '') }
 }
 
-/** Markup of nodes that stand, or will stand, in the last of these parents; without white space outside. */
-export function markupOf(document: TreeDocument, parents: ParentNode[], nodes: ChildNode[]): string {
+/** Writes the markup of nodes that stand, or will stand, in the last of these parents; without white space outside. */
+export function* writingMarkupOf(document: TreeDocument, parents: ParentNode[], nodes: ChildNode[]): Steps<string> {
   const [host] = parents.slice(-1)
-  if (document.kind === 'html' && host && isElement(host)) return trimmed(markupIn('html', host, nodes))
-  return trimmed(nodes.map(node => outerMarkup(node, document.kind)).join(''))
+  if (document.kind === 'html' && host && isElement(host)) return trimmed(yield* writingMarkupIn('html', host, nodes))
+  let markup = ''
+  for (const node of nodes) markup += yield* writingMarkup(node, document.kind)
+  return trimmed(markup)
 }
