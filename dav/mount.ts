@@ -8,6 +8,7 @@ import type { Attempts } from './attempts.ts'
 import { Beside } from './beside.ts'
 import { createGatekeeper, type Gatekeeper } from './credentials.ts'
 import { type HelperNames, helperNames } from './helper-names.ts'
+import { createPages, type Pages } from './pages.ts'
 import { type SyncStates, syncStates } from './sync-states.ts'
 import { View } from './view.ts'
 
@@ -19,6 +20,8 @@ export interface Mount {
   beside: Beside
   names: HelperNames
   syncStates: SyncStates
+  /** Of listings, as they were told last. */
+  pages: Pages
   gatekeeper: Gatekeeper
   /** A file on disk as the body of a write. */
   fileBody: (file: string) => BodySource
@@ -56,6 +59,7 @@ export async function openMount(parts: {
     beside,
     names,
     syncStates: syncStates(),
+    pages: createPages(),
     gatekeeper,
     fileBody,
     prefix,

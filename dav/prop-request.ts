@@ -71,3 +71,8 @@ function distinctNames(parent: ElementNode): PropertyName[] {
   }
   return [...names.values()]
 }
+
+/** Names that a request asks for one by one. */
+export function namesIn(asked: PropRequest): readonly PropertyName[] {
+  return asked.form === 'prop' ? asked.names : asked.form === 'allprop' ? asked.include : []
+}

@@ -1,38 +1,25 @@
 /** PROPFIND: properties of a resource and its members (RFC 4918 §9.1, DAV-30 to DAV-37). */
 
-import { setImmediate } from 'node:timers/promises'
 import type { Answer, PiecesBody, Reuse } from '../pipeline/answer.ts'
 import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
 import { encodePath } from '../pipeline/http/path.ts'
-import type { Property } from '../pipeline/site/resource-tags.ts'
 import { answerTag, memberTag } from './answer-tags.ts'
-import { depthOf, type Exchange, header } from './exchange.ts'
-import { CHECKSUMS_KEY, QUOTA_KEYS, type Subject, SYNC_TOKEN_KEY } from './live-properties.ts'
-import { lockDiscoveryXml } from './lock-xml.ts'
+import { depthOf, type Exchange } from './exchange.ts'
+import { SYNC_TOKEN_KEY } from './live-properties.ts'
 import { locksInListing, locksOn, type ShownLocks } from './locks-in-force.ts'
-import { type PropRequest, readPropRequest } from './prop-request.ts'
-import { keyOf, type PropertyName } from './property-name.ts'
-import {
-  hrefOf,
-  MULTISTATUS_END,
-  multistatusStart,
-  type Prefixes,
-  prefixesFor,
-  propertyResponse,
-  XML_TYPE,
-} from './response.ts'
+import { multistatusBody, tellsRoom } from './multistatus.ts'
+import { namesIn, type PropRequest, readPropRequest } from './prop-request.ts'
+import { keyOf } from './property-name.ts'
+import { XML_TYPE } from './response.ts'
 import { syncToken } from './sync-states.ts'
 import { isCollection, type Node } from './view.ts'
-import { asSeen, findSeen, viewerOf, visible, visibleMembers } from './visible.ts'
+import { asSeen, findSeen, viewerOf, visible, visibleLeaves, visibleMembers } from './visible.ts'
 import { LARGEST_XML } from './xml.ts'
 
 const DEPTHS = ['0', '1', '1,noroot', 'infinity'] as const
 type Depth = (typeof DEPTHS)[number]
-
-/** Members written between two turns of the event loop. */
-const SLICE = 500
 
 /** Names asked for times members answered: beyond it a few bytes of request would make hundreds of megabytes of answer. */
 const MOST_CELLS = 500_000
@@ -95,7 +82,7 @@ async function describe(question: Question): Promise<Answer> {
   const tag = answerTag(node.resource, '0', locks.own)
   if (locks.known && isCurrent(exchange, tag)) return repeatable(question, locks, look, unchanged(question, tag))
   const etag = isCollection(node) ? tag : memberTag(node.resource)
-  const body = await writeMultistatus(exchange, asked, [{ node, etag, target: true }], locks)
+  const body = await multistatusBody({ exchange, asked, locks }, { node, etag })
   return repeatable(question, locks, look, multistatus(question, locks.known ? tag : undefined, body))
 }
 
@@ -111,14 +98,19 @@ async function list(question: Question): Promise<Answer> {
     const tag = answerTag(node.resource, '1', locks.own)
     if (isCurrent(exchange, tag)) return repeatable(question, locks, look, unchanged(question, tag))
   }
-  const members = await visibleMembers(exchange, node)
-  const shown = [...locks.own, ...members.flatMap(({ resource }) => locks.of(resource.path))]
+  const leaves = await visibleLeaves(exchange, node)
+  const shown = [
+    ...locks.own,
+    ...(locks.inside ? leaves.flat() : []).flatMap(({ resource }) => locks.of(resource.path)),
+  ]
   const tag = answerTag(node.resource, '1', shown)
   if (!evident && locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
-  checkCells(asked, members.length)
-  const entries = members.map((member): Entry => ({ node: member, etag: memberTag(member.resource), target: false }))
-  if (ownEntry) entries.unshift({ node, etag: tag, target: true })
-  const body = await writeMultistatus(exchange, asked, entries, locks)
+  checkCells(
+    asked,
+    leaves.reduce((sum, leaf) => sum + leaf.length, 0),
+  )
+  const own = ownEntry ? { node, etag: tag } : undefined
+  const body = await multistatusBody({ exchange, asked, locks }, own, leaves)
   return repeatable(question, locks, look, multistatus(question, locks.known ? tag : undefined, body))
 }
 
@@ -178,105 +170,4 @@ function isCurrent(exchange: Exchange, tag: string): boolean {
   if (ifMatch !== undefined && ifMatch !== '*' && !ifMatch.some(listed => !listed.weak && listed.opaque === opaque))
     throw new Fault(412, 'PreconditionFailed', 'The resource has other properties by now.', { headers: { ETag: tag } })
   return ifNoneMatch !== undefined && ifNoneMatch !== '*' && ifNoneMatch.some(listed => listed.opaque === opaque)
-}
-
-/** One resource of the answer. */
-interface Entry {
-  node: Node
-  /** Quoted. */
-  etag: string
-  target: boolean
-}
-
-/**
- * Writes the responses of some resources.
- *
- * @param end further elements behind them
- */
-export async function writeMultistatus(
-  exchange: Exchange,
-  asked: PropRequest,
-  entries: readonly Entry[],
-  locks: ShownLocks,
-  end = '',
-): Promise<PiecesBody> {
-  const { view } = exchange.mount
-  const pieces: Buffer[] = []
-  const dead = await view.propertiesOf(entries.map(({ node }) => node))
-  const prefixes = prefixesFor(dead.values())
-  const room = tellsRoom(exchange, asked) ? await roomOn(exchange) : undefined
-  const render = entryWriter(exchange, asked, locks, prefixes, room)
-  const wantsChecksums = namesIn(asked).some(name => keyOf(name) === CHECKSUMS_KEY)
-  let text = multistatusStart(prefixes)
-  for (const [i, entry] of entries.entries()) {
-    const { node } = entry
-    const sums =
-      wantsChecksums && !isCollection(node) ? await view.keeperOf(node).store.checksums(node.resource) : undefined
-    text += render(entry, dead.get(node.resource.path) ?? NONE, sums)
-    if (i % SLICE !== SLICE - 1) continue
-    pieces.push(Buffer.from(text))
-    text = ''
-    await setImmediate()
-  }
-  pieces.push(Buffer.from(text + end + MULTISTATUS_END))
-  return { pieces, size: pieces.reduce((sum, piece) => sum + piece.length, 0) }
-}
-
-const NONE: readonly Property[] = []
-
-/** Writes the responses of one answer. */
-function entryWriter(
-  exchange: Exchange,
-  asked: PropRequest,
-  locks: ShownLocks,
-  prefixes: Prefixes,
-  room: Subject['room'],
-) {
-  const { mount, visitor } = exchange
-  const { prefix, settings } = mount
-  const minimal = wantsMinimal(exchange)
-  const title = settings.title ?? settings.host
-  const hrefs = (path: string) => prefix + encodePath(path)
-  return ({ node, etag, target }: Entry, dead: readonly Property[], checksums: Subject['checksums']): string => {
-    const { resource } = node
-    const subject: Subject = {
-      resource,
-      etag,
-      displayName: displayName(resource.path, title),
-      lockDiscovery: locks.known ? lockDiscoveryXml(target ? locks.own : locks.of(resource.path), hrefs) : undefined,
-      writable: visitor.scope.write && visitor.scope.covers(resource.path),
-      ...(checksums && { checksums }),
-      ...(room && { room }),
-    }
-    return propertyResponse(hrefOf(prefix, resource.path), subject, dead, asked, { minimal, prefixes })
-  }
-}
-
-/** Room on the site changes with writes anywhere, so that it says nothing about the target (DAV-50). */
-function tellsRoom({ mount }: Exchange, asked: PropRequest): boolean {
-  return mount.site.usage !== undefined && namesIn(asked).some(name => QUOTA_KEYS.has(keyOf(name)))
-}
-
-async function roomOn({ mount }: Exchange): Promise<Subject['room']> {
-  const { usage } = mount.site
-  if (!usage) return undefined
-  const used = await usage.used()
-  return { used, available: Math.max(usage.quota - used, 0) }
-}
-
-/** `Prefer: return=minimal` and Microsoft's `Brief: t` (DAV-37). */
-export function wantsMinimal(exchange: Exchange): boolean {
-  const prefer = header(exchange, 'prefer')
-  if (prefer !== undefined && /(^|[,;])\s*return\s*=\s*"?minimal\b/i.test(prefer)) return true
-  return header(exchange, 'brief')?.trim().toLowerCase() === 't'
-}
-
-function namesIn(asked: PropRequest): readonly PropertyName[] {
-  return asked.form === 'prop' ? asked.names : asked.form === 'allprop' ? asked.include : []
-}
-
-function displayName(path: string, title: string): string {
-  if (path === '/') return title
-  const end = path.endsWith('/') ? path.length - 1 : path.length
-  return path.slice(path.lastIndexOf('/', end - 1) + 1, end)
 }

@@ -7,11 +7,11 @@ import { encodePath } from '../pipeline/http/path.ts'
 import type { ElementNode } from '../pipeline/tree/nodes.ts'
 import { textContent } from '../pipeline/tree/serialize.ts'
 import { busy } from '../pipeline/write/commit.ts'
-import { memberTag } from './answer-tags.ts'
 import type { Exchange } from './exchange.ts'
+import { inLeaves } from './listings.ts'
 import { locksInListing } from './locks-in-force.ts'
+import { multistatusBody } from './multistatus.ts'
 import { requestIn } from './prop-request.ts'
-import { writeMultistatus } from './propfind.ts'
 import { hrefOf, XML_TYPE } from './response.ts'
 import { syncToken } from './sync-states.ts'
 import { isCollection, type Node } from './view.ts'
@@ -47,12 +47,15 @@ export async function report(exchange: Exchange): Promise<Answer> {
 
   const locks = await locksInListing(mount.locks, mount.site.store.name, resource.path)
   const changed = since ? members.filter(member => since.changed.has(member.resource)) : members
-  const entries = changed.map(member => ({ node: member, etag: memberTag(member.resource), target: false }))
   const gone = since?.gone.map(each => goneResponse(mount.prefix, each)).join('') ?? ''
   const next = `<D:sync-token>${syncToken(resource)}</D:sync-token>`
   const headers: Record<string, string> = { 'Content-Type': XML_TYPE, 'Cache-Control': 'no-store' }
   if (!path.endsWith('/')) headers['Content-Location'] = mount.prefix + encodePath(resource.path)
-  return { status: 207, headers, body: await writeMultistatus(exchange, asked, entries, locks, gone + next) }
+  return {
+    status: 207,
+    headers,
+    body: await multistatusBody({ exchange, asked, locks }, undefined, inLeaves(changed), gone + next),
+  }
 }
 
 /** Readings of a collection in which somebody writes all the time. */

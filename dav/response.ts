@@ -8,28 +8,24 @@ import type { PropRequest } from './prop-request.ts'
 import { keyOf, type PropertyName } from './property-name.ts'
 import { DAV } from './xml.ts'
 
-/** Prefixes by namespace, bound for a whole answer beside `D`. */
-export type Prefixes = ReadonlyMap<string, string>
-
-const NO_PREFIXES: Prefixes = new Map()
 /**
  * Windows sets four properties on each file that it copies, and takes no listing of more than 1,000,000 bytes: binding
  * their namespace anew in every element would cost a folder of 1,000 files an eighth of that (DAV-37).
  */
-const WINDOWS: Prefixes = new Map([['urn:schemas-microsoft-com:', 'Z']])
+const WINDOWS = { namespace: 'urn:schemas-microsoft-com:', prefix: 'Z' }
 
-/** @param dead properties of all resources of an answer */
-export function prefixesFor(dead: Iterable<readonly Property[]>): Prefixes {
-  for (const properties of dead) if (properties.some(({ namespace }) => WINDOWS.has(namespace))) return WINDOWS
-  return NO_PREFIXES
+/** Whether responses with these dead properties need the prefix for those of Windows bound around them. */
+export function needsWindows(dead: readonly Property[]): boolean {
+  return dead.some(({ namespace }) => namespace === WINDOWS.namespace)
 }
 
-export function multistatusStart(prefixes: Prefixes): string {
-  const bound = Array.from(prefixes, ([namespace, prefix]) => ` xmlns:${prefix}="${escapeMarkup(namespace)}"`)
-  return `<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:"${bound.join('')}>`
+/** @param windows binds the prefix for properties of Windows */
+export function multistatusStart(windows: boolean): string {
+  const bound = windows ? ` xmlns:${WINDOWS.prefix}="${WINDOWS.namespace}"` : ''
+  return `<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:"${bound}>`
 }
 
-export const MULTISTATUS_START = multistatusStart(NO_PREFIXES)
+export const MULTISTATUS_START = multistatusStart(false)
 export const MULTISTATUS_END = '</D:multistatus>'
 
 /** Content type of every multistatus. */
@@ -52,34 +48,30 @@ export function propertyElement({ namespace, name }: PropertyName, content = '')
 }
 
 /** A dead property as it was set: plain text, or a whole element with attributes and structure. */
-function deadElement(property: Property, prefixes: Prefixes): string {
+function deadElement(property: Property): string {
   const { namespace, name, value } = property
   if (value.startsWith('<')) return value
-  const prefix = prefixes.get(namespace)
-  return prefix === undefined ? propertyElement(property, value) : `<${prefix}:${name}>${value}</${prefix}:${name}>`
+  if (namespace !== WINDOWS.namespace) return propertyElement(property, value)
+  const tag = `${WINDOWS.prefix}:${name}`
+  return value === '' ? `<${tag}/>` : `<${tag}>${value}</${tag}>`
 }
 
 export function propstat(elements: string, status: string, extra = ''): string {
   return `<D:propstat><D:prop>${elements}</D:prop><D:status>HTTP/1.1 ${status}</D:status>${extra}</D:propstat>`
 }
 
-/** How all responses of an answer are written. */
-export interface Manner {
-  /** Leave out what was not found (DAV-37). */
-  minimal: boolean
-  prefixes: Prefixes
-}
-
-/** @param dead the resource's dead properties */
+/**
+ * @param dead the resource's dead properties
+ * @param minimal leaves out what was not found (DAV-37)
+ */
 export function propertyResponse(
   href: string,
   subject: Subject,
   dead: readonly Property[],
   request: PropRequest,
-  { minimal, prefixes }: Manner,
+  minimal: boolean,
 ): string {
-  const { found, missing } =
-    request.form === 'prop' ? named(subject, dead, request.names, prefixes) : all(subject, dead, request, prefixes)
+  const { found, missing } = request.form === 'prop' ? named(subject, dead, request.names) : all(subject, dead, request)
   const away = subject.lockDiscovery === undefined && asksForLocks(request) ? LOCKS_AWAY : ''
   // A response needs a propstat, so an empty one stands where nothing was asked for, or nothing is there to be told.
   const first = found !== '' || (missing === '' && away === '') || minimal ? propstat(found, '200 OK') : ''
@@ -120,36 +112,30 @@ function resolve(names: readonly PropertyName[]): readonly AskedName[] {
   return asked
 }
 
-function named(subject: Subject, dead: readonly Property[], names: readonly PropertyName[], prefixes: Prefixes): Told {
+function named(subject: Subject, dead: readonly Property[], names: readonly PropertyName[]): Told {
   let found = ''
   let missing = ''
   const byKey = dead.length === 0 ? undefined : new Map(dead.map(property => [keyOf(property), property]))
   for (const asked of resolve(names)) {
     const set = byKey?.get(asked.key)
-    const element = set ? deadElement(set, prefixes) : asked.live?.element(subject)
+    const element = set ? deadElement(set) : asked.live?.element(subject)
     if (element !== undefined) found += element
     else if (asked.key !== LOCK_DISCOVERY_KEY) missing += asked.missing
   }
   return { found, missing }
 }
 
-function all(
-  subject: Subject,
-  dead: readonly Property[],
-  request: Exclude<PropRequest, { form: 'prop' }>,
-  prefixes: Prefixes,
-): Told {
+function all(subject: Subject, dead: readonly Property[], request: Exclude<PropRequest, { form: 'prop' }>): Told {
   const namesOnly = request.form === 'propname'
   let found = ''
   for (const property of ALLPROP) found += liveElement(property, subject, dead, namesOnly)
-  for (const property of dead) found += namesOnly ? propertyElement(property) : deadElement(property, prefixes)
+  for (const property of dead) found += namesOnly ? propertyElement(property) : deadElement(property)
   if (namesOnly || request.include.length === 0) return { found, missing: '' }
   const shown = new Set([...ALLPROP.map(({ name }) => keyOf(name)), ...dead.map(keyOf)])
   const further = named(
     subject,
     dead,
     request.include.filter(name => !shown.has(keyOf(name))),
-    prefixes,
   )
   return { found: found + further.found, missing: further.missing }
 }

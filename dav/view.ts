@@ -10,6 +10,7 @@ import type { Site } from '../pipeline/site/site.ts'
 import { describeChange, type PropertyPatch, writeProperties } from '../pipeline/write/properties.ts'
 import type { Beside } from './beside.ts'
 import type { HelperNames } from './helper-names.ts'
+import { exchanged, inLeaves, type Leaf, Listings, memberAt, siteNode } from './listings.ts'
 import { parentOf } from './overlay.ts'
 import { isRemoval } from './removals.ts'
 
@@ -44,6 +45,7 @@ export class View {
   readonly #names: HelperNames
   /** By path: files as the site has them, collections with the sum of what is shown in them. */
   readonly #states = new Map<string, Resource>()
+  readonly #listings: Listings
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
 
@@ -51,7 +53,9 @@ export class View {
     this.#site = site
     this.#beside = beside
     this.#names = names
+    this.#listings = new Listings(site.store)
     site.watch(paths => this.#forget(paths))
+    site.watch(paths => this.#listings.forget(paths))
     beside.watch(paths => this.#forget(paths))
   }
 
@@ -88,24 +92,27 @@ export class View {
     return this.#site.held(path) === held && !this.#beside.coverAt(path) && !this.#names.of(path)
   }
 
-  /** Members of a collection as they are listed, ascending by name. */
-  async members(collection: Node): Promise<Node[]> {
+  /**
+   * Members of a collection as they are listed, ascending by name. Where nothing has changed, the leaves are the same
+   * objects again.
+   */
+  async leaves(collection: Node): Promise<readonly Leaf[]> {
     const { path } = collection.resource
     if (collection.keeper === 'helper') {
       const listed = await this.#beside.listHelpers(path)
-      return listed.map(resource => ({ resource, keeper: 'helper' }))
+      return inLeaves(listed.map(resource => ({ resource, keeper: 'helper' })))
     }
-    const stored = await this.#site.store.list(path)
-    if (!this.#beside.overlay.touches(path)) return stored.map(resource => ({ resource, keeper: 'site' }))
-    const nodes = new Map<string, Node>()
-    for (const resource of stored)
-      nodes.set(resource.path, { resource: await this.#effective(resource), keeper: 'site' })
-    for (const entry of this.#beside.overlay.membersOf(path)) {
-      const node = this.#overlaid(entry, nodes.get(entry.path)?.resource)
-      if (node) nodes.set(entry.path, node)
-      else nodes.delete(entry.path)
+    const stored = await this.#listings.of(path)
+    const { overlay } = this.#beside
+    if (!overlay.touches(path)) return stored
+    const changes = new Map<string, Node | undefined>()
+    for (const member of overlay.touchedMembers(path)) {
+      const node = memberAt(stored, member)
+      if (node) changes.set(member, siteNode(await this.#effective(node.resource)))
     }
-    return [...nodes.values()].sort((a, b) => Buffer.compare(nameBytes(a.resource), nameBytes(b.resource)))
+    for (const entry of overlay.membersOf(path))
+      changes.set(entry.path, this.#overlaid(entry, memberAt(stored, entry.path)?.resource))
+    return exchanged(stored, changes)
   }
 
   /** The part of the store that keeps a node's bytes and properties. */
@@ -235,17 +242,9 @@ export class View {
   }
 }
 
-function nameBytes({ path }: Resource): Buffer {
-  return Buffer.from(path.endsWith('/') ? path.slice(0, -1) : path)
-}
-
 /** The collection that holds a node whose properties the site keeps. */
 function siblingsKey({ resource, keeper, published }: Node): string | undefined {
   return keeper === 'site' || published ? parentOf(resource.path) : undefined
-}
-
-function siteNode(resource: Resource): Node {
-  return { resource, keeper: 'site' }
 }
 
 /** An empty file, with the properties of what it covers. */

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { memberSum, type Resource } from '../pipeline/site/resource-tags.ts'
 import type { Exchange } from './exchange.ts'
+import { inLeaves, type Leaf } from './listings.ts'
 import type { Scope } from './scope.ts'
 import { isCollection, type Node } from './view.ts'
 
@@ -27,14 +28,20 @@ export async function findSeen(looking: Looking, path: string): Promise<Node | u
   return node && asSeen(looking, node)
 }
 
-/** Members of a collection as the credential sees them. */
+/** Members of a collection as the credential sees them, ascending by name. */
 export async function visibleMembers(looking: Looking, collection: Node): Promise<Node[]> {
+  return (await visibleLeaves(looking, collection)).flat()
+}
+
+/** The same in leaves. Where nothing is hidden, those without a change since are the same objects again. */
+export async function visibleLeaves(looking: Looking, collection: Node): Promise<readonly Leaf[]> {
   const { visitor, mount } = looking
-  const members = await mount.view.members(collection)
-  if (visitor.scope.whole || visitor.scope.coversBelow(collection.resource.path)) return members
+  const leaves = await mount.view.leaves(collection)
+  if (visitor.scope.whole || visitor.scope.coversBelow(collection.resource.path)) return leaves
   const seen: Node[] = []
-  for (const member of members) if (isVisible(visitor.scope, member.resource)) seen.push(await asSeen(looking, member))
-  return seen
+  for (const member of leaves.flat())
+    if (isVisible(visitor.scope, member.resource)) seen.push(await asSeen(looking, member))
+  return inLeaves(seen)
 }
 
 /** States of collections by what is visible in them; they last as long as the states they are made from. */

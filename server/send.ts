@@ -9,6 +9,9 @@ import { sendStream } from './streams/send.ts'
 /** Bytes read from a file at a time. */
 const CHUNK = 256 * 1024
 
+/** Bytes from memory that are handed over before the client has taken what came before. */
+const AT_ONCE = 1024 * 1024
+
 function isFile(body: AnswerBody): body is FileBody {
   return typeof body === 'object' && 'file' in body
 }
@@ -62,10 +65,20 @@ function simplified(body: AnswerBody | undefined): Exclude<AnswerBody, string> |
 }
 
 async function writePieces(response: ServerResponse, body: PiecesBody): Promise<void> {
+  let ahead = 0
   for (const piece of body.pieces) {
     if (response.destroyed) return
-    if (piece instanceof Uint8Array) await write(response, piece)
-    else await writeFile(response, piece)
+    if (!(piece instanceof Uint8Array)) {
+      await writeFile(response, piece)
+      continue
+    }
+    // What is written in one turn leaves in one system call.
+    ahead += piece.length
+    if (ahead < AT_ONCE) response.write(piece)
+    else {
+      await write(response, piece)
+      ahead = 0
+    }
   }
 }
 

@@ -80,7 +80,8 @@ describe('what Windows sets on files', () => {
       return propertiesBetween.call(store, first, last)
     }
     try {
-      await wire.dav('PROPFIND', '/w/', { Depth: '1', Brief: 'f' })
+      // Nothing is known of answers in this form yet.
+      await wire.dav('PROPFIND', '/w/', { Depth: '1', Brief: 't' })
     } finally {
       Object.assign(store, { properties, propertiesBetween })
     }
