@@ -1,12 +1,12 @@
 /** A sentinel of the tests' own that watches over a server, and puts its replica in its place when it has gone. */
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { freePort, startRedis, type TestRedis } from './redis-server.ts'
+import { Redis } from 'ioredis'
+import { freePort } from '../support/ports.ts'
+import { spawnRedis, startRedis, type TestRedis } from './redis-server.ts'
 
 export interface TestRedisSentinel {
   /** The server that is the master in the beginning. */
@@ -14,6 +14,8 @@ export interface TestRedisSentinel {
   replica: TestRedis
   /** As settings name it. */
   url: string
+  /** Ends the master, which the replica then follows. */
+  fail(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -30,18 +32,23 @@ export async function startRedisSentinel(): Promise<TestRedisSentinel> {
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor main 127.0.0.1 ${master.port} 1`,
-    'sentinel down-after-milliseconds main 300',
+    // Nobody but a test ends the master: on a busy machine it may be silent for long.
+    'sentinel down-after-milliseconds main 600000',
     'sentinel failover-timeout main 3000',
   ]
   await writeFile(file, `${settings.join('\n')}\n`)
-  const child = spawn('redis-server', [file, '--sentinel'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  for await (const line of createInterface({ input: child.stdout })) if (line.includes('+slave')) break
-  child.stdout.resume()
+  const child = await spawnRedis([file, '--sentinel'], /\+slave/)
+  const admin = new Redis(port, '127.0.0.1')
   return {
     master,
     replica,
     url: `redis+sentinel://127.0.0.1:${port}/main`,
+    async fail() {
+      await admin.call('SENTINEL', 'SET', 'main', 'down-after-milliseconds', '300')
+      await master.kill()
+    },
     async stop() {
+      admin.disconnect()
       const ended = once(child, 'exit')
       child.kill('SIGKILL')
       await ended

@@ -3,13 +3,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Redis } from 'ioredis'
 import { parseRedisAddress } from '../../pipeline/coordination/redis/address.ts'
 import { connectRedis, type RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
+import { freePort } from '../support/ports.ts'
 
 export interface TestRedis {
   port: number
@@ -31,29 +31,28 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
-/** A port that nobody has taken. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** @throws when the server cannot be started */
-async function spawnServer(port: number, folder: string, more: readonly string[]): Promise<ChildProcess> {
-  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
-  settings.push(...more)
+/**
+ * Starts `redis-server`, and waits for a line that it prints.
+ *
+ * @throws with what it said, when it ends before
+ */
+export async function spawnRedis(settings: readonly string[], awaited: RegExp): Promise<ChildProcess> {
   const server = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] })
   const said: string[] = []
+  let isReady = false
   for await (const line of createInterface({ input: server.stdout })) {
     said.push(line)
-    if (/ready to accept connections/i.test(line)) break
+    isReady = awaited.test(line)
+    if (isReady) break
   }
-  if (server.exitCode !== null) throw new Error(`redis-server did not start: ${said.join('\n')}`)
+  if (!isReady) throw new Error(`redis-server did not start: ${said.join('\n')}`)
   server.stdout.resume()
   return server
+}
+
+function spawnServer(port: number, folder: string, more: readonly string[]): Promise<ChildProcess> {
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
+  return spawnRedis([...settings, ...more], /ready to accept connections/i)
 }
 
 export interface RedisSettings {

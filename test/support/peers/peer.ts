@@ -3,9 +3,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../ports.ts'
 
 export interface Account {
   user: string
@@ -85,21 +85,17 @@ export async function startPeer(kind: PeerKind, wrap: Wrap = command => command)
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
+/** Milliseconds in which a server must answer: some have an interpreter to start, on machines that have other work. */
+const PATIENCE = 30_000
 
 /**
  * Asks until there is any answer at all.
  *
- * @throws after 5 s without one
+ * @throws after 30 s without one
  */
 export async function answering(url: string): Promise<void> {
-  for (let i = 0; i < 200; i++) {
+  const begun = performance.now()
+  while (performance.now() - begun < PATIENCE) {
     const answered = await fetch(url, { method: 'OPTIONS' }).then(
       () => true,
       () => false,
@@ -107,7 +103,7 @@ export async function answering(url: string): Promise<void> {
     if (answered) return
     await new Promise(resolve => setTimeout(resolve, 25))
   }
-  throw new Error('no answer in 5 s')
+  throw new Error('no answer in 30 s')
 }
 
 async function peakMemory(child: ChildProcess): Promise<number> {
