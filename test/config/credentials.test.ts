@@ -16,6 +16,21 @@ import type { Credential } from '../../config/site-schema.ts'
 /** Cheap: these tests are about the form, not the cost. */
 const COST = 16
 
+/**
+ * What something costs, in milliseconds of the processor with all threads of this process: other programs on the machine
+ * do not count. The least of three times, so that neither does what the process does beside it.
+ */
+async function least(work: () => Promise<unknown>): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < 3; i++) {
+    const before = process.cpuUsage()
+    await work()
+    const { user, system } = process.cpuUsage(before)
+    least = Math.min(least, (user + system) / 1000)
+  }
+  return least
+}
+
 describe('passwords', () => {
   it('a hash has the documented form, another salt every time, and the cost of today', async () => {
     const [one, other] = await Promise.all([hashPassword('secret'), hashPassword('secret')])
@@ -172,26 +187,24 @@ describe('credentials', () => {
       credential({ user: 'plain', password: 'right' }),
       credential({ user: 'ci', key: access.stored }),
     ])
-    const time = async (user: string) => {
-      const start = performance.now()
-      expect(await check.basic(user, 'wrong')).to.equal(undefined)
-      return performance.now() - start
-    }
-    const hashed = await time('hashed')
-    for (const user of ['plain', 'ci', 'nobody']) expect(await time(user), user).to.be.within(hashed / 5, hashed * 5)
+    const wrong = (user: string) => least(async () => expect(await check.basic(user, 'wrong')).to.equal(undefined))
+    const hashed = await wrong('hashed')
+    for (const user of ['plain', 'ci', 'nobody']) expect(await wrong(user), user).to.be.within(hashed / 5, hashed * 5)
   })
 
   it('MNT-1 without any hash nothing is slow', async () => {
     const check = credentialCheck([credential({ user: 'plain', password: 'right' })])
-    const start = performance.now()
-    for (let index = 0; index < 100; index++) expect(await check.basic('nobody', 'wrong')).to.equal(undefined)
-    expect(performance.now() - start).to.be.below(500)
+    const cost = await least(async () => {
+      for (let index = 0; index < 100; index++) expect(await check.basic('nobody', 'wrong')).to.equal(undefined)
+    })
+    expect(cost).to.be.below(500)
   })
 
   it('an access key needs no slow hash', async () => {
     const check = await checked()
-    const start = performance.now()
-    for (let index = 0; index < 200; index++) await check.bearer(access.key)
-    expect(performance.now() - start).to.be.below(500)
+    const cost = await least(async () => {
+      for (let index = 0; index < 200; index++) await check.bearer(access.key)
+    })
+    expect(cost).to.be.below(500)
   })
 })

@@ -47,11 +47,11 @@ async function twoWorkers(): Promise<Killable> {
       return {
         port: node.server.port,
         async kill() {
-          const workers = await workersOf(node)
-          const ended = node.server.stop('SIGKILL')
-          for (const pid of workers) process.kill(pid, 'SIGKILL')
+          // Held first, so that it neither replaces a worker nor lets them end by themselves.
+          node.server.child.kill('SIGSTOP')
+          for (const pid of await workersOf(node)) process.kill(pid, 'SIGKILL')
           await cluster.redis.kill()
-          await ended
+          await node.server.stop('SIGKILL')
         },
       }
     },

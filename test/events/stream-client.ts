@@ -13,7 +13,7 @@ export interface OpenStream {
   readonly mutations: ReceivedEvent[]
   /** Connection token; fails before the first event. */
   readonly token: string
-  /** Settles when a condition holds after something came. @throws when the stream ends before, or after 10 s */
+  /** Settles when a condition holds after something came. @throws when the stream ends before, or nothing comes for 30 s */
   until(isSo: () => boolean): Promise<void>
   /** Settles when the server has ended the stream, with `true` if it was ended in an orderly way. */
   readonly ended: Promise<boolean>
@@ -23,7 +23,8 @@ export interface OpenStream {
   close(): void
 }
 
-const PATIENCE = 10_000
+/** Milliseconds in which something must come: what is told at once takes its time on a machine that has other work. */
+const PATIENCE = 30_000
 
 /** @param headers sent beside `Accept: text/event-stream`, or instead of it */
 export function openStream(
@@ -74,15 +75,17 @@ export function openStream(
           return first.data
         },
         async until(isSo) {
-          const late = AbortSignal.timeout(PATIENCE)
           while (!isSo()) {
             if (isOver) throw new Error(`the stream ended: ${JSON.stringify(text)}`)
             await new Promise<void>((come, fail) => {
-              wake = come
-              late.onabort = () => fail(new Error(`it did not come: ${JSON.stringify(text)}`))
+              const tooLate = () => fail(new Error(`it did not come: ${JSON.stringify(text)}`))
+              const timer = setTimeout(tooLate, PATIENCE).unref()
+              wake = () => {
+                clearTimeout(timer)
+                come()
+              }
             })
           }
-          late.onabort = null
         },
         ended,
         pause: () => void response.pause(),

@@ -239,13 +239,16 @@ export async function startLate(stream: Stream, options: { stopped?: boolean } =
   return reader
 }
 
-/** Waits, without time passing, for something that is under way. */
+/** Milliseconds in which something that is under way must come about, however slow the machine and its disk are. */
+const PATIENCE = 30_000
+
+/** Waits, without time passing for the site, for something that is under way. */
 export async function until(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 2000; turn++) {
-    if (isSo()) return
+  const begun = performance.now()
+  while (!isSo()) {
+    if (performance.now() - begun > PATIENCE) throw new Error('it did not come about')
     await new Promise(resolve => setImmediate(resolve))
   }
-  throw new Error('it did not come about')
 }
 
 /** Waits for a number of events, the connection event among them. */
