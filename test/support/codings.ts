@@ -2,9 +2,13 @@
 
 import type { Client } from './http.ts'
 
+/** Milliseconds that making a copy may take on a machine that has other work. */
+const PATIENCE = 30_000
+
 /** Asks until an answer comes in a coding: until then answers are provisional. */
 export async function untilCoded(http: Client, target: string, coding: 'br' | 'gzip'): Promise<void> {
-  for (let i = 0; i < 400; i++) {
+  const begun = performance.now()
+  while (performance.now() - begun < PATIENCE) {
     const { headers } = await http('GET', target, { 'Accept-Encoding': coding })
     if (headers['content-encoding'] === coding) return
     await new Promise(resolve => setTimeout(resolve, 5))
