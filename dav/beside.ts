@@ -3,6 +3,7 @@
  * listings are indexed in memory; every change of them goes through here.
  */
 
+import { LONGEST_PATH } from '../pipeline/http/path.ts'
 import type { Change, Property, Resource } from '../pipeline/site/resource-tags.ts'
 import type { Site } from '../pipeline/site/site.ts'
 import { describeChange } from '../pipeline/write/properties.ts'
@@ -144,11 +145,13 @@ export class Beside {
    * Moves or copies one helper, or a draft over nothing, to another name of that kind; what stands there goes.
    *
    * @returns false when it is gone
+   * @throws Fault 414 where the path of something in a collection of helpers would become too long
    */
   async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<boolean> {
     const changes: Change[] = await this.#missingParents(to)
     for (const path of [to, otherForm(to)]) if (await this.site.store.find(path)) changes.push({ op: 'delete', path })
-    changes.push(op === 'move' ? { op, from, to } : { op, from, to, deep })
+    const common = { from, to, longest: LONGEST_PATH }
+    changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
     return (await this.commit(changes)) !== undefined
   }
 

@@ -161,6 +161,15 @@ function overlong(message: string, rules: PathRules, write: boolean): Fault {
   return new Fault(404, 'NotFound', 'No path of this length exists.')
 }
 
+/**
+ * What a collection is refused with that would take a member to a path which no request can name (DAV-10).
+ *
+ * @param member its path before
+ */
+export function overlongMember(member: string): Fault {
+  return new Fault(414, 'UriTooLong', `${member}: its path would be longer than ${LONGEST_PATH} bytes.`)
+}
+
 /** @returns the path by which store and events know the resource: `/blog/` is `/blog/index.html` (HTTP-13) */
 export function canonicalPath(path: string): string {
   return path.charCodeAt(path.length - 1) === SLASH ? `${path}index.html` : path

@@ -115,6 +115,8 @@ export type Change =
       to: string
       expect?: Expectation
       expectTo?: Expectation
+      /** Bytes that the path of no member may exceed at the destination. */
+      longest?: number
       type?: string
       kind?: 'document' | 'blob'
       derived?: Record<string, string>
@@ -130,6 +132,8 @@ export type Change =
       deep: boolean
       expect?: Expectation
       expectTo?: Expectation
+      /** Bytes that the path of no member may exceed at the destination. */
+      longest?: number
       type?: string
       kind?: 'document' | 'blob'
       derived?: Record<string, string>
@@ -212,6 +216,8 @@ export type CommitResult =
   | { ok: false; reason: 'missing'; path: string }
   /** A file stands where a collection is needed, or the other way round. */
   | { ok: false; reason: 'kind'; path: string; current: Resource }
+  /** A member would come to a path that is longer than allowed; `path` is its path before. */
+  | { ok: false; reason: 'length'; path: string }
 
 /** One site's part of the store. Reads see every commit that was acknowledged before they began. */
 export interface SiteStore {

@@ -6,6 +6,7 @@
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
+import { LONGEST_PATH, overlongMember } from '../http/path.ts'
 import { storedForm } from '../site/derive.ts'
 import type { Settled, Site } from '../site/site.ts'
 import { parentOf } from '../store/paths.ts'
@@ -127,7 +128,8 @@ export interface Transfer extends Judged {
  * Copies or moves a file or a collection; what stood at the destination is removed first, in the same commit.
  *
  * @returns what was replaced, and the new state of the destination
- * @throws Fault 404 without a source, 409 without a parent of the destination, 412 where nothing may be replaced
+ * @throws Fault 404 without a source, 409 without a parent of the destination, 412 where nothing may be replaced, 414
+ *   where a member's path would become too long
  */
 export async function transferTree(
   site: Site,
@@ -189,6 +191,7 @@ function raisedBy(site: Site, paths: readonly string[], touched: boolean): { rai
 function settled(result: CommitResult): (CommitResult & { ok: true }) | undefined {
   if (result.ok) return result
   if (result.reason === 'missing') throw parentMissing(result.path)
+  if (result.reason === 'length') throw overlongMember(result.path)
   if (result.reason === 'kind')
     throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
   return undefined
@@ -206,7 +209,7 @@ async function changesOf(
   const tell = ofTrees ? { tell: treeEvents(site, cause) } : {}
   if (replaced && !sameForm) changes.push({ op: 'delete', path: replaced.path, expect: stateOf(replaced), ...tell })
   const expectTo: Expectation = replaced && sameForm ? stateOf(replaced) : 'absent'
-  const common = { from, to, expect: stateOf(source), expectTo, ...tell }
+  const common = { from, to, expect: stateOf(source), expectTo, longest: LONGEST_PATH, ...tell }
   const { settles, retyped } = await retype(site, source, to)
   changes.push(op === 'move' ? { op, ...common, ...retyped } : { op, deep, ...common, ...retyped })
   return { changes, settles }

@@ -3,6 +3,7 @@
  * blobs, in a part of the store that no host name reaches, without validation, rules and events.
  */
 
+import { overlongMember } from '../http/path.ts'
 import type { Site } from '../site/site.ts'
 import type { Change, Property, Resource, StagedBlob } from '../store/store.ts'
 
@@ -50,6 +51,7 @@ export function scratchPut(file: ScratchFile): Change[] {
  * Carries out changes beside the site.
  *
  * @returns the new state by path; undefined when something named by the changes was not as they need it
+ * @throws Fault 414 for a collection whose members would come to paths that are too long
  */
 export async function commitScratch(
   scratch: Site,
@@ -57,5 +59,6 @@ export async function commitScratch(
 ): Promise<Map<string, Resource | undefined> | undefined> {
   if (changes.length === 0) return new Map()
   const result = await scratch.commit({ changes })
+  if (!result.ok && result.reason === 'length') throw overlongMember(result.path)
   return result.ok ? result.resources : undefined
 }

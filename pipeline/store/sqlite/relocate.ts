@@ -2,12 +2,12 @@
 
 import { namesCollection, placeOf } from '../paths.ts'
 import { deriveAll, inline } from './contents.ts'
-import { type Draft, nextId, refuse, rowAt, settle } from './draft.ts'
+import { type Draft, nextId, Refusal, refuse, rowAt, settle } from './draft.ts'
 import { copyEntries, exchangeEntries } from './entries.ts'
 import type { ChangeOf } from './jobs.ts'
 import { exchange, insert, lastSeenWithin, meets, removeRow, requireParent, seconds, shownSecond } from './placing.ts'
 import { kindNumber, pathOf, type ResourceRow } from './rows.ts'
-import { copyMembers, moveMembers, newestWithin } from './subtree.ts'
+import { copyMembers, memberLongerThan, moveMembers, newestWithin } from './subtree.ts'
 import { tellCome, tellGone } from './tree-events.ts'
 
 /** Checks both ends of a move or copy and takes away what stood at its destination. */
@@ -19,6 +19,7 @@ function prepare(draft: Draft, change: ChangeOf<'move'> | ChangeOf<'copy'>) {
   if (source === undefined) refuse('missing', change.from)
   if (!fits) refuse('kind', change.from, source)
   requireParent(draft, change.to)
+  if (source.kind === 0 && brings(change)) requireLengths(draft, change)
   const replaced = rowAt(draft, change.to)
   if (!meets(change.expectTo, replaced)) refuse('version', change.to, replaced)
   let seen = lastSeenWithin(draft, change.to)
@@ -32,6 +33,14 @@ function prepare(draft: Draft, change: ChangeOf<'move'> | ChangeOf<'copy'>) {
     removeRow(draft, replaced)
   }
   return { source, replaced, seen }
+}
+
+/** @throws Refusal when a member would come to a path that is too long */
+function requireLengths(draft: Draft, { from, to, longest }: ChangeOf<'move'> | ChangeOf<'copy'>): void {
+  const gain = Buffer.byteLength(to) - Buffer.byteLength(from)
+  // Paths that do not grow are as long as they may be.
+  const path = longest === undefined || gain <= 0 ? undefined : memberLongerThan(draft, from, longest - gain)
+  if (path !== undefined) throw new Refusal({ ok: false, reason: 'length', path })
 }
 
 /** Whether the members of a collection go along. */

@@ -36,6 +36,9 @@ export function prepareStatements(database: Database) {
 
     find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
     below: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE ${BELOW}`),
+    longerBelow: database.prepare<Pick<ResourceRow, 'folder' | 'name' | 'kind'>>(
+      `SELECT folder, name, kind FROM resource WHERE ${BELOW} AND octet_length(folder) + octet_length(name) + (kind = 0) > ? LIMIT 1`,
+    ),
     newestBelow: database.prepare<{ modified: number | null }>(
       `SELECT max(modified) AS modified FROM resource WHERE ${BELOW}`,
     ),

@@ -2,12 +2,19 @@
 
 import { endOf } from '../paths.ts'
 import { type Draft, nextId, rowAt } from './draft.ts'
+import { pathOf } from './rows.ts'
 import { prepareCopies } from './statements.ts'
 import { rebuildSums } from './sums.ts'
 
 /** Newest time of change of any member of a collection, unix milliseconds. */
 export function newestWithin(draft: Draft, collection: string): number {
   return draft.statements.newestBelow.get(draft.site.id, collection, endOf(collection))?.modified ?? -1
+}
+
+/** The first member of a collection with a path of more than so many bytes. */
+export function memberLongerThan(draft: Draft, collection: string, bytes: number): string | undefined {
+  const row = draft.statements.longerBelow.get(draft.site.id, collection, endOf(collection), bytes)
+  return row && pathOf(row)
 }
 
 /** Takes away all members; the collection's own row and sum are the caller's. */

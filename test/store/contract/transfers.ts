@@ -152,6 +152,33 @@ export function describeTransfers(open: Open): void {
     }
   })
 
+  it('DAV-10 a collection stays where it is when a member would come to a path that is too long', async () => {
+    await done(site, [put('/c/é/x', 'X'), put('/c/é/xyz', 'Z'), put('/old', 'O')])
+    const within = (change: Change, longest: number) => ({ ...change, longest }) as Change
+    const table: [Change, longest: number, path: string | undefined][] = [
+      [move('/c/', '/cd/'), 10, undefined],
+      [move('/c/', '/cd/'), 9, '/c/é/xyz'],
+      [move('/c/', '/cd/'), 7, '/c/é/x'],
+      [move('/c/', '/cd/'), 6, '/c/é/'],
+      [move('/c/', '/é/'), 9, '/c/é/xyz'],
+      [copy('/c/', '/cd/'), 9, '/c/é/xyz'],
+      [copy('/c/', '/cd/', false), 4, undefined],
+      [move('/c/é/', '/c/d/'), 5, undefined],
+    ]
+    for (const [change, longest, path] of table) {
+      const before = await paths()
+      const changes: Change[] = [{ op: 'delete', path: '/old' }, within(change, longest), put('/old', 'O')]
+      const result = await site.commit({ changes })
+      const name = `${JSON.stringify(change)} ${longest}`
+      if (path === undefined) {
+        expect(result, name).to.include({ ok: true })
+        if (change.op === 'move') await done(site, [move(change.to, change.from)])
+        else await done(site, [{ op: 'delete', path: '/cd/' }])
+      } else expect(result, name).to.deep.equal({ ok: false, reason: 'length', path })
+      expect(await paths(), name).to.deep.equal(before)
+    }
+  })
+
   it('expectations hold at both ends', async () => {
     const { version } = await done(site, [put('/a', 'A'), put('/b', 'B')])
     const attempt = (more: object) => site.commit({ changes: [{ ...move('/a', '/b'), ...more } as Change] })
