@@ -5,13 +5,14 @@
 
 import { Fault } from '../fault.ts'
 import type { SiteStore } from '../store/store.ts'
+import { atOnce } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
 import { type Ended, follow, referringItems } from './effect.ts'
 import { entriesOf, valueKey } from './entries.ts'
 import type { Requirement } from './integrity.ts'
 import { itemElements } from './items.ts'
 import { judgeCopy } from './judge.ts'
-import { holdingsOf, type Loss, lossesBetween } from './losses.ts'
+import { findingHoldings, findingLosses, type Loss, tracing } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Referrer, Registry } from './registry.ts'
 import { constraintFault } from './violations.ts'
@@ -102,14 +103,15 @@ export async function cascade(
   const apply = async (path: string, referrer: Referrer, ended: Ended): Promise<void> => {
     const document = await open(path)
     if (!document?.place) return
-    const before = holdingsOf(registry, document.place.document)
+    const before = atOnce(findingHoldings(registry, document.place.document))
     const outcome = follow(registry, document.place, referrer, ended, own.has(path))
     if (outcome === 'unwritable') throw blocked(registry, referrer, 1)
     document.changed = true
     document.place = outcome === 'gone' ? undefined : outcome.place
     document.keys = document.place ? keysOf(registry, document.place) : new Set()
-    const after = holdingsOf(registry, document.place?.document)
-    waiting.push(...lossesBetween(before, after, outcome === 'gone' ? [] : outcome.pairs))
+    const after = atOnce(findingHoldings(registry, document.place?.document))
+    const lost = atOnce(findingLosses(before, after))
+    waiting.push(...(outcome === 'gone' ? lost : atOnce(tracing(lost, outcome.pairs))))
   }
 
   const endsWith = (keys: readonly string[]): void => {

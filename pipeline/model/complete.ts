@@ -1,14 +1,14 @@
 /** The first steps of MOD-112: defaults and `@write` chains, which change what is about to be stored. */
 
 import type { AnyNode, ElementNode, ParentNode } from '../tree/nodes.ts'
+import { inTurns } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
 import { type Addition, additionsFor, isKept, missingDefaults } from './defaults.ts'
-import { affectedInstances } from './instance-check.ts'
+import { findingInstances } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { chainsOf, resolve } from './resolvers.ts'
 import { findAll, type Revision, revise } from './revise.ts'
-import { hasValidators } from './validators.ts'
 import { schemaFault } from './violations.ts'
 
 /** What a write is judged with. */
@@ -17,13 +17,6 @@ export interface Judges {
   host: CodeHost
   /** Canonical path of the document. */
   path: string
-}
-
-/** Whether a write needs a copy of its document: because it will be changed further, or code has to look at it. */
-export function needsCopy(registry: Registry, place: WrittenPlace): boolean {
-  return affectedInstances(registry, place).some(
-    instance => missingDefaults(instance).length > 0 || chainsOf(instance).length > 0 || hasValidators(instance),
-  )
 }
 
 /**
@@ -39,7 +32,8 @@ export async function complete(judges: Judges, place: WrittenPlace): Promise<Wri
 }
 
 async function withDefaults({ registry, host, path }: Judges, place: WrittenPlace): Promise<WrittenPlace> {
-  const missing = affectedInstances(registry, place).flatMap(missingDefaults)
+  const instances = await inTurns(findingInstances(registry, place), place.document.source.length)
+  const missing = instances.flatMap(missingDefaults)
   if (missing.length === 0) return place
   const { ns } = registry.vocabulary
   const { additions, violations } = await additionsFor(host, path, place, missing)
@@ -64,7 +58,8 @@ function noPlace({ missing: { schema, property }, revision: { to } }: Addition) 
 async function withResolved(judges: Judges, place: WrittenPlace): Promise<WrittenPlace> {
   const { registry, host, path } = judges
   const { ns } = registry.vocabulary
-  const chains = affectedInstances(registry, place).flatMap(chainsOf)
+  const instances = await inTurns(findingInstances(registry, place), place.document.source.length)
+  const chains = instances.flatMap(chainsOf)
   const revisions: Revision[] = []
   for (const chain of chains) revisions.push(...(await resolve(host, ns, path, place, chain)))
   const revised = revisedPlace(place, revisions)

@@ -1,8 +1,9 @@
 /** Judges single items by their schemas: cardinality, types and enumerations (MOD-22 to MOD-28), groups (MOD-80). */
 
 import type { ElementNode } from '../tree/nodes.ts'
+import type { Steps } from '../tree/steps.ts'
 import { isItem, type ModelItem, type ReadValue, readItem } from './items.ts'
-import { touchedBy, type WrittenPlace } from './place.ts'
+import { touching, type WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import type { Cardinality, Schema, SchemaProperty } from './schema.ts'
 import { PRIMITIVES } from './types.ts'
@@ -14,11 +15,22 @@ export interface Instance {
   schemas: readonly Schema[]
 }
 
+/** Instances that are looked at in one step. */
+const INSTANCES_PER_STEP = 50
+
 /** MOD-111: governed items of the new content and around the change. */
-export function affectedInstances(registry: Registry, place: WrittenPlace): Instance[] {
-  if (!registry.hasSchemas) return []
-  const { around, content } = touchedBy(place)
-  return [...around, ...content].filter(isItem).flatMap(element => instanceOf(registry, element) ?? [])
+export function* findingInstances(registry: Registry, place: WrittenPlace): Steps<Instance[]> {
+  const instances: Instance[] = []
+  if (!registry.hasSchemas) return instances
+  const { around, content } = yield* touching(place)
+  for (const elements of [around, content]) {
+    for (const [i, element] of elements.entries()) {
+      if (i % INSTANCES_PER_STEP === 0) yield
+      const instance = isItem(element) && instanceOf(registry, element)
+      if (instance) instances.push(instance)
+    }
+  }
+  return instances
 }
 
 export function instanceOf(registry: Registry, element: ElementNode): Instance | undefined {
@@ -27,8 +39,22 @@ export function instanceOf(registry: Registry, element: ElementNode): Instance |
   return schemas.length > 0 ? { item, schemas } : undefined
 }
 
+/** Step 3 of MOD-112: every failure of cardinality, types and enumerations. */
+export function* checkingValues(
+  registry: Registry,
+  instances: readonly Instance[],
+  read: ReadValue,
+): Steps<SchemaViolation[]> {
+  const wrong: SchemaViolation[] = []
+  for (const [i, instance] of instances.entries()) {
+    if (i % INSTANCES_PER_STEP === 0) yield
+    for (const violation of checkValues(registry, instance, read)) wrong.push(violation)
+  }
+  return wrong
+}
+
 /** Cardinality, types and enumerations of one instance, and whether its schemas can be used at all. */
-export function checkValues(registry: Registry, { item, schemas }: Instance, read: ReadValue): SchemaViolation[] {
+function checkValues(registry: Registry, { item, schemas }: Instance, read: ReadValue): SchemaViolation[] {
   return schemas.flatMap(schema => {
     const broken = brokenSchema(registry, schema)
     if (broken.length > 0) return broken
@@ -112,8 +138,18 @@ function checkValue(
   return { check: 'type', ...carried, reason: `${told} is no ${type.slice(schemaHost.length + 1)}` }
 }
 
+/** Step 6 of MOD-112. */
+export function* checkingGroups(instances: readonly Instance[]): Steps<SchemaViolation[]> {
+  const wrong: SchemaViolation[] = []
+  for (const [i, instance] of instances.entries()) {
+    if (i % INSTANCES_PER_STEP === 0) yield
+    wrong.push(...checkGroups(instance))
+  }
+  return wrong
+}
+
 /** MOD-80: how many members of each group are present. */
-export function checkGroups({ item, schemas }: Instance): SchemaViolation[] {
+function checkGroups({ item, schemas }: Instance): SchemaViolation[] {
   return schemas.flatMap(schema =>
     schema.groups.flatMap(({ group, cardinality, members }): SchemaViolation[] => {
       const present = members.filter(name => item.properties.has(name))

@@ -1,6 +1,8 @@
 /** Uniqueness and references: what a commit must find true of the whole site (MOD-40 to MOD-43, MOD-50, MOD-51). */
 
+import { setImmediate } from 'node:timers/promises'
 import type { Entry, Guard, SiteStore } from '../store/store.ts'
+import type { Steps } from '../tree/steps.ts'
 import { valueKey } from './entries.ts'
 import type { Instance } from './instance-check.ts'
 import type { ReadValue } from './items.ts'
@@ -17,15 +19,31 @@ export interface Requirement {
 /** Combinations of values of one composite group that are looked at for one instance. */
 const COMBINATIONS = 1_000
 
+/** Questions that are put together in one step. */
+const QUESTIONS_PER_STEP = 200
+
 /** References of all instances, then uniqueness (MOD-112, step 7); each question once. */
-export function integrityOf(registry: Registry, instances: readonly Instance[], read: ReadValue): Requirement[] {
+export function* findingRequirements(
+  registry: Registry,
+  instances: readonly Instance[],
+  read: ReadValue,
+): Steps<Requirement[]> {
   const found = new Map<string, Requirement>()
-  const add = (requirement: Requirement) => {
-    const key = `${requirement.guard.expect} ${JSON.stringify(requirement.guard.any)}`
-    if (!found.has(key)) found.set(key, requirement)
+  const kinds = [
+    (instance: Instance) => referencesOf(registry, instance, read),
+    (instance: Instance) => uniquenessOf(instance, read),
+  ]
+  let asked = 0
+  for (const requirementsOf of kinds) {
+    for (const instance of instances) {
+      for (const requirement of requirementsOf(instance)) {
+        if (++asked % QUESTIONS_PER_STEP === 0) yield
+        const key = `${requirement.guard.expect} ${JSON.stringify(requirement.guard.any)}`
+        if (!found.has(key)) found.set(key, requirement)
+      }
+    }
+    yield
   }
-  for (const instance of instances) for (const requirement of referencesOf(registry, instance, read)) add(requirement)
-  for (const instance of instances) for (const requirement of uniquenessOf(instance, read)) add(requirement)
   return [...found.values()]
 }
 
@@ -137,6 +155,9 @@ function selectorOf(names: readonly string[]): string {
   return names.map(name => `[itemprop='${name}']`).join(', ')
 }
 
+/** Questions to the store, or entries, looked at before others get their turn. */
+const SLICE = 200
+
 /**
  * The first requirement that would not hold, told from the committed state and what a write would store, for writes that
  * are refused for a later reason (MOD-112).
@@ -150,9 +171,12 @@ export async function firstBroken(
   path: string,
   entries: readonly Entry[],
 ): Promise<Requirement | undefined> {
+  const asked = new Set(requirements.flatMap(({ guard }) => guard.any.flat()))
   const own = new Map<string, Set<string>>()
-  for (const { item, keys } of entries) {
+  for (const [i, { item, keys }] of entries.entries()) {
+    if (i % SLICE === SLICE - 1) await setImmediate()
     for (const key of keys) {
+      if (!asked.has(key)) continue
       const items = own.get(key)
       if (items) items.add(item)
       else own.set(key, new Set([item]))
@@ -160,7 +184,8 @@ export async function firstBroken(
   }
   const countOwn = ([first = '', ...rest]: readonly string[]) =>
     [...(own.get(first) ?? [])].filter(item => rest.every(key => own.get(key)?.has(item))).length
-  for (const requirement of requirements) {
+  for (const [i, requirement] of requirements.entries()) {
+    if (i % SLICE === SLICE - 1) await setImmediate()
     const { any, expect } = requirement.guard
     let count = 0
     for (const keys of any) {

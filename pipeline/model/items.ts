@@ -4,7 +4,15 @@ import { tooLarge } from '../tree/limits.ts'
 import { propertyNames, typesOf } from '../tree/microdata.ts'
 import { modelValue } from '../tree/microdata-value.ts'
 import { localName } from '../tree/namespaces.ts'
-import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../tree/nodes.ts'
+import {
+  attribute,
+  type ChildNode,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  type ParentNode,
+} from '../tree/nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /** An item with the elements of each of its properties. */
 export interface ModelItem {
@@ -24,18 +32,33 @@ export function isTemplate(element: ElementNode): boolean {
   return element.namespaceURI === HTML_NAMESPACE && localName(element.tagName) === 'template'
 }
 
-/** Every element with `itemscope` in a tree, itself included, in tree order; contents of templates left out. */
-export function itemElements(root: ParentNode): ElementNode[] {
+/** Elements among nodes and below them that are wanted, in tree order; contents of templates hold none. */
+export function* findingElements(
+  nodes: readonly ChildNode[],
+  isWanted: (element: ElementNode) => boolean,
+): Steps<ElementNode[]> {
   const found: ElementNode[] = []
-  const visit = (node: ParentNode): void => {
-    if (isElement(node)) {
-      if (isItem(node)) found.push(node)
-      if (isTemplate(node)) return
-    }
-    for (const child of node.childNodes) if (isElement(child)) visit(child)
+  const open = [{ nodes, next: 0 }]
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) open.pop()
+    if (!node || !isElement(node)) continue
+    if (++seen % NODES_PER_STEP === 0) yield
+    if (isWanted(node)) found.push(node)
+    if (node.childNodes.length > 0 && !isTemplate(node)) open.push({ nodes: node.childNodes, next: 0 })
   }
-  visit(root)
   return found
+}
+
+/** Every element with `itemscope` below a node, in tree order; contents of templates left out. */
+export function itemElements(root: ParentNode): ElementNode[] {
+  return atOnce(findingItems(root))
+}
+
+/** `itemElements` in steps. */
+export function findingItems(root: ParentNode): Steps<ElementNode[]> {
+  return findingElements(root.childNodes, isItem)
 }
 
 export function readItem(element: ElementNode): ModelItem {

@@ -3,14 +3,17 @@
 import type { Fault } from '../fault.ts'
 import type { Entry, SiteStore } from '../store/store.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import { complete, type Judges } from './complete.ts'
-import { affectedInstances, checkGroups, checkValues, type Instance } from './instance-check.ts'
-import { firstBroken, integrityOf, type Requirement } from './integrity.ts'
+import { missingDefaults } from './defaults.ts'
+import { checkingGroups, checkingValues, findingInstances, type Instance } from './instance-check.ts'
+import { findingRequirements, firstBroken, type Requirement } from './integrity.ts'
 import { type ReadValue, valueReader } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
-import { checkShapes, type ShapeFailure } from './shape-check.ts'
-import { checkItemValidators, checkValidators } from './validators.ts'
+import { chainsOf } from './resolvers.ts'
+import { checkingShapes, type ShapeFailure } from './shape-check.ts'
+import { checkItemValidators, checkValidators, hasValidators } from './validators.ts'
 import { constraintFault, type SchemaViolation, schemaFault } from './violations.ts'
 
 /** What is known of a proposed document when everything that can be told from it alone has passed. */
@@ -22,16 +25,21 @@ export interface Judgement {
 }
 
 /**
- * Judges a document that needs nothing added and no code: while it is shown.
+ * Judges a document that needs nothing added and no code.
  *
  * @param path canonical path of the document
+ * @returns undefined when it does need that: then a copy of it has to be judged
  * @throws Fault 422 by the first step that fails
  */
-export function judge(registry: Registry, path: string, place: WrittenPlace): Judgement {
-  const instances = affectedInstances(registry, place)
-  const read = valueReader(registry.vocabulary.ns)
-  checkSchemas(registry, instances, read)
-  return conclude(registry, path, place, instances, read)
+export function* judging(registry: Registry, path: string, place: WrittenPlace): Steps<Judgement | undefined> {
+  const instances = yield* findingInstances(registry, place)
+  if (instances.some(needsCopy)) return undefined
+  return yield* judgingInstances(registry, path, place, instances)
+}
+
+/** Whether a document has to be changed further because of an instance, or code has to look at it. */
+function needsCopy(instance: Instance): boolean {
+  return missingDefaults(instance).length > 0 || chainsOf(instance).length > 0 || hasValidators(instance)
 }
 
 /**
@@ -45,48 +53,71 @@ export async function judgeCopy(
   judges: Judges,
   place: WrittenPlace,
 ): Promise<{ place: WrittenPlace; judgement: Judgement }> {
-  const { registry, host, path } = judges
-  const { ns } = registry.vocabulary
   const completed = await complete(judges, place)
-  const instances = affectedInstances(registry, completed)
-  const read = valueReader(ns)
-  checkSchemas(registry, instances, read)
+  return { place: completed, judgement: await judgeAsItIs(judges, completed) }
+}
+
+/**
+ * Judges a copy of a document to which nothing is added.
+ *
+ * @param place in a document that belongs to the caller alone
+ * @throws Fault by the first step that fails
+ */
+export async function judgeAsItIs({ registry, host, path }: Judges, place: WrittenPlace): Promise<Judgement> {
+  const { ns } = registry.vocabulary
+  const { length } = place.document.source
+  const instances = await inTurns(findingInstances(registry, place), length)
+  const validated = instances.filter(hasValidators)
+  if (validated.length === 0) return inTurns(judgingInstances(registry, path, place, instances), length)
+  await inTurns(judgingValues(registry, instances, valueReader(ns)), length)
   for (const check of [checkValidators, checkItemValidators]) {
     const wrong: SchemaViolation[] = []
-    for (const instance of instances) wrong.push(...(await check(host, path, completed, instance)))
+    for (const instance of validated) wrong.push(...(await check(host, path, place, instance)))
     if (wrong.length > 0) throw schemaFault(ns, wrong)
   }
-  return { place: completed, judgement: conclude(registry, path, completed, instances, read) }
+  return inTurns(concluding(registry, path, place, instances, valueReader(ns)), length)
+}
+
+/** Everything but validators. */
+function* judgingInstances(
+  registry: Registry,
+  path: string,
+  place: WrittenPlace,
+  instances: readonly Instance[],
+): Steps<Judgement> {
+  const read = valueReader(registry.vocabulary.ns)
+  yield* judgingValues(registry, instances, read)
+  return yield* concluding(registry, path, place, instances, read)
 }
 
 /** Step 3: all failures in one answer. */
-function checkSchemas(registry: Registry, instances: readonly Instance[], read: ReadValue): void {
-  const wrong = instances.flatMap(instance => checkValues(registry, instance, read))
+function* judgingValues(registry: Registry, instances: readonly Instance[], read: ReadValue): Steps<void> {
+  const wrong = yield* checkingValues(registry, instances, read)
   if (wrong.length > 0) throw schemaFault(registry.vocabulary.ns, wrong)
 }
 
 /** Steps 6 to 8. */
-function conclude(
+function* concluding(
   registry: Registry,
   path: string,
   place: WrittenPlace,
   instances: readonly Instance[],
   read: ReadValue,
-): Judgement {
-  const ungrouped = instances.flatMap(checkGroups)
+): Steps<Judgement> {
+  const ungrouped = yield* checkingGroups(instances)
   if (ungrouped.length > 0) throw schemaFault(registry.vocabulary.ns, ungrouped)
-  const requirements = integrityOf(registry, instances, read)
-  return { requirements, failures: judgeShapes(registry, path, place) }
+  const requirements = yield* findingRequirements(registry, instances, read)
+  return { requirements, failures: yield* judgingShapes(registry, path, place) }
 }
 
 /** Shapes alone: for documents that only come to another place (MOD-110). */
-export function judgeShapes(
+export function judgingShapes(
   registry: Registry,
   path: string,
   place: WrittenPlace,
   except?: ElementNode,
-): ShapeFailure[] {
-  return checkShapes(registry.shapesAt(path), place, except)
+): Steps<ShapeFailure[]> {
+  return checkingShapes(registry.shapesAt(path), place, except)
 }
 
 /**
@@ -96,17 +127,18 @@ export function judgeShapes(
  * @param failures of the document without the element
  * @param target the element in the stored document
  */
-export function newFailures(
+export async function newFailures(
   registry: Registry,
   path: string,
   failures: readonly ShapeFailure[],
   document: TreeDocument,
   target: ElementNode,
-): readonly ShapeFailure[] {
+): Promise<readonly ShapeFailure[]> {
   if (!failures.some(({ constraint }) => constraint === 'permit') || !target.parentNode) return failures
   const part = { nodes: [], parents: [target.parentNode] }
   const before = new Map<string, number>()
-  for (const failure of judgeShapes(registry, path, { document, part }, target)) {
+  const judging = judgingShapes(registry, path, { document, part }, target)
+  for (const failure of await inTurns(judging, document.source.length)) {
     const key = JSON.stringify(failure)
     before.set(key, (before.get(key) ?? 0) + 1)
   }

@@ -1,7 +1,8 @@
 /** Values that others refer to and that a write takes away or changes (MOD-52, MOD-53, MOD-55). */
 
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { isItem, itemElements, readItem, valueReader } from './items.ts'
+import type { Steps } from '../tree/steps.ts'
+import { findingItems, isItem, readItem, valueReader } from './items.ts'
 import type { Registry } from './registry.ts'
 
 /** A value that an item of a type no longer has in a document. */
@@ -17,6 +18,9 @@ export interface Loss {
 export type Holdings = ReadonlyMap<string, ReadonlySet<string>>
 
 const keyOf = (type: string, property: string) => `${type}\0${property}`
+
+/** Items, or values, that are looked at in one step. */
+const ITEMS_PER_STEP = 50
 
 /** What one item holds. */
 export type Held = readonly { type: string; property: string; values: readonly string[] }[]
@@ -34,12 +38,13 @@ export function heldBy(registry: Registry, element: ElementNode, read = valueRea
   )
 }
 
-/** @returns what a document holds */
-export function holdingsOf(registry: Registry, document: TreeDocument | undefined): Holdings {
+/** What a document holds. */
+export function* findingHoldings(registry: Registry, document: TreeDocument | undefined): Steps<Holdings> {
   const holdings = new Map<string, Set<string>>()
   if (!document || registry.guarded.size === 0) return holdings
   const read = valueReader(registry.vocabulary.ns)
-  for (const element of itemElements(document.root)) {
+  for (const [i, element] of (yield* findingItems(document.root)).entries()) {
+    if (i % ITEMS_PER_STEP === 0) yield
     for (const { type, property, values } of heldBy(registry, element, read)) {
       const key = keyOf(type, property)
       const known = holdings.get(key) ?? new Set()
@@ -53,52 +58,85 @@ export function holdingsOf(registry: Registry, document: TreeDocument | undefine
 /** An item before and after a write. */
 export type Pair = readonly [before: Held, after: Held]
 
-/**
- * What a document holds no more.
- *
- * @param pairs items that are the same before and after; where one has another value instead, the value has changed
- */
-export function lossesBetween(before: Holdings, after: Holdings, pairs: readonly Pair[]): Loss[] {
+/** What was held and is no more. */
+export function* findingLosses(before: Holdings, after: Holdings): Steps<Loss[]> {
   const losses: Loss[] = []
+  let seen = 0
   for (const [key, values] of before) {
     const [type = '', property = ''] = key.split('\0')
     for (const value of values) {
-      if (after.get(key)?.has(value)) continue
-      const to = changeOf(type, property, value, pairs)
-      losses.push({ type, property, value, ...(to !== undefined && { to }) })
+      if (++seen % ITEMS_PER_STEP === 0) yield
+      if (!after.get(key)?.has(value)) losses.push({ type, property, value })
     }
   }
   return losses
 }
 
-function changeOf(type: string, property: string, value: string, pairs: readonly Pair[]): string | undefined {
-  const find = (held: Held) => held.find(each => each.type === type && each.property === property)?.values
-  for (const [before, after] of pairs) {
-    const [old, now] = [find(before), find(after)]
-    if (!old?.includes(value) || !now) continue
-    const gone = old.filter(each => !now.includes(each))
-    const come = now.filter(each => !old.includes(each))
-    if (gone.length === 1 && come.length === 1) return come[0]
-  }
-  return undefined
-}
-
-/** Items of whole documents that are the same: those of equal key, else the only one of a type on both sides (MOD-55). */
-export function pairItems(
+/** What a whole document holds no more. */
+export function* comparingDocuments(
   registry: Registry,
   before: TreeDocument | undefined,
   after: TreeDocument | undefined,
-): Pair[] {
+): Steps<Loss[]> {
+  const held = yield* findingHoldings(registry, before)
+  if (held.size === 0) return []
+  const losses = yield* findingLosses(held, yield* findingHoldings(registry, after))
+  return losses.length === 0 ? losses : yield* tracing(losses, yield* pairingItems(registry, before, after))
+}
+
+/**
+ * Tells values that have changed from those that have disappeared (MOD-55): the same item has one of a property no more,
+ * and one that it did not have.
+ *
+ * @param pairs items that are the same before and after
+ */
+export function* tracing(losses: readonly Loss[], pairs: readonly Pair[]): Steps<Loss[]> {
+  const changes = new Map<string, string>()
+  const lossKey = ({ type, property, value }: Loss) => `${keyOf(type, property)}\0${value}`
+  for (const [i, [before, after]] of pairs.entries()) {
+    if (i % ITEMS_PER_STEP === 0) yield
+    for (const { type, property, values } of before) {
+      const now = after.find(each => each.type === type && each.property === property)?.values
+      const [value, to] = now ? exchangeOf(values, now) : []
+      if (value === undefined || to === undefined) continue
+      const key = lossKey({ type, property, value })
+      if (!changes.has(key)) changes.set(key, to)
+    }
+  }
+  return losses.map(loss => {
+    const to = changes.get(lossKey(loss))
+    return to === undefined ? loss : { ...loss, to }
+  })
+}
+
+function exchangeOf(before: readonly string[], after: readonly string[]): readonly [string, string] | [] {
+  const [old, now] = [new Set(before), new Set(after)]
+  const [gone, ...othersGone] = before.filter(value => !now.has(value))
+  const [come, ...othersCome] = after.filter(value => !old.has(value))
+  const isOne = othersGone.length + othersCome.length === 0
+  return isOne && gone !== undefined && come !== undefined ? [gone, come] : []
+}
+
+/** Items of whole documents that are the same: those of equal key, else the only one of a type on both sides (MOD-55). */
+function* pairingItems(
+  registry: Registry,
+  before: TreeDocument | undefined,
+  after: TreeDocument | undefined,
+): Steps<Pair[]> {
   if (!before || !after || registry.guarded.size === 0) return []
   const pairs: Pair[] = []
-  const [old, now] = [identities(registry, before), identities(registry, after)]
+  const old = yield* identifying(registry, before)
+  const now = yield* identifying(registry, after)
   for (const [type, items] of old) {
     const others = now.get(type) ?? []
+    const byKey = new Map<string, Identified>()
+    for (const other of others) if (other.key && !byKey.has(other.key)) byKey.set(other.key, other)
     for (const item of items) {
-      const same = item.key ? others.find(({ key }) => key === item.key) : undefined
+      const same = item.key ? byKey.get(item.key) : undefined
       const other = same ?? (items.length === 1 && others.length === 1 ? others[0] : undefined)
       if (other) pairs.push([item.held, other.held])
     }
+    yield
   }
   return pairs
 }
@@ -108,10 +146,11 @@ interface Identified {
   held: Held
 }
 
-function identities(registry: Registry, document: TreeDocument): Map<string, Identified[]> {
+function* identifying(registry: Registry, document: TreeDocument): Steps<Map<string, Identified[]>> {
   const read = valueReader(registry.vocabulary.ns)
   const found = new Map<string, Identified[]>()
-  for (const element of itemElements(document.root)) {
+  for (const [i, element] of (yield* findingItems(document.root)).entries()) {
+    if (i % ITEMS_PER_STEP === 0) yield
     const held = heldBy(registry, element, read)
     if (held.length === 0) continue
     const item = readItem(element)

@@ -1,7 +1,8 @@
 /** Which part of a document a write is about: what it brought, and what stands around it (MOD-92, MOD-111). */
 
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { isTemplate } from './items.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
+import { findingElements, isTemplate } from './items.ts'
 
 /** A proposed document and what a write changed in it. */
 export interface WrittenPlace {
@@ -25,17 +26,24 @@ export interface Touched {
   content: readonly ElementNode[]
 }
 
-export function touchedBy({ document, part }: WrittenPlace): Touched {
-  if (!part) return { around: [], content: elementsOf(document.root.childNodes) }
+export function touchedBy(place: WrittenPlace): Touched {
+  return atOnce(touching(place))
+}
+
+/** `touchedBy` in steps. */
+export function* touching({ document, part }: WrittenPlace): Steps<Touched> {
+  if (!part) return { around: [], content: yield* findingElements(document.root.childNodes, () => true) }
   const around = new Set<ElementNode>()
-  let isInTree = true
-  for (const parent of part.parents) {
-    const { elements, hidden } = chainOf(document, parent)
-    if (hidden) isInTree = false
-    for (const element of elements) around.add(element)
-  }
+  for (const parent of part.parents) for (const element of chainOf(document, parent).elements) around.add(element)
+  const isHidden = new Map<ParentNode | null, boolean>()
+  const shown = part.nodes.filter(({ parentNode }) => {
+    let hidden = isHidden.get(parentNode)
+    if (hidden === undefined)
+      isHidden.set(parentNode, (hidden = parentNode !== null && chainOf(document, parentNode).hidden))
+    return !hidden
+  })
   // An effect may change what the write brought, which then stands around a change as well.
-  const content = isInTree ? elementsOf(part.nodes).filter(element => !around.has(element)) : []
+  const content = yield* findingElements(shown, element => !around.has(element))
   return { around: [...around], content }
 }
 
@@ -67,17 +75,4 @@ export function hostOf(within: ParentNode, content: ParentNode): ElementNode | u
     if (host) return host
   }
   return undefined
-}
-
-function elementsOf(nodes: readonly ChildNode[]): ElementNode[] {
-  const found: ElementNode[] = []
-  const visit = (list: readonly ChildNode[]): void => {
-    for (const node of list) {
-      if (!isElement(node)) continue
-      found.push(node)
-      if (!isTemplate(node)) visit(node.childNodes)
-    }
-  }
-  visit(nodes)
-  return found
 }

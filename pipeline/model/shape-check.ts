@@ -3,7 +3,8 @@
 import { declaredPrefix } from '../tree/namespaces.ts'
 import { type Attribute, type ElementNode, isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import { matcherIn, SelectorError } from '../tree/selector/selector.ts'
-import { touchedBy, type WrittenPlace } from './place.ts'
+import type { Steps } from '../tree/steps.ts'
+import { touching, type WrittenPlace } from './place.ts'
 import type { Branch, Shape, Written } from './shape.ts'
 
 export interface ShapeFailure {
@@ -17,11 +18,17 @@ export interface ShapeFailure {
 /** Failures that are looked for; more would be told to nobody. */
 const ENOUGH = 10_000
 
+/** Questions about elements that are answered in one step. */
+const ELEMENTS_PER_STEP = 100
+
 /** What one check works on. */
 interface Context {
   document: TreeDocument
-  failures: ShapeFailure[]
   except: ElementNode | undefined
+  /** Whether what is below an element is judged by another closed shape (MOD-97). */
+  isBoundary: (element: ElementNode) => boolean
+  /** For branches to which all scope elements are alike. */
+  matches: Matches
 }
 
 /** An element that a shape selects, with the selectors that do. */
@@ -36,36 +43,35 @@ interface Scope {
  * @param except an element that is left out, with everything inside it
  * @returns failures of every checked scope element, in the order of the shapes
  */
-export function checkShapes(shapes: readonly Shape[], place: WrittenPlace, except?: ElementNode): ShapeFailure[] {
+export function* checkingShapes(
+  shapes: readonly Shape[],
+  place: WrittenPlace,
+  except?: ElementNode,
+): Steps<ShapeFailure[]> {
   if (shapes.length === 0) return []
   const { document } = place
-  const touched = touchedBy(place)
+  const touched = yield* touching(place)
   const candidates = [...touched.around, ...touched.content]
-  const failures: ShapeFailure[] = []
   const boundaries = boundariesOf(shapes, document)
-  const context: Context = { document, failures, except }
+  const failures: ShapeFailure[] = []
   for (const shape of shapes) {
-    guarded(shape, failures, () => {
-      for (const scope of scopesAmong(shape, candidates, document)) {
-        checkConstraints(shape, scope, context)
-        if (shape.closed) checkClosed(shape, scope, boundaries(shape), context)
-        if (failures.length > ENOUGH) return
-      }
-    })
+    try {
+      const scopes = yield* findingScopes(shape, candidates, document)
+      const context = { document, except, isBoundary: boundaries(shape), matches: matchesIn(document) }
+      for (const found of yield* checkingScopes(shape, scopes, context)) failures.push(found)
+    } catch (error) {
+      if (!(error instanceof SelectorError)) throw error
+      failures.push(uncheckable(shape, error))
+    }
   }
   return failures
 }
 
 /** What cannot be told within the limits of a query is not permitted: content must not switch a shape off. */
-function guarded(shape: Shape, failures: ShapeFailure[], check: () => void): void {
-  try {
-    check()
-  } catch (error) {
-    if (!(error instanceof SelectorError)) throw error
-    const scope = shape.scopes.map(({ text }) => text).join(', ') || ':root'
-    const message = `The shape of '${scope}' cannot be checked on this document: ${error.message}`
-    failures.push({ scope, constraint: shape.closed ? 'permit' : (shape.constraints[0]?.text ?? ''), message })
-  }
+function uncheckable(shape: Shape, error: SelectorError): ShapeFailure {
+  const scope = shape.scopes.map(({ text }) => text).join(', ') || ':root'
+  const message = `The shape of '${scope}' cannot be checked on this document: ${error.message}`
+  return { scope, constraint: shape.closed ? 'permit' : (shape.constraints[0]?.text ?? ''), message }
 }
 
 type Matches = (branch: Branch, element: ElementNode) => boolean
@@ -80,14 +86,21 @@ function matchesIn(document: TreeDocument, scope?: ElementNode): Matches {
   }
 }
 
-function scopesAmong(shape: Shape, elements: readonly ElementNode[], document: TreeDocument): Scope[] {
+/** The same within a scope element; branches that do not speak of it are asked where all scopes share the answers. */
+function matchesWithin({ document, matches }: Context, scope: ElementNode): Matches {
+  const own = matchesIn(document, scope)
+  return (branch, element) => (branch.scoped ? own : matches)(branch, element)
+}
+
+function* findingScopes(shape: Shape, elements: readonly ElementNode[], document: TreeDocument): Steps<Scope[]> {
   if (shape.scopes.length === 0) {
     const root = rootElement(document)
     return root && elements.includes(root) ? [{ element: root, text: ':root', selectors: [] }] : []
   }
   const matches = matchesIn(document)
   const scopes: Scope[] = []
-  for (const element of elements) {
+  for (const [i, element] of elements.entries()) {
+    if (i % ELEMENTS_PER_STEP === 0) yield
     let text: string | undefined
     const selectors: Branch[] = []
     for (const scope of shape.scopes) {
@@ -100,21 +113,74 @@ function scopesAmong(shape: Shape, elements: readonly ElementNode[], document: T
   return scopes
 }
 
-/** MOD-93. */
-function checkConstraints(shape: Shape, scope: Scope, { document, failures }: Context): void {
-  const { element, text } = scope
-  for (const constraint of shape.constraints) {
-    if (holds(constraint, element, document)) continue
-    const message = `Element matching '${text}' does not satisfy constraint '${constraint.text}'`
-    failures.push({ scope: text, constraint: constraint.text, message })
+/** Inner scopes first: what was found out about them is not found out again for those around them. */
+function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Context): Steps<ShapeFailure[]> {
+  const held = shape.constraints.map(() => new Map<ElementNode, boolean>())
+  const closed = new Map<ElementNode, readonly string[]>()
+  const failures: ShapeFailure[][] = []
+  let count = 0
+  let dropped = 0
+  for (const scope of scopes.toReversed()) {
+    const { element, text } = scope
+    const own: ShapeFailure[] = []
+    for (const [i, constraint] of shape.constraints.entries()) {
+      if (yield* holding(constraint, element, context, held[i] ?? new Map())) continue
+      const message = `Element matching '${text}' does not satisfy constraint '${constraint.text}'`
+      own.push({ scope: text, constraint: constraint.text, message })
+    }
+    if (shape.closed) {
+      for (const found of yield* checkingClosed(shape, scope, context, closed))
+        own.push({ scope: text, constraint: 'permit', message: `${found} is not permitted inside '${text}'` })
+    }
+    failures.push(own)
+    count += own.length
+    // The first failures of the document are told, and come last here.
+    for (; count > ENOUGH && dropped < failures.length - 1; dropped++) {
+      count -= failures[dropped]?.length ?? 0
+      failures[dropped] = []
+    }
   }
+  return failures.reverse().flat()
 }
 
-function holds(constraint: Written, element: ElementNode, document: TreeDocument): boolean {
-  const matches = matchesIn(document, element)
-  const below = (branch: Branch, parent: ElementNode): boolean =>
-    parent.childNodes.some(child => isElement(child) && (matches(branch, child) || below(branch, child)))
-  return constraint.branches.some(branch => matches(branch, element) || (branch.named && below(branch, element)))
+/**
+ * MOD-93.
+ *
+ * @param known whether something below other scope elements satisfies the constraint; this one is added
+ */
+function* holding(
+  { branches }: Written,
+  element: ElementNode,
+  context: Context,
+  known: Map<ElementNode, boolean>,
+): Steps<boolean> {
+  const matches = matchesWithin(context, element)
+  const below = branches.filter(({ named }) => named)
+  const isShared = !below.some(({ scoped }) => scoped)
+  const among = (child: ElementNode) => below.some(branch => matches(branch, child))
+  const found = below.length > 0 && (yield* searching(element, among, isShared ? known : new Map()))
+  known.set(element, found)
+  return found || branches.some(branch => matches(branch, element))
+}
+
+/** Whether an element below a parent is wanted; contents of templates are not looked at. */
+function* searching(
+  parent: ElementNode,
+  isWanted: (element: ElementNode) => boolean,
+  known: ReadonlyMap<ElementNode, boolean>,
+): Steps<boolean> {
+  const open = [{ nodes: parent.childNodes, next: 0 }]
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) open.pop()
+    if (!node || !isElement(node)) continue
+    if (++seen % ELEMENTS_PER_STEP === 0) yield
+    const below = known.get(node)
+    if (below || isWanted(node)) return true
+    if (below === undefined) open.push({ nodes: node.childNodes, next: 0 })
+  }
+  return false
 }
 
 /** For each closed shape the scope elements of the others: below those, the others judge (MOD-97). */
@@ -135,41 +201,58 @@ function boundariesOf(
     }
     return found
   }
-  return shape => element => closed.length > 0 && scopedBy(element).some(other => other !== shape)
+  return shape => {
+    if (!closed.some(other => other !== shape)) return () => false
+    return element => scopedBy(element).some(other => other !== shape)
+  }
 }
 
-/** MOD-94 to MOD-97. */
-function checkClosed(
+/**
+ * MOD-94 to MOD-97.
+ *
+ * @param known what is not permitted below other scope elements; this one is added
+ * @returns what is not permitted: elements and attributes
+ */
+function* checkingClosed(
   shape: Shape,
-  scope: Scope,
-  isBoundary: (element: ElementNode) => boolean,
-  { document, failures, except }: Context,
-): void {
-  const matches = matchesIn(document, scope.element)
-  const fail = (message: string) => failures.push({ scope: scope.text, constraint: 'permit', message })
-  const checkAttributes = (element: ElementNode, covering: readonly Branch[]) => {
-    for (const attribute of element.attrs) {
-      if (isCovered(attribute, covering, document)) continue
-      const name = qualifiedName(attribute)
-      fail(`Attribute '${name}' on <${element.tagName}> is not permitted inside '${scope.text}'`)
-    }
-  }
+  { element: root, selectors }: Scope,
+  context: Context,
+  known: Map<ElementNode, readonly string[]>,
+): Steps<string[]> {
+  const { document, except, isBoundary } = context
+  const matches = matchesWithin(context, root)
   const matching = (element: ElementNode) => shape.permits.filter(permit => matches(permit, element))
-  /** @param inTree false in contents of templates, which hold no scope elements */
-  const visit = (parent: { childNodes: ElementNode['childNodes'] }, inTree: boolean): void => {
-    for (const child of parent.childNodes) {
-      if (!isElement(child) || child === except || failures.length > ENOUGH) continue
-      const permits = matching(child)
-      if (permits.length === 0) fail(`Element <${child.tagName}> is not permitted inside '${scope.text}'`)
-      else checkAttributes(child, permits)
-      if (inTree && isBoundary(child)) continue
-      visit(child, inTree)
-      if (child.content) visit(child.content, false)
+  const uncovered = ({ tagName, attrs }: ElementNode, covering: readonly Branch[]) =>
+    attrs
+      .filter(attribute => !isCovered(attribute, covering, document))
+      .map(attribute => `Attribute '${qualifiedName(attribute)}' on <${tagName}>`)
+  const isShared = !shape.permits.some(({ scoped }) => scoped)
+  const below: string[] = []
+  /** `inTree` is false in contents of templates, which hold no scope elements. */
+  const open = [{ nodes: root.childNodes, next: 0, inTree: true }]
+  if (root.content) open.unshift({ nodes: root.content.childNodes, next: 0, inTree: false })
+  let seen = 0
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const { inTree } = level
+    const child = level.nodes[level.next++]
+    if (!child) open.pop()
+    if (!child || !isElement(child) || child === except) continue
+    if (below.length > ENOUGH) break
+    if (++seen % ELEMENTS_PER_STEP === 0) yield
+    const permits = matching(child)
+    if (permits.length === 0) below.push(`Element <${child.tagName}>`)
+    else below.push(...uncovered(child, permits))
+    if (inTree && isBoundary(child)) continue
+    const told = isShared && inTree ? known.get(child) : undefined
+    if (told) {
+      for (const found of told) below.push(found)
+      continue
     }
+    if (child.content) open.push({ nodes: child.content.childNodes, next: 0, inTree: false })
+    open.push({ nodes: child.childNodes, next: 0, inTree })
   }
-  checkAttributes(scope.element, [...matching(scope.element), ...scope.selectors])
-  visit(scope.element, true)
-  if (scope.element.content) visit(scope.element.content, false)
+  known.set(root, below)
+  return [...uncovered(root, [...matching(root), ...selectors]), ...below]
 }
 
 /** MOD-95. Declarations of namespaces in XML are no attributes. */

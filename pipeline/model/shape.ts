@@ -19,6 +19,8 @@ export interface Branch {
   exact: ReadonlySet<string>
   /** The subject names a type, class, id or attribute (MOD-93). */
   named: boolean
+  /** It may say `:scope`, so that what it matches depends on the scope element. */
+  scoped: boolean
 }
 
 /** A selector field of a shape; without branches when it does not parse. */
@@ -64,6 +66,9 @@ function written(text: string, extensions: Extensions | undefined): Written {
   }
 }
 
+/** Escapes can write any name. */
+const MAY_SAY_SCOPE = /:scope|\\/i
+
 function branchOf(text: string, branch: ComplexSelector): Branch {
   const subject = branch.compounds.at(-1)?.simples ?? []
   const exact = new Set<string>()
@@ -77,5 +82,6 @@ function branchOf(text: string, branch: ComplexSelector): Branch {
     exact,
     lowered: new Set([...exact].map(name => name.toLowerCase())),
     named: exact.size > 0 || subject.some(({ kind }) => kind === 'type'),
+    scoped: MAY_SAY_SCOPE.test(text),
   }
 }

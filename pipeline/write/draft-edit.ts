@@ -4,30 +4,21 @@ import { hash } from 'node:crypto'
 import { type AccessTypes, extractAccess, type RawAccess } from '../access/extract.ts'
 import { Fault } from '../fault.ts'
 import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
-import { needsCopy } from '../model/complete.ts'
-import { isItem } from '../model/items.ts'
-import { type Judgement, judge } from '../model/judge.ts'
-import { heldBy, holdingsOf, type Loss, lossesBetween, type Pair } from '../model/losses.ts'
+import { type Judgement, judging } from '../model/judge.ts'
+import type { Loss } from '../model/losses.ts'
 import { touchedBy, type WrittenPlace } from '../model/place.ts'
-import type { Registry } from '../model/registry.ts'
-import { type Derivation, type Derived, deriveTree, deriving } from '../site/derive.ts'
+import { type Derived, deriveInTurns, deriving, unusable } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { encode } from '../tree/document.ts'
-import {
-  type Edit,
-  EditError,
-  editing,
-  type Placement,
-  type ProposedEdit,
-  type View,
-  type Way,
-} from '../tree/edit/edit.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
+import { TreeError } from '../tree/limits.ts'
+import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { outerMarkup } from '../tree/serialize.ts'
-import { ifShort, inTurns } from '../tree/steps.ts'
+import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './check.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
+import { findingEditLosses, findingStake } from './edit-losses.ts'
 
 /** What an edit is made from. */
 export interface EditRequest {
@@ -64,45 +55,61 @@ export interface Draft {
   open(): Promise<WrittenPlace>
 }
 
+/** What is found out about an edit while it is shown; without a judgement a copy has to be completed first. */
+type Looked = Omit<Draft, 'judgement' | 'open'> & { judgement: Judgement | undefined }
+
+/** Milliseconds for which the document itself may show an edit; an edit that takes longer to judge is made on a copy. */
+const LOOK = 50
+
 /**
  * @throws Fault when the edit cannot be made, or must not
  */
-export async function draftEdit(site: Site, { registry, host }: ModelState, request: EditRequest): Promise<Draft> {
-  const { path, held, tree, wanted } = request
-  const lossesIn = lossFinder(registry, tree, wanted)
-  const drafted = (proposal: ProposedEdit, look: (view: View, derived: Derived) => Judgement | undefined) => {
-    const { inserted, way, settle } = proposal
-    const extract = (types: AccessTypes, ns: string) =>
-      proposal.propose(view => extractAccess(view.document, ns, types))
-    const { bytes, digest } = encoded(site, proposal.source, held)
-    return proposal.propose(view => {
-      const around = touchedBy({ document: view.document, part: { nodes: [], parents: view.parents } }).around
-      const derived = deriveTree(view.document, site.derivation, new Set(around))
-      const judgement = look(view, derived)
-      const tag = elementTag(view.nodes, view.document, digest)
-      const facts = request.facts(view)
-      return { inserted, way, settle, extract, bytes, digest, derived, tag, facts, judgement, losses: lossesIn(view) }
-    })
+export async function draftEdit(site: Site, model: ModelState, request: EditRequest): Promise<Draft> {
+  try {
+    return await drafted(site, model, request)
+  } catch (error) {
+    if (error instanceof EditError) throw EDIT_FAULTS[error.reason]?.(error.message) ?? overLimit(error)
+    throw error instanceof TreeError ? unusable(error) : error
   }
-  const asked = await propose(site.derivation, tree, wanted)
-  const { judgement, ...plain } = drafted(asked, (view, derived) => {
-    request.check(asked, view, derived)
-    const place = { document: view.document, part: view }
-    return needsCopy(registry, place) ? undefined : judge(registry, path, place)
-  })
+}
+
+async function drafted(site: Site, { registry, host }: ModelState, request: EditRequest): Promise<Draft> {
+  const { path, held, tree, wanted } = request
+  const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
+  const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
+    const { inserted, way, settle } = proposal
+    const { document, nodes, parents } = view
+    const { bytes, digest } = encoded(site, proposal.source, held)
+    const around = touchedBy({ document, part: { nodes: [], parents } }).around
+    const derived = yield* deriving(document, site.derivation, true, new Set(around))
+    if (!judged) request.check(proposal, view, derived)
+    const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
+    const extract = (types: AccessTypes, ns: string) =>
+      proposal.propose(shown => extractAccess(shown.document, ns, types))
+    const tag = elementTag(nodes, document, digest)
+    const facts = request.facts(view)
+    const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
+    return { inserted, way, settle, extract, bytes, digest, derived, tag, facts, judgement, losses }
+  }
+  /** For a proposal that is a document of its own. */
+  const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>
+    proposal.propose(view => inTurns(looking(proposal, view, judged), proposal.source.length))
+  const edit = ifShort(editing(tree, wanted))?.value
+  const inPlace = edit?.propose(view => ifShort(looking(edit, view), LOOK))?.value
+  const { judgement, ...plain } = inPlace ?? (await lookInTurns(await proposedCopy(tree, wanted)))
   if (judgement) return { ...plain, judgement, open: async () => (await editedCopy(tree, wanted)).place }
   const completed = await completedEdit({ registry, host, path }, tree, wanted)
-  const { judgement: judged, proposal } = completed
-  return { ...drafted(proposal, () => judged), judgement: judged, open: async () => copyPlace(completed.place) }
+  const looked = await lookInTurns(completed.proposal, completed.judgement)
+  return { ...looked, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
 }
 
 /** The draft of an edit whose document a cascade has changed further. */
-export function redraft(site: Site, held: Held, draft: Draft, { document, part }: WrittenPlace): Draft {
+export async function redraft(site: Site, held: Held, draft: Draft, { document, part }: WrittenPlace): Promise<Draft> {
   const { bytes, digest } = encoded(site, document.source, held)
   const brought = part?.brought ?? part?.nodes ?? []
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
   const tag = draft.tag && elementTag(brought, document, digest)
-  const derived = deriveTree(document, site.derivation)
+  const derived = await deriveInTurns(document, site.derivation, true)
   const extract = (types: AccessTypes, ns: string) => extractAccess(document, ns, types)
   return { ...draft, inserted, bytes, digest, derived, tag, extract, settle: () => document }
 }
@@ -113,37 +120,6 @@ function encoded(site: Site, source: string, held: Held): { bytes: Uint8Array; d
   if (bytes.length > Math.min(maxBody, maxDocument))
     throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
   return { bytes, digest: hash('sha256', bytes) }
-}
-
-/**
- * Compares what others may refer to before and after an edit. Items around the place that is written, and the item at it,
- * are the same before and after (MOD-55).
- */
-function lossFinder(registry: Registry, tree: TreeDocument, wanted: Edit): (view: View) => Loss[] {
-  if (registry.guarded.size === 0) return () => []
-  const before = holdingsOf(registry, tree)
-  const around = (document: TreeDocument, parents: readonly ParentNode[]) =>
-    touchedBy({ document, part: { nodes: [], parents } }).around.filter(isItem)
-  const parents = placesOf(wanted).flatMap(place => place ?? [])
-  const itemsBefore = around(tree, parents).map(element => heldBy(registry, element))
-  const target = wanted.op === 'replace' ? heldBy(registry, wanted.target) : []
-  return view => {
-    const after = around(view.document, view.parents)
-    const same = after.length === itemsBefore.length
-    const pairs: Pair[] = same ? itemsBefore.map((held, i) => [held, heldBy(registry, after[i] as ElementNode)]) : []
-    const first = view.nodes.find(isElement)
-    if (wanted.op === 'replace' && first) pairs.unshift([target, heldBy(registry, first)])
-    return lossesBetween(before, holdingsOf(registry, view.document), pairs)
-  }
-}
-
-/** Whose children an edit changes. */
-function placesOf(wanted: Edit): (ParentNode | null)[] {
-  const anchored = (anchor: ElementNode, placement: Placement) =>
-    placement === 'append' || placement === 'prepend' ? (anchor.content ?? anchor) : anchor.parentNode
-  if (wanted.op === 'insert') return [anchored(wanted.anchor, wanted.placement)]
-  if (wanted.op === 'move') return [wanted.source.parentNode, anchored(wanted.anchor, wanted.placement)]
-  return [wanted.target.parentNode]
 }
 
 function hasByteOrderMark(bytes: Uint8Array): boolean {
@@ -166,20 +142,6 @@ const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Faul
   'into-itself': () => new Fault(422, 'IllegalMove', 'An element cannot be moved into itself.'),
 }
 
-async function propose(derivation: Derivation, tree: TreeDocument, wanted: Edit): Promise<ProposedEdit> {
-  try {
-    const soon = ifShort(editing(tree, wanted))
-    if (soon) return soon.value
-    const proposal = await proposedCopy(tree, wanted)
-    // What is found out here need not be found out while the proposal is looked at.
-    await inTurns(deriving(proposal.settle(), derivation, true), proposal.source.length)
-    return proposal
-  } catch (error) {
-    if (error instanceof EditError)
-      throw (
-        EDIT_FAULTS[error.reason]?.(error.message) ??
-        new Fault(422, 'InvalidFragment', `The document would break a limit: ${error.message}`)
-      )
-    throw error
-  }
+function overLimit({ message }: EditError): Fault {
+  return new Fault(422, 'InvalidFragment', `The document would break a limit: ${message}`)
 }

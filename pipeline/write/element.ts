@@ -193,7 +193,9 @@ async function commitEdit(
     judgement: {
       ...asked.judgement,
       failures:
-        write.op === 'delete' ? newFailures(model.registry, path, failures, tree, located.target.element) : failures,
+        write.op === 'delete'
+          ? await newFailures(model.registry, path, failures, tree, located.target.element)
+          : failures,
     },
     entries,
     status: write.op === 'delete' ? 409 : 422,
@@ -202,7 +204,7 @@ async function commitEdit(
   })
   const changed = follows.own.get(path)
   const { bytes, digest, derived, tag, facts, inserted, extract, settle } = changed
-    ? redraft(site, held, asked, changed)
+    ? await redraft(site, held, asked, changed)
     : asked
   const { ns, host } = site.settings
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).

@@ -1,14 +1,15 @@
 /** Whole documents judged by the site's data model, on their way in or to another place (MOD-110). */
 
 import { Fault } from '../fault.ts'
-import { needsCopy } from '../model/complete.ts'
-import { type Judgement, judge, judgeCopy, judgeShapes, refuseFailures } from '../model/judge.ts'
-import { holdingsOf, type Loss, lossesBetween, pairItems } from '../model/losses.ts'
+import { type Judgement, judgeAsItIs, judgeCopy, judging, judgingShapes, refuseFailures } from '../model/judge.ts'
+import { comparingDocuments, type Loss } from '../model/losses.ts'
+import type { Registry } from '../model/registry.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import type { Entry } from '../store/store.ts'
-import { cloneTree } from '../tree/clone.ts'
+import { cloneTree, cloning } from '../tree/clone.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
+import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './check.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
 import { type Prepared, prepareTree } from './prepared.ts'
@@ -40,11 +41,8 @@ export async function judgeDocument(
   const { tree, derived } = prepared
   const entries = derived?.entries ?? []
   const before = registry.guarded.size > 0 && held?.isDocument ? await site.parsed(held) : undefined
-  const losses = lossesBetween(
-    holdingsOf(registry, before),
-    holdingsOf(registry, tree),
-    pairItems(registry, before, tree),
-  )
+  const longest = Math.max(before?.source.length ?? 0, tree?.source.length ?? 0)
+  const losses = await inTurns(comparingDocuments(registry, before, tree), longest)
   const open = async () => ({ document: cloneTree(tree ?? unreadable()) })
   const own = new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open }]])
   const follows = await consequencesOf(site, model, { path, judgement, entries, status: 422, losses, own })
@@ -64,9 +62,11 @@ async function judgedAlone(
 ): Promise<{ prepared: Prepared; judgement: Judgement }> {
   const { tree } = prepared
   if (!tree) return { prepared, judgement: NOTHING }
-  if (!needsCopy(registry, { document: tree }))
-    return { prepared, judgement: judge(registry, path, { document: tree }) }
-  const { place, judgement } = await judgeCopy({ registry, host, path }, { document: cloneTree(tree) })
+  const { length } = tree.source
+  const alone = await inTurns(judging(registry, path, { document: tree }), length)
+  if (alone) return { prepared, judgement: alone }
+  const document = await inTurns(cloning(tree), length)
+  const { place, judgement } = await judgeCopy({ registry, host, path }, { document })
   return { prepared: completed(site, prepared, place.document), judgement }
 }
 
@@ -92,11 +92,14 @@ export async function consequencesOfRemoval(
   const { registry } = model
   const documents = registry.guarded.size > 0 ? removed.filter(held => held.isDocument) : []
   const losses: Loss[] = []
-  for (const held of documents)
-    losses.push(...lossesBetween(holdingsOf(registry, await site.parsed(held)), new Map(), []))
+  for (const held of documents) losses.push(...(await lossesOf(registry, await site.parsed(held))))
   const path = removed[0]?.resource.path ?? ''
   const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
   return consequencesOf(site, model, { ...judged, isGone })
+}
+
+async function lossesOf(registry: Registry, document: TreeDocument): Promise<Loss[]> {
+  return inTurns(comparingDocuments(registry, document, undefined), document.source.length)
 }
 
 /**
@@ -108,13 +111,17 @@ export async function consequencesOfRemoval(
  */
 export async function judgeMoved(
   site: Site,
-  { registry }: ModelState,
+  { registry, host }: ModelState,
   path: string,
   { tree, entries }: { tree?: TreeDocument | undefined; entries?: readonly Entry[] | undefined },
 ): Promise<Judgement> {
   if (!tree) return NOTHING
+  const { length } = tree.source
   const place = { document: tree }
-  const judged = entries ? judge(registry, path, place) : { ...NOTHING, failures: judgeShapes(registry, path, place) }
+  const judged = entries
+    ? ((await inTurns(judging(registry, path, place), length)) ??
+      (await judgeAsItIs({ registry, host, path }, { document: await inTurns(cloning(tree), length) })))
+    : { ...NOTHING, failures: await inTurns(judgingShapes(registry, path, place), length) }
   await refuseFailures(registry, site.store, judged, { path, entries: entries ?? [], status: 422 })
   return judged
 }

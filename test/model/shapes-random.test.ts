@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
 import { compileShapes } from '../../pipeline/model/shape.ts'
-import { checkShapes } from '../../pipeline/model/shape-check.ts'
+import { checkingShapes } from '../../pipeline/model/shape-check.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { page } from '../support/content.ts'
 
 /** A compound as it is generated: what it names is known without reading it. */
@@ -166,7 +167,7 @@ describe('Shapes against an oracle', () => {
             permits: permits.map(textOf),
           })),
         )
-        const found = checkShapes(compiled, { document: parseDocument('html', source) })
+        const found = atOnce(checkingShapes(compiled, { document: parseDocument('html', source) }))
         const expected = oracle(shapes, source)
         if (expected.length > 0) failing++
         else passing++

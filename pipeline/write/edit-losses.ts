@@ -1,0 +1,98 @@
+/** What an edit takes away that items of the site may refer to (MOD-52, MOD-55). */
+
+import { valueKey } from '../model/entries.ts'
+import { isItem } from '../model/items.ts'
+import { findingHoldings, findingLosses, type Held, heldBy, type Loss, tracing } from '../model/losses.ts'
+import { touchedBy, touching } from '../model/place.ts'
+import type { Registry } from '../model/registry.ts'
+import type { Entry } from '../store/store.ts'
+import type { Edit, Placement, View, Way } from '../tree/edit/edit.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import type { Steps } from '../tree/steps.ts'
+
+/** Items that are looked at in one step. */
+const ITEMS_PER_STEP = 100
+
+/** Items that an edit can take values from, with what they hold before it; nothing when nobody refers to anything. */
+export interface Stake {
+  /** Items around the places that are written. */
+  around: readonly Held[]
+  /** The element that is removed, replaced or moved, and the items inside it. */
+  taken: readonly Held[]
+}
+
+export function* findingStake(registry: Registry, document: TreeDocument, wanted: Edit): Steps<Stake> {
+  if (registry.guarded.size === 0) return { around: [], taken: [] }
+  const around = itemsAround(document, placesOf(wanted)).map(element => heldBy(registry, element))
+  const node = wanted.op === 'insert' ? undefined : wanted.op === 'move' ? wanted.source : wanted.target
+  if (!node?.parentNode) return { around, taken: [] }
+  const { content } = yield* touching({ document, part: { nodes: [node], parents: [node.parentNode] } })
+  const taken: Held[] = []
+  for (const [i, element] of content.entries()) {
+    if (i % ITEMS_PER_STEP === 0) yield
+    if (i === 0 || isItem(element)) taken.push(heldBy(registry, element))
+  }
+  return { around, taken }
+}
+
+/** Whose children an edit changes. */
+function placesOf(wanted: Edit): (ParentNode | null)[] {
+  const anchored = (anchor: ElementNode, placement: Placement) =>
+    placement === 'append' || placement === 'prepend' ? (anchor.content ?? anchor) : anchor.parentNode
+  if (wanted.op === 'insert') return [anchored(wanted.anchor, wanted.placement)]
+  if (wanted.op === 'move') return [wanted.source.parentNode, anchored(wanted.anchor, wanted.placement)]
+  return [wanted.target.parentNode]
+}
+
+function itemsAround(document: TreeDocument, parents: readonly (ParentNode | null)[]): ElementNode[] {
+  const part = { nodes: [], parents: parents.flatMap(parent => parent ?? []) }
+  return touchedBy({ document, part }).around.filter(isItem)
+}
+
+/** An edit while it is looked at. */
+interface Shown {
+  /** The document without it. */
+  tree: TreeDocument
+  view: View
+  way: Way
+  /** What the document would hold. */
+  entries: readonly Entry[]
+}
+
+/** Items around the place that is written, and the item at it, are the same before and after (MOD-55). */
+export function* findingEditLosses(registry: Registry, stake: Stake, shown: Shown): Steps<Loss[]> {
+  if (registry.guarded.size === 0) return []
+  const { around, taken } = stake
+  const { view } = shown
+  const losses = yield* shown.way === 'reparsed'
+    ? comparing(registry, shown)
+    : findingGone([...around, ...taken], shown)
+  if (losses.length === 0) return losses
+  const after = itemsAround(view.document, view.parents).map(element => heldBy(registry, element))
+  const same = after.length === around.length ? around.map((held, i) => [held, after[i] ?? []] as const) : []
+  const [old] = taken
+  const now = view.nodes.find(isElement)
+  const atPlace = old && now ? [[old, heldBy(registry, now)] as const] : []
+  return yield* tracing(losses, [...atPlace, ...same])
+}
+
+/** Of a document that came out other than the edit alone makes it. */
+function* comparing(registry: Registry, { tree, view }: Shown): Steps<Loss[]> {
+  const before = yield* findingHoldings(registry, tree)
+  return yield* findingLosses(before, yield* findingHoldings(registry, view.document))
+}
+
+/** What no item of the document holds any more. */
+function* findingGone(stake: readonly Held[], { entries }: Shown): Steps<Loss[]> {
+  const gone = new Map<string, Loss>()
+  for (const held of stake) {
+    for (const { type, property, values } of held)
+      for (const value of values) gone.set(valueKey(type, property, value), { type, property, value })
+  }
+  if (gone.size === 0) return []
+  for (const [i, { keys }] of entries.entries()) {
+    if (i % ITEMS_PER_STEP === 0) yield
+    for (const key of keys) gone.delete(key)
+  }
+  return [...gone.values()]
+}
