@@ -1,10 +1,10 @@
 /** The module that keeps pages in step with their streams, as each site has it: with the site's brand in its names. */
 
-import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { SiteSettings } from '../../config/sites.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Conditions, evaluateRead, preconditionFailed } from '../../pipeline/http/conditions.ts'
+import { bodyTag } from '../../pipeline/store/tags.ts'
 
 /** Without comments and indentation, which would be a third of what browsers fetch. */
 const SOURCE = readFileSync(new URL('live.mjs', import.meta.url), 'utf8')
@@ -22,7 +22,7 @@ function moduleOf({ brand }: Pick<SiteSettings, 'brand'>): Module {
   let module = made.get(brand)
   if (!module) {
     const text = SOURCE.replaceAll('{brand}', brand)
-    module = { tag: `"${hash('sha256', text).slice(0, 48)}"`, text }
+    module = { tag: bodyTag(text), text }
     made.set(brand, module)
   }
   return module

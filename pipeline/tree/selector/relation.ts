@@ -5,7 +5,7 @@
  */
 import { type ElementNode, isElement, type ParentNode, parentElement } from '../../tree/nodes.ts'
 import type { Test } from './attribute.ts'
-import { nextElement, placeOf, previousElement } from './sibling.ts'
+import { adjacentElement, placeOf } from './sibling.ts'
 import type { Combinator } from './syntax.ts'
 
 /**
@@ -26,10 +26,7 @@ export function backwards(combinator: Combinator, left: Test, slot: number): Tes
     case ' ':
       return ancestor(left, slot)
     case '+':
-      return (element, query) => {
-        const previous = previousElement(element, query)
-        return previous !== undefined && left(previous, query)
-      }
+      return adjacent(left, -1)
     case '~':
       return sibling(left, slot, false)
   }
@@ -52,10 +49,7 @@ export function forwards(combinator: Combinator, right: Test, slot: number): Tes
       return below
     }
     case '+':
-      return (element, query) => {
-        const next = nextElement(element, query)
-        return next !== undefined && right(next, query)
-      }
+      return adjacent(right, 1)
     case '~':
       return sibling(right, slot, true)
   }
@@ -92,6 +86,14 @@ function ancestor(test: Test, slot: number): Test {
       }
     }
     return found ?? false
+  }
+}
+
+/** Whether the element right before passes (right after for 1). */
+function adjacent(test: Test, step: -1 | 1): Test {
+  return (element, query) => {
+    const other = adjacentElement(element, step, query)
+    return other !== undefined && test(other, query)
   }
 }
 

@@ -5,36 +5,21 @@ import type { Query } from './query.ts'
 
 const SHORT = 16
 
-export function previousElement(element: ElementNode, query: Query): ElementNode | undefined {
+/** The element right before another among its siblings (step -1), or right after it (step 1). */
+export function adjacentElement(element: ElementNode, step: -1 | 1, query: Query): ElementNode | undefined {
   const parent = element.parentNode
   if (!parent) return undefined
   const nodes = parent.childNodes
   if (nodes.length > SHORT) {
     query.spend(1)
     const { elements, places } = query.family(parent)
-    return elements[(places.get(element) ?? 0) - 2]
+    const place = places.get(element)
+    return place === undefined ? undefined : elements[place - 1 + step]
   }
-  for (let at = nodes.indexOf(element) - 1; at >= 0; at--) {
+  for (let at = nodes.indexOf(element) + step; ; at += step) {
     const node = nodes[at]
-    if (node && isElement(node)) return node
+    if (!node || isElement(node)) return node
   }
-  return undefined
-}
-
-export function nextElement(element: ElementNode, query: Query): ElementNode | undefined {
-  const parent = element.parentNode
-  if (!parent) return undefined
-  const nodes = parent.childNodes
-  if (nodes.length > SHORT) {
-    query.spend(1)
-    const { elements, places } = query.family(parent)
-    return elements[places.get(element) ?? elements.length]
-  }
-  for (let at = nodes.indexOf(element) + 1; at < nodes.length; at++) {
-    const node = nodes[at]
-    if (node && isElement(node)) return node
-  }
-  return undefined
 }
 
 /**
