@@ -12,9 +12,10 @@ import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Commit, SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
+import { atOnce, inTurns } from '../tree/steps.ts'
 import { type Basis, rederive } from './rederive.ts'
 import { retypeAll, retyped } from './retype.ts'
-import { afterCommit, changesDeclarations, declaringAt } from './snapshots.ts'
+import { afterCommit, applyingCommit, type Brought, changesDeclarations, declaringAt } from './snapshots.ts'
 
 /** Name of the store's counter that rises with every change of rules and groups. */
 export const ACCESS_COUNTER = 'access'
@@ -22,8 +23,11 @@ export const ACCESS_COUNTER = 'access'
 /** Name of the store's counter that rises with every change of schemas, enumerations and shapes. */
 export const MODEL_COUNTER = 'model'
 
-/** Declarations without effect that one commit is reported for. */
+/** Declarations without effect, or another one than written, that one commit is reported for. */
 const TOLD = 100
+
+/** Stands for the length of a text: how many rules a commit changes shows only on the way. */
+const UNKNOWN_LENGTH = 1024 * 1024
 
 /** What a new version of a document declares. */
 export interface Declaration {
@@ -83,7 +87,7 @@ export class Declared {
     const standing = standingModel(settings)
     let rules = AccessRules.empty(settings.ns, standing.selectors)
     for await (const { path, value } of store.allDerived('access')) {
-      rules = rules.withDocument(path, readAccess(value))
+      rules = await inTurns(rules.exchanging(path, readAccess(value)), value.length)
     }
     let model = standing.registry
     for await (const { path, value } of store.allDerived('model')) {
@@ -165,10 +169,12 @@ export class Declared {
       ...(raises && { raises }),
       ...(mayRedeclare(commit) && { requires }),
     }
+    const takeRules = ruled || types ? await this.#exchangedRules(done, brought, types?.access) : undefined
     return {
       commit: done,
       take: counters => {
-        this.#applyRules(done, brought, types?.access, counters)
+        takeRules?.()
+        this.#accessVersion = counters[ACCESS_COUNTER] ?? this.#accessVersion
         // Another commit may have been taken since.
         if (modelled) this.#standing.registry = this.model === before ? model : afterCommit(this.model, commit, modelOf)
         this.#modelVersion = counters[MODEL_COUNTER] ?? this.#modelVersion
@@ -197,10 +203,13 @@ export class Declared {
       for (const path of await declaringAt(this.#store, [this.#rules, this.model], paths))
         read.push([path, await this.#store.derived(path, 'access'), await this.#store.derived(path, 'model')])
       if (begun !== state()) continue
-      for (const [path, access, model] of read) {
-        this.#rules = this.#rules.withDocument(path, parsed<RawAccess>(access))
+      let rules = this.#rules
+      for (const [path, access = 'null'] of read)
+        rules = await inTurns(rules.exchanging(path, readAccess(access)), access.length)
+      if (begun !== state()) continue
+      this.#rules = rules
+      for (const [path, , model] of read)
         this.#standing.registry = this.model.withDocument(path, parsed<RawDeclarations>(model))
-      }
       this.#accessVersion = Math.max(this.#accessVersion, counters[ACCESS_COUNTER] ?? 0)
       this.#modelVersion = Math.max(this.#modelVersion, counters[MODEL_COUNTER] ?? 0)
       return
@@ -213,24 +222,36 @@ export class Declared {
     for (const finding of findings.slice(0, TOLD)) this.#report('A declaration is left out', finding)
   }
 
-  #applyRules(
+  /**
+   * Works out the rules after a commit, in turns with other work.
+   *
+   * @returns has them count
+   */
+  async #exchangedRules(
     commit: Commit,
     brought: ReadonlyMap<string, Declaration>,
     types: ReadonlyMap<string, RawAccess | undefined> | undefined,
-    counters: Counters,
-  ): void {
-    const version = counters[ACCESS_COUNTER] ?? this.#accessVersion
-    if (version === this.#accessVersion) return
-    const accessOf = (path: string) => {
+  ): Promise<() => void> {
+    const accessOf: Brought<RawAccess> = path => {
       if (types?.has(path)) return { raw: types.get(path) }
       const known = brought.get(path)
       return known && { raw: known.access }
     }
-    this.#rules = afterCommit(this.#rules, commit, accessOf, (path, rules) => {
-      for (const finding of rules.findings(path))
+    const changed = new Set<string>()
+    const exchanging = (rules: AccessRules) =>
+      applyingCommit(rules, commit, accessOf, (snapshot, path, raw) => {
+        changed.add(path)
+        return snapshot.exchanging(path, raw)
+      })
+    const before = this.#rules
+    const after = await inTurns(exchanging(before), UNKNOWN_LENGTH)
+    return () => {
+      // Another commit may have been taken since.
+      this.#rules = this.#rules === before ? after : atOnce(exchanging(this.#rules))
+      const findings = [...changed].flatMap(path => this.#rules.findings(path))
+      for (const finding of findings.slice(0, TOLD))
         this.#report('A rule or group is not as its author may think', finding)
-    })
-    this.#accessVersion = version
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** What documents declare about their site, rules and data models alike, kept in step with commits. */
 
 import type { Change, Commit, SiteStore } from '../store/store.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 
 /** All declarations of a site at one moment, by document. Immutable. */
 interface Declared<Raw> {
@@ -20,35 +21,54 @@ export type Brought<Raw> = (path: string) => { raw: Raw | undefined } | undefine
  */
 export function afterCommit<Raw, S extends Declared<Raw>>(
   before: S,
-  commit: Commit,
+  commit: Pick<Commit, 'changes'>,
   brought: Brought<Raw>,
-  changed: (path: string, after: S) => void = () => undefined,
+  changed: (path: string) => void = () => undefined,
 ): S {
-  let snapshot = before
-  const replace = (path: string, raw: Raw | undefined) => {
-    snapshot = snapshot.withDocument(path, raw)
-    changed(path, snapshot)
+  const exchanging = function* (snapshot: S, path: string, raw: Raw | undefined): Steps<S> {
+    changed(path)
+    yield
+    return snapshot.withDocument(path, raw)
   }
-  for (const change of commit.changes) {
-    if (change.op === 'put') replace(change.path, brought(change.path)?.raw)
-    else if (change.op === 'delete') for (const path of snapshot.documentsUnder(change.path)) replace(path, undefined)
+  return atOnce(applyingCommit(before, commit, brought, exchanging))
+}
+
+/**
+ * `afterCommit` in steps.
+ *
+ * @param exchanging gives the declarations with another version of a document
+ */
+export function* applyingCommit<Raw, S extends Pick<Declared<Raw>, 'document' | 'documentsUnder'>>(
+  before: S,
+  { changes }: Pick<Commit, 'changes'>,
+  brought: Brought<Raw>,
+  exchanging: (snapshot: S, path: string, raw: Raw | undefined) => Steps<S>,
+): Steps<S> {
+  let snapshot = before
+  const replace = function* (path: string, raw: Raw | undefined): Steps<void> {
+    snapshot = yield* exchanging(snapshot, path, raw)
+  }
+  for (const change of changes) {
+    if (change.op === 'put') yield* replace(change.path, brought(change.path)?.raw)
+    else if (change.op === 'delete')
+      for (const path of snapshot.documentsUnder(change.path)) yield* replace(path, undefined)
     else if (change.op === 'derive') {
       const known = brought(change.path)
-      if (known) replace(change.path, known.raw)
+      if (known) yield* replace(change.path, known.raw)
     } else if (change.op === 'move' || change.op === 'copy') {
       // A collection that is copied without its members brings nothing along.
       const sources = (isBare(change) ? [] : snapshot.documentsUnder(change.from)).map(path => ({
         path,
         raw: snapshot.document(path),
       }))
-      for (const path of snapshot.documentsUnder(change.to)) replace(path, undefined)
+      for (const path of snapshot.documentsUnder(change.to)) yield* replace(path, undefined)
       for (const { path, raw } of sources) {
-        if (change.op === 'move') replace(path, undefined)
-        replace(change.to + path.slice(change.from.length), raw)
+        if (change.op === 'move') yield* replace(path, undefined)
+        yield* replace(change.to + path.slice(change.from.length), raw)
       }
       // A type that changes with the name makes the file another document, or one for the first time (HTTP-20).
       const moved = brought(change.to)
-      if (moved) replace(change.to, moved.raw)
+      if (moved) yield* replace(change.to, moved.raw)
     }
   }
   return snapshot

@@ -46,6 +46,20 @@ describe('the snapshot of rules', () => {
     expect(rules.findings('/a.html')).to.deep.equal([])
   })
 
+  it('10,000 rules and groups come in many small steps, and whoever leaves midway has changed nothing', () => {
+    const lines = Array.from({ length: 10_000 }, (_, i): Line => ['staff', 'PUT', 'Allow', `/{a,b}/${i}/*`, `#e${i}`])
+    const groups = Array.from({ length: 10_000 }, (_, i) => rawGroup(`g${i}`, 'ann@x.test'))
+    const before = AccessRules.empty(NS).withDocument('/other.html', raw([['*', 'PUT', 'Allow', '/a/1/x']]))
+    const exchange = () => before.exchanging('/r.html', raw(lines, groups))
+    let steps = 0
+    for (const work = exchange(); ; steps++) if (work.next().done) break
+    expect(steps).to.be.above(400)
+    const left = exchange()
+    for (let i = 0; i < 0.9 * steps; i++) left.next()
+    left.return(before)
+    expect(access(before).matching('PUT', '/a/1/x')).to.have.length(1)
+    expect([...before.groups()]).to.deep.equal([])
+  })
   it('finds rules for paths deeper and longer than the index', () => {
     const deep = `/${'directory/'.repeat(60)}`
     for (const pattern of [`${deep}a.html`, `${deep}*`, `${deep}?.html`]) {
