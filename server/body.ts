@@ -47,29 +47,36 @@ export function announcesBody(request: IncomingMessage): boolean {
 /** Requests whose client stopped sending. */
 const stalled = new WeakSet<IncomingMessage>()
 
+/** Looks at a connection without a new byte after which its client counts as gone. */
+const LOOKS = 4
+
 /**
  * Reads a body, unless its client stops sending for too long (HTTP-181). The connection stays open for the answer, whose
- * end closes it; that ends what was still being read.
+ * end closes it; that ends what was still being read. Time that the server itself takes is none of the client's: neither
+ * while it is busy with something else, which is one look however long it lasts, nor while it stores what has arrived.
  *
  * @param idle milliseconds without a byte
  * @throws Fault 408; whatever `read` throws
  */
 export async function untilIdle<T>(request: IncomingMessage, idle: number, read: () => Promise<T>): Promise<T> {
-  let onTimeout = () => {}
+  const { socket } = request
+  let seen = socket.bytesRead
+  let quiet = 0
+  let looking: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
-    onTimeout = () => {
+    looking = setInterval(() => {
+      if (socket.bytesRead > seen || request.complete || request.readableLength > 0) quiet = 0
+      else quiet++
+      seen = socket.bytesRead
+      if (quiet < LOOKS) return
       stalled.add(request)
       reject(new Fault(408, 'Timeout', 'The body did not arrive in time.', { headers: { Connection: 'close' } }))
-    }
+    }, idle / LOOKS)
   })
-  // A listener of the request keeps Node from destroying the socket.
-  request.once('timeout', onTimeout)
-  request.socket.setTimeout(idle)
   try {
     return await Promise.race([read(), timeout])
   } finally {
-    request.socket.setTimeout(0)
-    request.off('timeout', onTimeout)
+    clearInterval(looking)
   }
 }
 

@@ -21,6 +21,41 @@ const TARGETS: [name: string, method: string, target: string, fields: Fields][] 
   ['creation by POST', 'POST', '/made/', {}],
 ]
 
+/** Sends bytes and returns the answer, or nothing where the connection just ends. */
+async function exchange({ port }: TestServer, bytes: string | Uint8Array, end = false): Promise<Received | undefined> {
+  const connection = await connect(port)
+  connection.send(bytes)
+  if (end) connection.socket.end()
+  const answer = await connection.receive().catch(() => undefined)
+  connection.close()
+  return answer
+}
+
+const made = (server: TestServer) => server.site.store.list('/made/')
+
+/** Everything that could be left behind on disk by an upload that did not end well. */
+async function staged(server: TestServer): Promise<string[]> {
+  const folders = await readdir(server.data, { recursive: true })
+  return folders.filter(name => /stag|tmp/i.test(name) && !name.endsWith('/') && name.includes('/'))
+}
+
+/** The failure came, nothing is any different, nothing is left over, and the server goes on. */
+async function harmless(server: TestServer, run: () => Promise<Received | undefined>): Promise<string> {
+  const [list, files] = [await made(server), await staged(server)]
+  const answer = await leavesAlone(server, PATHS, run)
+  expect(await made(server)).to.deep.equal(list)
+  // What a client has broken off is cleared away when its connection is gone.
+  for (let left = await staged(server); left.join() !== files.join(); left = await staged(server))
+    expect(left).to.include.members(files)
+  expect((await client(server.port)('GET', '/d.html')).text).to.equal(DOC)
+  return answer ? failureOf(answer) : 'closed'
+}
+
+async function furnish(server: TestServer): Promise<void> {
+  await put(server, '/d.html', DOC)
+  await put(server, '/blob.bin', 'blob')
+}
+
 describe('hostile bodies', () => {
   let server: TestServer
   let http: Client
@@ -28,55 +63,24 @@ describe('hostile bodies', () => {
   before(async () => {
     server = await startServer({
       site: { maxBody: '300KiB', maxDocument: '100KiB' },
-      settings: { limits: { bodyIdle: `${IDLE}ms`, headerWait: '300ms' } },
     })
     http = client(server.port)
     await put(server, '/rules.html', rulesPage(['*', 'PUT|POST|DELETE|MOVE', 'Allow', '/*']))
   })
   after(() => server.close())
-  beforeEach(async () => {
-    await put(server, '/d.html', DOC)
-    await put(server, '/blob.bin', 'blob')
-  })
-
-  /** Sends bytes and returns the answer, or nothing where the connection just ends. */
-  async function exchange(bytes: string | Uint8Array, end = false): Promise<Received | undefined> {
-    const connection = await connect(server.port)
-    connection.send(bytes)
-    if (end) connection.socket.end()
-    const answer = await connection.receive().catch(() => undefined)
-    connection.close()
-    return answer
-  }
-
-  const made = () => server.site.store.list('/made/')
-  /** Everything that could be left behind on disk by an upload that did not end well. */
-  async function staged(): Promise<string[]> {
-    const folders = await readdir(server.data, { recursive: true })
-    return folders.filter(name => /stag|tmp/i.test(name) && !name.endsWith('/') && name.includes('/'))
-  }
-
-  /** The failure came, nothing is any different, nothing is left over, and the server goes on. */
-  async function harmless(run: () => Promise<Received | undefined>): Promise<string> {
-    const [list, files] = [await made(), await staged()]
-    const answer = await leavesAlone(server, PATHS, run)
-    expect(await made()).to.deep.equal(list)
-    expect(await staged()).to.deep.equal(files)
-    expect((await http('GET', '/d.html')).text).to.equal(DOC)
-    return answer ? failureOf(answer) : 'closed'
-  }
+  beforeEach(() => furnish(server))
 
   for (const [name, method, target, fields] of TARGETS) {
     const head = (more: Fields) => requestBytes(method, target, { ...fields, ...more })
 
     it(`HTTP-83 ${name}: a body shorter than its Content-Length writes nothing`, async () => {
       const bytes = Buffer.concat([head({ 'Content-Length': '5000' }), Buffer.from('<li>cut off')])
-      expect(await harmless(() => exchange(bytes, true))).to.be.oneOf(['closed', '400 BadRequest'])
+      expect(await harmless(server, () => exchange(server, bytes, true))).to.be.oneOf(['closed', '400 BadRequest'])
     })
 
     it(`HTTP-182 ${name}: a client that disconnects leaves nothing behind`, async () => {
       expect(
-        await harmless(async () => {
+        await harmless(server, async () => {
           const connection = await connect(server.port)
           connection.send(head({ 'Content-Length': '200000' }))
           connection.send('<li>'.repeat(10_000))
@@ -89,16 +93,6 @@ describe('hostile bodies', () => {
       ).to.equal('closed')
     })
 
-    it(`HTTP-181 ${name}: a body that stops arriving is 408`, async () => {
-      const bytes = Buffer.concat([head({ 'Content-Length': '500' }), Buffer.from('<li>slow')])
-      expect(await harmless(() => exchange(bytes))).to.equal('408 Timeout')
-    })
-
-    it(`HTTP-181 ${name}: chunks that stop arriving are 408`, async () => {
-      const bytes = Buffer.concat([head({ 'Transfer-Encoding': 'chunked' }), Buffer.from('4\r\n<li>\r\n5\r\nsl')])
-      expect(await harmless(() => exchange(bytes))).to.equal('408 Timeout')
-    })
-
     it(`HTTP-83 ${name}: chunks that end early or are none write nothing`, async () => {
       for (const chunks of [
         '4\r\n<li>\r\n',
@@ -108,7 +102,10 @@ describe('hostile bodies', () => {
         '4\r\n<li>xx\r\n0\r\n\r\n',
       ]) {
         const bytes = Buffer.concat([head({ 'Transfer-Encoding': 'chunked' }), Buffer.from(chunks)])
-        expect(await harmless(() => exchange(bytes, true)), chunks).to.be.oneOf(['closed', '400 BadRequest'])
+        expect(await harmless(server, () => exchange(server, bytes, true)), chunks).to.be.oneOf([
+          'closed',
+          '400 BadRequest',
+        ])
       }
     })
 
@@ -129,14 +126,14 @@ describe('hostile bodies', () => {
       ]
       for (const more of lengths) {
         const bytes = Buffer.concat([head(more), Buffer.from('4\r\n<li>\r\n0\r\n\r\n')])
-        const failure = await harmless(() => exchange(bytes, true))
+        const failure = await harmless(server, () => exchange(server, bytes, true))
         expect(failure, JSON.stringify(more)).to.be.oneOf(['400 BadRequest', '413', 'closed', '501 NotImplemented'])
       }
     })
 
     it(`HTTP-180 HTTP-181 ${name}: over its cap, declared or in chunks, is 413 and the connection ends`, async () => {
       const cap = target === '/d.html' || target === '/new.html' ? 100 * 1024 : 300 * 1024
-      const declared = await harmless(async () => {
+      const declared = await harmless(server, async () => {
         const connection = await connect(server.port)
         connection.send(head({ 'Content-Length': String(cap + 1) }))
         connection.send(Buffer.alloc(cap + 1, '<li>'))
@@ -145,7 +142,7 @@ describe('hostile bodies', () => {
         return answer
       })
       expect(declared).to.equal('413')
-      const chunked = await harmless(async () => {
+      const chunked = await harmless(server, async () => {
         const connection = await connect(server.port)
         connection.send(head({ 'Transfer-Encoding': 'chunked' }))
         const chunk = Buffer.concat([Buffer.from('4000\r\n'), Buffer.alloc(0x4000, '<li>'), Buffer.from('\r\n')])
@@ -194,6 +191,7 @@ describe('hostile bodies', () => {
   it('HTTP-83 chunk extensions and trailers are no content', async () => {
     const body = '3;name="va;lue"\r\nabc\r\n2\r\nde\r\n0\r\nX-Trailer: x\r\n\r\n'
     const answer = await exchange(
+      server,
       Buffer.concat([requestBytes('PUT', '/ext.bin', { 'Transfer-Encoding': 'chunked' }), Buffer.from(body)]),
     )
     expect(answer?.status).to.equal(201)
@@ -206,21 +204,8 @@ describe('hostile bodies', () => {
       requestBytes('PUT', '/d.html', { 'Transfer-Encoding': 'chunked' }),
       Buffer.from(`${chunks}0\r\n\r\n`),
     ])
-    expect((await exchange(bytes))?.status).to.equal(200)
+    expect((await exchange(server, bytes))?.status).to.equal(200)
     expect((await http('GET', '/d.html')).text).to.equal(DOC)
-  })
-
-  it('HTTP-181 slow bodies that keep moving are read', async () => {
-    const connection = await connect(server.port)
-    const body = 'slow and steady'
-    connection.send(requestBytes('PUT', '/steady.bin', { 'Content-Length': String(body.length) }))
-    for (const letter of body) {
-      connection.send(letter)
-      await new Promise(resolve => setTimeout(resolve, IDLE / 5))
-    }
-    expect((await connection.receive()).status).to.equal(201)
-    connection.close()
-    expect((await http('GET', '/steady.bin')).text).to.equal(body)
   })
 
   it('HTTP-180 a flood of refused uploads leaves nothing, and the server answers', async () => {
@@ -257,19 +242,6 @@ describe('hostile bodies', () => {
       expect((await http('PUT', '/d.html', fields, DOC)).status).to.equal(200)
     })
 
-    it('HTTP-181 a head that does not arrive is 408 or the end of the connection', async () => {
-      for (const head of ['', 'PUT /d.html HT', 'PUT /d.html HTTP/1.1\r\nHost: localhost\r\nX: ']) {
-        const answer = await leavesAlone(server, ['/d.html'], async () => {
-          const connection = await connect(server.port)
-          connection.send(head)
-          const received = await Promise.race([connection.receive().catch(() => undefined), connection.ended])
-          connection.close()
-          return received ?? undefined
-        })
-        if (answer) expect(failureOf(answer)).to.equal('408 Timeout')
-      }
-    })
-
     const broken: [name: string, bytes: string][] = [
       ['no HTTP at all', 'hello\r\n\r\n'],
       ['another version', 'PUT /d.html HTTP/9.9\r\nHost: localhost\r\n\r\n'],
@@ -291,7 +263,7 @@ describe('hostile bodies', () => {
     ]
     for (const [name, text] of broken) {
       it(`RFC 9112 ${name}: an answer or the end of the connection, and nothing is written`, async () => {
-        const failure = await harmless(() => exchange(Buffer.from(text, 'latin1'), true))
+        const failure = await harmless(server, () => exchange(server, Buffer.from(text, 'latin1'), true))
         expect(failure).to.match(/^(400 BadRequest|505 \w+|closed)$/)
       })
     }
@@ -320,5 +292,58 @@ describe('hostile bodies', () => {
       const answer = await leavesAlone(server, ['/d.html'], () => http('PUT', '/d.html', { Expect: 'wonders' }, DOC))
       expect(failureOf(answer)).to.equal('417 BadRequest')
     })
+  })
+})
+
+describe('bodies and heads that stop arriving', () => {
+  let server: TestServer
+  let http: Client
+
+  before(async () => {
+    server = await startServer({ settings: { limits: { bodyIdle: `${IDLE}ms`, headerWait: '300ms' } } })
+    http = client(server.port)
+    await put(server, '/rules.html', rulesPage(['*', 'PUT|POST|DELETE|MOVE', 'Allow', '/*']))
+  })
+  after(() => server.close())
+  beforeEach(() => furnish(server))
+
+  for (const [name, method, target, fields] of TARGETS) {
+    const head = (more: Fields) => requestBytes(method, target, { ...fields, ...more })
+
+    it(`HTTP-181 ${name}: a body that stops arriving is 408`, async () => {
+      const bytes = Buffer.concat([head({ 'Content-Length': '500' }), Buffer.from('<li>slow')])
+      expect(await harmless(server, () => exchange(server, bytes))).to.equal('408 Timeout')
+    })
+
+    it(`HTTP-181 ${name}: chunks that stop arriving are 408`, async () => {
+      const bytes = Buffer.concat([head({ 'Transfer-Encoding': 'chunked' }), Buffer.from('4\r\n<li>\r\n5\r\nsl')])
+      expect(await harmless(server, () => exchange(server, bytes))).to.equal('408 Timeout')
+    })
+  }
+
+  it('HTTP-181 slow bodies that keep moving are read', async () => {
+    const connection = await connect(server.port)
+    const body = 'slow and steady'
+    connection.send(requestBytes('PUT', '/steady.bin', { 'Content-Length': String(body.length) }))
+    for (const letter of body) {
+      connection.send(letter)
+      await new Promise(resolve => setTimeout(resolve, IDLE / 5))
+    }
+    expect((await connection.receive()).status).to.equal(201)
+    connection.close()
+    expect((await http('GET', '/steady.bin')).text).to.equal(body)
+  })
+
+  it('HTTP-181 a head that does not arrive is 408 or the end of the connection', async () => {
+    for (const head of ['', 'PUT /d.html HT', 'PUT /d.html HTTP/1.1\r\nHost: localhost\r\nX: ']) {
+      const answer = await leavesAlone(server, ['/d.html'], async () => {
+        const connection = await connect(server.port)
+        connection.send(head)
+        const received = await Promise.race([connection.receive().catch(() => undefined), connection.ended])
+        connection.close()
+        return received ?? undefined
+      })
+      if (answer) expect(failureOf(answer)).to.equal('408 Timeout')
+    }
   })
 })
