@@ -6,9 +6,9 @@
 import { hash } from 'node:crypto'
 import type { Entry } from '../store/store.ts'
 import { cloning } from '../tree/clone.ts'
-import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { attribute, type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
-import { type ReadValue, readItem, valueReader } from './items.ts'
+import { isItem, type ReadValue, readItem, valueReader } from './items.ts'
 
 /** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
 const LONGEST_VALUE = 200
@@ -49,20 +49,21 @@ export function copyWithEntries(document: TreeDocument): TreeDocument {
   return atOnce(copyingWithEntries(document))
 }
 
-/** `copyWithEntries` in steps. */
-export function* copyingWithEntries(document: TreeDocument): Steps<TreeDocument> {
-  const copy = yield* cloning(document)
-  const carry = (from: ParentNode, to: ParentNode): void => {
-    for (const [i, child] of from.childNodes.entries()) {
-      const other = to.childNodes[i]
-      if (!isElement(child) || !other || !isElement(other)) continue
-      const entry = known.get(child)
-      if (entry) known.set(other, entry)
-      if (child.childNodes.length > 0) carry(child, other)
-    }
-  }
-  carry(document.root, copy.root)
-  return copy
+/**
+ * `copyWithEntries` in steps.
+ *
+ * @param copied is told of every node and its copy
+ */
+export function copyingWithEntries(
+  document: TreeDocument,
+  copied?: (node: ChildNode, copy: ChildNode) => void,
+): Steps<TreeDocument> {
+  return cloning(document, (node, copy) => {
+    copied?.(node, copy)
+    if (!isElement(node) || !isElement(copy)) return
+    const entry = isItem(node) ? known.get(node) : undefined
+    if (entry) known.set(copy, entry)
+  })
 }
 
 /**

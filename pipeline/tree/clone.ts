@@ -16,24 +16,32 @@ export function cloneTree(document: TreeDocument): TreeDocument {
   return atOnce(cloning(document))
 }
 
-/** `cloneTree` in steps. */
-export function* cloning(document: TreeDocument): Steps<TreeDocument> {
+/**
+ * `cloneTree` in steps.
+ *
+ * @param copied is told of every node and its copy
+ */
+export function* cloning(
+  document: TreeDocument,
+  copied?: (node: ChildNode, copy: ChildNode) => void,
+): Steps<TreeDocument> {
   const { root } = document
   const copy: DocumentNode = { nodeName: '#document', childNodes: [] }
   if (root.mode !== undefined) copy.mode = root.mode
   // In the order of the source, as the parser makes them: whoever goes through the copy finds it so in memory, too.
   const open: { nodes: readonly ChildNode[]; next: number; parent: ParentNode }[] = []
   open.push({ nodes: root.childNodes, next: 0, parent: copy })
-  let copied = 0
+  let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
     const node = level.nodes[level.next++]
     if (!node) {
       open.pop()
       continue
     }
-    if (++copied % NODES_PER_STEP === 0) yield
+    if (++seen % NODES_PER_STEP === 0) yield
     const other = copyNode(node, level.parent)
     level.parent.childNodes.push(other)
+    copied?.(node, other)
     if (!isElement(node) || !isElement(other)) continue
     if (node.content && other.content) open.push({ nodes: node.content.childNodes, next: 0, parent: other.content })
     if (node.childNodes.length > 0) open.push({ nodes: node.childNodes, next: 0, parent: other })

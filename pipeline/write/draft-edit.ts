@@ -14,7 +14,7 @@ import { encode } from '../tree/document.ts'
 import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
-import { outerMarkup } from '../tree/serialize.ts'
+import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './check.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
@@ -86,7 +86,7 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
     const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
     const extract = (types: AccessTypes, ns: string) =>
       proposal.propose(shown => extractAccess(shown.document, ns, types))
-    const tag = elementTag(nodes, document, digest)
+    const tag = yield* taggingElement(nodes, document, digest)
     const facts = request.facts(view)
     const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
     return { inserted, way, settle, extract, bytes, digest, derived, tag, facts, judgement, losses }
@@ -108,7 +108,7 @@ export async function redraft(site: Site, held: Held, draft: Draft, { document, 
   const { bytes, digest } = encoded(site, document.source, held)
   const brought = part?.brought ?? part?.nodes ?? []
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
-  const tag = draft.tag && elementTag(brought, document, digest)
+  const tag = draft.tag && (await inTurns(taggingElement(brought, document, digest), document.source.length))
   const derived = await deriveInTurns(document, site.derivation, true)
   const extract = (types: AccessTypes, ns: string) => extractAccess(document, ns, types)
   return { ...draft, inserted, bytes, digest, derived, tag, extract, settle: () => document }
@@ -127,9 +127,13 @@ function hasByteOrderMark(bytes: Uint8Array): boolean {
 }
 
 /** Fragment tag of the first new element (HTTP-81). */
-function elementTag(nodes: readonly ChildNode[], document: TreeDocument, digest: string): string | undefined {
+function* taggingElement(
+  nodes: readonly ChildNode[],
+  { kind }: TreeDocument,
+  digest: string,
+): Steps<string | undefined> {
   const element = nodes.find(isElement)
-  return element && fragmentTag(fragmentPart(outerMarkup(element, document.kind)), documentPart(digest))
+  return element && fragmentTag(fragmentPart(yield* writingMarkup(element, kind)), documentPart(digest))
 }
 
 const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Fault>> = {

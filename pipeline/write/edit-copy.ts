@@ -35,9 +35,14 @@ interface EditedCopy {
  */
 export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<EditedCopy> {
   const { length } = tree.source
-  const copy = await inTurns(copyingWithEntries(tree), length)
+  const copies = new Map<ChildNode, ChildNode>()
+  const named = new Set<ChildNode>(namedBy(wanted))
+  const copying = copyingWithEntries(tree, (node, copy) => {
+    if (named.has(node)) copies.set(node, copy)
+  })
+  const copy = await inTurns(copying, length)
   const given = 'text' in wanted ? wanted.text.length : 0
-  const edited = await inTurns(editing(copy, onCopy(wanted, tree, copy)), length + given)
+  const edited = await inTurns(editing(copy, onCopy(wanted, copies)), length + given)
   const { nodes, parents } = edited.propose(view => view)
   return { place: { document: edited.settle(), part: { nodes, parents } }, edited }
 }
@@ -75,12 +80,14 @@ export async function completedEdit(
   return { proposal: proposalOf(place, edited, inserted), place, judgement }
 }
 
-function onCopy(wanted: Edit, tree: TreeDocument, copy: TreeDocument): Edit {
-  const named =
-    wanted.op === 'insert' ? [wanted.anchor] : wanted.op === 'move' ? [wanted.source, wanted.anchor] : [wanted.target]
-  const found = counterparts(tree.root.childNodes, copy.root.childNodes, named)
+function namedBy(wanted: Edit): ElementNode[] {
+  if (wanted.op === 'insert') return [wanted.anchor]
+  return wanted.op === 'move' ? [wanted.source, wanted.anchor] : [wanted.target]
+}
+
+function onCopy(wanted: Edit, copies: ReadonlyMap<ChildNode, ChildNode>): Edit {
   const same = (element: ElementNode): ElementNode => {
-    const other = found.get(element)
+    const other = copies.get(element)
     if (!other || !isElement(other)) throw new Error('The element does not belong to the document.')
     return other
   }

@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { cloneNode, cloneTree } from '../../pipeline/tree/clone.ts'
+import { cloneNode, cloneTree, cloning } from '../../pipeline/tree/clone.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
-import { type AnyNode, isElement } from '../../pipeline/tree/nodes.ts'
+import { type AnyNode, type ChildNode, isElement } from '../../pipeline/tree/nodes.ts'
 import { equalTrees, outerMarkup, serializeDocument } from '../../pipeline/tree/serialize.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { find, htmlSoup, nodesOf, runs } from './samples.ts'
 
 describe('tree/clone', () => {
@@ -32,6 +33,15 @@ describe('tree/clone', () => {
       }),
       runs(100),
     )
+  })
+
+  it('every node is told with its copy, those in templates as well', () => {
+    const document = parseDocument('html', '<p>a<b>c</b><!--d--><template><i></i></template>')
+    const copies = new Map<ChildNode, ChildNode>()
+    const copy = atOnce(cloning(document, (node, other) => copies.set(node, other)))
+    expect([...copies.keys()]).to.have.members(nodesOf(document.root))
+    expect([...copies.values()]).to.have.members(nodesOf(copy.root))
+    for (const [node, other] of copies) expect(other.nodeName).to.equal(node.nodeName)
   })
 
   it('parents are those of the copy', () => {
