@@ -1,7 +1,8 @@
 /**
  * Resource patterns (PATH-1 to PATH-6): the glob language of rules, matched against decoded paths.
  *
- * `*` crosses `/`. Looked-up values enter as literal tokens, never as text, so that no value can act as a pattern.
+ * `*` crosses `/`. Looked-up values enter as literal tokens, never as text, so that no value can act as a pattern. Paths
+ * are in NFC, so text and values are brought to it: a name typed on another keyboard is the same name.
  */
 
 import { type Matcher, matcher, matchesText } from './glob-match.ts'
@@ -14,13 +15,19 @@ export interface Pattern {
   readonly source: string
   /** False when the text did not compile and is compared as it is (PATH-6). */
   readonly compiled: boolean
-  /** Token lists of the alternatives, kept only where holes are to be filled. */
-  readonly open: readonly (readonly Token[])[] | undefined
+  /** The alternatives, kept only where holes are to be filled. */
+  readonly open: readonly Alternative[] | undefined
   /** Of a pattern with holes: what matches whatever it may match for any values in them. */
   readonly loose: readonly Matcher[] | undefined
   readonly matchers: readonly Matcher[]
   /** Literal text that every match begins with, for each alternative; `whole` when it is all there is. */
   readonly heads: readonly { text: string; whole: boolean }[]
+}
+
+interface Alternative {
+  readonly tokens: readonly Token[]
+  /** The name before a final slash and run (PATH-3). */
+  readonly bare?: true
 }
 
 /**
@@ -32,16 +39,17 @@ export interface Pattern {
 export function compilePattern(pattern: string | readonly (string | Hole)[]): Pattern {
   const parts = typeof pattern === 'string' ? [pattern] : pattern
   const source = parts.map(part => (typeof part === 'string' ? part : `\${${part.lookup}}`)).join('')
-  const parsed = source.includes('{{') ? undefined : parsePattern(parts)
-  const alternatives = parsed ? parsed.flatMap(withBareName) : [merge(parts)]
-  const open = alternatives.some(tokens => tokens.some(t => isHole(t) || (isClass(t) && t.holes.length > 0)))
+  const composed = parts.map(part => (typeof part === 'string' ? part.normalize() : part))
+  const parsed = source.includes('{{') ? undefined : parsePattern(composed)
+  const alternatives = parsed ? parsed.flatMap(withBareName) : [{ tokens: merge(composed) }]
+  const open = alternatives.some(({ tokens }) => tokens.some(t => isHole(t) || (isClass(t) && t.holes.length > 0)))
   return {
     source,
     compiled: parsed !== undefined,
     open: open ? alternatives : undefined,
-    loose: open ? alternatives.map(tokens => matcher(merge(tokens.map(loosened)))) : undefined,
-    matchers: open ? [] : alternatives.map(matcher),
-    heads: alternatives.map(tokens => {
+    loose: open ? alternatives.map(({ tokens }) => matcher(merge(tokens.map(loosened)))) : undefined,
+    matchers: open ? [] : alternatives.map(({ tokens }) => matcher(tokens)),
+    heads: alternatives.map(({ tokens }) => {
       const text = tokens[0]
       return typeof text === 'string' ? { text, whole: tokens.length === 1 } : { text: '', whole: tokens.length === 0 }
     }),
@@ -49,11 +57,11 @@ export function compilePattern(pattern: string | readonly (string | Hole)[]): Pa
 }
 
 /** What ends in a slash and a run also matches the bare name before that slash (PATH-3). */
-function withBareName(tokens: Token[]): Token[][] {
+function withBareName(tokens: Token[]): Alternative[] {
   const before = tokens.at(-2)
-  if (tokens.at(-1) !== RUN || typeof before !== 'string' || !before.endsWith('/')) return [tokens]
+  if (tokens.at(-1) !== RUN || typeof before !== 'string' || !before.endsWith('/')) return [{ tokens }]
   const bare = merge([...tokens.slice(0, -2), before.slice(0, -1)])
-  return bare.length > 0 ? [tokens, bare] : [tokens]
+  return bare.length > 0 ? [{ tokens }, { tokens: bare, bare: true }] : [{ tokens }]
 }
 
 /**
@@ -63,8 +71,17 @@ function withBareName(tokens: Token[]): Token[][] {
  */
 export function fillPattern(pattern: Pattern, value: (lookup: string) => string): Pattern {
   if (!pattern.open) return pattern
-  const matchers = pattern.open.map(tokens => matcher(merge(tokens.map(token => fill(token, value)))))
+  const matchers = pattern.open.flatMap(({ tokens, bare }) => {
+    const filled = merge(tokens.map(token => fill(token, value)))
+    // A value that is empty or ends in a slash leaves no name there, but the directory that holds everybody's.
+    return bare && endsInSlash(filled) ? [] : matcher(filled)
+  })
   return { ...pattern, open: undefined, loose: undefined, matchers }
+}
+
+function endsInSlash(tokens: readonly Token[]): boolean {
+  const last = tokens.at(-1)
+  return typeof last === 'string' && last.endsWith('/')
 }
 
 /** Takes a hole for any run of characters, and a set with holes too. */
@@ -73,11 +90,11 @@ function loosened(token: Token): Token {
 }
 
 function fill(token: Token, value: (lookup: string) => string): Token {
-  if (isHole(token)) return value(token.lookup)
+  if (isHole(token)) return value(token.lookup).normalize()
   if (!isClass(token) || token.holes.length === 0) return token
   const ranges = [...token.ranges]
   for (const { lookup } of token.holes) {
-    for (const character of value(lookup)) {
+    for (const character of value(lookup).normalize()) {
       const point = character.codePointAt(0) ?? 0
       ranges.push(point, point)
     }

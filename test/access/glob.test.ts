@@ -68,6 +68,9 @@ describe('resource patterns', () => {
     ['PATH-3 within an alternative', '/{x/*,y}', ['/x', '/x/1', '/y'], ['/y/1', '/']],
     ['PATH-3 not after an escaped *', '/x/\\*', ['/x/*'], ['/x', '/x/y']],
     ['PATH-3 wildcards before', '/*/x/*', ['/a/x', '/a/b/x', '/a/x/y'], ['/x/y', '/x']],
+    ['PATH-1 in whatever form of Unicode it is written', '/cafe\u0301/*', ['/caf\u00e9/a', '/caf\u00e9'], ['/cafe/a']],
+    ['PATH-1 also in a set', '/[e\u0301x]', ['/\u00e9', '/x'], ['/e']],
+    ['PATH-1 also where it is no pattern', '/cafe\u0301[', ['/caf\u00e9['], ['/cafe[']],
     ['PATH-4 directory as its index', '/d/index.html', ['/d/', '/d/index.html'], ['/d', '/d/index.htm', '/d/e/']],
     ['PATH-4 index as its directory', '/d/', ['/d/', '/d/index.html'], ['/d', '/d/index.html/']],
     ['PATH-4 the root', '/index.html', ['/', '/index.html'], ['/index.htm']],
@@ -130,6 +133,17 @@ describe('resource patterns', () => {
       expect(matchesWith('/\\${x}', '*', '/\\*')).to.equal(true)
       expect(matchesWith('/\\${x}', '*', '/abc')).to.equal(false)
       expect(matchesWith('/${x}*', '\\', '/\\abc')).to.equal(true)
+    })
+    it('PATH-3 LOOK-3 a value that leaves no name before the slash opens nothing beside', () => {
+      for (const value of ['', '/', 'ann/']) {
+        expect(matchesWith('/u/${x}/*', value, `/u/${value}`), value).to.equal(false)
+        expect(matchesWith('/u/${x}/*', value, `/u/${value}index.html`), value).to.equal(false)
+      }
+      expect(matchesWith('/u/${x}/*', 'ann', '/u/ann')).to.equal(true)
+    })
+    it('PATH-1 LOOK-5 a value in another form of Unicode is the same name', () => {
+      expect(matchesWith('/u/${x}/*', 'Jose\u0301', '/u/Jos\u00e9/a')).to.equal(true)
+      expect(matchesWith('/[${x}]', 'e\u0301', '/\u00e9')).to.equal(true)
     })
     it('LOOK-3 an empty value leaves the rest', () => {
       expect(matchesWith('/u/${x}/*', '', '/u//a')).to.equal(true)

@@ -173,8 +173,12 @@ function glob(pattern: string, path: string, who: OracleRequester): boolean {
     const items = globItems(alternative, who)
     if (globFrom(items, 0, [...path], 0)) return true
     if (/\/\*+$/.test(alternative)) {
-      const bare = globItems(alternative.replace(/\/\*+$/, ''), who)
-      if (bare.length > 0 && globFrom(bare, 0, [...path], 0)) return true
+      const text = alternative.replace(/\/\*+$/, '')
+      const bare = globItems(text, who)
+      const last = bare.at(-1)
+      // A looked-up value that is empty or ends in a slash leaves no name.
+      const isNameless = text.includes('${') && last !== undefined && 'literal' in last && last.literal === '/'
+      if (bare.length > 0 && !isNameless && globFrom(bare, 0, [...path], 0)) return true
     }
   }
   return false
