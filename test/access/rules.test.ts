@@ -154,6 +154,10 @@ describe('findings', () => {
     ['RULE-13 a selector with {{', { selector: ['#{{ id }}'] }, /\{\{/],
     ['RULE-13 a resource with {{', { resource: ['/{{ id }}'] }, /resource/],
     ['RULE-13 a deprecated actor', { actor: [':username'] }, /deprecated/],
+    ['RULE-5 two methods in one value', { method: ['GET, PUT'] }, /method GET, PUT/],
+    ['PATH-1 a resource without slash', { resource: ['plan.html'] }, /plan\.html does not begin with a slash/],
+    ['PATH-1 a whole address', { resource: ['https://x.test/plan.html'] }, /is an address/],
+    ['PATH-1 an encoded resource', { resource: ['/my%20plan.html'] }, /decoded/],
     ['RULE-13 a resource that is no pattern', { resource: ['/a[b'] }, /resource/],
   ]
   for (const [name, change, text] of reported) {
