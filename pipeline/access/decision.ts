@@ -1,15 +1,13 @@
 /** The decision (DEC-1 to DEC-4): what a site's rules say to one requester about a method, a path and an element. */
 
-import { type Extensions, type Selector, selectorFor } from '../tree/selector/selector.ts'
 import type { AccessRules } from './access-rules.ts'
-import { fillPattern, matchesNames, mayMatchNames, type Pattern, pathNames } from './glob.ts'
+import { Applicability } from './applicability.ts'
+import { pathNames } from './glob.ts'
 import { Membership } from './groups.ts'
-import { lookUp, type Part } from './lookup.ts'
 import { applies, type Decision, type Key, type MatchingRule, NOBODY, resolve, searchedTest } from './matching.ts'
 import { canBeMet, namesAround } from './needs.ts'
 import { type Requester, verifiedEmail } from './principal.ts'
-import { type Actor, collapse, type Group, parseSelector, type Rule, type Tier } from './rules.ts'
-import { renderSelector } from './selector-template.ts'
+import type { Actor, Group, Rule, Tier } from './rules.ts'
 
 export interface PermitOptions {
   /** An event stream is asked for, which default-GET never grants (METH-3). */
@@ -26,10 +24,6 @@ export interface AccessSettings {
 /** Up to so many elements are tested one by one; for more, all elements of a selector are found at once. */
 const FEW = 16
 
-/** Characters of a value in a selector: with a longer one it is too large to be one, with a common one it never is. */
-const LONGEST_VALUE = 1_000
-const COMMON_VALUE = 400
-
 /**
  * What one requester may do, by one snapshot of the rules. Made once for each request; remembers what it found out.
  * Groups that decide by themselves have to be settled before they are asked about; until then a rule that names one
@@ -40,12 +34,9 @@ export class Access {
   readonly requester: Requester
   readonly settings: AccessSettings
   readonly membership: Membership
-  readonly #email: string | undefined
-  readonly #values = new Map<string, string>()
-  /** Patterns with their lookups filled in, by their text. */
-  readonly #patterns = new Map<string, Pattern>()
+  /** What each rule says to this request. */
+  readonly applicability: Applicability
   readonly #matching = new Map<string, readonly MatchingRule[]>()
-  #names: readonly string[] | undefined
   #anonymous: Access | undefined
 
   /**
@@ -56,7 +47,7 @@ export class Access {
     this.requester = requester
     this.settings = settings
     this.membership = membership ?? new Membership(requester.principal)
-    this.#email = requester.principal && verifiedEmail(requester.principal)
+    this.applicability = new Applicability(rules, requester, this.membership)
   }
 
   /**
@@ -77,10 +68,10 @@ export class Access {
       for (const rule of rules) {
         if (rule.strongest < tier) break
         if (isSettled(rule.strongest, rule)) continue
-        const own = this.#tierOf(rule)
-        if (own === NOBODY || isSettled(own, rule) || !this.#mayBeFor(rule, here)) continue
-        if (!this.#coversPath(rule, names)) continue
-        const scope = this.#scopeOf(rule)
+        const own = this.applicability.tierOf(rule)
+        if (own === NOBODY || isSettled(own, rule) || !this.applicability.mayBeFor(rule, here)) continue
+        if (!this.applicability.coversPath(rule, names)) continue
+        const scope = this.applicability.scopeOf(rule)
         if (rule.selector && !scope && rule.allow) continue
         if (!applies({ rule, scope }, key)) continue
         tier = own
@@ -88,24 +79,6 @@ export class Access {
       }
     }
     return decision
-  }
-
-  /** Whether a rule can be for an element, as far as that can be told without its selector's text. */
-  #mayBeFor({ selector, allow }: Rule, here: (() => ReadonlySet<string>) | undefined): boolean {
-    if (!selector) return true
-    const { needs } = selector
-    if (here && (!needs || canBeMet(needs, here()))) return true
-    // A Deny whose selector turns out to be none counts for the whole resource (RULE-10).
-    return selector.text === undefined && !allow && !(needs && this.#fits(selector.lookups))
-  }
-
-  /** Whether the values in a selector leave it one, if any name does: they are there, and of common length. */
-  #fits(lookups: readonly string[]): boolean {
-    for (const lookup of lookups) {
-      const { length } = this.#value(lookup)
-      if (length === 0 || length > COMMON_VALUE) return false
-    }
-    return true
   }
 
   /** Whether a request is permitted: the rules' answer or, where none matches, the default (DEC-4, DEC-8). */
@@ -213,7 +186,7 @@ export class Access {
     let matching = this.#matching.get(memo)
     if (!matching) {
       matching = this.#covering(method, path).flatMap(({ rule, tier }) => {
-        const scope = this.#scopeOf(rule)
+        const scope = this.applicability.scopeOf(rule)
         return rule.selector && !scope && rule.allow ? [] : { rule, tier, scope }
       })
       this.#matching.set(memo, matching)
@@ -225,7 +198,7 @@ export class Access {
   hasScopedRules(path: string): boolean {
     const names = pathNames(path)
     for (const rules of this.rules.candidates(undefined, names)) {
-      for (const rule of rules) if (rule.selector && this.#coversPath(rule, names)) return true
+      for (const rule of rules) if (rule.selector && this.applicability.coversPath(rule, names)) return true
     }
     return false
   }
@@ -237,28 +210,20 @@ export class Access {
    * @param paths every path that will be asked about
    */
   async settle(paths: readonly string[]): Promise<void> {
-    if (this.rules.subtypedGroups === 0 || this.#email === undefined) return
+    const { principal } = this.requester
+    if (this.rules.subtypedGroups === 0 || !principal || verifiedEmail(principal) === undefined) return
     const groups = new Set<Group>()
     for (const path of paths) {
       const names = pathNames(path)
       for (const rules of this.rules.candidates(undefined, names)) {
         for (const rule of rules) {
-          const named = rule.actors.flatMap(actor => [...this.#groupsOf(actor)])
-          if (named.length > 0 && this.#coversPath(rule, names)) for (const group of named) groups.add(group)
+          const named = rule.actors.flatMap(actor => [...this.applicability.groupsOf(actor)])
+          if (named.length > 0 && this.applicability.coversPath(rule, names))
+            for (const group of named) groups.add(group)
         }
       }
     }
     await this.membership.settle(groups)
-  }
-
-  #groupsOf(actor: Actor): readonly Group[] {
-    const name = this.nameOf(actor)
-    return name === undefined ? [] : this.rules.groupsNamed(name)
-  }
-
-  /** What an actor value says after its lookups; undefined for the forms that name nobody. */
-  nameOf(actor: Actor): string | undefined {
-    return actor.form === 'lookup' ? this.#render(actor.parts) : 'name' in actor ? actor.name : undefined
   }
 
   /** Rules that match but for their selector, which is not looked at. */
@@ -267,88 +232,11 @@ export class Access {
     const found = new Map<Rule, Tier>()
     for (const rules of this.rules.candidates(method, names)) {
       for (const rule of rules) {
-        const tier = this.#tierOf(rule)
-        if (tier !== NOBODY && !found.has(rule) && this.#coversPath(rule, names)) found.set(rule, tier)
+        const tier = this.applicability.tierOf(rule)
+        if (tier !== NOBODY && !found.has(rule) && this.applicability.coversPath(rule, names)) found.set(rule, tier)
       }
     }
     return Array.from(found, ([rule, tier]) => ({ rule, tier }))
-  }
-
-  #tierOf(rule: Rule): Tier | typeof NOBODY {
-    let tier: Tier | typeof NOBODY = NOBODY
-    for (const actor of rule.actors) {
-      const own = this.#actorTier(actor, rule.allow)
-      if (own > tier) tier = own
-    }
-    return tier
-  }
-
-  #actorTier(actor: Actor, allow: boolean): Tier | typeof NOBODY {
-    const { principal } = this.requester
-    if (actor.form === 'everybody') return 0
-    if (!principal) return NOBODY
-    if (actor.form === 'signed-in') return actor.tier
-    if (actor.form === 'lookup' && !this.#mayBeNamed(actor.parts)) return NOBODY
-    const name = actor.form === 'lookup' ? this.#render(actor.parts) : actor.name
-    if (name === '') return NOBODY
-    if (actor.form !== 'role') {
-      if (name === principal.sub) return 3
-      if (name === this.#email) return 1
-    }
-    return (this.membership.holds(name, this.rules) ?? !allow) ? 1 : NOBODY
-  }
-
-  /** Whether parts with lookups can make a name of the principal, as far as their first shows. */
-  #mayBeNamed([first]: readonly Part[]): boolean {
-    if (typeof first !== 'string') return true
-    this.#names ??= this.#allNames()
-    for (const name of this.#names) if (name.startsWith(first)) return true
-    return false
-  }
-
-  /** Every name that the principal has, or may have once a group was asked (ACT-2). */
-  #allNames(): string[] {
-    const { principal } = this.requester
-    if (!principal) return []
-    const groups = [...this.rules.groups()].filter(group => this.membership.includes(group) !== false)
-    return [principal.sub, this.#email ?? '', ...principal.roles, ...groups.map(({ name }) => name)]
-  }
-
-  #coversPath({ patterns }: Rule, names: readonly string[]): boolean {
-    for (const pattern of patterns) {
-      if (mayMatchNames(pattern, names) && (!pattern.open || matchesNames(this.#filled(pattern), names))) return true
-    }
-    return false
-  }
-
-  #filled(pattern: Pattern): Pattern {
-    let filled = this.#patterns.get(pattern.source)
-    if (!filled) this.#patterns.set(pattern.source, (filled = fillPattern(pattern, path => this.#value(path))))
-    return filled
-  }
-
-  /** The rule's selector for this request; undefined also when it does not parse after its lookups (RULE-10). */
-  #scopeOf({ selector: written }: Rule): MatchingRule['scope'] {
-    if (!written || written.text !== undefined) return written
-    if (written.lookups.some(lookup => this.#value(lookup).length > LONGEST_VALUE)) return undefined
-    const text = renderSelector(written.template, lookup => this.#value(lookup))
-    const { extensions } = this.rules
-    // What is known to be a selector is parsed when it is tried, which OPTIONS never does.
-    if (written.needs && this.#fits(written.lookups)) return lazyScope(text, extensions)
-    const selector = parseSelector(text, extensions)
-    return selector && { text: collapse(text), selector }
-  }
-
-  #render(parts: readonly Part[]): string {
-    let text = ''
-    for (const part of parts) text += typeof part === 'string' ? part : this.#value(part.lookup)
-    return text
-  }
-
-  #value(path: string): string {
-    let value = this.#values.get(path)
-    if (value === undefined) this.#values.set(path, (value = lookUp(path, this.requester)))
-    return value
   }
 }
 
@@ -361,15 +249,4 @@ function isSomebody({ form }: Actor): boolean {
 function surroundings({ element }: Key): () => ReadonlySet<string> {
   let names: ReadonlySet<string> | undefined
   return () => (names ??= namesAround([element]))
-}
-
-/** A selector that is parsed when it is first tried. @param text known to parse */
-function lazyScope(text: string, extensions: Extensions | undefined): NonNullable<MatchingRule['scope']> {
-  let selector: Selector | undefined
-  return {
-    text: collapse(text),
-    get selector() {
-      return (selector ??= selectorFor(text, extensions))
-    },
-  }
 }

@@ -102,7 +102,7 @@ function matched(access: Access, actor: Actor, allow: boolean): { tier: Tier; te
   if (actor.form === 'everybody') return { tier: 0, text: 'everybody' }
   if (!principal) return undefined
   if (actor.form === 'signed-in') return { tier: actor.tier, text: 'everybody who is signed in' }
-  const name = access.nameOf(actor)
+  const name = access.applicability.nameOf(actor)
   if (name === undefined || name === '') return undefined
   if (actor.form !== 'role') {
     if (name === principal.sub) return { tier: 3, text: `the user name ${name}` }
