@@ -279,7 +279,7 @@ describe('settings: keys of a site', () => {
 })
 
 describe('settings: defaults', () => {
-  it('COMP-82 DAV-62 EVT-37 EVT-46 HTTP-180 HTTP-181 SSN-5 have the figures of the specification', async () => {
+  it('COMP-82 DAV-62 DAV-72 EVT-37 EVT-46 HTTP-180 HTTP-181 SSN-5 have the figures of the specification', async () => {
     const { settings } = await loadSettings({ cwd: '/srv' })
     expect(settings.data).to.equal('/srv/data')
     expect(settings.listen).to.deep.equal({ host: '127.0.0.1', port: 8080 })
@@ -313,6 +313,7 @@ describe('settings: defaults', () => {
       streamsPerSite: 10_000,
     })
     expect(settings.defaults.drafts.settle).to.equal(60_000)
+    expect(settings.defaults.helperFiles.keepPublished).to.equal(10_000)
     expect(settings.defaults.sessions.idle).to.equal(30 * 86_400_000)
   })
 })

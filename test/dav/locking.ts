@@ -2,6 +2,7 @@
 
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { UNHURRIED } from './wire.ts'
 
 export interface Authors {
   server: TestServer
@@ -24,7 +25,7 @@ const credentials = [
 ]
 
 export async function startMount(): Promise<Authors> {
-  const server = await startServer({ site: { credentials, defaultGet: 'allow' } })
+  const server = await startServer({ site: { credentials, defaultGet: 'allow', ...UNHURRIED } })
   const port = Number(new URL(server.running.mountOrigin ?? '').port)
   const author = (user: string): Client => client(port, { Authorization: basic(user) })
   return {

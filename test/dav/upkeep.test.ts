@@ -7,9 +7,12 @@ import type { Client } from '../support/http.ts'
 import { lockInfo, tokenOf } from './locking.ts'
 import { answerTag, list, property, propertyUpdate, shown, startWire, to, type Wire } from './wire.ts'
 
-const SECOND = 1000
-const HOUR = 3600 * SECOND
+const HOUR = 3_600_000
 const DAY = 24 * HOUR
+
+/** Times of `UNHURRIED`. */
+const SETTLE = 2 * HOUR
+const KEEP = HOUR
 
 let wire: Wire
 let dav: Client
@@ -39,12 +42,12 @@ describe('upkeep of the mount', () => {
   })
 
   describe('DAV-62 drafts without content', () => {
-    it('become empty documents a minute after their last write', async () => {
+    it('become empty documents some time after their last write', async () => {
       await dav('PUT', `${at}x.html`, {}, '')
       await dav('PROPPATCH', `${at}x.html`, {}, propertyUpdate(['{urn:x}mood', 'calm']))
-      await later(55 * SECOND)
+      await later(0.9 * SETTLE)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
-      await later(61 * SECOND)
+      await later(SETTLE)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('')
       expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT'])
       expect(await property(dav, `${at}x.html`, '{urn:x}mood')).to.equal('calm')
@@ -54,26 +57,26 @@ describe('upkeep of the mount', () => {
     it('over a document empty it', async () => {
       await dav('PUT', `${at}x.html`, {}, page('old'))
       await dav('PUT', `${at}x.html`, {}, '')
-      await later(61 * SECOND)
+      await later(SETTLE)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('')
       expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT', 'PUT'])
     })
 
     it('are dropped where the pipeline refuses them', async () => {
       await dav('PUT', `${at}x.xml`, {}, '')
-      await later(61 * SECOND)
+      await later(SETTLE)
       expect(await status(`${at}x.xml`)).to.equal(404)
       expect(await names()).to.deep.equal([])
     })
 
-    it('wait while they are locked, and a minute longer', async () => {
+    it('wait while they are locked, and as long again', async () => {
       const token = tokenOf(await dav('LOCK', `${at}x.html`, { Depth: '0' }, lockInfo()))
-      await later(90 * SECOND)
+      await later(1.5 * SETTLE)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
       await dav('UNLOCK', `${at}x.html`, { 'Lock-Token': `<${token}>` })
-      await later(100 * SECOND)
+      await later(2 * SETTLE)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
-      await later(151 * SECOND)
+      await later(2.5 * SETTLE)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('')
     })
 
@@ -84,7 +87,7 @@ describe('upkeep of the mount', () => {
       expect((await dav('GET', `${at}x.html`)).text).to.equal('')
       expect((await wire.visitor('PUT', `${at}x.html`, {}, page('new'))).status).to.equal(200)
       expect((await dav('GET', `${at}x.html`)).text).to.equal(page('new'))
-      await later(61 * SECOND)
+      await later(SETTLE)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('new'))
     })
   })
@@ -95,14 +98,14 @@ describe('upkeep of the mount', () => {
       await dav('MOVE', `${at}x.html`, to(`${at}x.html~`))
     })
 
-    it('is gone for the mount and there for visitors, until ten seconds later', async () => {
+    it('is gone for the mount and there for visitors, until some time later', async () => {
       expect(await names()).to.deep.equal(['x.html~'])
       expect(await status(`${at}x.html`)).to.equal(404)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('old'))
       expect((await dav('QUERY', at, { 'Content-Type': 'text/css-selector' }, 'body')).status).to.equal(404)
-      await later(9 * SECOND)
+      await later(0.9 * KEEP)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('old'))
-      await later(11 * SECOND)
+      await later(KEEP)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
       expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT', 'DELETE'])
       expect(await names()).to.deep.equal(['x.html~'])
@@ -133,7 +136,7 @@ describe('upkeep of the mount', () => {
     }))
       it(`is replaced, not removed, by ${what}`, async () => {
         await save()
-        await later(11 * SECOND)
+        await later(KEEP)
         expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('new'))
         expect((await dav('GET', `${at}x.html`)).text).to.equal(page('new'))
         expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT', 'PUT'])
@@ -146,7 +149,7 @@ describe('upkeep of the mount', () => {
 
     it('goes with its collection', async () => {
       expect((await dav('DELETE', at)).status).to.equal(204)
-      await later(11 * SECOND)
+      await later(KEEP)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
       await dav('MKCOL', at)
       expect(await names()).to.deep.equal([])
@@ -154,7 +157,7 @@ describe('upkeep of the mount', () => {
 
     it('leaves tags as if it had been removed at once', async () => {
       const tag = await answerTag(dav, at, '1')
-      await later(11 * SECOND)
+      await later(KEEP)
       expect(await answerTag(dav, at, '1')).to.equal(tag)
     })
   })
@@ -197,7 +200,7 @@ describe('DAV-62 drafts and put-off removals survive a restart', () => {
     await first.dav('MOVE', '/x.html', to('/x.html~'))
     await first.server.stop()
     const second = await startWire({ data: first.server.data })
-    await second.server.running.mounts.tend(Date.now() + 61 * SECOND)
+    await second.server.running.mounts.tend(Date.now() + SETTLE)
     expect(await shown(second.visitor, '/x.html')).to.equal('404')
     expect(await shown(second.visitor, '/draft.html')).to.equal('')
     await second.server.close()

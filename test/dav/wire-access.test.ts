@@ -290,7 +290,10 @@ describe('DAV-3 failed attempts over the wire', () => {
     const fifth = await guess('127.0.0.2', 'wrong again')
     expect(fifth.status).to.equal(401)
     expect(fifth.took, 'waits').to.be.at.least(240)
-    expect((await guess('127.0.0.3', password)).took, 'others do not wait').to.be.below(240)
+    let least = Number.POSITIVE_INFINITY
+    // Whoever has to wait does so every time; who has not is only sometimes late, on a busy machine.
+    for (let i = 0; i < 10 && least >= 240; i++) least = Math.min(least, (await guess('127.0.0.3', password)).took)
+    expect(least, 'others do not wait').to.be.below(240)
     expect((await guess('127.0.0.2', password)).status, 'the right one gets in').to.equal(200)
     const many = await Promise.all(Array.from({ length: 14 }, (_, i) => guess('127.0.0.4', `w ${i}`)))
     const refused = many.map(({ status }) => status)

@@ -18,9 +18,12 @@ export interface Wire {
   port: number
 }
 
+/** What the mount does by itself some time after a request, it does not do while a test runs, however long that takes. */
+export const UNHURRIED = { drafts: { settle: '2h' }, helperFiles: { keepPublished: '1h' } }
+
 /** Visitors may read everything, unless the test says otherwise. */
 export async function startWire(options: TestServerOptions = {}): Promise<Wire> {
-  const server = await startServer({ ...options, site: { defaultGet: 'allow', ...options.site } })
+  const server = await startServer({ ...options, site: { defaultGet: 'allow', ...UNHURRIED, ...options.site } })
   const port = Number(new URL(server.mountUrl).port)
   return {
     server,

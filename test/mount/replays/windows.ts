@@ -69,7 +69,7 @@ export const WINDOWS: Replay[] = [
         'LOCK /page.html',
         { ...PLAIN, Timeout: 'Second-3600', 'Content-Type': XML },
         lockinfo('<D:href>DESKTOP\\ada</D:href>'),
-        { status: 200, body: /Second-3600/, keep: { T: 'token of the header' } },
+        { status: 200, body: /Second-(3600|359\d)/, keep: { T: 'token of the header' } },
       ],
       [
         'PROPPATCH /page.html',
