@@ -41,6 +41,11 @@ interface Known {
  */
 const known = new WeakMap<ElementNode, Known>()
 
+/** Has the entries of items made anew: their content has changed. */
+export function forgetEntries(items: Iterable<ElementNode>): void {
+  for (const element of items) known.delete(element)
+}
+
 /**
  * A copy of a document whose entries are as well known as those of the original. Whoever changes the copy names what lies
  * around the change.

@@ -68,7 +68,7 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
         if (weight <= budget || oldest === held) break
         remove(owner, oldest)
       }
-      if (held.hasTree) this.weighTree(held)
+      if (held.keepsTree) this.weighTree(held)
     },
     delete(site, path) {
       const held = entries.get(site)?.get(path)

@@ -4,10 +4,11 @@ import { Fault } from '../fault.ts'
 import { type Kind, kindOf } from '../http/media.ts'
 import type { Body, Resource } from '../store/store.ts'
 import { contentTag } from '../store/tags.ts'
-import { decode, parseDocument, parsingDocument, TreeError } from '../tree/document.ts'
+import { decode, parsingDocument, TreeError } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
-import { inTurns } from '../tree/steps.ts'
+import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { type Coding, compress } from './encodings.ts'
+import { type FollowedEdit, following } from './followed-edits.ts'
 
 /** Facts about a document that are found when it is committed (design, invariant 3). */
 export interface Profile {
@@ -22,6 +23,9 @@ export interface Profile {
 /** Rough memory of a tree relative to its text: measured at 20 times for a large page. */
 const TREE_WEIGHT = 20
 
+/** Edits that are followed one by one; behind more of them the document is parsed. */
+const MOST_EDITS = 32
+
 export class Held {
   readonly resource: Resource
   readonly body: Body
@@ -32,6 +36,10 @@ export class Held {
   readonly #codings = new Map<Coding, Uint8Array | 'larger' | 'running'>()
   #tree: TreeDocument | undefined
   #parsing: Promise<void> | undefined
+  /** What other processes have made of this version since. */
+  readonly #later: (FollowedEdit & { to: number })[] = []
+  /** The tree of an older version, and how this one comes of it. */
+  #older: { tree: TreeDocument; edits: readonly FollowedEdit[] } | undefined
 
   constructor(resource: Resource, body: Body, profile: Profile | undefined, tree?: TreeDocument) {
     this.resource = resource
@@ -55,6 +63,38 @@ export class Held {
     return this.#tree !== undefined
   }
 
+  /** Whether it takes the memory of a tree, be it that of an older version. */
+  get keepsTree(): boolean {
+    return this.hasTree || this.#older !== undefined
+  }
+
+  /** Whether there is a newer version, which this one helps to read. */
+  get isOutdated(): boolean {
+    return this.#later.length > 0
+  }
+
+  /**
+   * Notes what another process has made of it.
+   *
+   * @param to version that came of the edit
+   * @returns false where nothing is gained by it
+   */
+  follow(edit: FollowedEdit, to: number): boolean {
+    const reached = this.#later.at(-1)?.to ?? this.resource.version
+    const length = (this.#older?.edits.length ?? 0) + this.#later.length
+    if (edit.from !== reached || !this.keepsTree || length === MOST_EDITS) return false
+    this.#later.push({ ...edit, to })
+    return true
+  }
+
+  /** Takes over the tree of an outdated version, if this one is known to come of it. */
+  inherit(before: Held): void {
+    if (before.#later.at(-1)?.to !== this.resource.version) return
+    const { tree, edits } = before.#older ?? { tree: before.#tree, edits: [] }
+    if (tree) this.#older = { tree, edits: [...edits, ...before.#later] }
+    before.releaseTree()
+  }
+
   /**
    * The parsed tree, made when first needed. Use it synchronously: the next commit changes it in place.
    *
@@ -64,7 +104,7 @@ export class Held {
     if (this.#tree) return this.#tree
     const { kind, text } = this.#markup()
     try {
-      this.#tree = parseDocument(kind, text)
+      this.#tree = atOnce(this.#reading(kind, text))
       return this.#tree
     } catch (error) {
       throw unreadable(error)
@@ -86,11 +126,18 @@ export class Held {
   async #parse(): Promise<void> {
     const { kind, text } = this.#markup()
     try {
-      const tree = await inTurns(parsingDocument(kind, text), text.length)
+      const tree = await inTurns(this.#reading(kind, text), text.length)
       this.#tree ??= tree
     } catch (error) {
       throw unreadable(error)
     }
+  }
+
+  *#reading(kind: DocumentKind, text: string): Steps<TreeDocument> {
+    const older = this.#older
+    this.#older = undefined
+    const edits = older?.edits.map(({ edit }) => edit)
+    return (older && edits && (yield* following(older.tree, edits, text))) ?? (yield* parsingDocument(kind, text))
   }
 
   #markup(): { kind: DocumentKind; text: string } {
@@ -102,12 +149,13 @@ export class Held {
   /** The tree goes to the version that follows this one. */
   releaseTree(): void {
     this.#tree = undefined
+    this.#older = undefined
   }
 
   /** Memory it takes, in bytes. */
   get weight(): number {
     const size = this.bytes?.length ?? 0
-    return 512 + size + (this.#tree ? size * TREE_WEIGHT : 0)
+    return 512 + size + (this.keepsTree ? size * TREE_WEIGHT : 0)
   }
 
   /**

@@ -5,6 +5,7 @@ import type { Body, Resource, SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { DocumentCache } from './cache.ts'
 import { profileOf } from './derive.ts'
+import type { FollowedEdit } from './followed-edits.ts'
 import { Held, type Profile } from './held.ts'
 
 /** A version that a commit brings. */
@@ -45,7 +46,8 @@ export class Resources {
 
   /** What is in memory for a path; undefined says nothing about the store. */
   held(path: string): Held | undefined {
-    return this.#cache.get(this.#store.name, path)
+    const held = this.#cache.get(this.#store.name, path)
+    return held?.isOutdated ? undefined : held
   }
 
   /** The newest version of a file; undefined when nothing, or a collection, is stored there. */
@@ -83,6 +85,9 @@ export class Resources {
         const now = await this.#store.find(path)
         if (now?.version !== resource.version) continue
       }
+      const before = this.#cache.get(this.#store.name, path)
+      if (before && !before.isOutdated && before.resource.version === resource.version) return before
+      if (before) held.inherit(before)
       this.#cache.set(this.#store.name, held)
       return held
     }
@@ -128,6 +133,11 @@ export class Resources {
       this.#report('A parsed document could not follow its commit', { path, error })
       return undefined
     }
+  }
+
+  /** Follows an edit of another process, if the version is held that it was made on. */
+  follow(edit: FollowedEdit, to: number): void {
+    if (!this.#cache.get(this.#store.name, edit.path)?.follow(edit, to)) this.forget(edit.path)
   }
 
   /** Forgets a file or, by a path ending in `/`, everything below it. */

@@ -16,6 +16,7 @@ import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
 import { ACCESS_COUNTER, type Declaration, Declared, MODEL_COUNTER } from './declared.ts'
 import type { Derivation } from './derive.ts'
+import { readNotice } from './followed-edits.ts'
 import type { Held } from './held.ts'
 import type { Basis } from './rederive.ts'
 import { Resources, type Version } from './resources.ts'
@@ -49,6 +50,8 @@ export interface Audience {
   onlookers(site: string, path: string): Iterable<RuleScope>
 }
 
+type Foreign = Omit<ForeignCommit, 'site'>
+
 export class Site {
   readonly settings: SiteRules
   readonly store: SiteStore
@@ -63,8 +66,8 @@ export class Site {
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
   readonly #coherence: Pick<Coherence, 'inStep'> | undefined
-  /** Version of the newest commit of another process that memory has followed. */
-  #newestForeign = 0
+  /** For each commit under way the commits of other processes that memory has followed meanwhile. */
+  readonly #underWay = new Set<Foreign[]>()
 
   private constructor(parts: {
     settings: SiteRules
@@ -144,6 +147,11 @@ export class Site {
     return { ...this.settings, accessTypes: this.model.accessTypes }
   }
 
+  /** Whether other processes hold its documents as well. */
+  get isShared(): boolean {
+    return this.#coherence !== undefined
+  }
+
   /** What is held in memory for a path; undefined says nothing about the store. */
   held(path: string): Held | undefined {
     return this.#resources.held(path)
@@ -210,13 +218,15 @@ export class Site {
       const held = await this.findParsed(path)
       return held?.isDocument ? { tree: this.tree(held), version: held.resource.version } : undefined
     })
-    const result = await this.store.commit(redeclared.commit)
+    const followed: Foreign[] = []
+    this.#underWay.add(followed)
+    const result = await this.store.commit(redeclared.commit).finally(() => this.#underWay.delete(followed))
     if (!result.ok) {
       // What stands in the way may be the work of another process, which the next attempt has to know.
       await this.#coherence?.inStep()
       return result
     }
-    if (this.#coherence && this.#isOvertaken(result)) {
+    if (this.#coherence && (isOvertaken(result, followed) || this.#declared.isOvertaken(result.counters))) {
       const { version, resources } = result
       await this.#coherence.inStep()
       await this.follow([{ version, paths: [...resources.keys()], raised: redeclared.commit.raises ?? [] }])
@@ -237,17 +247,18 @@ export class Site {
     return result
   }
 
-  /** Whether other processes have changed something that memory would take for the work of this commit. */
-  #isOvertaken({ version, counters }: Extract<CommitResult, { ok: true }>): boolean {
-    return this.#newestForeign > version || this.#declared.isOvertaken(counters)
-  }
-
   /** Brings memory in step with commits of other processes. One call at a time. */
-  async follow(commits: readonly Omit<ForeignCommit, 'site'>[]): Promise<void> {
+  async follow(commits: readonly Foreign[]): Promise<void> {
     this.#resources.change()
+    for (const followed of this.#underWay) followed.push(...commits)
+    for (const { version, paths, edit } of commits) {
+      const followed = edit === undefined ? undefined : readNotice(edit)
+      for (const path of paths) {
+        if (path === followed?.path) this.#resources.follow(followed, version)
+        else this.#resources.forget(path)
+      }
+    }
     const paths = new Set(commits.flatMap(commit => commit.paths))
-    for (const { version } of commits) this.#newestForeign = Math.max(this.#newestForeign, version)
-    for (const path of paths) this.#resources.forget(path)
     if (commits.some(({ raised }) => raised.length > 0))
       await this.#declared.readAgain(paths, () => this.#resources.changes)
     for (const watcher of this.#watchers) watcher(paths)
@@ -271,6 +282,20 @@ export class Site {
   watchForeign(watcher: (paths: Iterable<string>) => Promise<void>): void {
     this.#foreignWatchers.add(watcher)
   }
+}
+
+/** Whether newer commits of other processes have changed what a commit has, which memory must not take for their work. */
+function isOvertaken(
+  { version, resources }: Extract<CommitResult, { ok: true }>,
+  followed: readonly Foreign[],
+): boolean {
+  const paths = [...resources.keys()]
+  const collections = paths.filter(path => path.endsWith('/'))
+  const isConcerned = (path: string) =>
+    resources.has(path) ||
+    collections.some(collection => path.startsWith(collection)) ||
+    (path.endsWith('/') && paths.some(own => own.startsWith(path)))
+  return followed.some(commit => commit.version > version && commit.paths.some(isConcerned))
 }
 
 /** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */

@@ -194,6 +194,8 @@ export interface Commit {
   raises?: string[]
   /** What must hold of the site's entries once the changes are done, else nothing is done. */
   guards?: readonly Guard[]
+  /** How others may come from what they hold to what this commit stores; passed on to them as it is. */
+  edit?: string
 }
 
 export type CommitResult =
@@ -325,6 +327,8 @@ export interface ForeignCommit {
   paths: readonly string[]
   /** Counters that it raised. */
   raised: readonly string[]
+  /** As the commit had it. */
+  edit?: string
 }
 
 /** What other processes do to a store that several have open. */

@@ -39,6 +39,8 @@ export interface Draft {
   /** Markup of the new nodes as stored (HTTP-81). */
   inserted: string
   way: Way
+  /** The data model has added nothing. */
+  isAsAsked: boolean
   bytes: Uint8Array
   digest: string
   derived: Derived
@@ -56,7 +58,7 @@ export interface Draft {
 }
 
 /** What is found out about an edit while it is shown; without a judgement a copy has to be completed first. */
-type Looked = Omit<Draft, 'judgement' | 'open'> & { judgement: Judgement | undefined }
+type Looked = Omit<Draft, 'judgement' | 'open' | 'isAsAsked'> & { judgement: Judgement | undefined }
 
 /** Milliseconds for which the document itself may show an edit; an edit that takes longer to judge is made on a copy. */
 const LOOK = 50
@@ -97,10 +99,11 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
   const edit = ifShort(editing(tree, wanted))?.value
   const inPlace = edit?.propose(view => ifShort(looking(edit, view), LOOK))?.value
   const { judgement, ...plain } = inPlace ?? (await lookInTurns(await proposedCopy(tree, wanted)))
-  if (judgement) return { ...plain, judgement, open: async () => (await editedCopy(tree, wanted)).place }
+  if (judgement)
+    return { ...plain, isAsAsked: true, judgement, open: async () => (await editedCopy(tree, wanted)).place }
   const completed = await completedEdit({ registry, host, path }, tree, wanted)
   const looked = await lookInTurns(completed.proposal, completed.judgement)
-  return { ...looked, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
+  return { ...looked, isAsAsked: false, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
 }
 
 /** The draft of an edit whose document a cascade has changed further. */

@@ -6,7 +6,7 @@ import { type Judgement, judgeCopy } from '../model/judge.ts'
 import type { WrittenPlace } from '../model/place.ts'
 import { cloneTree } from '../tree/clone.ts'
 import { counterparts } from '../tree/edit/counterpart.ts'
-import { type Edit, editing, type ProposedEdit } from '../tree/edit/edit.ts'
+import { ChangedDocument, type Edit, editing, type ProposedEdit } from '../tree/edit/edit.ts'
 import { markupIn } from '../tree/edit/markup.ts'
 import {
   type AnyNode,
@@ -88,7 +88,7 @@ function namedBy(wanted: Edit): ElementNode[] {
 function onCopy(wanted: Edit, copies: ReadonlyMap<ChildNode, ChildNode>): Edit {
   const same = (element: ElementNode): ElementNode => {
     const other = copies.get(element)
-    if (!other || !isElement(other)) throw new Error('The element does not belong to the document.')
+    if (!other || !isElement(other)) throw new ChangedDocument()
     return other
   }
   if (wanted.op === 'insert') return { ...wanted, anchor: same(wanted.anchor) }

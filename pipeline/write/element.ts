@@ -15,11 +15,12 @@ import { type DestinationRange, type SelectorRange, selectorContentRange } from 
 import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
 import { newFailures } from '../model/judge.ts'
 import { storedForm } from '../site/derive.ts'
+import { editNotice } from '../site/followed-edits.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { contentTag } from '../store/tags.ts'
 import { decode } from '../tree/document.ts'
-import type { Edit, Placement } from '../tree/edit/edit.ts'
+import { ChangedDocument, type Edit, type Placement } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement, type TreeDocument } from '../tree/nodes.ts'
 import { type Selector, selectFirst } from '../tree/selector/selector.ts'
 import { outerMarkup } from '../tree/serialize.ts'
@@ -79,7 +80,13 @@ export async function writeElement(site: Site, write: ElementWrite, authority: (
     commitLoop(async () => {
       await write.check?.()
       if (!isCurrent(site, write.path, located)) located = await locate(site, write, selectors, authority())
-      return commitEdit(site, write, located, text, authority())
+      try {
+        return await commitEdit(site, write, located, text, authority())
+      } catch (error) {
+        // The lease was lost, and memory has followed whoever had it then.
+        if (error instanceof ChangedDocument) return undefined
+        throw error
+      }
     }),
   )
 }
@@ -175,11 +182,12 @@ async function commitEdit(
   const selectors = eventSelectors(site, write, located)
   const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
   const { path } = write
+  const wanted = toEdit(write, located, text)
   const asked = await draftEdit(site, model, {
     path,
     held,
     tree,
-    wanted: toEdit(write, located, text),
+    wanted,
     check: (proposal, view, derived) => {
       checkContainment(proposal, view, placesOf(write, located), path, authority)
       checkConfiguration(site, { op: write.op, path, target: located.target.element }, view, derived, authority)
@@ -212,6 +220,8 @@ async function commitEdit(
     changed || asked.way === 'reparsed'
       ? putEvent(site, path, digest, decode(bytes).text, write.cause)
       : mutationEvent(ns, host, describe(write, selectors, inserted, tag), write.cause, facts)
+  const isFollowed = site.isShared && !changed && asked.isAsAsked
+  const notice = isFollowed ? editNotice(path, resource.version, wanted, asked.way) : undefined
   const rulesTouched = follows.rulesTouched || !sameDeclarations(derived.access, site.rules.document(path))
   const { profile, access } = derived
   const result = await commitJudged(
@@ -233,6 +243,7 @@ async function commitEdit(
         ...follows.changes,
       ],
       events: [event, ...follows.events],
+      ...(notice !== undefined && { edit: notice }),
       ...(accessVersion !== undefined && { requires: { access: located.accessVersion } }),
       ...(rulesTouched && { raises: ['access'] }),
     },

@@ -20,6 +20,7 @@ export type LogCommit = (entry: {
   changes: readonly PackedChange[]
   events: readonly { path: string }[]
   raised: readonly string[]
+  edit: string | undefined
 }) => void
 
 /** Paths that changes name, and of events those that do not lie in a collection that is named already. */
@@ -37,9 +38,11 @@ function pathsOf(changes: readonly PackedChange[], events: readonly { path: stri
  * @param origin tells the processes apart
  */
 export function prepareLogging(database: Database, origin: string): LogCommit {
-  const add = database.prepare('INSERT INTO commit_log (version, origin, site, paths, raised) VALUES (?, ?, ?, ?, ?)')
-  return ({ version, site, changes, events, raised }) => {
-    add.run(version, origin, site, JSON.stringify(pathsOf(changes, events)), JSON.stringify(raised))
+  const add = database.prepare(
+    'INSERT INTO commit_log (version, origin, site, paths, raised, edit) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  return ({ version, site, changes, events, raised, edit = null }) => {
+    add.run(version, origin, site, JSON.stringify(pathsOf(changes, events)), JSON.stringify(raised), edit)
   }
 }
 
@@ -60,6 +63,7 @@ interface Row {
   site: string
   paths: string
   raised: string
+  edit: string | null
 }
 
 /**
@@ -69,7 +73,7 @@ interface Row {
 export function prepareForeign(database: Database, origin: string): ForeignCommits {
   const progress = database.prepareTuples<[version: number]>('SELECT version FROM progress')
   const entries = database.prepare<Row>(
-    'SELECT version, origin, site, paths, raised FROM commit_log WHERE version > ? AND version <= ? ORDER BY version',
+    'SELECT version, origin, site, paths, raised, edit FROM commit_log WHERE version > ? AND version <= ? ORDER BY version',
   )
   const newest = () => progress.get()?.[0] ?? 0
   let seen = newest()
@@ -87,6 +91,7 @@ export function prepareForeign(database: Database, origin: string): ForeignCommi
   }
 }
 
-function commitOf({ version, site, paths, raised }: Row): ForeignCommit {
-  return { version, site, paths: JSON.parse(paths) as string[], raised: JSON.parse(raised) as string[] }
+function commitOf({ version, site, paths, raised, edit }: Row): ForeignCommit {
+  const commit = { version, site, paths: JSON.parse(paths) as string[], raised: JSON.parse(raised) as string[] }
+  return edit === null ? commit : { ...commit, edit }
 }

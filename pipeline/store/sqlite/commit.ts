@@ -113,13 +113,14 @@ function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
   const named = commit.changes.flatMap(namedBy)
   if (named.some(namesCollection)) settle(draft)
   const resources = new Map(named.map(path => [path, resourceAt(draft, path)]))
-  const { changes, raises: raised = [] } = commit
+  const { changes, raises: raised = [], edit } = commit
   draft.transaction.writer.logCommit?.({
     version: draft.version,
     site: draft.site.name,
     changes,
     events: commit.events ?? [],
     raised,
+    edit,
   })
   adopt(draft)
   return { ok: true, version: draft.version, at: draft.at, events, resources, counters }

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 5
+const FORMAT = 6
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
@@ -134,7 +134,8 @@ CREATE TABLE IF NOT EXISTS commit_log (
   origin TEXT NOT NULL,
   site TEXT NOT NULL,
   paths TEXT NOT NULL,
-  raised TEXT NOT NULL
+  raised TEXT NOT NULL,
+  edit TEXT
 ) STRICT;
 
 CREATE TABLE IF NOT EXISTS setting (
@@ -179,11 +180,20 @@ export function connectReader(folder: string): Database {
   return database
 }
 
-/** Adds to tables of earlier formats what they lack. */
+/** Columns that tables of earlier formats lack. */
+const ADDED = [
+  ['event', 'body', 'INTEGER'],
+  ['event', 'tail', 'TEXT'],
+  ['commit_log', 'edit', 'TEXT'],
+] as const
+
 function addColumns(database: Database): void {
-  const known = database.prepare<{ name: string }>("SELECT name FROM pragma_table_info('event')").all()
-  if (known.length === 0 || known.some(({ name }) => name === 'body')) return
-  database.exec('ALTER TABLE event ADD COLUMN body INTEGER; ALTER TABLE event ADD COLUMN tail TEXT')
+  const columns = database.prepare<{ name: string }>('SELECT name FROM pragma_table_info(?)')
+  for (const [table, column, type] of ADDED) {
+    const known = columns.all(table)
+    if (known.length > 0 && !known.some(({ name }) => name === column))
+      database.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
+  }
 }
 
 /**

@@ -13,14 +13,14 @@ import { parsingDocument } from '../../tree/document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
 import { findingCounterparts } from './counterpart.ts'
-import { refusing } from './error.ts'
+import { ChangedDocument, refusing } from './error.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
 import { type Edit, planning } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
 import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
 import { writing, writingMarkupOf } from './write.ts'
 
-export { EditError, type EditReason } from './error.ts'
+export { ChangedDocument, EditError, type EditReason } from './error.ts'
 export type { Change } from './plan.ts'
 export type { ProposedEdit, View, Way } from './proposal.ts'
 export type { Edit, Placement } from './resolve.ts'
@@ -29,7 +29,7 @@ export type { Edit, Placement } from './resolve.ts'
  * Works out an edit. The document is not changed.
  *
  * @param wanted what to do; its nodes belong to the document's tree as it is now
- * @throws EditError when the edit cannot be made; Error when a node is not of this tree
+ * @throws EditError when the edit cannot be made; ChangedDocument when a node is not of this tree
  */
 export function edit(document: TreeDocument, wanted: Edit): ProposedEdit {
   return atOnce(editing(document, wanted))
@@ -40,7 +40,7 @@ export function* editing(document: TreeDocument, wanted: Edit): Steps<ProposedEd
   checkAtRest(document)
   const named = namedElements(wanted)
   for (const element of named) {
-    if (!belongs(document, element)) throw new Error('The element does not belong to the document.')
+    if (!belongs(document, element)) throw new ChangedDocument()
   }
   if (named.every(element => tagsInPlace(document, element))) return yield* proposing(document, wanted, named)
   return yield* proposingAnew(document, wanted, named)

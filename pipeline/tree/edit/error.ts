@@ -26,6 +26,14 @@ export class EditError extends Error {
   }
 }
 
+/** The document was changed by others since somebody began to work on it: what is known of its elements is outdated. */
+export class ChangedDocument extends Error {
+  constructor(message = 'The element does not belong to the document.') {
+    super(message)
+    this.name = 'ChangedDocument'
+  }
+}
+
 /** Does the steps of a parse whose failure is the fault of the edit. */
 export function* refusing<T>(parse: Steps<T>): Steps<T> {
   try {

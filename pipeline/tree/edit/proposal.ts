@@ -2,6 +2,7 @@
 
 import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import type { Steps } from '../../tree/steps.ts'
+import { ChangedDocument } from './error.ts'
 import { type Settled, shiftBehind, shiftEnd, shiftingNodes } from './offsets.ts'
 import { applyPatch, preparePatch, withPatch } from './patch.ts'
 import { type Change, changedSource } from './plan.ts'
@@ -31,14 +32,14 @@ export interface ProposedEdit {
   /**
    * Shows the proposed tree to a function, which must be done with it when it returns.
    *
-   * @throws what the function throws; Error when the document has changed since the edit was proposed
+   * @throws what the function throws; ChangedDocument when the document has changed since the edit was proposed
    */
   propose<T>(look: (view: View) => T): T
   /**
    * Makes the edit.
    *
    * @returns the document, patched in place, or another one that was parsed
-   * @throws Error when the document has changed since the edit was proposed
+   * @throws ChangedDocument when the document has changed since the edit was proposed
    */
   settle(): TreeDocument
 }
@@ -91,7 +92,7 @@ function guarded(
   const state = stateOf(document)
   const { revision } = state
   const check = (): void => {
-    if (state.revision !== revision) throw new Error('The document has changed since the edit was proposed.')
+    if (state.revision !== revision) throw new ChangedDocument('The document has changed since the edit was proposed.')
     checkAtRest(document)
   }
   return {

@@ -14,7 +14,7 @@ import {
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import type { Steps } from '../../tree/steps.ts'
-import { EditError, refusing } from './error.ts'
+import { ChangedDocument, EditError, refusing } from './error.ts'
 import { dropsLineFeed, tagsOwed, textsWithout, writingMarkupIn, writingTexts } from './markup.ts'
 import type { Plan, Site } from './plan.ts'
 import { planningRoot, planningShell, shellName } from './root.ts'
@@ -219,7 +219,7 @@ function hostOf(parent: ParentNode): ElementNode | undefined {
 
 function parentOf(element: ElementNode, documentToo = false): ParentNode {
   const parent = element.parentNode
-  if (!parent?.childNodes.includes(element)) throw new Error('The element does not belong to the document.')
+  if (!parent?.childNodes.includes(element)) throw new ChangedDocument()
   if (parent.nodeName === '#document' && !documentToo) {
     throw new EditError('parentless', 'Nothing can stand beside the root element.')
   }

@@ -56,6 +56,13 @@ describe('commits of other processes', () => {
       expect(commits?.[1]?.paths).to.deep.equal(['/c/', '/d/', '/elsewhere.html'])
     }))
 
+  it('bring along how to make their edit, where the commit says so', () =>
+    withShared(async (mine, other) => {
+      await done(other.site(SITE), { changes: [put('/a.html', 'a')], edit: 'an edit' })
+      await done(other.site(SITE), [put('/a.html', 'b')])
+      expect((await read(mine))?.map(commit => commit.edit)).to.deep.equal(['an edit', undefined])
+    }))
+
   it('are nothing when they were refused', () =>
     withShared(async (mine, other) => {
       const result = await other.site(SITE).commit({ changes: [put('/a.html', 'a', { expect: 5 })] })

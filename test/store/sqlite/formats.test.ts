@@ -23,4 +23,21 @@ describe('SQLite store: folders of earlier releases', () => {
       await opened.close()
     }
   })
+
+  it('a log of commits of format 5, which holds no edits, is read and added to', async () => {
+    const opened = await openTemporary({ shared: true })
+    try {
+      await opened.store.close()
+      const database = connectWriter(opened.folder)
+      database.exec('ALTER TABLE commit_log DROP COLUMN edit; PRAGMA user_version = 5')
+      database.close()
+      const site = (await opened.reopen()).site('example.org')
+      const other = await opened.another()
+      await done(site, { changes: [put('/a', 'A')], edit: 'an edit' })
+      expect((await other.foreign?.read())?.commits?.map(({ edit }) => edit)).to.deep.equal(['an edit'])
+      await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
 })

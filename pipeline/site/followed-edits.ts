@@ -1,0 +1,72 @@
+/**
+ * Edits of documents that other processes have made, done again on the trees that are held here: an edit costs a small
+ * part of what it costs to parse the new version.
+ */
+
+import { forgetEntries } from '../model/entries.ts'
+import { touchedBy } from '../model/place.ts'
+import { type Edit, editing, type Way } from '../tree/edit/edit.ts'
+import { type EditRecord, recalledEdit, recordEdit } from '../tree/edit/record.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import type { Steps } from '../tree/steps.ts'
+
+/** An edit that made one version of a document out of another. */
+export interface FollowedEdit {
+  path: string
+  /** Version of the document that the edit was made on. */
+  from: number
+  edit: EditRecord
+}
+
+/** UTF-16 code units of an edit; who has put in more is not followed step by step. */
+const LARGEST = 16 * 1024
+
+/** Ways of edits that cost less than parsing does. */
+const QUICK: readonly Way[] = ['splice', 'normalised', 'closed']
+
+/**
+ * An edit as others learn of it.
+ *
+ * @param from version of the document that it is made on
+ * @param way in which it came about
+ * @returns undefined where the others had better parse the new version
+ */
+export function editNotice(path: string, from: number, wanted: Edit, way: Way): string | undefined {
+  if (!QUICK.includes(way) || ('text' in wanted && wanted.text.length > LARGEST)) return undefined
+  const edit = recordEdit(wanted)
+  return edit && JSON.stringify({ path, from, edit } satisfies FollowedEdit)
+}
+
+export function readNotice(notice: string): FollowedEdit {
+  return JSON.parse(notice) as FollowedEdit
+}
+
+/**
+ * Makes edits on a tree, in steps.
+ *
+ * @param tree belongs to the caller, and is good for nothing afterwards unless it is returned
+ * @param text of the version that comes of it
+ * @returns the tree of that version; undefined when the edits do not lead there
+ */
+export function* following(
+  tree: TreeDocument,
+  edits: readonly EditRecord[],
+  text: string,
+): Steps<TreeDocument | undefined> {
+  let reached = tree
+  try {
+    for (const record of edits) {
+      const wanted = recalledEdit(reached, record)
+      if (!wanted) return undefined
+      const edit = yield* editing(reached, wanted)
+      const parents = edit.propose(view => view.parents)
+      reached = edit.settle()
+      forgetEntries(touchedBy({ document: reached, part: { nodes: [], parents } }).around)
+      yield
+    }
+  } catch {
+    // What could be done elsewhere cannot be done here: the document is parsed, which is always right.
+    return undefined
+  }
+  return reached.source === text ? reached : undefined
+}

@@ -1,0 +1,152 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { localLeases } from '../../pipeline/coordination/local/leases.ts'
+import { entriesOf } from '../../pipeline/model/entries.ts'
+import { isItem } from '../../pipeline/model/items.ts'
+import { editNotice, following, readNotice } from '../../pipeline/site/followed-edits.ts'
+import { parseDocument } from '../../pipeline/tree/document.ts'
+import { type Edit, EditError, edit } from '../../pipeline/tree/edit/edit.ts'
+import type { EditRecord } from '../../pipeline/tree/edit/record.ts'
+import { TreeError } from '../../pipeline/tree/limits.ts'
+import type { DocumentKind, TreeDocument } from '../../pipeline/tree/nodes.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
+import { page } from '../support/content.ts'
+import { command } from '../tree/edit/command.ts'
+import { GRADES, type Grade, Writer } from '../tree/edit/generator.ts'
+import { dump } from '../tree/edit/judge.ts'
+import { randomFrom } from '../tree/edit/random.ts'
+import { elementsOf } from '../tree/samples.ts'
+import { members } from './members.ts'
+
+const NS = 'https://platform.example/ns'
+
+/** Makes an edit where it was asked for. @returns what others hear of it, and the document it leads to */
+function made(document: TreeDocument, wanted: Edit): { record: EditRecord | undefined; document: TreeDocument } {
+  const proposed = edit(document, wanted)
+  const notice = editNotice('/a.html', 1, wanted, proposed.way)
+  return { record: notice === undefined ? undefined : readNotice(notice).edit, document: proposed.settle() }
+}
+
+const follow = (tree: TreeDocument, edits: readonly EditRecord[], text: string) => atOnce(following(tree, edits, text))
+
+const entries = ({ root }: TreeDocument, changed?: ReadonlySet<never>) =>
+  entriesOf(elementsOf(root).filter(isItem), NS, changed)
+
+describe('edits of other processes', () => {
+  const samples: [string, DocumentKind, Grade][] = [
+    ...GRADES.map(grade => [`${grade} HTML`, 'html', grade] as [string, DocumentKind, Grade]),
+    ['XML', 'xml', 'tidy'],
+  ]
+  for (const [i, [name, kind, grade]] of samples.entries()) {
+    it(`RULE-11 lead to the tree that the new version has, or to none: ${name}`, function () {
+      this.timeout(20_000)
+      let [followed, all] = [0, 0]
+      for (let seed = i * 1_000_000; seed < i * 1_000_000 + 150; seed++) {
+        const writer = new Writer(randomFrom(seed), grade)
+        try {
+          let theirs = parseDocument(kind, kind === 'xml' ? writer.xmlDocument() : writer.document())
+          let mine: TreeDocument | undefined = parseDocument(kind, theirs.source)
+          let pending: EditRecord[] = []
+          for (let n = 0; n < 6; n++) {
+            const wanted = writer.edit(theirs)
+            if (!wanted) break
+            const { record, document } = made(theirs, wanted)
+            theirs = document
+            all++
+            if (!record) mine = undefined
+            else if (mine) pending.push(record)
+            // Several edits may have come before somebody asks.
+            if (mine && writer.chance(0.5)) continue
+            if (mine) mine = follow(mine, pending, theirs.source)
+            if (mine) followed += pending.length
+            const fresh = parseDocument(kind, theirs.source)
+            if (mine) expect(dump(mine.root, true), `seed ${seed}`).to.equal(dump(fresh.root, true))
+            if (mine) expect(mine.clean, `seed ${seed}`).to.equal(fresh.clean)
+            mine ??= fresh
+            pending = []
+          }
+        } catch (error) {
+          if (!(error instanceof EditError) && !(error instanceof TreeError)) throw error
+        }
+      }
+      expect(followed).to.be.above(all / 3)
+    })
+  }
+
+  it('MOD-30 leave nothing behind that was known of the items around them', () => {
+    const item = (name: string, inner = '') =>
+      `<div id="${name}" itemscope itemtype="https://example.org/T"><b itemprop="name">${name}</b>${inner}</div>`
+    const source = `<!doctype html><title>T</title><main>${item('a', item('b'))}${item('c')}</main>`
+    let theirs = parseDocument('html', source)
+    const mine = parseDocument('html', source)
+    entries(mine)
+    const records: EditRecord[] = []
+    for (const line of [
+      'append b <i itemprop="more">new</i>',
+      'before c <p>between</p>',
+      'replace c <div id="c" itemscope itemtype="https://example.org/T"><b itemprop="name">other</b></div>',
+      'move c append a',
+    ]) {
+      const { record, document } = made(theirs, command(theirs, line))
+      theirs = document
+      if (record) records.push(record)
+    }
+    expect(records).to.have.length(4)
+    const reached = follow(mine, records, theirs.source)
+    expect(reached).to.equal(mine)
+    expect(entries(mine, new Set())).to.deep.equal(entries(parseDocument('html', theirs.source)))
+  })
+
+  for (const [title, line, text] of [
+    ['lead to another text', 'append a <li>x</li>', '<ul id="a"><li>y</li></ul>'],
+    ['stand where nothing is', 'remove b', '<ul id="a"></ul>'],
+  ] as const)
+    it(`RULE-11 that ${title} lead nowhere`, () => {
+      const theirs = parseDocument('html', '<ul id="a"></ul><ul id="b"></ul>')
+      const { record } = made(theirs, command(theirs, line))
+      if (!record) throw new Error('no record')
+      expect(follow(parseDocument('html', '<ul id="a"></ul>'), [record], text)).to.equal(undefined)
+    })
+
+  it('RULE-11 are not told where the new version is read as fast', () => {
+    const document = parseDocument('html', '<ul id="a"></ul><template><p id="t"></p></template>')
+    const notice = (line: string, way: 'splice' | 'document' = 'splice') =>
+      editNotice('/a.html', 1, command(document, line), way)
+    expect(notice('append a <li>x</li>')).to.be.a('string')
+    expect(notice('append a <li>x</li>', 'document')).to.equal(undefined)
+    expect(notice(`append a <li>${'x'.repeat(20_000)}</li>`)).to.equal(undefined)
+    expect(notice('append t x')).to.equal(undefined)
+  })
+})
+
+describe('trees of several processes', () => {
+  const { two, textOf, isTrue } = members()
+
+  it('RULE-11 edits of others are made on the tree that is held; no version is parsed', async () => {
+    const members = await two(localLeases())
+    await members[0].put('/a.html', page('<ul id="l"></ul>'))
+    const trees: unknown[] = []
+    for (let i = 0; i < 12; i++) {
+      const [writer, reader] = i % 5 < 3 ? [members[0], members[1]] : [members[1], members[0]]
+      await writer.append('/a.html', `${i}`)
+      // Now and then several edits have come before somebody asks for the tree.
+      if (i % 2 === 0) continue
+      await isTrue(reader, ['/a.html'])
+      trees.push((await reader.site.findParsed('/a.html'))?.tree)
+    }
+    for (const each of [members[0], members[1]]) await isTrue(each, ['/a.html'])
+    expect(new Set(trees).size).to.equal(2)
+  })
+
+  it('RULE-11 an edit of a version that is not held, and one behind many others, are read from the store', async () => {
+    const [one, other] = await two(localLeases())
+    await one.put('/a.html', page('<ul id="l"></ul>'))
+    await isTrue(other, ['/a.html'])
+    await one.put('/a.html', page('<ol></ol><ul id="l"></ul>'))
+    await one.append('/a.html', 'x')
+    await isTrue(other, ['/a.html'])
+    for (let i = 0; i < 40; i++) await one.append('/a.html', `${i}`)
+    await isTrue(other, ['/a.html'])
+    expect((await textOf(other, '/a.html'))?.match(/<li>/g)).to.have.length(41)
+  })
+})
