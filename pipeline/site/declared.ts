@@ -39,6 +39,9 @@ export interface Declaration {
 
 type Counters = Readonly<Record<string, number>>
 
+/** A commit as it is asked for: which counters it raises is for what it declares to say. */
+export type AskedCommit = Omit<Commit, 'raises'>
+
 /** What a commit makes of the declarations of a site. */
 export interface Redeclaration {
   /** The commit, with what it changes in the derived data of other documents, and the counters that it raises. */
@@ -87,11 +90,11 @@ export class Declared {
     const standing = standingModel(settings)
     let rules = AccessRules.empty(settings.ns, standing.selectors)
     for await (const { path, value } of store.allDerived('access')) {
-      rules = await inTurns(rules.exchanging(path, readAccess(value)), value.length)
+      rules = await inTurns(rules.exchanging(path, parsed<RawAccess>(value)), value.length)
     }
     let model = standing.registry
     for await (const { path, value } of store.allDerived('model')) {
-      model = model.withDocument(path, JSON.parse(value) as RawDeclarations)
+      model = model.withDocument(path, parsed<RawDeclarations>(value))
     }
     if (rederived) for (const [path, raw] of await retypeAll(store, model)) rules = rules.withDocument(path, raw)
     standing.registry = model
@@ -128,7 +131,7 @@ export class Declared {
    * @param read finds a stored document with its version
    */
   async after(
-    commit: Commit,
+    commit: AskedCommit,
     brought: ReadonlyMap<string, Declaration>,
     read: (path: string) => Promise<{ tree: TreeDocument; version: number } | undefined>,
   ): Promise<Redeclaration> {
@@ -162,11 +165,11 @@ export class Declared {
           read,
         })
       : undefined
-    const raises = raisedBy(commit, modelled, ruled || types !== undefined)
+    const raises = [...(modelled ? [MODEL_COUNTER] : []), ...(ruled || types ? [ACCESS_COUNTER] : [])]
     const done = {
       ...commit,
       ...(types && { changes: types.changes }),
-      ...(raises && { raises }),
+      ...(raises.length > 0 && { raises }),
       ...(mayRedeclare(commit) && { requires }),
     }
     const takeRules = ruled || types ? await this.#exchangedRules(done, brought, types?.access) : undefined
@@ -205,7 +208,7 @@ export class Declared {
       if (begun !== state()) continue
       let rules = this.#rules
       for (const [path, access = 'null'] of read)
-        rules = await inTurns(rules.exchanging(path, readAccess(access)), access.length)
+        rules = await inTurns(rules.exchanging(path, parsed<RawAccess>(access)), access.length)
       if (begun !== state()) continue
       this.#rules = rules
       for (const [path, , model] of read)
@@ -228,7 +231,7 @@ export class Declared {
    * @returns has them count
    */
   async #exchangedRules(
-    commit: Commit,
+    commit: AskedCommit,
     brought: ReadonlyMap<string, Declaration>,
     types: ReadonlyMap<string, RawAccess | undefined> | undefined,
   ): Promise<() => void> {
@@ -255,22 +258,12 @@ export class Declared {
   }
 }
 
-/** Stored rules and groups; `null` where a document declares none any more. */
-function readAccess(value: string): RawAccess | undefined {
-  return (JSON.parse(value) as RawAccess | null) ?? undefined
-}
-
-function parsed<T>(json: string | undefined): T | undefined {
-  return json === undefined ? undefined : (JSON.parse(json) as T)
+/** Stored declarations; `null` where a document declares nothing any more. */
+function parsed<Raw>(json: string | undefined): Raw | undefined {
+  return json === undefined ? undefined : ((JSON.parse(json) as Raw | null) ?? undefined)
 }
 
 /** Whether a commit puts, removes or moves documents; empty collections and properties declare nothing. */
-function mayRedeclare({ changes }: Commit): boolean {
+function mayRedeclare({ changes }: AskedCommit): boolean {
   return changes.some(({ op }) => op !== 'collection' && op !== 'describe')
-}
-
-/** Counters that a commit raises, with those of what it turned out to change. */
-function raisedBy({ raises = [] }: Commit, modelled: boolean, ruled: boolean): string[] | undefined {
-  const all = new Set([...raises, ...(modelled ? [MODEL_COUNTER] : []), ...(ruled ? [ACCESS_COUNTER] : [])])
-  return all.size > 0 ? [...all] : undefined
 }

@@ -9,12 +9,12 @@ import type { Leases } from '../coordination/leases.ts'
 import type { RuleScope } from '../events/facts.ts'
 import { type CodeHost, noCode } from '../model/code.ts'
 import type { Registry } from '../model/registry.ts'
-import type { Commit, CommitResult, ForeignCommit, SiteStore } from '../store/store.ts'
+import type { CommitResult, ForeignCommit, SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
-import { ACCESS_COUNTER, type Declaration, Declared, MODEL_COUNTER } from './declared.ts'
+import { ACCESS_COUNTER, type AskedCommit, type Declaration, Declared, MODEL_COUNTER } from './declared.ts'
 import type { Derivation } from './derive.ts'
 import { readNotice } from './followed-edits.ts'
 import type { Held } from './held.ts'
@@ -198,7 +198,7 @@ export class Site {
    * @param settled what the commit puts, for every document among its changes
    * @throws Fault 507 where the quota has no room for it
    */
-  async commit(commit: Commit, settled: Settled[] = []): Promise<CommitResult> {
+  async commit(commit: AskedCommit, settled: readonly Settled[] = []): Promise<CommitResult> {
     const release = this.usage && (await this.usage.reserve(commit.changes))
     const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
     let outcome: Outcome = 'unknown'
@@ -212,7 +212,7 @@ export class Site {
     }
   }
 
-  async #carryOut(commit: Commit, settled: Settled[]): Promise<CommitResult> {
+  async #carryOut(commit: AskedCommit, settled: readonly Settled[]): Promise<CommitResult> {
     const byPath = new Map(settled.map(s => [s.path, s]))
     const redeclared = await this.#declared.after(commit, byPath, async path => {
       const held = await this.findParsed(path)
@@ -299,7 +299,7 @@ function isOvertaken(
 }
 
 /** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */
-function blobBytes({ changes }: Commit, path: string): Uint8Array | undefined {
+function blobBytes({ changes }: AskedCommit, path: string): Uint8Array | undefined {
   const [first, ...others] = changes
   if (first?.op !== 'put' || first.path !== path || first.kind !== 'blob' || !('bytes' in first.content))
     return undefined
@@ -307,7 +307,7 @@ function blobBytes({ changes }: Commit, path: string): Uint8Array | undefined {
 }
 
 /** Collections about whose files the store drafts events by itself. */
-function toldTrees({ changes }: Commit): string[] {
+function toldTrees({ changes }: AskedCommit): string[] {
   return changes.flatMap(change => {
     if (!('tell' in change) || change.tell === undefined) return []
     if (change.op === 'delete') return [change.path]
@@ -316,7 +316,7 @@ function toldTrees({ changes }: Commit): string[] {
 }
 
 /** Collections whose members a commit takes away or replaces. */
-function removedCollections({ changes }: Commit): string[] {
+function removedCollections({ changes }: AskedCommit): string[] {
   const paths = changes.flatMap(change => {
     if (change.op === 'delete') return [change.path]
     if (change.op === 'move') return [change.from, change.to]

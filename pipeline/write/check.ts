@@ -1,11 +1,12 @@
 /** Commits of writes that were judged by the site's data model: what they require is checked where they are made (MOD-42). */
 
 import type { CodeHost } from '../model/code.ts'
-import { type Judgement, requirementFault } from '../model/judge.ts'
+import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
-import { MODEL_COUNTER } from '../site/declared.ts'
+import { ACCESS_COUNTER, MODEL_COUNTER } from '../site/declared.ts'
 import type { Settled, Site } from '../site/site.ts'
-import type { Commit, CommitResult } from '../store/store.ts'
+import type { Change, CommitResult, EventDraft } from '../store/store.ts'
+import type { Consequences } from './consequences.ts'
 
 /** The data model that a write is judged by, as it stood when the attempt began. */
 export interface ModelState {
@@ -26,26 +27,40 @@ export function modelState(site: Site, { raw = false }: Judged = {}): ModelState
   return { registry, version: site.modelVersion, host: site.code }
 }
 
+/** What a write changes by itself. */
+export interface OwnChanges {
+  changes: readonly Change[]
+  events: readonly EventDraft[]
+  /** What the changes put, for every document among them. */
+  settled: readonly Settled[]
+  /** Value of the counter of rules that the write was decided under; undefined when no rules decided. */
+  accessVersion?: number | undefined
+  /** How others may make the same change of the document. */
+  edit?: string
+}
+
 /**
- * Commits if the site is as the judgement requires; another state of the data model is a conflict, and the write is judged
- * anew.
+ * Commits a write with what follows from it, if the site is as the judgement requires; other rules, or another state of
+ * the data model, are a conflict, and the write is judged anew.
  *
  * @throws Fault 422 when a value is taken or a reference leads nowhere
  */
 export async function commitJudged(
   site: Site,
   { registry, version }: ModelState,
-  { requirements }: Pick<Judgement, 'requirements'>,
-  commit: Commit,
-  settled: Settled[] = [],
+  { changes, events, settled, accessVersion, edit }: OwnChanges,
+  follows: Consequences,
 ): Promise<CommitResult> {
+  const { requirements } = follows
   const result = await site.commit(
     {
-      ...commit,
-      requires: { ...commit.requires, [MODEL_COUNTER]: version },
+      changes: [...changes, ...follows.changes],
+      events: [...events, ...follows.events],
+      requires: { [MODEL_COUNTER]: version, ...(accessVersion !== undefined && { [ACCESS_COUNTER]: accessVersion }) },
+      ...(edit !== undefined && { edit }),
       ...(requirements.length > 0 && { guards: requirements.map(({ guard }) => guard) }),
     },
-    settled,
+    [...settled, ...follows.settled],
   )
   if (result.ok || result.reason !== 'guard') return result
   const broken = requirements[result.guard]

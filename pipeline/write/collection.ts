@@ -93,16 +93,12 @@ export async function removeTree(site: Site, { path, cause, check, raw }: TreeRe
       const result = await commitJudged(
         site,
         model,
-        follows,
         {
-          changes: [
-            { op: 'delete', path, expect: stateOf(collection), tell: treeEvents(site, cause) },
-            ...follows.changes,
-          ],
-          events: [...follows.events],
-          ...raisedBy(site, [path], follows.rulesTouched),
+          changes: [{ op: 'delete', path, expect: stateOf(collection), tell: treeEvents(site, cause) }],
+          events: [],
+          settled: [],
         },
-        [...follows.settled],
+        follows,
       )
       return settled(result)
     }),
@@ -154,18 +150,9 @@ export async function transferTree(
       const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settles[0]?.settle?.() })
       const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
       if (transfer.op === 'move') refuseEntangled(follows, from)
-      const touched = follows.rulesTouched || settles.some(({ access }) => access !== undefined)
-      const result = await commitJudged(
-        site,
-        model,
-        { requirements: [...arriving, ...follows.requirements] },
-        {
-          changes: [...changes, ...follows.changes],
-          events: [...events, ...follows.events],
-          ...raisedBy(site, [from, to, otherForm(to)], touched),
-        },
-        [...settles, ...follows.settled],
-      )
+      const requirements = [...arriving, ...follows.requirements]
+      const own = { changes, events, settled: settles }
+      const result = await commitJudged(site, model, own, { ...follows, requirements })
       const done = settled(result)
       return done && { replaced, resource: done.resources.get(to) }
     }),
@@ -180,11 +167,6 @@ function otherForm(path: string): string {
 /** What must not have changed meanwhile. */
 function stateOf(resource: Resource): Expectation {
   return resource.kind === 'collection' ? { members: resource.members ?? ZERO } : resource.version
-}
-
-/** The counter of rules rises when a document that declares some comes or goes. */
-function raisedBy(site: Site, paths: readonly string[], touched: boolean): { raises?: string[] } {
-  return touched || paths.some(path => site.rules.documentsUnder(path).length > 0) ? { raises: ['access'] } : {}
 }
 
 /** A conflict that another attempt can solve is undefined. */

@@ -1,7 +1,6 @@
 /** What a judged write brings about on the rest of the site, as part of its commit (MOD-52 to MOD-56). */
 
 import { setImmediate } from 'node:timers/promises'
-import { sameDeclarations } from '../access/extract.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { cascade, type OwnDocument, ofEffect } from '../model/cascade.ts'
@@ -42,13 +41,11 @@ export interface Consequences {
   changes: readonly Change[]
   events: readonly EventDraft[]
   settled: readonly Settled[]
-  /** Rules or groups are among what changes. */
-  rulesTouched: boolean
 }
 
 /** The consequences of a write that nobody depends on. */
 export function nothingFollows(requirements: readonly Requirement[]): Consequences {
-  return { requirements, own: new Map(), changes: [], events: [], settled: [], rulesTouched: false }
+  return { requirements, own: new Map(), changes: [], events: [], settled: [] }
 }
 
 /** Documents opened in a row before others get their turn. */
@@ -105,14 +102,13 @@ export async function consequencesOf(
 /** Cascades are nobody's echo: whoever caused them hears of them as well (EVT-57). */
 const NOBODY: Cause = {}
 
-type Effect = Pick<Consequences, 'changes' | 'events' | 'settled' | 'rulesTouched'>
+type Effect = Pick<Consequences, 'changes' | 'events' | 'settled'>
 
 function merged(effects: readonly Effect[]): Effect {
   return {
     changes: effects.flatMap(({ changes }) => changes),
     events: effects.flatMap(({ events }) => events),
     settled: effects.flatMap(({ settled }) => settled),
-    rulesTouched: effects.some(({ rulesTouched }) => rulesTouched),
   }
 }
 
@@ -120,13 +116,11 @@ function effectOn(site: Site, held: Held | undefined, path: string, place: Writt
   if (!held) throw new Error('An effect on a document that was not opened.')
   const { resource } = held
   const expect = resource.version
-  const rules = site.rules.document(path)
   if (!place)
     return {
       changes: [{ op: 'delete', path, expect }],
       events: [deleteEvent(site, path, NOBODY)],
       settled: [],
-      rulesTouched: rules !== undefined,
     }
   const prepared = prepareTree(site, resource.type, place.document, held.bytes)
   const { language } = resource
@@ -145,6 +139,5 @@ function effectOn(site: Site, held: Held | undefined, path: string, place: Writt
     ],
     events: [putEvent(site, path, prepared.digest, prepared.text, NOBODY)],
     settled: toSettled(path, prepared),
-    rulesTouched: !sameDeclarations(prepared.derived.access, rules),
   }
 }

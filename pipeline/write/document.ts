@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { sameDeclarations } from '../access/extract.ts'
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
 import { absent, settleOutcome } from '../decide.ts'
@@ -151,20 +150,10 @@ async function commitPut(
   const model = modelState(site, write)
   const current = await renewed(site, asked)
   const { prepared, follows } = await judgeDocument(site, model, { path, held, asked: current })
-  const event = putEvent(site, path, prepared.digest, prepared.text, write.cause)
-  const rulesTouched = follows.rulesTouched || !sameDeclarations(prepared.derived?.access, site.rules.document(path))
-  const result = await commitJudged(
-    site,
-    model,
-    follows,
-    {
-      changes: [...toChanges(write, held, prepared), ...follows.changes],
-      events: [event, ...follows.events],
-      ...(accessVersion !== undefined && { requires: { access: accessVersion } }),
-      ...(rulesTouched && { raises: ['access'] }),
-    },
-    [...toSettled(path, prepared), ...follows.settled],
-  )
+  const changes = toChanges(write, held, prepared)
+  const events = [putEvent(site, path, prepared.digest, prepared.text, write.cause)]
+  const own = { changes, events, settled: toSettled(path, prepared), accessVersion }
+  const result = await commitJudged(site, model, own, follows)
   const done = settled(result)
   return done && { result: done, prepared }
 }
@@ -231,18 +220,16 @@ export async function deleteDocument(site: Site, write: Common, authority: () =>
       if (!held) throw absent()
       const model = modelState(site, write)
       const follows = await consequencesOfRemoval(site, model, [held])
-      const rulesTouched = follows.rulesTouched || site.rules.document(path) !== undefined
       const result = await commitJudged(
         site,
         model,
-        follows,
         {
-          changes: [{ op: 'delete', path, expect: held.resource.version }, ...follows.changes],
-          events: [deleteEvent(site, path, write.cause), ...follows.events],
-          ...(decided.accessVersion !== undefined && { requires: { access: decided.accessVersion } }),
-          ...(rulesTouched && { raises: ['access'] }),
+          changes: [{ op: 'delete', path, expect: held.resource.version }],
+          events: [deleteEvent(site, path, write.cause)],
+          settled: [],
+          accessVersion: decided.accessVersion,
         },
-        [...follows.settled],
+        follows,
       )
       if (!settled(result)) return undefined
       return { status: 204, headers: { 'Cache-Control': 'no-store' } }
@@ -285,25 +272,17 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
       const follows = await consequencesOfRemoval(site, model, taken ? [taken] : [])
       refuseEntangled(follows, path)
       const collections = taken ? [] : await missingCollections(site, to)
-      const rulesTouched =
-        follows.rulesTouched ||
-        [path, to].some(p => site.rules.document(p) !== undefined) ||
-        settles.some(s => s.access)
+      const requirements = [...judged.requirements, ...follows.requirements]
       const result = await commitJudged(
         site,
         model,
-        { requirements: [...judged.requirements, ...follows.requirements] },
         {
-          changes: [...collections, ...changes, ...follows.changes],
-          events: [
-            deleteEvent(site, path, write.cause),
-            putEvent(site, to, held.resource.digest, text, write.cause),
-            ...follows.events,
-          ],
-          ...(decided.accessVersion !== undefined && { requires: { access: decided.accessVersion } }),
-          ...(rulesTouched && { raises: ['access'] }),
+          changes: [...collections, ...changes],
+          events: [deleteEvent(site, path, write.cause), putEvent(site, to, held.resource.digest, text, write.cause)],
+          settled: settles,
+          accessVersion: decided.accessVersion,
         },
-        [...settles, ...follows.settled],
+        { ...follows, requirements },
       )
       if (!settled(result)) return undefined
       return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }

@@ -1,6 +1,5 @@
 /** Writes to elements of documents: PUT, POST, DELETE by selector and MOVE between places (HTTP-80 to HTTP-109). */
 
-import { sameDeclarations } from '../access/extract.ts'
 import type { Answer } from '../answer.ts'
 import type { Authority, Key, Question } from '../authority.ts'
 import { absent, noMatch, settleOutcome, toSelector } from '../decide.ts'
@@ -222,12 +221,10 @@ async function commitEdit(
       : mutationEvent(ns, host, describe(write, selectors, inserted, tag), write.cause, facts)
   const isFollowed = site.isShared && !changed && asked.isAsAsked
   const notice = isFollowed ? editNotice(path, resource.version, wanted, asked.way) : undefined
-  const rulesTouched = follows.rulesTouched || !sameDeclarations(derived.access, site.rules.document(path))
   const { profile, access } = derived
   const result = await commitJudged(
     site,
     model,
-    follows,
     {
       changes: [
         {
@@ -240,14 +237,13 @@ async function commitEdit(
           ...(resource.language !== undefined && { language: resource.language }),
           ...storedForm(derived),
         },
-        ...follows.changes,
       ],
-      events: [event, ...follows.events],
+      events: [event],
       ...(notice !== undefined && { edit: notice }),
-      ...(accessVersion !== undefined && { requires: { access: located.accessVersion } }),
-      ...(rulesTouched && { raises: ['access'] }),
+      settled: [{ path, bytes, profile, access, model: derived.model, extract, settle }],
+      accessVersion: accessVersion === undefined ? undefined : located.accessVersion,
     },
-    [{ path, bytes, profile, access, model: derived.model, extract, settle }, ...follows.settled],
+    follows,
   )
   if (!result.ok) return undefined
   const headers: Record<string, string> = {
