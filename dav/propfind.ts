@@ -9,6 +9,7 @@ import { answerTag, memberTag } from './answer-tags.ts'
 import { depthOf, type Exchange } from './exchange.ts'
 import { SYNC_TOKEN_KEY } from './live-properties.ts'
 import { locksInListing, locksOn, type ShownLocks } from './locks-in-force.ts'
+import type { Mount } from './mount.ts'
 import { multistatusBody, tellsRoom } from './multistatus.ts'
 import { namesIn, type PropRequest, readPropRequest } from './prop-request.ts'
 import { keyOf } from './property-name.ts'
@@ -77,26 +78,26 @@ interface Question {
 async function describe(question: Question): Promise<Answer> {
   const { exchange, node, asked } = question
   const { mount } = exchange
-  const look = () => locksOn(mount.locks, mount.site.store.name, node.resource.path)
-  const locks = await look()
+  const looked = await lookFor(mount, () => locksOn(mount.locks, mount.site.store.name, node.resource.path))
+  const { locks } = looked
   const tag = answerTag(node.resource, '0', locks.own)
-  if (locks.known && isCurrent(exchange, tag)) return repeatable(question, locks, look, unchanged(question, tag))
+  if (locks.known && isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
   const etag = isCollection(node) ? tag : memberTag(node.resource)
   const body = await multistatusBody({ exchange, asked, locks }, { node, etag })
-  return repeatable(question, locks, look, multistatus(question, locks.known ? tag : undefined, body))
+  return repeatable(question, looked, multistatus(question, locks.known ? tag : undefined, body))
 }
 
 /** The target and its members. The members are read only when the answer has to be made. */
 async function list(question: Question): Promise<Answer> {
   const { exchange, node, asked, ownEntry } = question
   const { mount } = exchange
-  const look = () => locksInListing(mount.locks, mount.site.store.name, node.resource.path)
-  const locks = await look()
+  const looked = await lookFor(mount, () => locksInListing(mount.locks, mount.site.store.name, node.resource.path))
+  const { locks } = looked
   // Without locks on members the state of the collection says it all.
   const evident = locks.known && !locks.inside
   if (evident) {
     const tag = answerTag(node.resource, '1', locks.own)
-    if (isCurrent(exchange, tag)) return repeatable(question, locks, look, unchanged(question, tag))
+    if (isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
   }
   const leaves = await visibleLeaves(exchange, node)
   const shown = [
@@ -111,24 +112,41 @@ async function list(question: Question): Promise<Answer> {
   )
   const own = ownEntry ? { node, etag: tag } : undefined
   const body = await multistatusBody({ exchange, asked, locks }, own, leaves)
-  return repeatable(question, locks, look, multistatus(question, locks.known ? tag : undefined, body))
+  return repeatable(question, looked, multistatus(question, locks.known ? tag : undefined, body))
+}
+
+/** Locks that an answer shows, and whether there are still none. */
+interface Looked {
+  locks: ShownLocks
+  areNone: () => boolean | Promise<boolean>
+}
+
+/** @param look finds the locks as they are then */
+async function lookFor({ locks, site }: Mount, look: () => Promise<ShownLocks>): Promise<Looked> {
+  const { name } = site.store
+  let taken = locks.taken?.(name)
+  return {
+    locks: await look(),
+    areNone() {
+      const now = locks.taken?.(name)
+      if (now !== undefined && now === taken) return true
+      return look().then(shown => {
+        const free = isFree(shown)
+        if (free) taken = now
+        return free
+      })
+    },
+  }
 }
 
 /**
  * An answer that may be given again until the target changes, which includes its members: it shows no locks, since those
  * count their seconds.
- *
- * @param look finds the locks as they are then
  */
-function repeatable(
-  { exchange, stored, isRepeatable }: Question,
-  locks: ShownLocks,
-  look: () => Promise<ShownLocks>,
-  answer: Answer,
-): Answer {
+function repeatable({ exchange, stored, isRepeatable }: Question, { locks, areNone }: Looked, answer: Answer): Answer {
   const { view } = exchange.mount
   if (!isRepeatable || !isFree(locks) || !view.isCurrent(stored)) return answer
-  const reuse: Reuse = { holds: () => view.isCurrent(stored), confirm: async () => isFree(await look()) }
+  const reuse: Reuse = { holds: () => view.isCurrent(stored), confirm: areNone }
   return { ...answer, reuse }
 }
 

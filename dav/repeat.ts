@@ -64,8 +64,8 @@ export function repeats({ openMount, bodyOf, sendKept }: RepeatParts): Repeats {
     const question = withBody(head, await body(request, response).bytes(LONGEST_BODY))
     const kept = find(question, mount)
     if (!kept) return undefined
-    const { confirm } = kept.reuse
-    if (confirm && !((await confirm()) && find(question, mount) === kept)) return undefined
+    const confirmed = kept.reuse.confirm?.() ?? true
+    if (confirmed !== true && !((await confirmed) && find(question, mount) === kept)) return undefined
     return sendKept(request, response, kept)
   }
 

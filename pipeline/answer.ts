@@ -38,6 +38,6 @@ export interface Answer {
 export interface Reuse {
   /** Whether nothing has changed that the answer was made of. */
   holds(): boolean
-  /** What this process cannot know by itself, asked each time; absent where there is nothing of that kind. */
-  confirm?(): Promise<boolean>
+  /** What this process may have to ask others, asked each time; absent where there is nothing of that kind. */
+  confirm?(): boolean | Promise<boolean>
 }

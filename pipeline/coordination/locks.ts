@@ -59,6 +59,11 @@ export interface Locks {
    * exclusive one; looked for on the path, on ancestors locked with depth infinity and, for depth infinity, below.
    */
   take(site: string, request: LockRequest): Promise<Taken>
+  /**
+   * How many locks were taken on a site, told at once; absent where other processes take locks as well. As long as the
+   * number stands, none is in effect that was not before. Never fails.
+   */
+  taken?(site: string): number
   /** The lock of a token, while it is in effect. */
   find(site: string, token: string): Promise<Lock | undefined>
   /** Locks in effect on a path, inherited ones first; in the order in which they were taken where one path has several. */

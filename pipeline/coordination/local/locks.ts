@@ -28,6 +28,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
   const { folder, clock = Date.now, most = MOST_LOCKS } = options
   const memory = new LockMemory()
   const journal = folder === undefined ? undefined : await open(join(folder, JOURNAL), memory)
+  const taken = new Map<string, number>()
   let closed = false
 
   /** The locks in effect now. */
@@ -58,11 +59,12 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
     const { path, scope, depth, owner, user, seconds } = request
     const token = `opaquelocktoken:${randomUUID()}`
     const lock: Lock = { token, path, scope, depth, owner, user, expires: clock() + seconds * 1000 }
-    const taken = memory.add(site, lock)
+    const held = memory.add(site, lock)
+    taken.set(site, (taken.get(site) ?? 0) + 1)
     try {
       await record({ site, take: lock })
     } catch (error) {
-      memory.drop(taken)
+      memory.drop(held)
       throw error
     }
     return { ok: true, lock }
@@ -76,6 +78,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
 
   return {
     take,
+    taken: site => taken.get(site) ?? 0,
     async find(site, token) {
       return held(site, token)?.lock
     },
