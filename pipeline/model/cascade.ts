@@ -3,14 +3,15 @@
  * MOD-56). Everything is worked out before anything is committed; guards see to it that it is still true then.
  */
 
+import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
 import type { SiteStore } from '../store/store.ts'
-import { atOnce } from '../tree/steps.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
-import { type Ended, follow, referringItems } from './effect.ts'
-import { entriesOf, valueKey } from './entries.ts'
+import { countingReferrers, type Effect, following } from './effect.ts'
+import { listingEntries, valueKey } from './entries.ts'
 import type { Requirement } from './integrity.ts'
-import { itemElements } from './items.ts'
+import { findingItems } from './items.ts'
 import { judgeCopy } from './judge.ts'
 import { findingHoldings, findingLosses, type Loss, tracing } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
@@ -19,6 +20,12 @@ import { constraintFault } from './violations.ts'
 
 /** Documents that one write may change besides its own (MOD, section 15). */
 const MOST = 10_000
+
+/** UTF-16 code units of documents that one write may change again, each as often as effects come back to it. */
+const MOST_AGAIN = 32 * 1024 * 1024
+
+/** Values that are followed before others get their turn. */
+const SLICE = 20
 
 /** A document that the write itself changes, as it would be stored without cascades. */
 export interface OwnDocument {
@@ -53,7 +60,7 @@ interface Working {
 }
 
 /**
- * Follows what a write takes away.
+ * Follows what a write takes away: all values that it takes, then all that the effects of this take, and so on.
  *
  * @param own documents that the write changes, by path
  * @throws Fault 409 when a referrer forbids it, or an effect would break something (MOD-56)
@@ -67,13 +74,23 @@ export async function cascade(
 ): Promise<Cascade> {
   const requirements: Requirement[] = []
   const working = new Map<string, Working>()
-  for (const [path, { keys, open }] of own) working.set(path, { place: undefined, keys, changed: false, open })
-  const waiting = [...losses]
+  /** Paths of working documents by the keys that they hold. */
+  const held = new Map<string, Set<string>>()
   const done = new Set<string>()
   /** Values that somebody else holds, as far as it is known by now. */
   const standing = new Map<string, Requirement>()
   /** Keys that no document may hold in the end. */
   const ended = new Set<string>()
+  let again = 0
+
+  const take = (path: string, document: Working, keys: ReadonlySet<string>): void => {
+    for (const key of document.keys) held.get(key)?.delete(path)
+    for (const key of keys) held.set(key, (held.get(key) ?? new Set()).add(path))
+    document.keys = keys
+    working.set(path, document)
+  }
+  for (const [path, { keys, open }] of own)
+    take(path, { place: undefined, keys: new Set(), changed: false, open }, keys)
 
   /** Paths of the documents that hold an entry with one of some keys, as things stand in the cascade. */
   const holders = async (keys: readonly string[]): Promise<string[]> => {
@@ -81,7 +98,7 @@ export async function cascade(
     for (const key of keys) {
       for (const { path } of await site.store.lookup([key]))
         if (!working.has(path) && !site.isGone(path)) paths.add(path)
-      for (const [path, { keys: held }] of working) if (held.has(key)) paths.add(path)
+      for (const path of held.get(key) ?? []) paths.add(path)
     }
     return [...paths].sort()
   }
@@ -95,23 +112,30 @@ export async function cascade(
     const place = await site.open(path)
     if (!place) return undefined
     if (working.size - own.size >= MOST) throw blocked(registry, undefined, MOST)
-    const opened: Working = { place, keys: keysOf(registry, place), changed: false, open: async () => place }
-    working.set(path, opened)
+    const opened: Working = { place, keys: new Set(), changed: false, open: async () => place }
+    take(path, opened, await keysOf(registry, place))
     return opened
   }
 
-  const apply = async (path: string, referrer: Referrer, ended: Ended): Promise<void> => {
+  /** @returns what the effects take away in their turn */
+  const apply = async (path: string, effects: readonly Effect[]): Promise<Loss[]> => {
+    await setImmediate()
     const document = await open(path)
-    if (!document?.place) return
-    const before = atOnce(findingHoldings(registry, document.place.document))
-    const outcome = follow(registry, document.place, referrer, ended, own.has(path))
-    if (outcome === 'unwritable') throw blocked(registry, referrer, 1)
+    if (!document?.place) return []
+    const { place } = document
+    const { length } = place.document.source
+    if (document.changed && (again += length) > MOST_AGAIN) throw blocked(registry, undefined, 1)
+    const before = await inTurns(findingHoldings(registry, place.document), length)
+    const outcome = await inTurns(following(registry, place, effects, own.has(path)), length)
+    if (outcome === 'unwritable') throw blocked(registry, effects[0]?.referrer, 1)
     document.changed = true
     document.place = outcome === 'gone' ? undefined : outcome.place
-    document.keys = document.place ? keysOf(registry, document.place) : new Set()
-    const after = atOnce(findingHoldings(registry, document.place?.document))
-    const lost = atOnce(findingLosses(before, after))
-    waiting.push(...(outcome === 'gone' ? lost : atOnce(tracing(lost, outcome.pairs))))
+    take(path, document, document.place ? await keysOf(registry, document.place) : new Set())
+    const losing = function* (): Steps<Loss[]> {
+      const lost = yield* findingLosses(before, yield* findingHoldings(registry, document.place?.document))
+      return outcome === 'gone' ? lost : yield* tracing(lost, outcome.pairs)
+    }
+    return inTurns(losing(), length)
   }
 
   const endsWith = (keys: readonly string[]): void => {
@@ -119,26 +143,35 @@ export async function cascade(
     requirements.push({ guard: { any: keys.map(key => [key]), expect: 'none' }, answer: undefined })
   }
 
-  const settle = async (target: string, { property, value, to }: Loss): Promise<void> => {
+  /** @param effects gets what follows, by path */
+  const settle = async (
+    target: string,
+    { property, value, to }: Loss,
+    effects: Map<string, Effect[]>,
+  ): Promise<void> => {
     const name = JSON.stringify([target, property, value])
     if (done.has(name)) return
     const referrers = registry.referrers(target, property)
     if (!referrers.some(({ reference }) => reference.cascade !== 'none')) return
-    const held = [...registry.subtypes(target)].map(type => valueKey(type, property, value))
-    if ((await holders(held)).length > 0) {
-      standing.set(name, { guard: { any: held.map(key => [key]), expect: 'some' }, answer: undefined })
+    const values = [...registry.subtypes(target)].map(type => valueKey(type, property, value))
+    if ((await holders(values)).length > 0) {
+      standing.set(name, { guard: { any: values.map(key => [key]), expect: 'some' }, answer: undefined })
       return
     }
     standing.delete(name)
     done.add(name)
-    endsWith(held)
+    endsWith(values)
     const restricted = referrers.some(({ reference }) => reference.cascade === 'restrict')
     for (const referrer of referrers) {
       if (!restricted && referrer.reference.cascade !== 'follow') continue
       const key = valueKey(referrer.schema.type, referrer.property.name, value)
       const paths = await holders([key])
       if (restricted && paths.length > 0) throw blocked(registry, referrer, await count(paths, referrer, value))
-      for (const path of paths) await apply(path, referrer, { value, to })
+      for (const path of paths) {
+        const known = effects.get(path)
+        if (known) known.push({ referrer, value, to })
+        else effects.set(path, [{ referrer, value, to }])
+      }
       endsWith([key])
     }
   }
@@ -147,29 +180,45 @@ export async function cascade(
     let items = 0
     for (const path of paths) {
       const place = (await open(path))?.place
-      if (place) items += referringItems(registry, place, referrer, value).length
+      if (!place) continue
+      items += await inTurns(countingReferrers(registry, place, referrer, value), place.document.source.length)
     }
     return items
   }
 
-  for (let loss = waiting.shift(); loss; loss = waiting.shift()) {
-    for (const target of registry.schema(loss.type)?.chain ?? [loss.type]) await settle(target, loss)
+  for (let waiting = losses; waiting.length > 0; ) {
+    const effects = new Map<string, Effect[]>()
+    for (const [i, loss] of waiting.entries()) {
+      if (i % SLICE === SLICE - 1) await setImmediate()
+      for (const target of registry.schema(loss.type)?.chain ?? [loss.type]) await settle(target, loss, effects)
+    }
+    const next: Loss[] = []
+    for (const [path, list] of effects) for (const loss of await apply(path, list)) next.push(loss)
+    waiting = next
   }
   requirements.push(...standing.values())
   const effects = new Map<string, WrittenPlace | undefined>()
   for (const [path, { place, changed }] of working) {
     if (!changed) continue
+    await setImmediate()
     const completed = place && (await judged(registry, host, path, place, requirements))
     // A default, or what a resolver makes, can bring back what the document has just lost.
-    if (completed && [...keysOf(registry, completed)].some(key => ended.has(key))) throw blocked(registry, undefined, 1)
+    const keys = completed ? await keysOf(registry, completed) : []
+    for (const key of keys) if (ended.has(key)) throw blocked(registry, undefined, 1)
     effects.set(path, completed)
   }
   return { requirements, effects }
 }
 
-function keysOf(registry: Registry, { document }: WrittenPlace): Set<string> {
-  const entries = entriesOf(itemElements(document.root), registry.vocabulary.ns)
-  return new Set(entries.flatMap(({ keys }) => keys))
+async function keysOf(registry: Registry, { document }: WrittenPlace): Promise<Set<string>> {
+  const listing = function* (): Steps<Set<string>> {
+    const keys = new Set<string>()
+    const items = yield* findingItems(document.root)
+    for (const entry of yield* listingEntries(items, registry.vocabulary.ns))
+      for (const key of entry.keys) keys.add(key)
+    return keys
+  }
+  return inTurns(listing(), document.source.length)
 }
 
 /** A requirement that only an effect can break: then the write is refused for what follows from it (MOD-56). */

@@ -8,7 +8,7 @@ import { findingInstances } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { chainsOf, resolve } from './resolvers.ts'
-import { findAll, type Revision, revise } from './revise.ts'
+import { findAll, type Revision, revising } from './revise.ts'
 import { schemaFault } from './violations.ts'
 
 /** What a write is judged with. */
@@ -42,7 +42,7 @@ async function withDefaults({ registry, host, path }: Judges, place: WrittenPlac
   const revised =
     unkept.length > 0
       ? undefined
-      : revisedPlace(
+      : await revisedPlace(
           place,
           additions.map(({ revision }) => revision),
         )
@@ -62,7 +62,7 @@ async function withResolved(judges: Judges, place: WrittenPlace): Promise<Writte
   const chains = instances.flatMap(chainsOf)
   const revisions: Revision[] = []
   for (const chain of chains) revisions.push(...(await resolve(host, ns, path, place, chain)))
-  const revised = revisedPlace(place, revisions)
+  const revised = await revisedPlace(place, revisions)
   if (revised) return revised
   const reason = 'what a resolver gave cannot be written at its place'
   const violations = chains.map(({ schema, property }) => ({
@@ -74,13 +74,13 @@ async function withResolved(judges: Judges, place: WrittenPlace): Promise<Writte
   throw schemaFault(ns, violations, 500)
 }
 
-function revisedPlace(place: WrittenPlace, revisions: readonly Revision[]): WrittenPlace | undefined {
+async function revisedPlace(place: WrittenPlace, revisions: readonly Revision[]): Promise<WrittenPlace | undefined> {
   if (revisions.length === 0) return place
   const { document, part } = place
   const nodes = (part?.nodes ?? []).flatMap(node => replacementsOf(node, revisions))
   const brought = part?.brought?.flatMap(node => replacementsOf(node, revisions))
   const parents = part?.parents ?? []
-  const revised = revise(document, revisions, [...nodes, ...parents])
+  const revised = await inTurns(revising(document, revisions, [...nodes, ...parents]), document.source.length)
   if (!revised) return undefined
   if (!part) return { document: revised.document }
   const found = parents.flatMap(parent => (revised.find(parent) as ParentNode | undefined) ?? [])

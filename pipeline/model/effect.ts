@@ -1,46 +1,42 @@
 /** What a document undergoes when a value that its items refer to disappears or changes (MOD-54, MOD-55). */
 
 import { isConfiguration } from '../tree/microdata-value.ts'
-import { type AnyNode, type ElementNode, type ParentNode, parentElement, rootElement } from '../tree/nodes.ts'
-import { isItem, itemElements, readItem, valueReader } from './items.ts'
+import { type ElementNode, type ParentNode, parentElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
+import type { Steps } from '../tree/steps.ts'
+import { findingItems, isItem, readItem, valueReader } from './items.ts'
 import { heldBy, type Pair } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Referrer, Registry } from './registry.ts'
-import { type Revised, type Revision, revise } from './revise.ts'
+import { findAll, type Revision, revising } from './revise.ts'
 import { withText } from './write-back.ts'
 
-/** A value that referrers had, and what they get instead; nothing when it has disappeared. */
-export interface Ended {
+/** What a property that referred to a value does now that the value has ended. */
+export interface Effect {
+  referrer: Referrer
   value: string
+  /** What it refers to instead; undefined when the value has disappeared. */
   to: string | undefined
 }
 
-/** Items that refer to a value, with the elements that say so. */
-interface Referring {
-  element: ElementNode
-  types: readonly string[]
-  /** All value elements of the property. */
-  elements: readonly ElementNode[]
-  matching: readonly ElementNode[]
-}
-
-export function referringItems(
+/** How many items refer to a value by a property. */
+export function* countingReferrers(
   registry: Registry,
   { document }: WrittenPlace,
   { schema, property }: Referrer,
   value: string,
-): Referring[] {
+): Steps<number> {
   const read = valueReader(registry.vocabulary.ns)
-  return itemElements(document.root).flatMap(element => {
+  let count = 0
+  for (const element of yield* findingItems(document.root)) {
     const item = readItem(element)
-    if (!item.types.includes(schema.type)) return []
-    const elements = item.properties.get(property.name) ?? []
-    const matching = elements.filter(each => read(each, item) === value)
-    return matching.length > 0 ? [{ element, types: item.types, elements, matching }] : []
-  })
+    if (!item.types.includes(schema.type)) continue
+    if (item.properties.get(property.name)?.some(each => read(each, item) === value)) count++
+    yield
+  }
+  return count
 }
 
-/** A document after an effect. */
+/** A document after effects. */
 export type Outcome =
   /** With items that are the same before and after. */
   | { place: WrittenPlace; pairs: Pair[] }
@@ -49,46 +45,50 @@ export type Outcome =
   /** No text would parse to what is wanted. */
   | 'unwritable'
 
+/** What happens to one item. */
+interface Change {
+  element: ElementNode
+  /** The item goes; else these value elements are replaced. */
+  goes: boolean
+  values: Map<ElementNode, ElementNode[]>
+}
+
 /**
- * Lets the items of a document follow a value.
+ * Lets the items of a document follow values, all at once.
  *
  * @param place in a document that belongs to the caller alone, and must not be used afterwards; its part says what
  *   earlier effects have touched
  * @param isOwn the document is being written to: it stays even when its last item goes
  */
-export function follow(
+export function* following(
   registry: Registry,
   place: WrittenPlace,
-  referrer: Referrer,
-  ended: Ended,
+  effects: readonly Effect[],
   isOwn: boolean,
-): Outcome {
+): Steps<Outcome> {
   const { document } = place
+  const items = yield* findingItems(document.root)
+  const changes = yield* findingChanges(registry, items, effects)
+  if (changes.length === 0) return { place, pairs: [] }
+  const going = new Set(changes.flatMap(({ element, goes }) => (goes ? element : [])))
+  if (going.size > 0 && !isOwn && (yield* isNothingLeft(document, items, going))) return 'gone'
   const revisions: Revision[] = []
   const staying: ElementNode[] = []
-  for (const item of referringItems(registry, place, referrer, ended.value)) {
-    if (ended.to === undefined && goes(referrer, item)) {
-      if (!isOwn && standsAlone(place, item.element)) return 'gone'
-      revisions.push({ op: 'replace', element: item.element, by: [] })
-      continue
-    }
-    staying.push(item.element)
-    const byContent = isConfiguration([...item.types], registry.vocabulary.ns)
-    for (const element of item.matching) {
-      const by = ended.to === undefined ? [] : [withText(element, ended.to, byContent)]
-      revisions.push({ op: 'replace', element, by })
-    }
+  for (const { element, goes, values } of changes) {
+    if (!goes) staying.push(element)
+    const replaced = goes ? [[element, []] as const] : values
+    for (const [old, by] of replaced) revisions.push({ op: 'replace', element: old, by })
   }
-  if (revisions.length === 0) return { place, pairs: [] }
   const before = staying.map(element => heldBy(registry, element))
   const parents = new Set<ParentNode>(place.part?.parents)
+  const fresh: ElementNode[] = []
   for (const revision of revisions) {
     const parent = revision.op === 'replace' ? parentElement(revision.element) : undefined
     if (parent) parents.add(parent)
+    if (revision.op === 'replace') fresh.push(...revision.by)
   }
-  const fresh = revisions.flatMap(revision => (revision.op === 'replace' ? [...revision.by] : []))
   const nodes = [...(place.part?.nodes ?? []), ...fresh]
-  const revised = revise(document, revisions, [...parents, ...nodes, ...staying])
+  const revised = yield* revising(document, revisions, [...parents, ...nodes, ...staying])
   if (!revised) return 'unwritable'
   const pairs = staying.map((element, i): Pair => {
     const now = revised.find(element) as ElementNode | undefined
@@ -96,29 +96,78 @@ export function follow(
   })
   const brought = place.part?.brought ?? place.part?.nodes ?? []
   const part = {
-    nodes: found(revised, nodes),
-    parents: found(revised, [...parents]),
-    brought: found(revised, brought),
+    nodes: findAll(revised, nodes),
+    parents: findAll(revised, [...parents]),
+    brought: findAll(revised, brought),
   }
   return { place: { document: revised.document, part }, pairs }
 }
 
-function found<Node extends AnyNode>({ find }: Revised, nodes: readonly Node[]): Node[] {
-  return nodes.flatMap(node => (find(node) as Node | undefined) ?? [])
-}
-
-/** MOD-54: by the cardinality of the referring property, whether the item goes with the value. */
-function goes({ property }: Referrer, { elements, matching }: Referring): boolean {
-  const { text } = property.cardinality
-  return text === '1..1' || (text === '1..n' && matching.length === elements.length)
-}
-
-/** Whether a document holds no item outside of one, or is nothing but this one. */
-function standsAlone({ document }: WrittenPlace, element: ElementNode): boolean {
-  if (element === rootElement(document)) return true
-  const isInside = (node: ElementNode): boolean => {
-    for (let at: ElementNode | undefined = node; at; at = parentElement(at)) if (at === element) return true
-    return false
+function* findingChanges(
+  registry: Registry,
+  items: readonly ElementNode[],
+  effects: readonly Effect[],
+): Steps<Change[]> {
+  const { ns } = registry.vocabulary
+  const read = valueReader(ns)
+  /** By item type, by name of the property, by value. */
+  const wanted = new Map<string, Map<string, Map<string, Effect>>>()
+  for (const effect of effects) {
+    const { schema, property } = effect.referrer
+    const byName = wanted.get(schema.type) ?? new Map<string, Map<string, Effect>>()
+    const byValue = byName.get(property.name) ?? new Map<string, Effect>()
+    wanted.set(schema.type, byName.set(property.name, byValue.set(effect.value, effect)))
   }
-  return itemElements(document.root).every(other => !isItem(other) || isInside(other))
+  const changes: Change[] = []
+  for (const element of items) {
+    yield
+    const item = readItem(element)
+    const change: Change = { element, goes: false, values: new Map() }
+    const byContent = isConfiguration(item.types, ns)
+    for (const [name, byValue] of item.types.flatMap(type => [...(wanted.get(type) ?? [])])) {
+      const elements = item.properties.get(name) ?? []
+      const matching = elements.flatMap(each => {
+        const effect = byValue.get(read(each, item) ?? '')
+        return effect ? [{ each, effect }] : []
+      })
+      const disappearing = matching.filter(({ effect }) => effect.to === undefined).length
+      for (const { each, effect } of matching) {
+        if (effect.to === undefined && goes(effect.referrer, elements.length, disappearing)) change.goes = true
+        const by = effect.to === undefined ? [] : [withText(each, effect.to, byContent)]
+        if (!change.values.has(each)) change.values.set(each, by)
+      }
+    }
+    if (change.values.size > 0) changes.push(change)
+  }
+  return changes
+}
+
+/** MOD-54: by the cardinality of the referring property, whether the item goes with values that disappear. */
+function goes({ property }: Referrer, all: number, disappearing: number): boolean {
+  const { text } = property.cardinality
+  return text === '1..1' || (text === '1..n' && disappearing === all)
+}
+
+/** Whether a document holds no item outside of those that go, or is nothing but one of them. */
+function* isNothingLeft(
+  document: TreeDocument,
+  items: readonly ElementNode[],
+  going: ReadonlySet<ElementNode>,
+): Steps<boolean> {
+  const root = rootElement(document)
+  if (root && going.has(root)) return true
+  const inside = new Set<ElementNode>()
+  for (const item of items) {
+    yield
+    const outer = itemAround(item)
+    if (going.has(item) || (outer && inside.has(outer))) inside.add(item)
+    else return false
+  }
+  return true
+}
+
+function itemAround(element: ElementNode): ElementNode | undefined {
+  let outer = parentElement(element)
+  while (outer && !isItem(outer)) outer = parentElement(outer)
+  return outer
 }

@@ -1,9 +1,10 @@
 /** A few additions to a large document, made one by one as edits that are proved where they are made. */
 
-import { EditError, edit } from '../tree/edit/edit.ts'
+import { EditError, editing } from '../tree/edit/edit.ts'
 import { markupIn } from '../tree/edit/markup.ts'
 import { type AnyNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { copyWithEntries } from './entries.ts'
+import type { Steps } from '../tree/steps.ts'
+import { copyingWithEntries } from './entries.ts'
 import { hostOf } from './place.ts'
 import type { Revised, Revision } from './revise.ts'
 
@@ -17,11 +18,11 @@ const SMALL = 32 * 1024
  * @param document stays as it is
  * @returns undefined when the revisions are others than a few additions, or one cannot be proved where it is made
  */
-export function addInPlace(
+export function* addingInPlace(
   document: TreeDocument,
   revisions: readonly Revision[],
   tracked: readonly AnyNode[],
-): Revised | undefined {
+): Steps<Revised | undefined> {
   if (!document.clean || revisions.length > FEW || document.source.length < SMALL) return undefined
   const additions = revisions.flatMap(revision => (revision.op === 'append' ? [revision] : []))
   if (additions.length !== revisions.length) return undefined
@@ -35,21 +36,21 @@ export function addInPlace(
     const way = ways.get(node)
     return way && follow(copy.root, way)
   }
-  let copy = copyWithEntries(document)
+  let copy = yield* copyingWithEntries(document)
   for (const { to, node } of additions) {
     const anchor = find(to)
     if (!anchor || !('tagName' in anchor)) return undefined
-    const added = addOne(copy, anchor, node)
+    const added = yield* adding(copy, anchor, node)
     if (!added) return undefined
     copy = added
   }
   return { document: copy, find }
 }
 
-function addOne(document: TreeDocument, anchor: ElementNode, node: ElementNode): TreeDocument | undefined {
+function* adding(document: TreeDocument, anchor: ElementNode, node: ElementNode): Steps<TreeDocument | undefined> {
   const text = markupIn(document.kind, anchor, [node])
   try {
-    const proposal = edit(document, { op: 'insert', anchor, placement: 'append', text })
+    const proposal = yield* editing(document, { op: 'insert', anchor, placement: 'append', text })
     return proposal.way === 'document' || proposal.way === 'reparsed' ? undefined : proposal.settle()
   } catch (error) {
     if (error instanceof EditError) return undefined

@@ -4,16 +4,24 @@
  * touch is written anew (MOD-30, MOD-31, MOD-70).
  */
 
-import { counterparts } from '../tree/edit/counterpart.ts'
+import { findingCounterparts } from '../tree/edit/counterpart.ts'
 import { markupIn, tagsOwed } from '../tree/edit/markup.ts'
 import { type Change, changedSource } from '../tree/edit/plan.ts'
 import { isHtmlElement, isSelfClosed } from '../tree/edit/shape.ts'
-import { bodyOf, type Tail, tailOf, withoutTail } from '../tree/edit/tail.ts'
-import { attemptsFor, parseExpected } from '../tree/edit/whole.ts'
-import { type AnyNode, type ChildNode, type ElementNode, parentElement, type TreeDocument } from '../tree/nodes.ts'
+import { bodyOf, type Tail, tailOf, workingWithoutTail } from '../tree/edit/tail.ts'
+import { attemptsFor, parsingExpected } from '../tree/edit/whole.ts'
+import {
+  type AnyNode,
+  type ChildNode,
+  type ElementNode,
+  type ParentNode,
+  parentElement,
+  type TreeDocument,
+} from '../tree/nodes.ts'
 import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
 import { isVoid } from '../tree/serialize-html.ts'
-import { addInPlace } from './revise-in-place.ts'
+import type { Steps } from '../tree/steps.ts'
+import { addingInPlace } from './revise-in-place.ts'
 
 export type Revision =
   /** Becomes the last child. */
@@ -33,46 +41,62 @@ export interface Revised {
  * @param tracked nodes that will be looked for afterwards
  * @returns undefined when no text parses to the revised tree
  */
-export function revise(
+export function* revising(
   document: TreeDocument,
   revisions: readonly Revision[],
   tracked: readonly AnyNode[],
-): Revised | undefined {
-  const added = addInPlace(document, revisions, tracked)
+): Steps<Revised | undefined> {
+  const added = yield* addingInPlace(document, revisions, tracked)
   if (added) return added
   const tail = tailOf(document)
-  const changes = spliced(document, tail, revisions)
-  return withoutTail(bodyOf(document)?.childNodes ?? [], tail, () => {
-    for (const revision of revisions) apply(revision)
-    const attempts = { ...attemptsFor(document, tail) }
-    const sources = [
-      ...(changes ? [() => changedSource(document.source, changes)] : []),
-      () => widened(document, revisions),
-      () => serializeDocument(document),
-    ]
-    for (const source of sources) {
-      const text = source()
-      const parsed = text === undefined ? undefined : parseExpected(attempts, text)
-      if (!parsed) continue
-      const found = counterparts(document.root.childNodes, parsed.root.childNodes, [document.root, ...tracked])
-      return { document: parsed, find: node => (node === document.root ? parsed.root : found.get(node)) }
-    }
-    return undefined
-  })
+  const ending = bodyOf(document)?.childNodes ?? []
+  return yield* workingWithoutTail(ending, tail, revisingAtOnce(document, tail, revisions, tracked))
 }
 
-function apply(revision: Revision): void {
-  if (revision.op === 'append') {
-    revision.node.parentNode = revision.to
-    revision.to.childNodes.push(revision.node)
-    return
+/** All revisions together, proved by one reading of the result. */
+function* revisingAtOnce(
+  document: TreeDocument,
+  tail: Tail,
+  revisions: readonly Revision[],
+  tracked: readonly AnyNode[],
+): Steps<Revised | undefined> {
+  const changes = spliced(document, tail, revisions)
+  yield
+  apply(revisions)
+  const attempts = attemptsFor(document, tail)
+  const sources = [
+    ...(changes ? [() => changedSource(document.source, changes)] : []),
+    () => widened(document, revisions),
+    () => serializeDocument(document),
+  ]
+  for (const source of sources) {
+    yield
+    const text = source()
+    const parsed = text === undefined ? undefined : yield* parsingExpected(attempts, text)
+    if (!parsed) continue
+    const wanted = [document.root, ...tracked]
+    const found = yield* findingCounterparts(document.root.childNodes, parsed.root.childNodes, wanted)
+    return { document: parsed, find: node => (node === document.root ? parsed.root : found.get(node)) }
   }
-  const { element, by } = revision
-  const parent = element.parentNode
-  const index = parent?.childNodes.indexOf(element) ?? -1
-  if (!parent || index < 0) return
-  parent.childNodes.splice(index, 1, ...by)
-  for (const node of by) node.parentNode = parent
+  return undefined
+}
+
+function apply(revisions: readonly Revision[]): void {
+  const replaced = new Map<ParentNode, Map<ChildNode, readonly ElementNode[]>>()
+  for (const revision of revisions) {
+    if (revision.op === 'append') {
+      revision.node.parentNode = revision.to
+      revision.to.childNodes.push(revision.node)
+      continue
+    }
+    const { element, by } = revision
+    const parent = element.parentNode
+    if (!parent) continue
+    for (const node of by) node.parentNode = parent
+    replaced.set(parent, (replaced.get(parent) ?? new Map()).set(element, by))
+  }
+  for (const [parent, others] of replaced)
+    parent.childNodes = parent.childNodes.flatMap(node => others.get(node) ?? node)
 }
 
 /** A change of the source text, and tags that the author left out and that have to stand before it. */
@@ -156,6 +180,6 @@ function widened(document: TreeDocument, revisions: readonly Revision[]): string
 }
 
 /** Nodes as they stand in a revised document; what is gone is left out. */
-export function findAll<Node extends ChildNode>({ find }: Revised, nodes: readonly Node[]): Node[] {
+export function findAll<Node extends AnyNode>({ find }: Revised, nodes: readonly Node[]): Node[] {
   return nodes.flatMap(node => (find(node) as Node | undefined) ?? [])
 }

@@ -186,6 +186,23 @@ onBothPlanes('Data model, referential actions', on => {
       expect([await exists('/readings/1.html'), await exists('/readings/2.html')]).to.deep.equal([false, true])
     })
 
+    it('a document whose items all go is deleted', async () => {
+      await declare('1..1', 'true')
+      await on.shelf.list('/stations.html', station('KRS'), station('OSL'))
+      await on.shelf.list('/log.html', reading('KRS'), reading('KRS'), reading('OSL'))
+      expect(await remove('/stations.html')).to.equal('204')
+      expect(await exists('/log.html')).to.equal(false)
+    })
+
+    it('1..n: an item goes that loses all values at once', async () => {
+      await declare('1..n', 'true')
+      await on.shelf.list('/stations.html', station('KRS'), station('OSL'))
+      await on.shelf.list('/other.html', station('TRD'))
+      await on.shelf.list('/log.html', reading('KRS', 'OSL'), reading('KRS', 'TRD'))
+      expect(await remove('/stations.html')).to.equal('204')
+      expect((await on.shelf.text('/log.html')).replace(/\n+/g, '\n')).to.equal(listPage(reading('TRD')))
+    })
+
     it('MOD-53 what a MOVE replaces has disappeared', async () => {
       await declare('1..1', 'true')
       await on.shelf.list('/stations.html', station('KRS'))

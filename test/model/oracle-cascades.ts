@@ -100,13 +100,19 @@ export function follow(model: Model, state: Shelves, write: WriteModel): Shelves
   const changed = new Map<string, Set<ItemModel>>([[path, new Set(written)]])
   const losses = lossesOf(model, state.get(path) ?? [], items ?? [], write.pairs)
   const done = new Set<string>()
-  for (let loss = losses.shift(); loss; loss = losses.shift()) {
-    for (const target of loss.types) {
-      const key = JSON.stringify([target, loss.property, loss.value])
-      if (done.has(key) || stands(model, after, target, loss)) continue
-      done.add(key)
-      if (!settle(model, after, path, target, loss, changed, losses)) return 'conflict'
+  // All that is lost at once is followed at once: what forbids it counts whatever else goes.
+  while (losses.length > 0) {
+    const ended: [target: string, loss: Loss][] = []
+    for (const loss of losses.splice(0)) {
+      for (const target of loss.types) {
+        const key = JSON.stringify([target, loss.property, loss.value])
+        if (done.has(key) || stands(model, after, target, loss)) continue
+        done.add(key)
+        if (isRestricted(model, after, target, loss)) return 'conflict'
+        ended.push([target, loss])
+      }
     }
+    for (const [target, loss] of ended) settle(model, after, path, target, loss, changed, losses)
   }
   for (const [other, touched] of changed) {
     const held = after.get(other)
@@ -132,7 +138,17 @@ function stands(model: Model, after: Shelves, target: string, { property, value 
     .some(item => item.types.some(type => isa(model, type, target)) && textsOf(item, property).includes(value))
 }
 
-/** @returns false when a referrer forbids it */
+function isReferring(item: ItemModel, { type, property }: Referring, value: string): boolean {
+  return item.types.includes(type) && textsOf(item, property.name).includes(value)
+}
+
+/** MOD-52: one property that says so makes all of them forbid it. */
+function isRestricted(model: Model, after: Shelves, target: string, { property, value }: Loss): boolean {
+  const referrers = referrersOf(model, target, property)
+  if (!referrers.some(({ property: { cascade } }) => cascade === 'restrict')) return false
+  return [...after.values()].flat().some(item => referrers.some(referrer => isReferring(item, referrer, value)))
+}
+
 function settle(
   model: Model,
   after: Shelves,
@@ -141,22 +157,17 @@ function settle(
   { property, value, to }: Loss,
   changed: Map<string, Set<ItemModel>>,
   losses: Loss[],
-): boolean {
-  const referrers = referrersOf(model, target, property)
-  if (!referrers.some(({ property: { cascade } }) => cascade === 'restrict' || cascade === 'true')) return true
-  const restricted = referrers.some(({ property: { cascade } }) => cascade === 'restrict')
-  for (const { type, property: referring } of referrers) {
-    if (!restricted && referring.cascade !== 'true') continue
+): void {
+  for (const referrer of referrersOf(model, target, property)) {
+    const { property: referring } = referrer
+    if (referring.cascade !== 'true') continue
     for (const [path, items] of [...after].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const isReferring = (item: ItemModel) =>
-        item.types.includes(type) && textsOf(item, referring.name).includes(value)
-      if (!items.some(isReferring)) continue
-      if (restricted) return false
+      if (!items.some(item => isReferring(item, referrer, value))) continue
       const pairs: WriteModel['pairs'] = []
       const touched = changed.get(path) ?? new Set()
       changed.set(path, touched)
       const kept = items.flatMap(item => {
-        if (!isReferring(item)) return [item]
+        if (!isReferring(item, referrer, value)) return [item]
         const changedItem = withoutValue(item, referring, value, to)
         if (touched.delete(item) || changedItem) touched.delete(item)
         if (!changedItem) return []
@@ -170,7 +181,6 @@ function settle(
       losses.push(...lossesOf(model, items, kept, pairs))
     }
   }
-  return true
 }
 
 /** MOD-54 and MOD-55 for one item; undefined when it goes. */
