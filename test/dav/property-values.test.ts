@@ -127,7 +127,7 @@ describe('values of dead properties', () => {
   })
 
   it('DAV-34 are equivalent when they are read again, and on a copy', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     await fc.assert(
       fc.asyncProperty(property, async made => {
         const own = { ...made, name: 'probed', prefix: made.namespace === '' ? '' : made.prefix } as Element

@@ -90,5 +90,5 @@ describe('answers to those who may not read', () => {
       }
     }
     expect(refused).to.be.above(1_000)
-  }).timeout(60_000)
+  }).timeout(300_000)
 })

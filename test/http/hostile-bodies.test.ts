@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { page, put, rulesPage } from '../support/content.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Client, client, connect, type Fields, type Received, requestBytes } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { failureOf, leavesAlone, selecting, stateOf } from './write-checks.ts'
@@ -45,8 +46,7 @@ async function harmless(server: TestServer, run: () => Promise<Received | undefi
   const answer = await leavesAlone(server, PATHS, run)
   expect(await made(server)).to.deep.equal(list)
   // What a client has broken off is cleared away when its connection is gone.
-  for (let left = await staged(server); left.join() !== files.join(); left = await staged(server))
-    expect(left).to.include.members(files)
+  await eventually(async () => expect(await staged(server)).to.deep.equal(files))
   expect((await client(server.port)('GET', '/d.html')).text).to.equal(DOC)
   return answer ? failureOf(answer) : 'closed'
 }

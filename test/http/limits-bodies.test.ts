@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, put, putAll, rulesPage } from '../support/content.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Client, type Connection, client, connect, type Fields, requestBytes, tagOf } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -240,8 +241,7 @@ describe('limits: bodies', () => {
           connection.close()
         }
         // The server hears of the end of a connection by and by.
-        while (files().length > before.length) await new Promise(resolve => setTimeout(resolve, 5))
-        expect(files()).to.deep.equal(before)
+        await eventually(() => expect(files()).to.deep.equal(before))
         const now = await http('GET', target)
         expect({ status: now.status, text: now.text }).to.deep.equal({ status: old.status, text: old.text })
       })

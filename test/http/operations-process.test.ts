@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, putAll, rulesPage } from '../support/content.ts'
+import { eventually } from '../support/eventually.ts'
 import { client, connect, requestBytes } from '../support/http.ts'
 import { type ServerProcess, startProcess } from '../support/process.ts'
 import { startServer } from '../support/server.ts'
@@ -20,7 +21,7 @@ describe('the server as a process', () => {
     settings = {
       data: join(folder, 'data'),
       log: { level: 'info', format: 'json' },
-      limits: { shutdown: '5s' },
+      limits: { shutdown: '40s' },
     }
     const prepared = await startServer({ settings })
     await putAll(prepared, {
@@ -38,19 +39,17 @@ describe('the server as a process', () => {
   })
 
   /** Log entries of requests, once there are as many as wanted. */
-  async function requestLog(wanted: number): Promise<Record<string, unknown>[]> {
-    for (let i = 0; ; i++) {
-      const entries = server
-        .output()
-        .split('\n')
+  const requestLog = (wanted: number) =>
+    eventually(() => {
+      // The last line may not have come as a whole.
+      const lines = server.output().split('\n').slice(0, -1)
+      const entries = lines
         .filter(line => line.startsWith('{'))
         .map(line => JSON.parse(line) as Record<string, unknown>)
         .filter(entry => entry.msg === 'request')
-      if (entries.length >= wanted) return entries
-      if (i === 200) throw new Error(`only ${entries.length} requests were logged:\n${server.everything()}`)
-      await new Promise(resolve => setTimeout(resolve, 20))
-    }
-  }
+      expect(entries.length, server.everything()).to.be.at.least(wanted)
+      return entries
+    })
 
   it('prints one line that begins with ready and names the addresses', () => {
     const lines = server
@@ -154,7 +153,7 @@ describe('the server as a process', () => {
     await client(server.port)('GET', '/')
     const started = performance.now()
     expect(await server.stop(), server.everything()).to.equal(0)
-    expect(performance.now() - started).to.be.within(250, 4000)
+    expect(performance.now() - started, 'the default is 10 s').to.be.within(250, 9500)
     await stuck.ended
     server = await startProcess(folder, settings)
     expect((await client(server.port)('GET', '/w/stuck.txt')).status).to.equal(404)
@@ -177,7 +176,7 @@ describe('the server as a process', () => {
     expect(health.status, 'what is asked now learns that it ends').to.equal(503)
     expect(health.headers).to.include({ connection: 'close', 'retry-after': '5' })
     expect(await server.ended, server.everything()).to.equal(0)
-    expect(performance.now() - started).to.be.below(3000)
+    expect(performance.now() - started).to.be.below(30_000)
     await Promise.all([silent.ended, halfway.ended])
   })
 })

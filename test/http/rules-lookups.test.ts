@@ -63,6 +63,6 @@ describe('LOOK-8 rules with lookups cost nothing of the composition budget and n
           expect(statuses, `${method} with ${which}`).to.include(status)
         }
       }
-    }).timeout(20_000)
+    })
   }
 })

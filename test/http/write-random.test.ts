@@ -124,7 +124,7 @@ describe('random writes', () => {
   }
 
   it('HTTP-24 HTTP-32 whatever is written: tree, bytes, tags and events stay one', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...DOCUMENTS), fc.array(write, { maxLength: 8 }), async (document, steps) => {
         await put(server, PATH, document)

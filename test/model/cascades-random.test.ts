@@ -213,7 +213,7 @@ function inWords(state: Shelves): Record<string, string[]> {
 
 describe('Referential actions against an oracle', () => {
   it('MOD-50 to MOD-56: generated models let go, follow and refuse as the specification says', async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     const opened = await openTemporary()
     let sites = 0
     const seen = { stored: 0, refused: 0, conflict: 0, followed: 0 }

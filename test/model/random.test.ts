@@ -106,7 +106,7 @@ function toldBy(error: unknown): Refusal {
 
 describe('Data models against an oracle', () => {
   it('MOD-10 to MOD-80: generated models accept and refuse what the specification says', async function () {
-    this.timeout(60_000)
+    this.timeout(300_000)
     const opened = await openTemporary()
     let sites = 0
     const seen = { accepted: 0, values: 0, groups: 0, references: 0, unique: 0 }

@@ -153,7 +153,7 @@ function oracle(shapes: readonly Shape[], source: string): string[] {
 
 describe('Shapes against an oracle', () => {
   it('MOD-92 to MOD-97: elements, attributes, constraints and nested shapes', function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     let failing = 0
     let passing = 0
     fc.assert(

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { eventually } from '../support/eventually.ts'
 import { client } from '../support/http.ts'
 import { run, succeed } from '../support/program.ts'
 import { whyNoFuse } from './davfs2.ts'
@@ -37,7 +38,7 @@ const IN_CADAVER: Found[] = [
 ]
 
 describe('The tour of the README for authors', function () {
-  this.timeout(60_000)
+  this.timeout(300_000)
   let home: string
   let server: Started
   let lines: string[]
@@ -69,12 +70,10 @@ describe('The tour of the README for authors', function () {
   async function visitorsSee(seen: Found[1], after: string): Promise<void> {
     const visitor = client(Number(new URL(server.site).port))
     for (const [path, content] of Object.entries(seen)) {
-      for (let i = 0; ; i++) {
+      await eventually(async () => {
         const { status, text } = await visitor('GET', path)
-        if (content === undefined ? status === 404 : text === content) break
-        if (i === 100) throw new Error(`after ${after}: ${path} is ${status} ${text}`)
-        await new Promise(resolve => setTimeout(resolve, 20))
-      }
+        expect(status === 404 ? undefined : text, `${path} after ${after}`).to.equal(content)
+      })
     }
   }
 
@@ -210,7 +209,7 @@ function openTerminal(command: string, { cwd, env }: { cwd: string; env: Readonl
     /** Waits until what was written ends in a prompt. @returns what was written since the last one */
     until: (prompt: RegExp) =>
       new Promise<string>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`no ${prompt} in ${JSON.stringify(unread)}`)), 20_000)
+        const timer = setTimeout(() => reject(new Error(`no ${prompt} in ${JSON.stringify(unread)}`)), 50_000)
         look = () => {
           if (!prompt.test(unread)) return
           clearTimeout(timer)

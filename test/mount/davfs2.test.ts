@@ -3,6 +3,7 @@
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { eventually } from '../support/eventually.ts'
 import { type Client, client } from '../support/http.ts'
 import { succeed } from '../support/program.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -36,12 +37,10 @@ describe('davfs2', () => {
 
   /** Uploads follow the close of a file. */
   async function served(path: string, content: string | undefined): Promise<void> {
-    for (let i = 0; ; i++) {
+    await eventually(async () => {
       const { status, text } = await visitor('GET', path)
-      if (content === undefined ? status === 404 : text === content) return
-      if (i === 100) throw new Error(`${path} is ${status} ${text}`)
-      await new Promise(resolve => setTimeout(resolve, 20))
-    }
+      expect(status === 404 ? undefined : text, path).to.equal(content)
+    })
   }
 
   it('writes, reads, replaces, renames and removes files', async () => {
@@ -117,7 +116,7 @@ describe('davfs2', () => {
     await served('/held.txt', 'x')
     const authorization = `Basic ${Buffer.from(env.AUTHOR).toString('base64')}`
     const author = client(Number(new URL(server.mountUrl).port), { Authorization: authorization })
-    expect((await author('PUT', '/held.txt', {}, 'free')).status).to.equal(204)
+    await eventually(async () => expect((await author('PUT', '/held.txt', {}, 'free')).status).to.equal(204))
   })
 
   it('carries a megabyte there and back', async () => {

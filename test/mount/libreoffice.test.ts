@@ -15,7 +15,7 @@ const DOCUMENT = `<?xml version="1.0" encoding="UTF-8"?>
 `
 
 describe('LibreOffice', function () {
-  this.timeout(90_000)
+  this.timeout(300_000)
   let server: TestServer
   let folder: string
   before(async () => {

@@ -12,7 +12,7 @@ const options = (folder: string) => ['--headless', '--norestore', `-env:UserInst
 /** Converts a document. @param folder for the profile */
 export function convert(folder: string, to: string, source: string, outFolder: string): Promise<string> {
   return succeed('soffice', [...options(folder), '--convert-to', to, '--outdir', outFolder, source], {
-    timeout: 60_000,
+    timeout: 240_000,
   })
 }
 
@@ -66,7 +66,7 @@ export async function edit(folder: string, address: string, copy: string): Promi
   const gone = new Promise<void>(resolve => office.once('exit', () => resolve()))
   const script = fileURLToPath(new URL('libreoffice-save.py', import.meta.url))
   // The module comes with the system's Python, whichever else is first on the path.
-  const { code, output } = await run('/usr/bin/python3', [script, address, copy, pipe], { timeout: 60_000 })
+  const { code, output } = await run('/usr/bin/python3', [script, address, copy, pipe], { timeout: 240_000 })
   if (code !== 0 && office.pid !== undefined) process.kill(-office.pid, 'SIGKILL')
   await gone
   if (code !== 0) throw new Error(output)

@@ -17,7 +17,8 @@ const RUNS = [
 const SHARES = ['*.html', '*.txt', '*.svg', '*.bin']
 
 for (const [vendor, files] of RUNS) {
-  describe(`rclone, vendor ${vendor}`, () => {
+  describe(`rclone, vendor ${vendor}`, function () {
+    this.timeout(300_000)
     let server: TestServer
     let drive: Rclone
     let paths: string[]

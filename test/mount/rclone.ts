@@ -27,7 +27,8 @@ export async function rclone(server: TestServer, vendor: 'other' | 'owncloud'): 
   )
   return {
     folder,
-    run: (...args) => run('rclone', ['--config', config, '--stats', '0', '--retries', '1', ...args]),
+    run: (...args) =>
+      run('rclone', ['--config', config, '--stats', '0', '--retries', '1', ...args], { timeout: 240_000 }),
     close: () => rm(folder, { recursive: true, force: true }),
   }
 }

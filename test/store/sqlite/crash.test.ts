@@ -115,7 +115,7 @@ describe('SQLite store: kill -9', () => {
       expect(findings.filter(({ kind }) => kind !== 'file')).to.deep.equal([])
     }
     await remove()
-  }).timeout(60_000)
+  }).timeout(300_000)
 
   it('DAV-8 a tree that is moved, copied or removed is in one place, whole, and so say its events', async () => {
     const { folder, remove } = await temporaryFolder()
@@ -130,5 +130,5 @@ describe('SQLite store: kill -9', () => {
       expect((await checkFolder(folder, { repair: false })).findings).to.deep.equal([])
     }
     await remove()
-  }).timeout(60_000)
+  }).timeout(300_000)
 })

@@ -152,7 +152,9 @@ function judge({ seed, documents, kind, markup, dialect, ask }: Trial): string[]
   return differences
 }
 
-describe('HTTP-45 Selectors, judged by other engines', () => {
+describe('HTTP-45 Selectors, judged by other engines', function () {
+  // The others take their time.
+  this.timeout(300_000)
   const { free } = STEPS
   afterEach(() => {
     STEPS.free = free
