@@ -2,7 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../pipeline/fault.ts'
+import { networkOf } from '../pipeline/http/network.ts'
 
+/** Addresses that one customer is given together count as one. */
 export interface Attempts {
   /**
    * Waits as long as earlier failures of this address, alone and with this user, ask for.
@@ -24,6 +26,8 @@ const LONGEST = 8_000
 const FORGOTTEN = 15 * 60_000
 const MOST_WAITING = 8
 const MOST_COUNTED = 10_000
+/** Characters by which users are told apart: what is longer is no name, and costs no more memory. */
+const LONGEST_USER = 64
 
 interface Failures {
   count: number
@@ -41,9 +45,10 @@ export function createAttempts(
   const counted = new Map<string, Failures>()
   const waiting = new Map<string, number>()
 
-  const keysOf = (address: string, user: string) => [
-    { key: `${address}\n${user}`, free: FREE.user },
-    { key: address, free: FREE.address },
+  const keyOf = (network: string, user: string) => `${network}\n${user.slice(0, LONGEST_USER)}`
+  const keysOf = (network: string, user: string) => [
+    { key: keyOf(network, user), free: FREE.user },
+    { key: network, free: FREE.address },
   ]
 
   function delayOf(key: string, free: number): number {
@@ -64,27 +69,28 @@ export function createAttempts(
 
   return {
     async wait(address, user) {
-      const delay = Math.max(...keysOf(address, user).map(({ key, free }) => delayOf(key, free)))
+      const network = networkOf(address)
+      const delay = Math.max(...keysOf(network, user).map(({ key, free }) => delayOf(key, free)))
       if (delay === 0) return
-      const others = waiting.get(address) ?? 0
+      const others = waiting.get(network) ?? 0
       if (others >= MOST_WAITING)
         throw new Fault(503, 'Unavailable', 'Too many failed attempts to sign in. Try again later.', {
           headers: { 'Retry-After': String(Math.ceil(delay / 1000)) },
         })
-      waiting.set(address, others + 1)
+      waiting.set(network, others + 1)
       try {
         await pause(delay)
       } finally {
-        const left = (waiting.get(address) ?? 1) - 1
-        if (left === 0) waiting.delete(address)
-        else waiting.set(address, left)
+        const left = (waiting.get(network) ?? 1) - 1
+        if (left === 0) waiting.delete(network)
+        else waiting.set(network, left)
       }
     },
     failed(address, user) {
-      for (const { key } of keysOf(address, user)) count(key)
+      for (const { key } of keysOf(networkOf(address), user)) count(key)
     },
     succeeded(address, user) {
-      counted.delete(`${address}\n${user}`)
+      counted.delete(keyOf(networkOf(address), user))
     },
   }
 }

@@ -1,6 +1,6 @@
 /** How often one place may begin to sign in: each login costs a place in the session store and a visit to the provider. */
 
-import { isIPv6 } from 'node:net'
+import { networkOf } from '../../pipeline/http/network.ts'
 
 export interface Allowance {
   /**
@@ -38,18 +38,4 @@ export function createAllowance(clock: () => number = Date.now): Allowance {
       return left >= 1 ? undefined : Math.ceil((1 - left) / PER_SECOND)
     },
   }
-}
-
-/** An IPv4 address, or the first 64 bits of an IPv6 address; what is neither, up to the length that they can have. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1]
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address.slice(0, 45)
-  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::')
-  const groups = head === '' ? [] : head.split(':')
-  const behind = tail ? tail.split(':').length : 0
-  if (tail !== undefined) while (groups.length + behind < 8) groups.push('0')
-  return [...groups, ...(tail?.split(':') ?? [])]
-    .slice(0, 4)
-    .map(group => group.replace(/^0+(?=.)/, ''))
-    .join(':')
 }

@@ -58,6 +58,27 @@ describe('failed attempts', () => {
     expect(await waitOf('a', 'bob')).to.equal(0)
   })
 
+  const places: [name: string, first: string, second: string, same: boolean][] = [
+    ['two addresses of one IPv6 network', '2001:db8:0:1::1', '2001:db8::1:ffff:2:3:4', true],
+    ['two IPv6 networks', '2001:db8:0:1::1', '2001:db8:0:2::1', false],
+    ['an address and the same as IPv6 writes it', '192.0.2.1', '::ffff:192.0.2.1', true],
+    ['two addresses', '192.0.2.1', '192.0.2.2', false],
+  ]
+  for (const [name, first, second, same] of places)
+    it(`DAV-3 ${name} ${same ? 'wait' : 'do not wait'} for each other`, async () => {
+      fail(5, first)
+      expect(await waitOf(second)).to.equal(same ? 500 : 0)
+      attempts.succeeded(second, 'ada')
+      expect(await waitOf(first)).to.equal(same ? 0 : 500)
+    })
+
+  it('DAV-3 endless names of users cost no more memory than the longest that is told apart', async () => {
+    const long = 'x'.repeat(64)
+    fail(4, 'a', `${long}${'y'.repeat(10_000)}`)
+    expect(await waitOf('a', `${long}z`)).to.equal(250)
+    expect(await waitOf('a', long.slice(1))).to.equal(0)
+  })
+
   it('an address that tries one user after another waits in the end', async () => {
     for (let i = 0; i < 23; i++) fail(1, 'a', `user-${i}`)
     expect(await waitOf('a', 'new')).to.equal(0)

@@ -1,0 +1,25 @@
+/** Who shares an address: providers give one customer a whole IPv6 network, so that single addresses of it tell nobody apart. */
+
+import { isIPv6 } from 'node:net'
+
+/** Characters of the longest address. */
+const LONGEST = 45
+
+/**
+ * The place that an address belongs to, for counting what comes from there.
+ *
+ * @returns an IPv4 address, however it is written, or the first 64 bits of an IPv6 address; what is neither, up to the
+ *   length that they can have
+ */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address.slice(0, LONGEST)
+  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::')
+  const groups = head === '' ? [] : head.split(':')
+  const behind = tail ? tail.split(':').length : 0
+  if (tail !== undefined) while (groups.length + behind < 8) groups.push('0')
+  return [...groups, ...(tail?.split(':') ?? [])]
+    .slice(0, 4)
+    .map(group => group.replace(/^0+(?=.)/, ''))
+    .join(':')
+}
