@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
-import type { SiteStore } from '../store/store.ts'
+import type { Entry, SiteStore } from '../store/store.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
 import { countingReferrers, type Effect, following } from './effect.ts'
@@ -29,8 +29,7 @@ const SLICE = 20
 
 /** A document that the write itself changes, as it would be stored without cascades. */
 export interface OwnDocument {
-  /** Keys of its entries. */
-  keys: ReadonlySet<string>
+  entries: readonly Entry[]
   /** A copy that belongs to the cascade; never asked for when the document is gone. */
   open(): Promise<WrittenPlace>
 }
@@ -89,8 +88,10 @@ export async function cascade(
     document.keys = keys
     working.set(path, document)
   }
-  for (const [path, { keys, open }] of own)
+  for (const [path, { entries, open }] of own) {
+    const keys = new Set(entries.flatMap(entry => entry.keys))
     take(path, { place: undefined, keys: new Set(), changed: false, open }, keys)
+  }
 
   /** Paths of the documents that hold an entry with one of some keys, as things stand in the cascade. */
   const holders = async (keys: readonly string[]): Promise<string[]> => {

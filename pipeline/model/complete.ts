@@ -3,7 +3,7 @@
 import type { AnyNode, ElementNode, ParentNode } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
-import { type Addition, additionsFor, isKept, missingDefaults } from './defaults.ts'
+import { type Addition, additionsFor, keeper, missingDefaults } from './defaults.ts'
 import { findingInstances } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
@@ -38,7 +38,8 @@ async function withDefaults({ registry, host, path }: Judges, place: WrittenPlac
   const { ns } = registry.vocabulary
   const { additions, violations } = await additionsFor(host, path, place, missing)
   if (violations.length > 0) throw schemaFault(ns, violations)
-  const unkept = additions.filter(addition => !isKept(addition, place.document.kind))
+  const isKept = keeper(place.document.kind)
+  const unkept = additions.filter(addition => !isKept(addition))
   const revised =
     unkept.length > 0
       ? undefined

@@ -1,6 +1,7 @@
 /** Values that the server gives to items that lack them (MOD-30 to MOD-33, MOD-45). */
 
 import { randomBytes } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { parseFragment } from '../tree/fragment.ts'
 import { TreeError } from '../tree/limits.ts'
 import { localName } from '../tree/namespaces.ts'
@@ -46,6 +47,9 @@ export interface Defaults {
   violations: SchemaViolation[]
 }
 
+/** Defaults worked out before others get their turn. */
+const SLICE = 200
+
 /**
  * Works out the elements to be added.
  *
@@ -59,7 +63,8 @@ export async function additionsFor(
   missing: readonly Missing[],
 ): Promise<Defaults> {
   const defaults: Defaults = { additions: [], violations: [] }
-  for (const each of missing) {
+  for (const [i, each] of missing.entries()) {
+    if (i % SLICE === SLICE - 1) await setImmediate()
     const { instance, schema, property } = each
     const { element } = instance.item
     const fail = (reason: string, more: Partial<SchemaViolation> = {}) =>
@@ -165,14 +170,26 @@ function named(element: ElementNode, name: string): ElementNode {
   return { ...element, attrs, parentNode: null, sourceCodeLocation: null }
 }
 
-/** Whether the parser would keep an added element at its place. */
-export function isKept({ revision }: Addition, kind: DocumentKind): boolean {
-  const { to, node } = revision
-  if (kind === 'xml') return true
+/**
+ * @param kind of the document
+ * @returns whether the parser would keep an added element at its place; what is known of one element counts for its like
+ */
+export function keeper(kind: DocumentKind): (addition: Addition) => boolean {
+  const known = new Map<string, boolean>()
+  return ({ revision: { to } }) => {
+    if (kind === 'xml') return true
+    const likes = JSON.stringify([to.namespaceURI, to.tagName, to.attrs.filter(({ name }) => name === 'encoding')])
+    let kept = known.get(likes)
+    if (kept === undefined) known.set(likes, (kept = keepsMeta(to)))
+    return kept
+  }
+}
+
+function keepsMeta(to: ElementNode): boolean {
   if (isVoid(to)) return false
   try {
     const [first, ...others] = parseFragment('html', '<meta itemprop="x" content="y">', to)
-    return others.length === 0 && first !== undefined && isElement(first) && first.tagName === 'meta' && node !== first
+    return others.length === 0 && first !== undefined && isElement(first) && first.tagName === 'meta'
   } catch (error) {
     if (error instanceof TreeError) return false
     throw error

@@ -18,7 +18,7 @@ import {
   isElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
-import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import type { Profile } from './held.ts'
 
 /** What derived data is made by: the site's names, and the types that its schemas add to those of rules and groups. */
@@ -94,23 +94,6 @@ export function* deriving(
     items,
     model: declaresModel(types, derivation) ? extractDeclarations(document, derivation, elements) : undefined,
     entries: yield* listingEntries(elements, ns, changed),
-  }
-}
-
-/**
- * As `deriving`, at once, for a document that came about by an edit.
- *
- * @throws Fault 422
- */
-export function deriveTree(
-  document: TreeDocument,
-  derivation: Derivation,
-  changed?: ReadonlySet<ElementNode>,
-): Derived {
-  try {
-    return atOnce(deriving(document, derivation, true, changed))
-  } catch (error) {
-    throw error instanceof TreeError ? unusable(error) : error
   }
 }
 

@@ -12,7 +12,8 @@ import { storedForm } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
 import type { Settled, Site } from '../site/site.ts'
 import type { Change, Entry, EventDraft } from '../store/store.ts'
-import { cloneTree } from '../tree/clone.ts'
+import { cloning } from '../tree/clone.ts'
+import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './check.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { prepareTree, toSettled } from './prepared.ts'
@@ -71,7 +72,8 @@ export async function consequencesOf(
     if (held.profile?.utf8 === false)
       throw new Fault(409, 'Conflict', 'A document that would have to follow this change is not valid UTF-8.')
     opened.set(other, held)
-    return { document: cloneTree(await site.parsed(held)) }
+    const tree = await site.parsed(held)
+    return { document: await inTurns(cloning(tree), tree.source.length) }
   }
   const isGone = (other: string) => judged.isGone?.(other) ?? false
   // What the write breaks by itself comes before what follows from it (MOD-53, MOD-112).
@@ -85,13 +87,15 @@ export async function consequencesOf(
     if (followed.effects.size > 0) await refuseItself()
     // An effect on the document itself was judged with what the write brought to it.
     const remaining = followed.effects.has(path) ? [] : requirements
-    const effects = [...followed.effects].filter(([other]) => !own.has(other))
+    const effects: Effect[] = []
+    for (const [other, place] of followed.effects)
+      if (!own.has(other)) effects.push(await effectOn(site, opened.get(other), other, place))
     return {
       requirements: [...(followed.effects.size > 0 ? remaining.map(ofEffect) : remaining), ...followed.requirements],
       own: new Map(
         [...followed.effects].flatMap(([other, place]) => (place && own.has(other) ? [[other, place]] : [])),
       ),
-      ...merged(effects.map(([other, place]) => effectOn(site, opened.get(other), other, place))),
+      ...merged(effects),
     }
   } catch (error) {
     if (error instanceof Fault) await refuseItself()
@@ -112,7 +116,12 @@ function merged(effects: readonly Effect[]): Effect {
   }
 }
 
-function effectOn(site: Site, held: Held | undefined, path: string, place: WrittenPlace | undefined): Effect {
+async function effectOn(
+  site: Site,
+  held: Held | undefined,
+  path: string,
+  place: WrittenPlace | undefined,
+): Promise<Effect> {
   if (!held) throw new Error('An effect on a document that was not opened.')
   const { resource } = held
   const expect = resource.version
@@ -122,7 +131,7 @@ function effectOn(site: Site, held: Held | undefined, path: string, place: Writt
       events: [deleteEvent(site, path, NOBODY)],
       settled: [],
     }
-  const prepared = prepareTree(site, resource.type, place.document, held.bytes)
+  const prepared = await prepareTree(site, resource.type, place.document, held.bytes)
   const { language } = resource
   return {
     changes: [

@@ -207,7 +207,7 @@ async function commitEdit(
     entries,
     status: write.op === 'delete' ? 409 : 422,
     losses: asked.losses,
-    own: new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open: asked.open }]]),
+    own: new Map([[path, { entries, open: asked.open }]]),
   })
   const changed = follows.own.get(path)
   const { bytes, digest, derived, tag, facts, inserted, extract, settle } = changed

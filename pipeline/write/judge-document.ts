@@ -44,10 +44,10 @@ export async function judgeDocument(
   const longest = Math.max(before?.source.length ?? 0, tree?.source.length ?? 0)
   const losses = await inTurns(comparingDocuments(registry, before, tree), longest)
   const open = async () => ({ document: cloneTree(tree ?? unreadable()) })
-  const own = new Map([[path, { keys: new Set(entries.flatMap(({ keys }) => keys)), open }]])
+  const own = new Map([[path, { entries, open }]])
   const follows = await consequencesOf(site, model, { path, judgement, entries, status: 422, losses, own })
   const changed = follows.own.get(path)
-  return { prepared: changed ? completed(site, prepared, changed.document) : prepared, follows }
+  return { prepared: changed ? await completed(site, prepared, changed.document) : prepared, follows }
 }
 
 function unreadable(): never {
@@ -67,11 +67,11 @@ async function judgedAlone(
   if (alone) return { prepared, judgement: alone }
   const document = await inTurns(cloning(tree), length)
   const { place, judgement } = await judgeCopy({ registry, host, path }, { document })
-  return { prepared: completed(site, prepared, place.document), judgement }
+  return { prepared: await completed(site, prepared, place.document), judgement }
 }
 
 /** What is stored in place of a document that the data model has changed. */
-function completed(site: Site, prepared: Prepared, document: TreeDocument): Prepared {
+async function completed(site: Site, prepared: Prepared, document: TreeDocument): Promise<Prepared> {
   if (document.source === prepared.text) return prepared
   if (prepared.derived?.profile.utf8 === false)
     throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8, so its missing values cannot be added.')

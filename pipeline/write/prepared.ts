@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { type AccessTypes, extractAccess } from '../access/extract.ts'
-import { type Derived, deriveInTurns, deriveTree, parseForStorage } from '../site/derive.ts'
+import { type Derived, deriveInTurns, parseForStorage } from '../site/derive.ts'
 import type { Settled, Site } from '../site/site.ts'
 import type { Content } from '../store/store.ts'
 import { decode, encode } from '../tree/document.ts'
@@ -64,14 +64,14 @@ export async function renewed(site: Site, prepared: Prepared): Promise<Prepared>
  * @param tree its tree, which belongs to the caller alone
  * @param before the bytes it had; a byte order mark stays
  */
-export function prepareTree(
+export async function prepareTree(
   site: Site,
   type: string,
   tree: TreeDocument,
   before: Uint8Array | undefined,
-): PreparedDocument {
+): Promise<PreparedDocument> {
   const bytes = encode(tree.source, before !== undefined && decode(before.subarray(0, 3)).bom)
-  const derived = deriveTree(tree, site.derivation)
+  const derived = await deriveInTurns(tree, site.derivation, true)
   return {
     content: { bytes },
     digest: hash('sha256', bytes),

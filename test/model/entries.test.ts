@@ -4,10 +4,11 @@ import { describe, it } from 'mocha'
 import { entriesOf, idKey, typeKey, valueKey } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
 import { touchedBy } from '../../pipeline/model/place.ts'
-import { deriveTree } from '../../pipeline/site/derive.ts'
+import { deriving } from '../../pipeline/site/derive.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { type Edit, EditError, edit } from '../../pipeline/tree/edit/edit.ts'
 import { type ElementNode, isElement, type ParentNode } from '../../pipeline/tree/nodes.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { NS, page } from '../support/content.ts'
 import { SCHEMA_HOST } from './markup.ts'
 
@@ -83,7 +84,7 @@ describe('Entries of documents', () => {
     fc.assert(
       fc.property(markup.list, fc.array(step, { minLength: 1, maxLength: 12 }), (inside, steps) => {
         let document = parseDocument('html', page(`<main>${inside}</main>`))
-        deriveTree(document, { ns: NS, schemaHost: SCHEMA_HOST })
+        atOnce(deriving(document, { ns: NS, schemaHost: SCHEMA_HOST }, true))
         for (const { op, at, to, placement, text, settle } of steps) {
           const elements = below(document.root).slice(3)
           const [target, anchor] = [elements[at % elements.length], elements[to % elements.length]]
@@ -93,7 +94,7 @@ describe('Entries of documents', () => {
             const kept = proposal.propose(view => {
               const part = { nodes: [], parents: view.parents }
               const { around } = touchedBy({ document: view.document, part })
-              return deriveTree(view.document, { ns: NS, schemaHost: SCHEMA_HOST }, new Set(around)).entries
+              return atOnce(deriving(view.document, { ns: NS, schemaHost: SCHEMA_HOST }, true, new Set(around))).entries
             })
             const fresh = parseDocument('html', proposal.source)
             expect(kept).to.deep.equal(entriesOf(itemElements(fresh.root), NS))
