@@ -1,7 +1,6 @@
-// Keeps a page in step with its document. A page that writes shows its own changes and sends `token` with them, as
-// {Brand}-Connection. What it adds inside the root has the attribute data-own.
+// Keeps a page in step with its document. A page that writes shows its own changes: it sends `token` with them, as
+// {Brand}-Connection, and has `sent` pass on the answers. What it adds inside the root has the attribute data-own.
 
-const BODY = '<div itemprop="body">'
 const parse = text => new DOMParser().parseFromString(text, 'text/html')
 
 /** @param root the page, or an element with an id; @param changed is told what came, and the tag of the first */
@@ -11,6 +10,14 @@ export function live({ root = document.documentElement, path = location.pathname
   let until = 0
   const stream = {
     token: '',
+    // What is fetched meanwhile may not have the change yet, or have it before the page shows it a second time.
+    sent(answer) {
+      // Nothing is like it where something is being fetched now.
+      const was = version || {}
+      return answer.finally(() => {
+        if (version !== was) recover((seen = ''))
+      })
+    },
     close() {
       source.close()
       clearTimeout(timer)
@@ -30,19 +37,19 @@ export function live({ root = document.documentElement, path = location.pathname
     on('reset', recover)
     on('error', () => {
       stream.token = ''
-      if (source.readyState > 1) timer = setTimeout(open, 10000)
+      if (source.readyState > 1) timer = setTimeout(open, 1e4)
     })
   }
 
   /** Fails where only the whole helps. */
   async function apply({ data, lastEventId }) {
-    const [start, end] = [data.indexOf(BODY), data.lastIndexOf('</div>')]
-    const item = parse(data.slice(0, start) + data.slice(end))
+    const [, head, body, foot] = /(.*?<div itemprop="body">)(.*)(<\/div>.*)/s.exec(data)
+    const item = parse(head + foot)
     const field = name => item.querySelector(`[itemprop=${name}]`)?.textContent
     const find = name => document.querySelector(field(name))
     lastId = lastEventId
     seen = field('etag')
-    if (Date.now() < until) return isFetched() || recover()
+    if (Date.now() < until) return isKnown() || recover()
     const [method, place, target] = [field('method'), field('placement'), find('selector')]
     const anchor = method === 'MOVE' ? find('destination') : target
     const parent = /pend$/.test(place) ? anchor : anchor.parentElement
@@ -50,7 +57,7 @@ export function live({ root = document.documentElement, path = location.pathname
     if (!inside && !target.contains(root)) return
     if (inside < 2 || parent.matches('html')) throw Error()
     const holder = parent.cloneNode()
-    holder.innerHTML = data.slice(start + BODY.length, end)
+    holder.innerHTML = body
     const nodes = method === 'MOVE' ? [target] : [...holder.childNodes]
     const next = { before: anchor, after: anchor.nextSibling, prepend: anchor.firstChild, append: null }[place]
     if (/PUT|DELETE/.test(method)) anchor.replaceWith(...nodes)
@@ -63,7 +70,7 @@ export function live({ root = document.documentElement, path = location.pathname
   }
 
   /** All tags of one version have a part in common. */
-  const isFetched = () => seen?.includes(version) && !(until = 0)
+  const isKnown = () => seen?.includes(version) && !(until = 0)
 
   async function recover() {
     again = true
@@ -77,7 +84,7 @@ export function live({ root = document.documentElement, path = location.pathname
       const page = parse(await answer.text())
       until = Date.now() + 2000
       version = answer.headers.get('ETag')?.slice(1, 33)
-      if (isFetched()) again = false
+      if (isKnown()) again = false
       const now = root.id ? page.getElementById(root.id) : page.documentElement
       if (now && !again) changed(sync(root, now))
     }
@@ -92,7 +99,7 @@ export function live({ root = document.documentElement, path = location.pathname
 const put = (parent, node, next) =>
   parent[node.isConnected && parent.moveBefore ? 'moveBefore' : 'insertBefore'](node, next)
 
-const isOwn = node => node.dataset?.own !== undefined
+const isOwn = node => node.matches?.('[data-own]')
 
 /** Gives `old` the content of `now`; tells what is new. What stays is moved as little as can be: somebody may be typing. */
 function sync(old, now, news = new Set()) {

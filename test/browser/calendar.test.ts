@@ -2,9 +2,10 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
 import { demoSite, press } from './demo-site.ts'
+import { comes, HANGS } from './live-pages.ts'
 
 describe('Calendar of the demo site in a browser', function () {
-  this.timeout(30_000)
+  this.timeout(HANGS)
   const demo = demoSite()
 
   /** Proposes an event and waits for what the page says to it. */
@@ -36,6 +37,38 @@ describe('Calendar of the demo site in a browser', function () {
     }
     const stored = await fetch(`${demo.url}/events.html`, { headers: { Range: 'selector=#events > li:last-child' } })
     expect(await stored.text()).to.include('<code itemprop="code">soup</code>')
+  })
+
+  it('shows a proposed event, and once, though the page was fetching the calendar meanwhile', async () => {
+    const page = await demo.visit('/rules.html')
+    const proposed = Promise.withResolvers<void>()
+    // What it fetches when it begins to listen comes late, and as it was before.
+    await page.route('**/events.html', async route => {
+      const request = route.request()
+      if (request.method() !== 'GET' || request.resourceType() !== 'fetch') return route.fallback()
+      const response = await route.fetch()
+      await proposed.promise
+      await route.fulfill({ response })
+    })
+    await page.goto('/events.html')
+    // Once for the events, and once for the comments below.
+    await comes(page, 'looks.begun === 2')
+    await propose(page, { ...EVENT, Name: 'Early birds', Code: 'early', Day: '2027-05-05' })
+    proposed.resolve()
+    // The comments are fetched a second time or not: as what is told of the event comes to them early or late.
+    await comes(page, 'looks.done > 2 && looks.done === looks.begun')
+    expect(await page.locator('#events > li', { hasText: 'Early birds' }).count()).to.equal(1)
+  })
+
+  it('EVT-55 shows a proposed event once, however long the page has been open', async () => {
+    const page = await demo.visit('/events.html')
+    await page.clock.install()
+    await page.clock.fastForward(60_000)
+    await propose(page, { ...EVENT, Name: 'Late birds', Code: 'late', Day: '2027-06-06' })
+    // Whatever the page is told of comes in order.
+    await propose(await demo.visit('/events.html'), { ...EVENT, Name: 'After all', Code: 'after', Day: '2027-06-07' })
+    await page.locator('#events > li', { hasText: 'After all' }).waitFor()
+    expect(await page.locator('#events > li', { hasText: 'Late birds' }).count()).to.equal(1)
   })
 
   for (const [name, changes, sentence, fields] of [

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { after, afterEach, before } from 'mocha'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { startServer, type TestServer } from '../support/server.ts'
+import { COUNT_LOOKS, comes, PATIENCE } from './live-pages.ts'
 
 const FLAGS = [
   '--no-sandbox',
@@ -18,7 +19,7 @@ export interface DemoSite {
   readonly url: string
   /**
    * A visitor with a session of their own. A refusal that a test provokes is on the console of every browser: `expected`.
-   * Who is deaf hears nothing of what others do meanwhile.
+   * Who is deaf hears nothing of what others do meanwhile; all others hear it from now on.
    */
   visit(path: string, expected?: RegExp, hearing?: 'hears' | 'deaf'): Promise<Page>
 }
@@ -56,18 +57,29 @@ export function demoSite(): DemoSite {
       if (!browser) throw new Error('The browser is not open yet.')
       const context = await browser.newContext({ baseURL: this.url, reducedMotion: 'reduce' })
       contexts.push(context)
-      if (hearing === 'deaf') await context.addInitScript('window.EventSource = class extends EventTarget {}')
+      await context.addInitScript(
+        hearing === 'deaf' ? 'window.EventSource = class extends EventTarget {}' : COUNT_LOOKS,
+      )
       const page = await context.newPage()
-      page.setDefaultTimeout(10_000)
+      page.setDefaultTimeout(PATIENCE)
       page.on('pageerror', error => complaints.push(`${path}: ${error.message}`))
       page.on('console', message => {
         const text = message.text()
         if (message.type() === 'error' && !expected?.test(text)) complaints.push(`${path}: ${text}`)
       })
       await page.goto(path)
+      // Each list to write into is followed, and is looked at as soon as it is.
+      const lists = await page.locator('#comment-form, #sign-form, #event-form').count()
+      if (hearing === 'hears' && lists > 0) await comes(page, `looks.done >= ${lists}`)
       return page
     },
   }
+}
+
+/** Makes a window so wide, and waits until its page knows. */
+export async function widen(page: Page, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 800 })
+  await comes(page, `innerWidth === ${width}`)
 }
 
 export const press = (within: Locator, name: string | RegExp) => within.getByRole('button', { name }).click()

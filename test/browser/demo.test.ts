@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Locator, Page } from 'playwright-core'
-import { demoSite, press } from './demo-site.ts'
+import { demoSite, press, widen } from './demo-site.ts'
+import { HANGS } from './live-pages.ts'
 
 const ARTICLE = '/articles/four-metres-to-the-left.html'
 
 describe('Demo site in a browser', function () {
-  this.timeout(30_000)
+  this.timeout(HANGS)
   const demo = demoSite()
 
   const entry = (page: Page, text: string) => page.locator('#entries > li', { hasText: text })
@@ -49,7 +50,7 @@ describe('Demo site in a browser', function () {
         [1440, 'light'],
         [320, 'dark'],
       ] as const) {
-        await page.setViewportSize({ width, height: 800 })
+        await widen(page, width)
         await page.emulateMedia({ colorScheme })
         expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).to.be.at.most(width)
         const broken = '[...document.images].filter(image => image.complete && image.naturalWidth === 0).length'
@@ -274,6 +275,7 @@ describe('Demo site in a browser', function () {
     await form.getByLabel('Name').fill('Ida')
     await form.getByLabel('Comment').fill('To whoever sits there.')
     await press(form, 'Add the comment')
+    await form.getByText('Thank you.').waitFor()
     await reader.locator('#comments > li', { hasText: 'To whoever sits there.' }).waitFor()
     await reader.getByText('Somebody added a comment.').waitFor()
     await sign(await openBook(), 'Other', 'Another page altogether.')

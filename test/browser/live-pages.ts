@@ -31,10 +31,37 @@ const root = document.querySelector('#l')
 window.stream = live({ root, changed: elements => told.push(elements.map(element => element.id || element.localName)) })`,
 }
 
+/**
+ * Milliseconds in which something must come about: on a machine that has other work a browser takes seconds to open a page.
+ */
+export const PATIENCE = 30_000
+
+/** Milliseconds after which a test in a browser hangs: several pages, each of which may take its time. */
+export const HANGS = 120_000
+
+/** To be run in a page first: counts the looks of live.mjs at its document, begun and done with. */
+export const COUNT_LOOKS = `{
+  const { fetch } = window
+  window.looks = { begun: 0, done: 0 }
+  window.fetch = async (...request) => {
+    if (request[1]?.cache !== 'no-cache') return fetch(...request)
+    looks.begun++
+    const answer = await fetch(...request)
+    const text = answer.text.bind(answer)
+    answer.text = async () => {
+      const found = await text()
+      // Whoever waits for the text goes on before.
+      setTimeout(() => looks.done++)
+      return found
+    }
+    return answer
+  }
+}`
+
 /** Waits until an expression is true in a page; its policy keeps the browser from compiling text by itself. */
 export async function comes(page: Page, expression: string): Promise<void> {
   await page.evaluate(`new Promise((resolve, reject) => {
-    const late = performance.now() + 10_000
+    const late = performance.now() + ${PATIENCE}
     const look = async () => {
       if (await (${expression})) return resolve()
       if (performance.now() > late) return reject(new Error(${JSON.stringify(expression)} + ' did not come about: ' + document.body.innerHTML))
@@ -94,7 +121,7 @@ export function livePages(): LivePages {
     const context = await browser.newContext({ baseURL: server.url })
     contexts.push(context)
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(PATIENCE)
     page.on('pageerror', error => complaints.push(error.message))
     return page
   }

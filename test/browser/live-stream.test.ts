@@ -1,16 +1,17 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { Page, Request } from 'playwright-core'
-import { comes, livePages, PATH } from './live-pages.ts'
+import type { Page } from 'playwright-core'
+import { COUNT_LOOKS, comes, HANGS, livePages, PATH } from './live-pages.ts'
 
 describe('live.mjs with a stream of the test’s own', function () {
-  this.timeout(30_000)
+  this.timeout(HANGS)
   const pages = livePages()
   const { http, post } = pages
 
   /** A page whose stream is fed by the test. */
   async function fed(): Promise<Page> {
     const page = await pages.newPage()
+    await page.addInitScript(COUNT_LOOKS)
     await page.addInitScript(`window.EventSource = class extends EventTarget {
       static opened = []
       readyState = 1
@@ -37,16 +38,13 @@ describe('live.mjs with a stream of the test’s own', function () {
     const spans = Object.entries(fields).map(([name, value]) => `  <span itemprop="${name}">${value}</span>`)
     return `<article>\n${spans.join('\n')}\n  <div itemprop="body">${body}</div>\n</article>`
   }
+  /** How often a page fetches its document because of something, when it has dealt with what came. */
   const fetches = async (page: Page, act: () => Promise<unknown>): Promise<number> => {
-    let count = 0
-    const counted = (request: Request) => {
-      if (request.resourceType() === 'fetch') count++
-    }
-    page.on('request', counted)
+    const begun = () => page.evaluate('looks.begun') as Promise<number>
+    const before = await begun()
     await act()
-    await page.evaluate('new Promise(resolve => setTimeout(resolve, 50))')
-    page.off('request', counted)
-    return count
+    await comes(page, 'looks.done === looks.begun')
+    return (await begun()) - before
   }
 
   it('exposes the token while connected, and only then', async () => {
@@ -60,8 +58,9 @@ describe('live.mjs with a stream of the test’s own', function () {
 
   it('looks at the document when it connects for the first time, not when it returns with an id', async () => {
     const page = await fed()
+    await page.clock.install()
     expect(await fetches(page, () => feed(page, 'platform-connection', '1'))).to.equal(1)
-    await page.evaluate('new Promise(resolve => setTimeout(resolve, 2100))')
+    await page.clock.fastForward(2000)
     await feed(page, 'mutation', mutation({ method: 'DELETE', selector: '#a' }), '1-0')
     expect(await fetches(page, () => feed(page, 'platform-connection', '2'))).to.equal(0)
   })
@@ -98,6 +97,8 @@ describe('live.mjs with a stream of the test’s own', function () {
   it('an event that is in what was fetched is not applied a second time, one that is not is', async () => {
     const page = await fed()
     const answer = await post('#l', 'append', '<li class="new">new</li>')
+    // Soon after it was fetched, however long the browser takes.
+    await page.evaluate('{ const now = Date.now(); Date.now = () => now }')
     await feed(page, 'platform-connection', '1')
     await comes(page, "document.querySelector('.new')")
     const event = { method: 'POST', selector: '#l', etag: answer.headers.etag ?? '', placement: 'append' }
@@ -105,6 +106,72 @@ describe('live.mjs with a stream of the test’s own', function () {
     await feed(page, 'mutation', mutation({ ...event, etag: '"x"' }, '<li class="newer">newer</li>'), '1-1')
     expect(await page.locator('.new').count()).to.equal(1)
     expect(await page.locator('.newer').count()).to.equal(1)
+  })
+
+  describe('a page that writes while its document is fetched shows its change, and once', () => {
+    const write = `void (window.shown = stream.sent(fetch('${PATH}', {
+      method: 'POST',
+      headers: { Range: 'selector=#l; placement=append' },
+      body: '<li class="mine">mine</li>',
+    }).then(answer => answer.text())).then(markup => {
+      document.querySelector('#l').insertAdjacentHTML('beforeend', markup)
+    }))`
+
+    /** Keeps back the answer to the first request of a method. */
+    async function keepBack(page: Page, method: string) {
+      const [answered, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      await page.route(`**${PATH}`, async route => {
+        if (route.request().method() !== method) return route.fallback()
+        const response = await route.fetch()
+        answered.resolve()
+        await gate.promise
+        await route.fulfill({ response })
+        await page.unroute(`**${PATH}`)
+      })
+      return { answered: answered.promise, letGo: gate.resolve }
+    }
+
+    async function isShownOnce(page: Page): Promise<void> {
+      await page.evaluate('shown')
+      await comes(page, 'looks.begun === 2 && looks.done === 2')
+      expect(await page.locator('.mine').count()).to.equal(1)
+      await pages.inStep(page)
+    }
+
+    it('which was answered before the change', async () => {
+      const page = await fed()
+      const document = await keepBack(page, 'GET')
+      await feed(page, 'platform-connection', '1')
+      await document.answered
+      await page.evaluate(write)
+      await page.evaluate('shown')
+      document.letGo()
+      await isShownOnce(page)
+    })
+
+    it('which is answered with the change, and earlier than the change itself', async () => {
+      const page = await fed()
+      const change = await keepBack(page, 'POST')
+      await page.evaluate(write)
+      await change.answered
+      await feed(page, 'platform-connection', '1')
+      await comes(page, "document.querySelector('.mine')")
+      change.letGo()
+      await isShownOnce(page)
+    })
+
+    it('though the event that was waited for is in what was fetched', async () => {
+      const page = await fed()
+      const { headers } = await http('PUT', PATH, { Range: 'selector=#a' }, '<li id="a">A</li>')
+      const document = await keepBack(page, 'GET')
+      await feed(page, 'platform-connection', '1')
+      await document.answered
+      await feed(page, 'mutation', mutation({ method: 'PUT', selector: '#a', etag: headers.etag ?? '' }), '1-0')
+      await page.evaluate(write)
+      await page.evaluate('shown')
+      document.letGo()
+      await isShownOnce(page)
+    })
   })
 
   it('text that looks like markup of the event changes nothing', async () => {

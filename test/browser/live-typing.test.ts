@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
 import { put } from '../support/content.ts'
-import { comes, livePages, PATH, pageOf } from './live-pages.ts'
+import { comes, HANGS, livePages, PATH, pageOf } from './live-pages.ts'
 
 const FORM = `<h1 id="h">Title</h1>
 <p>intro</p>
@@ -12,7 +12,7 @@ const FORM = `<h1 id="h">Title</h1>
 <ul id="l"><li id="a">a</li><li id="b">b</li></ul>
 <p>outro</p>`
 describe('live.mjs while somebody is typing', function () {
-  this.timeout(30_000)
+  this.timeout(HANGS)
   const pages = livePages()
   const { http, visit, settled, move, post } = pages
 

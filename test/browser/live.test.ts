@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { put } from '../support/content.ts'
-import { BODY, comes, livePages, PATH, pageOf } from './live-pages.ts'
+import { BODY, comes, HANGS, livePages, PATH, pageOf } from './live-pages.ts'
 
 describe('live.mjs in a browser', function () {
-  this.timeout(30_000)
+  this.timeout(HANGS)
   const pages = livePages()
   const { http, visit, inStep, settled, told, move, post } = pages
 

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'mocha'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { run } from '../support/program.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { HANGS } from './live-pages.ts'
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
@@ -18,7 +19,7 @@ function command(begin: string): string {
 }
 
 describe('the tour of the README, with two browser windows open', function () {
-  this.timeout(60_000)
+  this.timeout(HANGS)
   let server: TestServer
   let browser: Browser
   before(async () => {

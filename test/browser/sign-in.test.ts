@@ -3,6 +3,8 @@ import { after, afterEach, before, describe, it } from 'mocha'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { type SignInSite, startSignInSite } from '../sign-in/fixture.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { widen } from './demo-site.ts'
+import { HANGS, PATIENCE } from './live-pages.ts'
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 
@@ -29,7 +31,7 @@ function leastContrast(): number {
 }
 
 describe('Signing in with a browser', function () {
-  this.timeout(30_000)
+  this.timeout(HANGS)
 
   let site: SignInSite
   let browser: Browser
@@ -55,11 +57,12 @@ describe('Signing in with a browser', function () {
     const context = await browser.newContext({ baseURL })
     contexts.push(context)
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(PATIENCE)
     await page.goto(path)
     return page
   }
-  const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent()
+  /** Waits until the page with a heading is there: the one before it is shown until then. */
+  const shows = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 
   async function signIn(page: Page, name: string): Promise<void> {
     await page.getByRole('textbox').fill(name)
@@ -68,34 +71,34 @@ describe('Signing in with a browser', function () {
 
   it('OIDC-2 OIDC-6 from the refusal through the provider to the page asked for, and out again', async () => {
     const page = await visit('/members/')
-    expect(await heading(page)).to.equal('401 Unauthorized')
+    await shows(page, '401 Unauthorized')
     await page.getByRole('link', { name: 'Sign in' }).click()
-    expect(await heading(page)).to.equal('Who are you?')
+    await shows(page, 'Who are you?')
     expect(new URL(page.url()).origin).to.equal(site.oidc.issuer)
     await signIn(page, 'hanne')
     await page.waitForURL(site.url('/members/'))
-    expect(await heading(page)).to.equal('Members’ corner')
+    await shows(page, 'Members’ corner')
     const [cookie] = await page.context().cookies(site.server.url)
     expect(cookie).to.include({ name: 'platform_session', httpOnly: true, sameSite: 'Lax', path: '/' })
 
     await page.getByRole('link', { name: 'editors’ desk' }).click()
-    expect(await heading(page)).to.equal('403 Forbidden')
+    await shows(page, '403 Forbidden')
     expect(await page.getByRole('link', { name: 'Sign in' }).count()).to.equal(0)
 
     await page.goto('/members/')
     await page.getByRole('link', { name: 'Sign out' }).click()
     await page.waitForURL(site.url('/'))
     await page.goto('/members/')
-    expect(await heading(page)).to.equal('401 Unauthorized')
+    await shows(page, '401 Unauthorized')
   })
 
   it('GRP-2 the group of editors opens their desk to those who are in it', async () => {
     const page = await visit('/editors/')
-    expect(await heading(page)).to.equal('401 Unauthorized')
+    await shows(page, '401 Unauthorized')
     await page.getByRole('link', { name: 'Sign in' }).click()
     await signIn(page, 'marit')
     await page.waitForURL(site.url('/editors/'))
-    expect(await heading(page)).to.equal('Editors’ desk')
+    await shows(page, 'Editors’ desk')
     const allowed = await page.evaluate(async () => {
       const notice = await fetch('/members/', {
         method: 'PUT',
@@ -124,7 +127,7 @@ describe('Signing in with a browser', function () {
         [1440, 'light'],
         [320, 'dark'],
       ] as const) {
-        await page.setViewportSize({ width, height: 800 })
+        await widen(page, width)
         await page.emulateMedia({ colorScheme })
         expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).to.be.at.most(width)
       }
@@ -141,11 +144,11 @@ describe('Signing in with a browser', function () {
       ['/-platform/oidc/callback?state=none', '400 Bad Request'],
     ] as const) {
       await page.goto(path)
-      expect(await heading(page)).to.equal(title)
+      await shows(page, title)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
         for (const width of [320, 1280]) {
-          await page.setViewportSize({ width, height: 800 })
+          await widen(page, width)
           expect(await page.evaluate('document.documentElement.scrollWidth'), `${path} at ${width}`).to.be.at.most(
             width,
           )
@@ -163,7 +166,7 @@ describe('Signing in with a browser', function () {
     await page.getByRole('link', { name: 'Try again' }).click()
     await signIn(page, 'hanne')
     await page.waitForURL(site.url('/members/'))
-    expect(await heading(page)).to.equal('Members’ corner')
+    await shows(page, 'Members’ corner')
   })
 
   describe('without a provider', () => {
@@ -175,13 +178,13 @@ describe('Signing in with a browser', function () {
 
     it('OIDC-9 DENY-2 the members’ corner says why nobody comes in, and the door says it again', async () => {
       const page = await visit('/members/', plain.url)
-      expect(await heading(page)).to.equal('401 Unauthorized')
+      await shows(page, '401 Unauthorized')
       await page.getByText('no identity provider yet').waitFor()
       await page.getByRole('link', { name: 'Sign in' }).click()
-      expect(await heading(page)).to.equal('404 Not Found')
+      await shows(page, '404 Not Found')
       await page.getByText('No identity provider is configured').waitFor()
       await page.getByRole('link', { name: 'Go to the start page' }).click()
-      expect(new URL(page.url()).pathname).to.equal('/')
+      await page.waitForURL(`${plain.url}/`)
     })
   })
 })

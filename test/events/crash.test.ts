@@ -73,7 +73,8 @@ for (const [title, open] of Object.entries({ 'one process': oneProcess, 'two wor
     })
 
     it('EVT-35 EVT-47 EVT-82 what streams and replays tell is what is stored, and every acknowledged write is in it', async function () {
-      this.timeout(120_000)
+      // Up to twelve processes are started, one after another, which takes long on a part of a processor.
+      this.timeout(300_000)
       const copy = new Copy([{ id: 'first', text: 'first' }])
       const acknowledged: string[] = []
       for (let round = 0; round < ROUNDS; round++) {

@@ -1,7 +1,7 @@
 // Every element of this page has an address: the page's own path and `Range: selector=…`.
 // This module reads and writes elements by it. Nothing here is special to this site.
 import { parts } from './multipart.mjs'
-import { connection } from './stream.mjs'
+import { write } from './stream.mjs'
 
 /**
  * The server said no: `status` is its answer, `tag` the entity tag that it named, if it did, and `violations` what
@@ -37,7 +37,9 @@ const range = selector => ({ Range: `selector=${selector}` })
 const match = tag => (tag ? { 'If-Match': tag } : {})
 const HTML = { 'Content-Type': 'text/html' }
 
-const write = (method, selector, headers, body) => send(method, { ...range(selector), ...connection(), ...headers }, body)
+/** @param {(response: Response) => unknown} read gets from the answer what will be shown */
+const change = (method, selector, headers, body, read = () => {}) =>
+  write(selector, connection => send(method, { ...range(selector), ...connection, ...headers }, body).then(read))
 
 /** Markup from the server as one element. A template keeps it inert: nothing in it loads or runs here. */
 function parse(text) {
@@ -71,22 +73,22 @@ export async function readAll(selector) {
 
 /** Puts an element, or markup of one, at the end of the first match; resolves to the element as it was stored. */
 export async function append(selector, content) {
-  return stored(await write('POST', selector, HTML, content.outerHTML ?? content))
+  return change('POST', selector, HTML, content.outerHTML ?? content, stored)
 }
 
 /** Replaces the first match, provided that it still is what `tag` stands for. */
 export async function replace(selector, element, tag) {
-  return stored(await write('PUT', selector, { ...match(tag), ...HTML }, element.outerHTML))
+  return change('PUT', selector, { ...match(tag), ...HTML }, element.outerHTML, stored)
 }
 
 /** Removes the first match, provided that it still is what `tag` stands for. */
 export async function remove(selector, tag) {
-  await write('DELETE', selector, match(tag))
+  await change('DELETE', selector, match(tag))
 }
 
 /** Moves the first match to another place on the page: `before` or `after` the anchor, or into it (`append`, `prepend`). */
 export async function move(selector, anchor, placement) {
-  await write('MOVE', selector, {
+  await change('MOVE', selector, {
     Destination: location.pathname,
     'Destination-Range': `selector=${anchor}; placement=${placement}`,
   })

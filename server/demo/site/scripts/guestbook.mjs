@@ -256,8 +256,9 @@ form.addEventListener('submit', async event => {
 
 try {
   permitted = await permissions()
-  form.hidden = !permitted.on(list).has('POST')
   await refresh()
+  // What is signed before would be taken for something that has gone meanwhile.
+  form.hidden = !permitted.on(list).has('POST')
   follow(list, arrive)
 } catch {
   // Whoever cannot ask cannot write either; the book stays readable.

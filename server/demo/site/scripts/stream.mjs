@@ -1,7 +1,8 @@
-// The event stream of this page: what others change appears by itself, and what the page writes does not come back to it.
+// The event streams of this page: what others change appears by itself, and what the page writes does not come back to it.
 import { live } from '/.platform/live.mjs'
 
-let stream
+/** Parts of the page that are followed, each with its stream. */
+const followed = []
 
 /**
  * Keeps a part of the page in step with what is stored.
@@ -10,8 +11,19 @@ let stream
  *   entity tag if it is known
  */
 export function follow(root, changed) {
-  stream = live({ root, changed })
+  followed.push({ root, stream: live({ root, changed }) })
 }
 
-/** Names this page's stream in its own writes, so that only other windows hear of them. */
-export const connection = () => (stream?.token ? { 'Platform-Connection': stream.token } : {})
+/**
+ * Has the page write an element, and names the stream of its part in the write, so that only other windows hear of it.
+ * @template T
+ * @param {string} selector of the element
+ * @param {(connection: Record<string, string>) => Promise<T>} send takes header fields; resolves to what will be shown
+ * @returns {Promise<T>}
+ */
+export function write(selector, send) {
+  const element = document.querySelector(selector)
+  const stream = followed.find(({ root }) => root.contains(element))?.stream
+  const answer = send(stream?.token ? { 'Platform-Connection': stream.token } : {})
+  return stream?.sent(answer) ?? answer
+}
