@@ -4,7 +4,9 @@ import type { Answer } from '../pipeline/answer.ts'
 import {
   type AccessAnswer,
   type AccessQuestion,
+  type AccessRule,
   explainRequest,
+  missedTitle,
   principalNamed,
   requesterOf,
 } from '../pipeline/explain-request.ts'
@@ -108,27 +110,37 @@ function page(wanted: URLSearchParams, question: AccessQuestion | undefined, ans
   )
 }
 
-function verdict(question: AccessQuestion, { allowed, status, reason, rules, known, also }: AccessAnswer): string {
+function verdict(question: AccessQuestion, answer: AccessAnswer): string {
+  const { allowed, status, reason, rules, known, also, missed = [], findings = [] } = answer
   const { method, path, selector } = question
   const element = selector === undefined ? '' : ` <code>${escapeMarkup(selector)}</code>`
-  const outcome = allowed ? '<b class="yes">allowed</b>' : `<b class="no">refused with ${status}</b>`
+  const outcome = allowed
+    ? '<b class="yes">allowed</b>'
+    : `<b class="no">${status === 404 || status === 416 ? 'answered' : 'refused'} with ${status}</b>`
+  return (
+    `<h2><code>${escapeMarkup(method)} ${escapeMarkup(path)}</code>${element} by ${escapeMarkup(requesterOf(question))} is ${outcome}</h2>` +
+    `<p>${escapeMarkup([reason, also ?? ''].join(' ').trim())}</p>` +
+    (known.length === 0 ? '' : `<p>Known as ${escapeMarkup(known.join(', '))}.</p>`) +
+    (rules.length === 0 ? '<p>No rule matches this requester, method and path.</p>' : table(rules)) +
+    (missed.length === 0 ? '' : `<h3>${missedTitle(allowed)}</h3>${table(missed)}`) +
+    (findings.length === 0
+      ? ''
+      : `<h3>Rules and groups that may not say what they were meant to</h3><ul>${findings.map(finding => `<li>${escapeMarkup(finding)}</li>`).join('')}</ul>`)
+  )
+}
+
+const HEADS = ['Tier', 'Action', 'Who', 'Method', 'Where', 'Element', 'Why', 'Rule']
+  .map(head => `<th scope="col">${head}</th>`)
+  .join('')
+
+function table(rules: readonly AccessRule[]): string {
   const rows = rules.map(
     rule =>
-      `<tr><td>${rule.tier}</td><td class="${rule.action === 'Allow' ? 'yes' : 'no'}">${rule.action}</td>` +
+      `<tr><td>${rule.tier ?? ''}</td><td class="${rule.action === 'Allow' ? 'yes' : 'no'}">${rule.action}</td>` +
       [rule.actor, rule.method, rule.resource, rule.selector ?? '']
         .map(text => `<td><code>${escapeMarkup(text)}</code></td>`)
         .join('') +
       `<td>${escapeMarkup(rule.why)}</td><td>${rule.place} of <code>${escapeMarkup(rule.document)}</code></td></tr>`,
   )
-  const heads = ['Tier', 'Action', 'Who', 'Method', 'Where', 'Element', 'Why', 'Rule'].map(
-    head => `<th scope="col">${head}</th>`,
-  )
-  return (
-    `<h2><code>${escapeMarkup(method)} ${escapeMarkup(path)}</code>${element} by ${escapeMarkup(requesterOf(question))} is ${outcome}</h2>` +
-    `<p>${escapeMarkup([reason, also ?? ''].join(' ').trim())}</p>` +
-    (known.length === 0 ? '' : `<p>Known as ${escapeMarkup(known.join(', '))}.</p>`) +
-    (rules.length === 0
-      ? '<p>No rule matches this requester, method and path.</p>'
-      : `<div><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`)
-  )
+  return `<div><table><thead><tr>${HEADS}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }

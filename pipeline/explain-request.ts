@@ -1,14 +1,15 @@
 /** Why a request would be allowed or refused, asked of a site by its operator or author (SEC-5). */
 
+import { admit, admitDirectory, type Outcome } from './access/admission.ts'
 import { Access } from './access/decision.ts'
-import { type ExplainedRule, type Explanation, explain } from './access/explain.ts'
+import { type ExplainedRule, type Explanation, explain, nearMisses, type RuleText } from './access/explain.ts'
 import { Membership } from './access/groups.ts'
 import { identityOf } from './access/identity.ts'
 import type { Decision, Key } from './access/matching.ts'
-import { principalFromClaims, refusalStatus } from './access/principal.ts'
-import type { Tier } from './access/rules.ts'
+import { type Principal, principalFromClaims, refusalStatus } from './access/principal.ts'
+import type { Finding, Tier } from './access/rules.ts'
 import { toSelector } from './decide.ts'
-import { canonicalPath } from './http/path.ts'
+import { canonicalPath, decodeTarget, isReserved, mayNameDirectory } from './http/path.ts'
 import { schemaGroups } from './site/schema-groups.ts'
 import type { Site } from './site/site.ts'
 import { selectFirst } from './tree/selector/selector.ts'
@@ -18,7 +19,7 @@ import { isConfiguration } from './write/configuration.ts'
 export interface AccessQuestion {
   /** Upper case. */
   method: string
-  /** Decoded path, with a query if it matters. */
+  /** As in an address, with a query if it matters; characters that have to be encoded there need not be. */
   path: string
   selector?: string | undefined
   /** `sub` of the principal; undefined for an anonymous visitor. */
@@ -34,8 +35,8 @@ export interface AccessRule {
   document: string
   place: number
   action: 'Allow' | 'Deny'
-  /** Specificity of the actor that matched; 3 is the most specific. */
-  tier: number
+  /** Specificity of the actor that matched, 3 is the most specific; missing where none did. */
+  tier?: number
   actor: string
   resource: string
   method: string
@@ -46,7 +47,7 @@ export interface AccessRule {
 
 export interface AccessAnswer {
   allowed: boolean
-  /** Status that a refusal would be answered with. */
+  /** Status that the request would be answered with, where it is not allowed. */
   status?: number
   /** What the rules know the requester by besides the user name: verified email, groups, roles (IDC-1); none is anonymous. */
   known: readonly string[]
@@ -56,52 +57,183 @@ export interface AccessAnswer {
   reason: string
   /** Rules for this requester, method and path, the most specific first. */
   rules: AccessRule[]
+  /** Rules for the path that would have changed the answer, were they not for others or other methods. */
+  missed?: AccessRule[]
+  /** Rules and groups of the site that are ignored, or not what their author may think (RULE-13). */
+  findings?: string[]
 }
 
-/** @throws Fault 422 for a selector that does not parse */
+/** Rules that nearly matched, and findings, that an answer tells of. */
+const MOST_TOLD = 10
+
+/** Stands for a user name that is not known: no author writes it. */
+const UNKNOWN_NAME = '\ue000'
+
+/** @throws Fault 400 for a path that no request can have, 422 for a selector that does not parse */
 export async function explainRequest(site: Site, question: AccessQuestion): Promise<AccessAnswer> {
-  const { method, user, email, roles } = question
-  const [path = '', queryString = ''] = question.path.split('?', 2)
-  const claims = { sub: user, ...(email !== undefined && { email, email_verified: true }) }
-  const principal = user === undefined ? undefined : principalFromClaims(claims, [...roles])
-  const facts = { method, path, headers: () => undefined, queryString }
+  const { method, user, email } = question
+  const { path, query = '' } = decodeTarget(asSent(question.path), 'public', method !== 'GET')
+  const principal = principalOf(question)
+  const unasked = unaskedAnswer(site, method, path)
   const membership = new Membership(principal, schemaGroups(site))
-  const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
-  await access.settle([path, canonicalPath(path)])
-  const { selector } = question
-  const key = await keyOf(site, path, selector)
-  const found = explain(access, method, path, key)
-  const also = alsoNeeded(site, method, key)
   const { roles: known } = await identityOf(site.rules, principal, membership)
+  if (unasked) return { known, rules: [], ...unasked }
+  const facts = { method, path, headers: () => undefined, queryString: query }
+  const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
+  await access.settle([path, canonicalPath(path), `${path}/`])
+  const target = await targetOf(site, path, question.selector)
+  const outcome = outcomeOf(access, method, target)
+  // A directory without its slash is what its index is, unless a rule is for its bare name.
+  const isIndex = outcome === 'redirect' || (target.mayBeDirectory && access.decide('GET', path) === 'unmatched')
+  const found = explain(access, method, isIndex ? `${path}/` : path, target.key)
+  const allowed = outcome === 'redirect' || (outcome !== 'refuse' && found.permitted)
+  const status = outcome === 'refuse' ? refusalStatus(principal) : outcome === 'no-match' ? 416 : 404
+  const also = [...alsoNeeded(site, method, target)]
+  if (user !== undefined && user === email && dependsOnName(access, method, target, found.permitted))
+    also.push(
+      `That holds where the provider's user name is ${user}, too; if it is another one, name it with the address.`,
+    )
+  const missed = nearMisses(access, method, path, !allowed, MOST_TOLD)
+  const findings = [...site.rules.allFindings()]
   return {
-    allowed: found.permitted,
+    allowed,
     known,
-    ...(!found.permitted && { status: refusalStatus(principal) }),
-    ...(also !== undefined && { also }),
-    reason: reasonOf(found) + missing(selector, key),
+    ...(!allowed && { status }),
+    ...(also.length > 0 && { also: also.join(' ') }),
+    reason: reasonOf(found, outcome, target, path),
     rules: found.rules.map(rule => ({
-      document: rule.document,
-      place: rule.order + 1,
-      action: rule.action,
+      ...shown(rule),
       tier: rule.tier,
-      actor: rule.actors.join(', '),
-      resource: rule.resources.join(', '),
-      method: rule.methods.join(', '),
-      ...(rule.selector !== undefined && { selector: rule.selector }),
-      why: `${rule.why}; ${consequence(rule, found.decision, selector)}`,
+      why: `${rule.why}; ${consequence(rule, found.decision, question.selector)}`,
     })),
+    ...(missed.length > 0 && {
+      missed: missed.map(rule => ({
+        ...shown(rule),
+        why: rule.missing === 'actor' ? 'for others' : 'for other methods',
+      })),
+    }),
+    ...(findings.length > 0 && { findings: toldFindings(findings) }),
   }
+}
+
+/** A path as a client would send it, from one as people write it. */
+function asSent(path: string): string {
+  const escaped = path.toWellFormed().replace(/%(?![0-9a-f]{2})/gi, '%25')
+  return escaped.replace(/[^\x21-\x7e]+/g, encodeURIComponent)
+}
+
+function principalOf({ user, email, roles }: AccessQuestion): Principal | undefined {
+  const claims = { sub: user, ...(email !== undefined && { email, email_verified: true }) }
+  return user === undefined ? undefined : principalFromClaims(claims, [...roles])
+}
+
+/** What is answered without asking any rule. */
+function unaskedAnswer(
+  { settings: { brand } }: Site,
+  method: string,
+  path: string,
+): Pick<AccessAnswer, 'allowed' | 'status' | 'reason'> | undefined {
+  if (method === 'OPTIONS')
+    return { allowed: true, reason: 'OPTIONS is never refused: it tells what the rules permit.' }
+  if (!isReserved(path, brand)) return undefined
+  const own = `Everything below /-${brand}/ and /.${brand}/ belongs to the server, whatever the rules say`
+  return method === 'GET' || method === 'HEAD'
+    ? { allowed: true, reason: `${own}; whoever asks gets what is served there, if anything is.` }
+    : { allowed: false, status: 403, reason: `${own}; nobody can write there.` }
+}
+
+/** What a question is about, as far as it is stored. */
+interface Target {
+  path: string
+  exists: boolean
+  /** Nothing is stored at the path itself, but it may name a directory. */
+  mayBeDirectory: boolean
+  hasIndex: boolean
+  selector: string | undefined
+  /** First match of the selector. */
+  key: Key | undefined
+}
+
+/** @throws Fault 422 */
+async function targetOf(site: Site, path: string, selector: string | undefined): Promise<Target> {
+  const compiled = selector === undefined ? undefined : toSelector(selector, site)
+  const held = compiled ? await site.findParsed(canonicalPath(path)) : await site.find(canonicalPath(path))
+  const document = compiled && held?.isDocument ? site.tree(held) : undefined
+  const element = compiled && document && selectFirst(compiled, document)
+  const mayBeDirectory = !held && mayNameDirectory(path)
+  return {
+    path,
+    exists: held !== undefined,
+    mayBeDirectory,
+    hasIndex: mayBeDirectory && (await site.find(`${path}/index.html`)) !== undefined,
+    selector,
+    key: element && document && { element, document },
+  }
+}
+
+/** What becomes of the request, as far as one permission decides it. */
+function outcomeOf(access: Access, method: string, target: Target): Outcome | 'redirect' {
+  const { path, exists, selector, key, mayBeDirectory, hasIndex } = target
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (isRead && mayBeDirectory && selector === undefined) return admitDirectory(access, path, hasIndex)
+  if (isRead && selector !== undefined)
+    return admit(access, { ask: 'read-elements', path, exists, head: method === 'HEAD', keys: key ? [key] : [] })
+  if (isRead) return admit(access, { ask: 'read', path, exists, head: method === 'HEAD' })
+  if (method === 'PUT' || method === 'POST' || method === 'DELETE') {
+    const ask = method === 'PUT' ? 'put' : method === 'POST' ? 'post' : 'delete'
+    if (selector === undefined) return admit(access, { ask, path, exists })
+    return admit(access, { ask: `${ask}-element`, path, exists, target: key })
+  }
+  if (method === 'QUERY') return admit(access, { ask: 'evaluate', path, exists })
+  return access.permit(method, path, key) ? 'allow' : 'refuse'
+}
+
+/** Whether somebody known by their address alone would be answered otherwise if their user name were another one. */
+function dependsOnName(access: Access, method: string, { path, key }: Target, permitted: boolean): boolean {
+  const { requester, rules, settings, membership } = access
+  if (!requester.principal) return false
+  const principal = { ...requester.principal, sub: UNKNOWN_NAME }
+  return new Access(rules, { ...requester, principal }, settings, membership).permit(method, path, key) !== permitted
 }
 
 const AFTER_MOVE =
   'To move an element also takes DELETE for it and POST for its new place; to move a document, MOVE for its new path.'
 
-function alsoNeeded(site: Site, method: string, key: Key | undefined): string | undefined {
-  if (method === 'MOVE') return AFTER_MOVE
+function* alsoNeeded(site: Site, method: string, { key, selector }: Target): Generator<string> {
+  if (method === 'MOVE') yield AFTER_MOVE
+  if (method === 'QUERY') yield 'A QUERY by selector is decided like a GET.'
+  if (method === 'POST' && selector === undefined) yield 'A new document also takes PUT for its path.'
+  if (method === 'POST' && key) yield 'To insert before or after the element, the one around it counts instead.'
   const writes = method === 'PUT' || method === 'POST' || method === 'DELETE'
-  if (!key || !writes || !isConfiguration(site, key.element)) return undefined
+  if (!key || !writes || !isConfiguration(site, key.element)) return
   const whole = method === 'DELETE' ? 'PUT or DELETE' : 'PUT'
-  return `The element holds configuration of the site, or is part of it: that also takes ${whole} for the whole document.`
+  yield `The element holds configuration of the site, or is part of it: that also takes ${whole} for the whole document.`
+}
+
+function shown(rule: RuleText): Omit<AccessRule, 'tier' | 'why'> {
+  return {
+    document: rule.document,
+    place: rule.order + 1,
+    action: rule.action,
+    actor: rule.actors.join(', '),
+    resource: rule.resources.join(', '),
+    method: rule.methods.join(', '),
+    ...(rule.selector !== undefined && { selector: rule.selector }),
+  }
+}
+
+function toldFindings(findings: readonly Finding[]): string[] {
+  const told = findings.slice(0, MOST_TOLD).map(({ document, order, reason }) => {
+    return `${order === undefined ? 'A group' : `Rule ${order + 1}`} of ${document}: ${reason}`
+  })
+  const more = findings.length - told.length
+  return more > 0 ? [...told, `And ${more} more.`] : told
+}
+
+/** What the rules are that an answer has missed. */
+export function missedTitle(allowed: boolean): string {
+  const does = allowed ? 'deny' : 'allow'
+  return `Rules for the path that ${does} it to others, or ${does} other methods`
 }
 
 /** A name for the requester of a question. */
@@ -119,16 +251,6 @@ export function principalNamed(name: string): Pick<AccessQuestion, 'user' | 'ema
   return name.includes('@') ? { user: name, email: name } : { user: name }
 }
 
-async function keyOf(site: Site, path: string, selector: string | undefined): Promise<Key | undefined> {
-  if (selector === undefined) return undefined
-  const compiled = toSelector(selector, site)
-  const held = await site.findParsed(canonicalPath(path))
-  if (!held?.isDocument) return undefined
-  const document = site.tree(held)
-  const element = selectFirst(compiled, document)
-  return element && { element, document }
-}
-
 /** What the rules of a tier are for (ACT-3). */
 const TIERS: Readonly<Record<Tier, string>> = {
   0: 'everybody',
@@ -137,21 +259,31 @@ const TIERS: Readonly<Record<Tier, string>> = {
   3: 'a user by name',
 }
 
-function reasonOf({ decision, permitted, method, rules }: Explanation): string {
+function reasonOf(found: Explanation, outcome: Outcome | 'redirect', target: Target, path: string): string {
+  const { selector, key } = target
+  if (outcome === 'refuse' && found.permitted) {
+    const lack =
+      selector !== undefined && target.exists ? `the selector ${selector} finds no element` : 'nothing is stored there'
+    return `${byRules(found)} But ${lack}, which is told only to those who may read the whole.`
+  }
+  if (outcome === 'redirect') return `${byRules(found)} The browser is sent to ${path}/.`
+  if (outcome === 'not-found') return `${byRules(found)} Nothing is stored there, so the answer is 404.`
+  if (selector === undefined || key) return byRules(found)
+  if (outcome === 'no-match') return `The selector ${selector} finds no element, so the answer is 416.`
+  return `${byRules(found)} The selector ${selector} finds no element.`
+}
+
+function byRules({ decision, permitted, method, rules }: Explanation): string {
   const deciding = rules.find(({ decides }) => decides)
   if (!deciding) {
     return permitted
-      ? 'No rule matches, and the site lets everybody read what no rule speaks of (defaultGet).'
+      ? 'No rule matches, and the site lets everybody read what no rule speaks of (defaultGet); an event stream takes a rule.'
       : `No rule matches, so ${method} is denied.`
   }
   const tier = `tier ${deciding.tier} (${TIERS[deciding.tier]})`
   return decision === 'allow'
     ? `A rule of ${tier} allows it, and none of that tier denies it.`
     : `A rule of ${tier} denies it; no Allow of that tier or below counts against it.`
-}
-
-function missing(selector: string | undefined, key: Key | undefined): string {
-  return selector !== undefined && !key ? ` The selector ${selector} finds no element.` : ''
 }
 
 function consequence(

@@ -114,6 +114,11 @@ export class AccessRules {
     return this.#documents.get(path)?.findings ?? []
   }
 
+  /** The same of all documents. */
+  *allFindings(): Generator<Finding> {
+    for (const [, { findings }] of this.#documents.entries()) yield* findings
+  }
+
   /**
    * Lists of rules that may cover a method and path, the strongest of each first; every rule has still to be tested, and
    * may come more than once.

@@ -5,8 +5,8 @@
 
 import type { Access } from './decision.ts'
 import { describedBy } from './described.ts'
-import { type MatchingRule, resolve } from './matching.ts'
-import { collapse, ELEMENT_METHODS, parseSelector, type Rule } from './rules.ts'
+import { coversMethod, type MatchingRule, resolve } from './matching.ts'
+import { collapse, ELEMENT_METHODS, parseSelector } from './rules.ts'
 
 /** One part of the 207 answer; the first has no selector and stands for the document. */
 export interface CapabilityPart {
@@ -89,16 +89,11 @@ function strongestOf({ whole, strongest }: RulesOnPath, method: string): Matchin
   if (strongest.has(method)) return strongest.get(method)
   let found: MatchingRule | undefined
   for (const match of whole) {
-    if (!covers(match.rule, method)) continue
+    if (!coversMethod(match.rule, method)) continue
     if (!found || match.tier > found.tier || (match.tier === found.tier && !match.rule.allow)) found = match
   }
   strongest.set(method, found)
   return found
-}
-
-/** METH-1, METH-2. */
-function covers({ methods }: Rule, method: string): boolean {
-  return methods.has(method) || methods.has('*') || (method === 'HEAD' && methods.has('GET'))
 }
 
 function documentSet(access: Access, path: string): Set<string> {
@@ -122,7 +117,7 @@ function permittedOf(
 ): Set<string> {
   return new Set(
     [...methods].filter(method => {
-      const counting = own.filter(({ rule }) => covers(rule, method))
+      const counting = own.filter(({ rule }) => coversMethod(rule, method))
       const whole = strongestOf(rules, method)
       if (whole) counting.push(whole)
       const decision = resolve(counting, () => true)

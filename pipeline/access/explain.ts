@@ -1,23 +1,29 @@
 /** Why a request would be allowed or refused (SEC-5): the rules that matched, and what came of them. */
 
 import type { Access, PermitOptions } from './decision.ts'
-import { applies, type Decision, type Key } from './matching.ts'
+import { pathNames } from './glob.ts'
+import type { Part } from './lookup.ts'
+import { applies, coversMethod, type Decision, type Key, NOBODY } from './matching.ts'
 import { verifiedEmail } from './principal.ts'
 import type { Actor, Rule, Tier } from './rules.ts'
 
-export interface ExplainedRule {
+/** A rule for people to read. */
+export interface RuleText {
   /** Path of the document that holds the rule, and the rule's place among those of the document. */
   document: string
   order: number
   action: 'Allow' | 'Deny'
-  tier: Tier
   /** Actor values of the rule, as written as far as they are literal. */
   actors: string[]
   /** Patterns as written. */
   resources: string[]
   methods: string[]
-  /** Text after lookups; missing for a resource-level rule. */
+  /** Text after lookups, or as written where they leave no selector; missing for a resource-level rule. */
   selector?: string
+}
+
+export interface ExplainedRule extends RuleText {
+  tier: Tier
   /** Whether the rule counts for the element; a resource-level rule always does. */
   applies: boolean
   /** It applies, and no rule of a higher tier does: the outcome is that of these rules. */
@@ -53,14 +59,10 @@ export function explain(
   const rules = matching.map(match => {
     const { rule, tier, scope } = match
     const counts = applies(match, key)
+    const { selector: _, ...text } = textOf(rule)
     return {
-      document: rule.document,
-      order: rule.order,
-      action: rule.allow ? ('Allow' as const) : ('Deny' as const),
+      ...text,
       tier,
-      actors: rule.actors.map(actorText),
-      resources: rule.patterns.map(pattern => pattern.source),
-      methods: [...rule.methods],
       ...(scope ? { selector: scope.text } : {}),
       applies: counts,
       decides: counts && tier === deciding,
@@ -77,15 +79,58 @@ export function explain(
   }
 }
 
+/** A rule that one thing keeps from matching. */
+export interface NearMiss extends RuleText {
+  missing: 'actor' | 'method'
+}
+
+/**
+ * Rules of one action that are for a path, but for other people or other methods: among them is often the one that was
+ * meant to match.
+ *
+ * @param most of them that are given, in the order of documents
+ */
+export function nearMisses(access: Access, method: string, path: string, allow: boolean, most: number): NearMiss[] {
+  const names = pathNames(path)
+  const { applicability } = access
+  const found = new Map<Rule, NearMiss>()
+  for (const rules of access.rules.candidates(undefined, names)) {
+    for (const rule of rules) {
+      if (rule.allow !== allow || found.has(rule)) continue
+      const isNamed = coversMethod(rule, method)
+      const isMeant = applicability.tierOf(rule) !== NOBODY
+      if (isNamed === isMeant || !applicability.coversPath(rule, names)) continue
+      found.set(rule, { ...textOf(rule), missing: isNamed ? 'actor' : 'method' })
+    }
+  }
+  return [...found.values()].sort(byPlace).slice(0, most)
+}
+
+function textOf(rule: Rule): RuleText {
+  const { document, order, selector } = rule
+  return {
+    document,
+    order,
+    action: rule.allow ? 'Allow' : 'Deny',
+    actors: rule.actors.map(actorText),
+    resources: rule.patterns.map(pattern => pattern.source),
+    methods: [...rule.methods],
+    ...(selector && { selector: selector.text ?? selector.template.map(partText).join('') }),
+  }
+}
+
 /** Highest tier first, and first of all what decides; a Deny before what it overrules. */
 function byWeight(a: ExplainedRule, b: ExplainedRule): number {
   return (
     Number(b.decides) - Number(a.decides) ||
     b.tier - a.tier ||
     Number(a.action === 'Allow') - Number(b.action === 'Allow') ||
-    a.document.localeCompare(b.document, 'en') ||
-    a.order - b.order
+    byPlace(a, b)
   )
+}
+
+function byPlace(a: RuleText, b: RuleText): number {
+  return a.document.localeCompare(b.document, 'en') || a.order - b.order
 }
 
 /** Why a rule is for the requester: by the first of its values that gives it its tier. */
@@ -126,6 +171,10 @@ function actorText(actor: Actor): string {
     case 'name':
       return actor.name
     default:
-      return actor.parts.map(part => (typeof part === 'string' ? part : `\${${part.lookup}}`)).join('')
+      return actor.parts.map(partText).join('')
   }
+}
+
+function partText(part: Part): string {
+  return typeof part === 'string' ? part : `\${${part.lookup}}`
 }

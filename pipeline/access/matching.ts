@@ -20,6 +20,11 @@ export interface MatchingRule {
   scope: { text: string; selector: Selector } | undefined
 }
 
+/** Whether a rule names a method, in upper case (METH-1, METH-2). */
+export function coversMethod({ methods }: Rule, method: string): boolean {
+  return methods.has(method) || methods.has('*') || (method === 'HEAD' && methods.has('GET'))
+}
+
 /** Below every tier. */
 export const NOBODY = -1
 

@@ -65,6 +65,8 @@ export interface Group {
 /** Something an author should know: an item that is ignored or not taken as written (RULE-13). */
 export interface Finding {
   document: string
+  /** Place of a rule among those of its document; missing for a group. */
+  order?: number
   /** Place of the item's element among the document's elements. */
   position: number
   /** Row of a table item. */
@@ -105,7 +107,7 @@ export function* compilingAccess(path: string, raw: RawAccess, extensions?: Exte
     if (order % RULES_PER_STEP === RULES_PER_STEP - 1) yield
     const report = (reason: string) => {
       const { position, row } = rule
-      findings.push({ document: path, position, ...(row === undefined ? {} : { row }), reason })
+      findings.push({ document: path, order, position, ...(row === undefined ? {} : { row }), reason })
     }
     const compiled = compileRule({ document: path, order }, rule, extensions, report)
     if (compiled) rules.push(compiled)

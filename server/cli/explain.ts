@@ -1,6 +1,7 @@
 /** `scriptorium explain`: why a request would be allowed or refused (SEC-5). */
 
-import { principalNamed, requesterOf } from '../../pipeline/explain-request.ts'
+import { type AccessRule, missedTitle, principalNamed, requesterOf } from '../../pipeline/explain-request.ts'
+import { Fault } from '../../pipeline/fault.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import type { Explanation, Question } from './commands.ts'
 import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
@@ -49,7 +50,9 @@ export const explain: Command = {
     const question = questionOf(call)
     const loaded = await settingsOf(call)
     const site = chosenSite(call, loaded, 'explain')
-    const explanation = await call.commands.explain(loaded.settings, { ...question, site })
+    const explanation = await call.commands.explain(loaded.settings, { ...question, site }).catch(error => {
+      throw error instanceof Fault ? new UsageError(error.message, 'explain') : error
+    })
     const lines = call.args.flag('json')
       ? [JSON.stringify(explanation, null, 2)]
       : explanationLines(question, explanation)
@@ -76,20 +79,34 @@ function questionOf({ args }: Call): Omit<Question, 'site'> {
 }
 
 function explanationLines(question: Omit<Question, 'site'>, explanation: Explanation): string[] {
-  const { allowed, status, reason, rules, known, also } = explanation
+  const { allowed, status, reason, rules, known, also, missed = [], findings = [] } = explanation
   const who = requesterOf(question)
   const what = `${question.method} ${question.path}${question.selector === undefined ? '' : ` (${question.selector})`}`
-  const verdict = allowed ? 'allowed' : `refused${status === undefined ? '' : ` with ${status}`}`
+  const verdict = allowed ? 'allowed' : `${refusalOf(status)}${status === undefined ? '' : ` with ${status}`}`
   return [
     `${what} by ${who} is ${verdict}.`,
     reason,
     ...(also === undefined ? [] : [also]),
     ...(known.length > 0 ? [`Known as ${known.join(', ')}.`] : []),
     ...(rules.length > 0 ? ['', 'Rules for this requester, method and path, the deciding ones first:'] : []),
-    ...rules.flatMap(({ document, place, action, tier, actor, resource, method, selector, why }) => {
-      const element = selector === undefined ? '' : ` ${selector}`
-      const rule = `  tier ${tier}  ${action.padEnd(5)}  ${actor}  ${method}  ${resource}${element}`
-      return [rule, `          ${why} (rule ${place} of ${document})`]
-    }),
+    ...rules.flatMap(ruleLines),
+    ...(missed.length > 0 ? ['', `${missedTitle(allowed)}:`] : []),
+    ...missed.flatMap(ruleLines),
+    ...(findings.length > 0 ? ['', 'Rules and groups that may not say what they were meant to:'] : []),
+    ...findings.map(finding => `  ${finding}`),
+  ]
+}
+
+/** Who may know that nothing is there is told so. */
+function refusalOf(status: number | undefined): string {
+  return status === 404 || status === 416 ? 'answered' : 'refused'
+}
+
+function ruleLines({ document, place, action, tier, actor, resource, method, selector, why }: AccessRule): string[] {
+  const element = selector === undefined ? '' : ` ${selector}`
+  const rank = tier === undefined ? '        ' : `  tier ${tier}`
+  return [
+    `${rank}  ${action.padEnd(5)}  ${actor}  ${method}  ${resource}${element}`,
+    `          ${why} (rule ${place} of ${document})`,
   ]
 }

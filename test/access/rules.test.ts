@@ -43,7 +43,7 @@ describe('fields of a rule', () => {
       const { rule, findings } = compile({ action: ['Deny'], [field]: [] })
       expect(rule).to.equal(undefined)
       expect(findings).to.deep.equal([
-        { document: '/r.html', position: 7, reason: `A rule without ${field} is ignored.` },
+        { document: '/r.html', order: 0, position: 7, reason: `A rule without ${field} is ignored.` },
       ])
     })
   }

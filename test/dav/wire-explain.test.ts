@@ -30,6 +30,17 @@ describe('SEC-5 explaining rules on the mount', () => {
         ['*', 'DELETE', 'Allow', '/*'],
         ['*', 'DELETE', 'Deny', '/x.html'],
       ).replace('</body>', `${group}</body>`),
+      '/open.html': rulesPage(
+        ['*', 'GET', 'Allow', '/open/*'],
+        ['*', 'POST', 'Allow', '/open/*', '#in'],
+        ['writers', 'POST', 'Allow', '/open/*'],
+        ['*', 'GET', 'Deny', '/shut/*'],
+        ['*', 'PUT', 'Allow', 'plan.html'],
+        ['users', 'PUT', 'Allow', '/named/$' + '{username}/*'],
+      ),
+      '/open/index.html': page('open'),
+      '/open/page.html': page('<p id="p">x</p>'),
+      '/open/my page.html': page('x'),
     })
   })
   after(() => server.close())
@@ -141,6 +152,52 @@ describe('SEC-5 explaining rules on the mount', () => {
       else expect(told).to.equal(undefined)
     })
   }
+
+  const outcomes: [query: string, status: number | undefined, reason: RegExp][] = [
+    ['?as=u&role=boss&method=PUT&path=/.platform/x', 403, /belongs to the server/],
+    ['?as=u&role=boss&method=DELETE&path=/-platform/x', 403, /belongs to the server/],
+    ['?path=/-platform/oidc/login', undefined, /belongs to the server/],
+    ['?method=OPTIONS&path=/x.html', undefined, /never refused/],
+    ['?method=DELETE&path=/nothing.html', 401, /allows it.* nothing is stored there, which is told only/],
+    [
+      '?as=u&role=boss&method=PUT&path=/x.html&selector=%23none',
+      403,
+      /allows it.* finds no element, which is told only/,
+    ],
+    ['?path=/open/x.html', undefined, /404/],
+    ['?method=POST&path=/open/page.html&selector=%23none', 416, /finds no element, so the answer is 416/],
+    ['?path=/open', undefined, /sent to \/open\//],
+    ['?path=/open/my%2520page.html', undefined, /allows it/],
+    ['?path=/open/my%20page.html', undefined, /allows it/],
+    ['?path=/shut', 401, /denies it/],
+  ]
+  for (const [query, status, reason] of outcomes) {
+    it(`tells the outcome: ${query}`, async () => {
+      const answer = JSON.parse((await ask(query)).text)
+      expect([answer.allowed, answer.status]).to.deep.equal([status === undefined, status])
+      expect(answer.reason).to.match(reason)
+    })
+  }
+
+  it('names the rules that nearly matched, and those that are not what they seem', async () => {
+    const { missed, findings } = JSON.parse((await ask('?method=POST&path=/open/page.html')).text)
+    expect(missed.map((rule: Record<string, unknown>) => [rule.actor, rule.method, rule.why])).to.deep.equal([
+      ['*', 'GET', 'for other methods'],
+      ['writers', 'POST', 'for others'],
+      ['*', 'DELETE', 'for other methods'],
+    ])
+    expect(findings).to.have.length(1)
+    expect(findings[0]).to.match(/^Rule 5 of \/open.html: .* slash/)
+    const page = await ask('?method=POST&path=/open/page.html', { Accept: 'text/html' })
+    expect(page.text).to.include('writers').and.include('Rule 5 of /open.html')
+  })
+
+  it('ACT-3 an address is no user name: says so where that would matter', async () => {
+    const who = encodeURIComponent('ann@example.com')
+    const asked = async (more: string) => JSON.parse((await ask(`?as=${who}&path=${more}`)).text)
+    expect((await asked('/named/ann@example.com/x&method=PUT')).also).to.match(/user name is ann@example.com/)
+    expect((await asked('/open/page.html')).also).to.equal(undefined)
+  })
 
   it('is a page for browsers, with a form; what is asked is escaped', async () => {
     const empty = await ask('', { Accept: 'text/html' })
