@@ -47,15 +47,21 @@ const mount = z
     return z.NEVER
   })
 
-/** Proxies whose forwarding headers are believed: none, all, or those with these addresses. */
-export type TrustProxy = boolean | string[]
+/** Proxies whose forwarding headers are believed: none, the nearest or so many of them, or those with these addresses. */
+export type TrustProxy = boolean | number | string[]
+
+/** Proxies one behind the other, at most. */
+const MOST_PROXIES = 16
 
 const trustProxy = value<TrustProxy>({
-  expected: 'true, false or a list of addresses and networks such as 10.0.0.0/8',
-  short: 'switch or list',
+  expected: `true, false, a number of proxies up to ${MOST_PROXIES} or a list of addresses and networks such as 10.0.0.0/8`,
+  short: 'switch, number or list',
   read: written => {
     const on = readSwitch(written)
     if (on !== undefined) return on
+    const count = typeof written === 'string' && /^[0-9]{1,2}$/.test(written) ? Number(written) : written
+    if (typeof count === 'number')
+      return Number.isInteger(count) && count >= 0 && count <= MOST_PROXIES ? count : undefined
     const all = typeof written === 'string' ? written.split(/\s*,\s*/) : written
     return Array.isArray(all) && all.length > 0 && all.every(isNetwork) ? all : undefined
   },
@@ -70,13 +76,12 @@ function isNetwork(written: unknown): written is string {
   return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
-/**
- * Tells whether the forwarding headers of a connection from this address may be believed.
- *
- * @param trust the setting `trustProxy`
- */
-export function proxyTrust(trust: TrustProxy): (address: string) => boolean {
-  if (typeof trust === 'boolean') return () => trust
+/** Whether what comes from an address, `behind` that many believed proxies, comes from another one of them. */
+export type TrustsProxy = (address: string, behind: number) => boolean
+
+/** @param trust the setting `trustProxy` */
+export function proxyTrust(trust: TrustProxy): TrustsProxy {
+  if (!Array.isArray(trust)) return (_address, behind) => behind < Number(trust)
   const list = new BlockList()
   for (const entry of trust) {
     const [address = '', bits] = entry.split('/')
@@ -117,7 +122,7 @@ export const settingsSchema = z
     }),
     trustProxy: setting(
       trustProxy.default(false),
-      'Believe the forwarding headers (scheme, host and client address) of every peer, or of proxies with these addresses and networks.',
+      'Believe the forwarding headers (scheme, host and client address): of the proxy that clients come through, of this number of proxies one behind the other, or of proxies with these addresses and networks. What stands in these headers before that is what clients say themselves.',
     ),
     redis: setting(text(ADDRESS_FORMS, written => parseRedisAddress(written) !== undefined, 4096, 'URL').optional(), {
       doc: 'Redis for sessions, leases, locks and events of several processes.',

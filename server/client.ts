@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
+import type { TrustsProxy } from '../config/schema.ts'
 
 export interface Client {
   /** Host and port that the client asks for, as it wrote them; undefined when it named none. */
@@ -15,10 +16,7 @@ export interface Client {
 /** Reads the client's side of requests. */
 export type KnowClient = (request: IncomingMessage) => Client
 
-/**
- * @param trusts whether forwarding headers from this address are believed
- */
-export function clientReader(trusts: (address: string) => boolean): KnowClient {
+export function clientReader(trusts: TrustsProxy): KnowClient {
   return request => {
     const { socket, headers } = request
     const peer = socket.remoteAddress ?? ''
@@ -27,11 +25,14 @@ export function clientReader(trusts: (address: string) => boolean): KnowClient {
       secure: (socket as Partial<TLSSocket>).encrypted === true,
       address: peer,
     }
-    if (!trusts(peer)) return direct
+    if (!trusts(peer, 0)) return direct
+    const chain = valuesOf(headers['x-forwarded-for']).map(withoutPort)
+    const proxies = believed(chain, trusts)
+    const told = (field: string | string[] | undefined) => outermost(valuesOf(field), proxies)
     return {
-      authority: first(headers['x-forwarded-host']) ?? direct.authority,
-      secure: first(headers['x-forwarded-proto'])?.toLowerCase() === 'https' || direct.secure,
-      address: origin(headers['x-forwarded-for'], trusts) ?? peer,
+      authority: told(headers['x-forwarded-host']) ?? direct.authority,
+      secure: told(headers['x-forwarded-proto'])?.toLowerCase() === 'https' || direct.secure,
+      address: outermost(chain, proxies) ?? peer,
     }
   }
 }
@@ -41,25 +42,31 @@ function absoluteAuthority(url: string | undefined): string | undefined {
   return url?.startsWith('/') ? undefined : /^https?:\/\/([^/?#]*)/i.exec(url ?? '')?.[1]
 }
 
-/** The client's end of a chain of proxies, or undefined for an absent or empty field. */
-function first(field: string | string[] | undefined): string | undefined {
-  const text = Array.isArray(field) ? field[0] : field
-  const value = text?.split(',', 1)[0]?.trim()
-  return value === '' ? undefined : value
+/** Every proxy adds a value at the end, or a line of its own. */
+function valuesOf(field: string | string[] | undefined): string[] {
+  const values = [field ?? []].flat().join(',').split(',')
+  return values.map(value => value.trim()).filter(value => value !== '')
+}
+
+/** Some proxies tell the port of the client as well, which is another one for every connection. */
+function withoutPort(address: string): string {
+  return /^\[([0-9a-f:.%]+)\](?::\d+)?$/i.exec(address)?.[1] ?? /^([0-9.]+):\d+$/.exec(address)?.[1] ?? address
 }
 
 /**
- * The client at the beginning of a chain of proxies: from the end of the chain the first address that is no believed proxy.
- * What stands before it is what the client says itself.
+ * How many proxies are believed, one behind the other: the peer, and from the end of the chain those before it.
+ *
+ * @param chain addresses that each proxy was spoken to from
  */
-function origin(field: string | string[] | undefined, trusts: (address: string) => boolean): string | undefined {
-  const chain = [field ?? []]
-    .flat()
-    .join(',')
-    .split(',')
-    .map(address => address.trim())
-  const addresses = chain.filter(address => address !== '')
-  return addresses.findLast(address => !trusts(address)) ?? addresses[0]
+function believed(chain: readonly string[], trusts: TrustsProxy): number {
+  let proxies = 1
+  while (proxies < chain.length && trusts(chain.at(-proxies) ?? '', proxies)) proxies++
+  return proxies
+}
+
+/** What the outermost of so many proxies has said. Before it stands what the client says itself. */
+function outermost(values: readonly string[], proxies: number): string | undefined {
+  return values.at(-proxies) ?? values[0]
 }
 
 /** Whether the peer is a process of this machine that no proxy stands in for. */

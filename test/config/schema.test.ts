@@ -17,6 +17,8 @@ const GOOD: [key: string, written: unknown, read: unknown][] = [
   ['mount', { host: 'dav-{host}' }, { host: 'dav-{host}' }],
   ['mount', { path: '/-platform/dav' }, { path: '/-platform/dav' }],
   ['trustProxy', 'on', true],
+  ['trustProxy', 2, 2],
+  ['trustProxy', '2', 2],
   ['trustProxy', ['10.0.0.0/8', '::1'], ['10.0.0.0/8', '::1']],
   ['trustProxy', '10.0.0.1, 10.0.0.2', ['10.0.0.1', '10.0.0.2']],
   ['redis', 'redis://127.0.0.1:6379/0', 'redis://127.0.0.1:6379/0'],
@@ -58,11 +60,19 @@ const BAD: [written: object, message: string][] = [
   ],
   [
     { trustProxy: ['10.0.0.0/33'] },
-    'trustProxy: ["10.0.0.0/33"] is not true, false or a list of addresses and networks such as 10.0.0.0/8',
+    'trustProxy: ["10.0.0.0/33"] is not true, false, a number of proxies up to 16 or a list of addresses and networks such as 10.0.0.0/8',
+  ],
+  [
+    { trustProxy: 17 },
+    'trustProxy: 17 is not true, false, a number of proxies up to 16 or a list of addresses and networks such as 10.0.0.0/8',
+  ],
+  [
+    { trustProxy: 1.5 },
+    'trustProxy: 1.5 is not true, false, a number of proxies up to 16 or a list of addresses and networks such as 10.0.0.0/8',
   ],
   [
     { trustProxy: 'proxy.example' },
-    'trustProxy: "proxy.example" is not true, false or a list of addresses and networks such as 10.0.0.0/8',
+    'trustProxy: "proxy.example" is not true, false, a number of proxies up to 16 or a list of addresses and networks such as 10.0.0.0/8',
   ],
   [
     { redis: 'http://localhost' },
@@ -331,7 +341,7 @@ describe('settings: trusted proxies', () => {
   ]
   for (const [trust, address, trusted] of CASES) {
     it(`trustProxy ${json(trust)} ${trusted ? 'believes' : 'does not believe'} ${address}`, () => {
-      expect(proxyTrust(trust)(address)).to.equal(trusted)
+      expect(proxyTrust(trust)(address, 0)).to.equal(trusted)
     })
   }
 })
