@@ -22,7 +22,7 @@ import { constraintFault } from './violations.ts'
 const MOST = 10_000
 
 /** UTF-16 code units of documents that one write may change again, each as often as effects come back to it. */
-const MOST_AGAIN = 32 * 1024 * 1024
+const MOST_AGAIN = 16 * 1024 * 1024
 
 /** Values that are followed before others get their turn. */
 const SLICE = 20
