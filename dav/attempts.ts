@@ -1,6 +1,7 @@
 /** Slows down those who guess passwords: every failure makes the next attempt from there wait longer (DAV-3). */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Tallies } from '../pipeline/coordination/tallies.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { networkOf } from '../pipeline/http/network.ts'
 
@@ -12,9 +13,9 @@ export interface Attempts {
    * @throws Fault 503 when the address has too many attempts waiting already
    */
   wait(address: string, user: string): Promise<void>
-  failed(address: string, user: string): void
+  failed(address: string, user: string): Promise<void>
   /** Forgets the failures with this user; those with others still count for the address. */
-  succeeded(address: string, user: string): void
+  succeeded(address: string, user: string): Promise<void>
 }
 
 /** Failures that cost nothing: people mistype. */
@@ -25,52 +26,31 @@ const LONGEST = 8_000
 /** Milliseconds after which a failure is forgotten. */
 const FORGOTTEN = 15 * 60_000
 const MOST_WAITING = 8
-const MOST_COUNTED = 10_000
 /** Characters by which users are told apart: what is longer is no name, and costs no more memory. */
 const LONGEST_USER = 64
 
-interface Failures {
-  count: number
-  last: number
-}
-
 /**
- * @param options.clock unix milliseconds
+ * @param options.tallies keep the failures
  * @param options.pause waits that many milliseconds
  */
-export function createAttempts(
-  options: { clock?: () => number; pause?: (milliseconds: number) => Promise<void> } = {},
-): Attempts {
-  const { clock = Date.now, pause = ms => sleep(ms, undefined, { ref: false }) } = options
-  const counted = new Map<string, Failures>()
+export function createAttempts(options: {
+  tallies: Tallies
+  pause?: (milliseconds: number) => Promise<void>
+}): Attempts {
+  const { tallies, pause = ms => sleep(ms, undefined, { ref: false }) } = options
   const waiting = new Map<string, number>()
 
-  const keyOf = (network: string, user: string) => `${network}\n${user.slice(0, LONGEST_USER)}`
-  const keysOf = (network: string, user: string) => [
-    { key: keyOf(network, user), free: FREE.user },
-    { key: network, free: FREE.address },
-  ]
+  const ofUser = (network: string, user: string) => `password ${network}\n${user.slice(0, LONGEST_USER)}`
+  const ofNetwork = (network: string) => `password ${network}`
 
-  function delayOf(key: string, free: number): number {
-    const failures = counted.get(key)
-    if (!failures || failures.last + FORGOTTEN < clock() || failures.count < free) return 0
-    return Math.min(SHORTEST * 2 ** (failures.count - free), LONGEST)
-  }
-
-  function count(key: string): void {
-    const before = counted.get(key)
-    const fresh = !before || before.last + FORGOTTEN < clock()
-    counted.delete(key)
-    counted.set(key, { count: fresh ? 1 : before.count + 1, last: clock() })
-    if (counted.size <= MOST_COUNTED) return
-    const [oldest] = counted.keys()
-    if (oldest !== undefined) counted.delete(oldest)
-  }
+  const delayAfter = (failures: number, free: number): number =>
+    failures < free ? 0 : Math.min(SHORTEST * 2 ** (failures - free), LONGEST)
 
   return {
     async wait(address, user) {
       const network = networkOf(address)
-      const delay = Math.max(...keysOf(network, user).map(({ key, free }) => delayOf(key, free)))
+      const [one = 0, all = 0] = await tallies.counts([ofUser(network, user), ofNetwork(network)])
+      const delay = Math.max(delayAfter(one, FREE.user), delayAfter(all, FREE.address))
       if (delay === 0) return
       const others = waiting.get(network) ?? 0
       if (others >= MOST_WAITING)
@@ -87,10 +67,9 @@ export function createAttempts(
       }
     },
     failed(address, user) {
-      for (const { key } of keysOf(networkOf(address), user)) count(key)
+      const network = networkOf(address)
+      return tallies.add([ofUser(network, user), ofNetwork(network)], FORGOTTEN)
     },
-    succeeded(address, user) {
-      counted.delete(keyOf(networkOf(address), user))
-    },
+    succeeded: (address, user) => tallies.forget(ofUser(networkOf(address), user)),
   }
 }

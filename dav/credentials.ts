@@ -104,10 +104,10 @@ export function createGatekeeper(
     })
     const visitor = credential && visitors.get(credential)
     if (!visitor) {
-      attempts.failed(address, user)
+      await attempts.failed(address, user)
       return undefined
     }
-    attempts.succeeded(address, user)
+    await attempts.succeeded(address, user)
     if (verdicts.size >= MOST_REMEMBERED) {
       const [oldest] = verdicts.keys()
       if (oldest !== undefined) verdicts.delete(oldest)

@@ -1,6 +1,6 @@
 /**
- * What the processes of an installation share, or a single one keeps for itself: leases, locks, sessions, the passing on
- * of events, and memory in step with the store.
+ * What the processes of an installation share, or a single one keeps for itself: leases, locks, sessions, tallies, the
+ * passing on of events, and memory in step with the store.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -11,6 +11,7 @@ import { localFanOut } from '../pipeline/coordination/local/fan-out.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { openLocalLocks } from '../pipeline/coordination/local/locks.ts'
 import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
+import { localTallies } from '../pipeline/coordination/local/tallies.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import { parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
 import { connectRedis } from '../pipeline/coordination/redis/connection.ts'
@@ -18,7 +19,9 @@ import { redisFanOut } from '../pipeline/coordination/redis/fan-out.ts'
 import { redisLeases } from '../pipeline/coordination/redis/leases.ts'
 import { redisLocks } from '../pipeline/coordination/redis/locks.ts'
 import { openRedisSessions } from '../pipeline/coordination/redis/sessions.ts'
+import { redisTallies } from '../pipeline/coordination/redis/tallies.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
+import type { Tallies } from '../pipeline/coordination/tallies.ts'
 import { Coherence, leasesInStep } from '../pipeline/site/coherence.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
@@ -27,6 +30,7 @@ export interface Coordination {
   leases: Leases
   locks: Locks
   sessions: Sessions
+  tallies: Tallies
   fanOut: FanOut
   /** Present when other processes may change the store. */
   coherence?: Coherence
@@ -59,6 +63,7 @@ async function openLocal({ data, limits }: Settings, store: Store, log: Log): Pr
     leases: localLeases({ patience: limits.leaseWait }),
     locks: await openLocalLocks({ folder: data }),
     sessions: await openLocalSessions({ store }),
+    tallies: localTallies(),
     fanOut: localFanOut({ store, failed: error => log.error({ err: error }, 'an event was not passed on') }),
     end: async () => undefined,
   }
@@ -84,6 +89,7 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
       prefix,
       failed: error => log.warn({ err: error }, 'ended sessions could not be looked up'),
     }),
+    tallies: redisTallies({ connection, prefix }),
     fanOut: redisFanOut({
       store,
       coherence,

@@ -5,6 +5,7 @@ import type { GroupOracle } from '../pipeline/access/groups.ts'
 import type { FanOut } from '../pipeline/coordination/fan-out.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
+import type { Tallies } from '../pipeline/coordination/tallies.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
@@ -13,7 +14,6 @@ import { schemaGroups } from '../pipeline/site/schema-groups.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
-import { createAllowance } from './sign-in/allowance.ts'
 import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
 import { siteRules } from './site-rules.ts'
 import { createVisitors, type Visitors } from './visitors.ts'
@@ -56,11 +56,11 @@ export function createHosting(parts: {
   secret: Uint8Array
   fanOut: FanOut
   streams: Streams
+  /** Of all sites together: whoever may invent hosts is counted once. */
+  tallies: Tallies
   coherence?: Coherence | undefined
 }): Hosting {
-  const { store, leases, cache, log, secret, sessions, fanOut, streams, coherence } = parts
-  /** Of all sites together: whoever may invent hosts has no more of it. */
-  const allowance = createAllowance()
+  const { store, leases, cache, log, secret, sessions, fanOut, streams, tallies, coherence } = parts
   const audience = { fanOut, onlookers: (site: string, path: string) => streams.onlookers(site, path) }
   const sites = new Map<string, Promise<HostedSite>>()
   const ready = new Map<string, HostedSite>()
@@ -87,7 +87,7 @@ export function createHosting(parts: {
     const { external, ...lifetimes } = settings.sessions
     const visitors = createVisitors({ secret, site: name, sessions, lifetimes, external, report })
     const isStored = async (path: string) => !!(await site.find(path))
-    const signIn = createSignIn({ settings, visitors, allowance, report, isStored })
+    const signIn = createSignIn({ settings, visitors, tallies, report, isStored })
     return { site, settings, visitors, signIn, groups: schemaGroups(site) }
   }
 

@@ -10,6 +10,7 @@ import { type Mount, openMount } from '../dav/mount.ts'
 import { createUpkeep, type Upkeep } from '../dav/upkeep.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
+import type { Tallies } from '../pipeline/coordination/tallies.ts'
 import { ownOrigin } from '../pipeline/http/origin.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
@@ -36,6 +37,7 @@ export interface MountsParts {
   leases: Leases
   cache: DocumentCache
   locks: Locks
+  tallies: Tallies
   coherence?: Coherence | undefined
   knowClient: KnowClient
   limits: Limits
@@ -167,10 +169,10 @@ interface MountOpener {
 }
 
 function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upkeep>): MountOpener {
-  const { store, leases, cache, locks, log, coherence } = parts
+  const { store, leases, cache, locks, tallies, log, coherence } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
-  const attempts = createAttempts()
+  const attempts = createAttempts({ tallies })
   const fileBody = (file: string): BodySource => ({
     bytes: () => Promise.reject(new Error('A file on disk is no body to be held in memory')),
     stage: cap => store.stage(createReadStream(file), { limit: cap }),

@@ -73,7 +73,7 @@ export function openStore(settings: Settings, log: Log): Promise<Store> {
  */
 export async function startServer(settings: Settings, store: Store, log: Log): Promise<Running> {
   const coordination = await openCoordination(settings, store, log)
-  const { leases, locks, sessions, fanOut, coherence } = coordination
+  const { leases, locks, sessions, tallies, fanOut, coherence } = coordination
   const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
   const metrics = createMetrics({ streams: () => streams.size })
   const table = siteTable(settings)
@@ -88,6 +88,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     secret: await sessionSecret(store),
     fanOut,
     streams,
+    tallies,
     coherence,
   })
   const knowClient = clientReader(proxyTrust(settings.trustProxy))
@@ -131,6 +132,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     leases,
     cache,
     locks,
+    tallies,
     coherence,
     knowClient,
     limits,

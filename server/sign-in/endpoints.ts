@@ -3,11 +3,12 @@
 import type { SiteSettings } from '../../config/sites.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { SignIn } from '../../pipeline/coordination/sessions.ts'
+import type { Tallies } from '../../pipeline/coordination/tallies.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { Session } from '../session.ts'
 import type { Visitors } from '../visitors.ts'
 import { callbackPath, type EndpointName, endpointAt, endpointPath, returnTarget } from './addresses.ts'
-import type { Allowance } from './allowance.ts'
+import { takeLogin } from './allowance.ts'
 import { rolesOf } from './claims.ts'
 import { type FailedSignIn, failedSignIn } from './pages.ts'
 import { type Attempt, createProvider, newAttempt, type Provider } from './provider.ts'
@@ -65,7 +66,7 @@ export interface SignInOptions {
   settings: Pick<SiteSettings, 'brand' | 'ns' | 'oidc' | 'authAliases' | 'sessions'>
   visitors: Visitors
   /** Of logins. */
-  allowance: Allowance
+  tallies: Tallies
   /** Whether something is stored at exactly this path. */
   isStored: (path: string) => Promise<boolean>
   /** Told of failures that the operator should know. */
@@ -75,7 +76,7 @@ export interface SignInOptions {
 }
 
 export function createSignIn(options: SignInOptions): SignInEndpoints {
-  const { settings, visitors, allowance, report, clock = Date.now } = options
+  const { settings, visitors, tallies, report, clock = Date.now } = options
   const { brand, ns, oidc } = settings
   const provider = oidc && createProvider(oidc, clock)
   const loginPath = endpointPath(brand, 'login')
@@ -147,7 +148,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     const configured = needProvider()
     needSession(session)
     const target = returnTarget(new URLSearchParams(query).get('redirect-post'), settings)
-    const retryAfter = allowance.take(from)
+    const retryAfter = await takeLogin(tallies, from)
     if (retryAfter !== undefined)
       throw fail({
         status: 429,

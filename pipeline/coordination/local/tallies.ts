@@ -1,0 +1,44 @@
+/** Tallies of a single process: in its memory, those that were added to longest ago are forgotten first. */
+
+import { MOST_COUNTED, type Tallies } from '../tallies.ts'
+
+/** @param clock unix milliseconds */
+export function localTallies(clock: () => number = Date.now): Tallies {
+  const counted = new Map<string, { count: number; until: number }>()
+  /** What is left of allowances, and when that was. */
+  const left = new Map<string, { left: number; at: number }>()
+
+  const countOf = (key: string): number => {
+    const known = counted.get(key)
+    return known && known.until >= clock() ? known.count : 0
+  }
+
+  return {
+    async add(keys, life) {
+      for (const key of keys) put(counted, key, { count: countOf(key) + 1, until: clock() + life })
+    },
+    async counts(keys) {
+      return keys.map(countOf)
+    },
+    async forget(key) {
+      counted.delete(key)
+    },
+    async spend(key, { most, perSecond }) {
+      const now = clock()
+      const known = left.get(key)
+      const gained = known ? (Math.max(now - known.at, 0) / 1000) * perSecond : most
+      const there = Math.min((known?.left ?? 0) + gained, most)
+      put(left, key, { left: there >= 1 ? there - 1 : there, at: now })
+      return there >= 1 ? undefined : Math.ceil((1 - there) / perSecond)
+    },
+  }
+}
+
+/** Puts an entry behind all others, and drops the first one where there are too many. */
+function put<T>(entries: Map<string, T>, key: string, entry: T): void {
+  entries.delete(key)
+  entries.set(key, entry)
+  if (entries.size <= MOST_COUNTED) return
+  const [oldest] = entries.keys()
+  if (oldest !== undefined) entries.delete(oldest)
+}

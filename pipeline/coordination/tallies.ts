@@ -1,0 +1,30 @@
+/**
+ * Tallies of what is to stay rare, such as failed attempts to sign in: the contract that every keeper of them fulfils.
+ * They slow down whoever does too much and are no proof of anything: where they cannot be kept together for a while, each
+ * process counts for itself. Keys are any text.
+ */
+
+export interface Allowance {
+  /** How many there are at first, and at most. */
+  most: number
+  /** How many are gained each second. */
+  perSecond: number
+}
+
+/** No call fails. */
+export interface Tallies {
+  /** Adds one to each of these counts. @param life milliseconds after which a count that nothing is added to is forgotten */
+  add(keys: readonly string[], life: number): Promise<void>
+  /** The counts of these keys, in their order. */
+  counts(keys: readonly string[]): Promise<number[]>
+  forget(key: string): Promise<void>
+  /**
+   * Takes one from an allowance, which fills up by itself.
+   *
+   * @returns undefined, or the seconds after which there is one again
+   */
+  spend(key: string, allowance: Allowance): Promise<number | undefined>
+}
+
+/** Counts and allowances that a process remembers at most, each. */
+export const MOST_COUNTED = 10_000

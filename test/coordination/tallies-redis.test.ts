@@ -1,0 +1,100 @@
+import { expect } from 'chai'
+import { after, afterEach, before, describe, it } from 'mocha'
+import { localTallies } from '../../pipeline/coordination/local/tallies.ts'
+import type { RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
+import { redisTallies } from '../../pipeline/coordination/redis/tallies.ts'
+import type { Tallies } from '../../pipeline/coordination/tallies.ts'
+import { startRedis, type TestRedis } from './redis-server.ts'
+import { talliesContract } from './tallies-contract.ts'
+
+const ALLOWANCE = { most: 4, perSecond: 0.001 }
+
+describe('tallies in Redis', () => {
+  let server: TestRedis
+  before(async () => {
+    server = await startRedis()
+  })
+  after(() => server.stop())
+
+  const connections: RedisConnection[] = []
+  afterEach(async () => {
+    for (const connection of connections.splice(0)) await connection.close()
+  })
+
+  /** Tallies as one more process would have them. */
+  async function another(): Promise<Tallies> {
+    const connection = await server.open()
+    connections.push(connection)
+    return redisTallies({ connection })
+  }
+
+  talliesContract(async () => {
+    await server.admin.flushall()
+    return another()
+  })
+
+  it('DAV-3 OIDC-2 are the same for all processes', async () => {
+    await server.admin.flushall()
+    const [one, other] = await Promise.all([another(), another()])
+    await Promise.all([one.add(['a'], 60_000), other.add(['a'], 60_000)])
+    for (const each of [one, other]) expect(await each.counts(['a'])).to.deep.equal([2])
+    await other.forget('a')
+    expect(await one.counts(['a'])).to.deep.equal([0])
+    const waits = await Promise.all([one, other, one, other, one, other].map(each => each.spend('a', ALLOWANCE)))
+    expect(waits.filter(wait => wait === undefined)).to.have.length(4)
+  })
+
+  it('vanish by themselves', async () => {
+    await server.admin.flushall()
+    const tallies = await another()
+    await tallies.add(['a'], 60_000)
+    await tallies.spend('a', { most: 200, perSecond: 2 })
+    const keys = await server.admin.keys('*')
+    expect(keys).to.have.length(2)
+    for (const key of keys) expect(await server.admin.pttl(key), key).to.be.within(1, 100_000)
+    const [count = ''] = keys.filter(key => key.includes(':count:'))
+    await server.admin.pexpire(count, 1)
+    while (await server.admin.exists(count)) await new Promise(setImmediate)
+    expect(await tallies.counts(['a'])).to.deep.equal([0])
+  })
+
+  it('an allowance fills up by itself, and not beyond what it holds', async () => {
+    await server.admin.flushall()
+    const tallies = await another()
+    for (let i = 0; i < 4; i++) expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
+    expect(await tallies.spend('a', ALLOWANCE)).to.be.a('number')
+    const [key = ''] = await server.admin.keys('*')
+    const back = async (milliseconds: number) => {
+      await server.admin.hset(key, 'at', Number(await server.admin.hget(key, 'at')) - milliseconds)
+    }
+    await back(1_000_000)
+    expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
+    expect(await tallies.spend('a', ALLOWANCE)).to.be.a('number')
+    await back(1_000_000_000)
+    for (let i = 0; i < 4; i++) expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
+    expect(await tallies.spend('a', ALLOWANCE)).to.be.a('number')
+    await back(-60_000)
+    expect(await tallies.spend('a', ALLOWANCE), 'a clock that goes back').to.be.a('number')
+  })
+
+  it('without Redis each process counts for itself, with what it has counted before', async () => {
+    const own = await startRedis()
+    const connection = await own.open()
+    const tallies = redisTallies({ connection, local: localTallies() })
+    await tallies.add(['a'], 60_000)
+    expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
+    await own.kill()
+    await tallies.add(['a', 'b'], 60_000)
+    expect(await tallies.counts(['a', 'b'])).to.deep.equal([2, 1])
+    await tallies.forget('b')
+    expect(await tallies.counts(['b'])).to.deep.equal([0])
+    for (let i = 0; i < 3; i++) expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
+    expect(await tallies.spend('a', ALLOWANCE)).to.be.a('number')
+    await own.start()
+    await own.until(connection)
+    await tallies.add(['c'], 60_000)
+    expect(Number(await own.admin.dbsize())).to.equal(1)
+    await connection.close()
+    await own.stop()
+  })
+})
