@@ -113,6 +113,15 @@ onBothPlanes('Data model, which items a write affects (MOD-111, MOD-114)', on =>
       expect(verdictOf(made)).to.equal('422 cardinality p')
     })
 
+  it('MOD-11 what comes out of a template of an XML document is an item from then on', async () => {
+    const xml = `<html xmlns="http://www.w3.org/1999/xhtml"><body><template><li itemscope="" itemtype="${THING}"/></template><ul id="list"/></body></html>`
+    const type = { 'Content-Type': 'application/xhtml+xml' }
+    expect((await on.shelf.http('PUT', '/t.xhtml', type, xml)).status).to.equal(201)
+    const headers = { Destination: '/t.xhtml', 'Destination-Range': 'selector=#list; placement=append' }
+    const moved = await on.shelf.http('MOVE', '/t.xhtml', { ...selecting('template > li'), ...headers })
+    expect(verdictOf(moved)).to.equal('422 cardinality p')
+  })
+
   it('reading never checks (MOD-110)', async () => {
     for (const [method, fields, body] of [
       ['GET', {}],

@@ -98,6 +98,15 @@ onBothPlanes('Data model, computed and read properties as long as there is no la
     })
   })
 
+  if (on.plane === 'mount')
+    it('MOD-65, MOD-110 a copy needs the validators of its items, a move does not', async () => {
+      const validated = { '@validate': script('@validate') }
+      await on.shelf.list('/log.html', instance(THING, { p: 'x' }))
+      await on.shelf.declare(schema(THING, {}, property('p', validated)))
+      expect((await on.shelf.http('COPY', '/log.html', { Destination: '/copy.html' })).status).to.equal(501)
+      expect((await on.shelf.http('MOVE', '/log.html', { Destination: '/moved.html' })).status).to.be.oneOf([201, 204])
+    })
+
   it('MOD-7 a slot of a language that nobody knows is stored, and needed like any other', async () => {
     expect(await stored({ '@validate': code('@validate', 'x:y') }, instance(THING, { q: '1' }))).to.equal('206')
     const refused = await on.shelf.append('/log.html', instance(THING, { p: '1' }))
