@@ -148,9 +148,9 @@ const events = z.strictObject({
   keptBytes: setting(size().default(16 * MiB), 'At most so many bytes of events are kept of one path.'),
   bufferEvents: setting(whole(1, 1_000_000).default(256), 'Events that may wait for a slow subscriber.'),
   bufferBytes: setting(size().default(MiB), 'Bytes that may wait for a slow subscriber.'),
-  streamsPerSession: setting(whole(1, 1_000_000).default(32), 'Open streams of one session.'),
-  streamsPerAddress: setting(whole(1, 1_000_000).default(256), 'Open streams of one client address.'),
-  streamsPerSite: setting(whole(1, 10_000_000).default(10_000), 'Open streams of the whole site.'),
+  streamsPerSession: setting(whole(1, 1_000_000).default(32), 'Open streams of one session in each process.'),
+  streamsPerAddress: setting(whole(1, 1_000_000).default(256), 'Open streams of one client address in each process.'),
+  streamsPerSite: setting(whole(1, 10_000_000).default(10_000), 'Open streams of the whole site in each process.'),
 })
 
 const helperName = text(
