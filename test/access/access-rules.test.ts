@@ -46,14 +46,14 @@ describe('the snapshot of rules', () => {
     expect(rules.findings('/a.html')).to.deep.equal([])
   })
 
-  it('10,000 rules and groups come in many small steps, and whoever leaves midway has changed nothing', () => {
-    const lines = Array.from({ length: 10_000 }, (_, i): Line => ['staff', 'PUT', 'Allow', `/{a,b}/${i}/*`, `#e${i}`])
-    const groups = Array.from({ length: 10_000 }, (_, i) => rawGroup(`g${i}`, 'ann@x.test'))
+  it('2,000 rules and groups come in many small steps, and whoever leaves midway has changed nothing', () => {
+    const lines = Array.from({ length: 2_000 }, (_, i): Line => ['staff', 'PUT', 'Allow', `/{a,b}/${i}/*`, `#e${i}`])
+    const groups = Array.from({ length: 2_000 }, (_, i) => rawGroup(`g${i}`, 'ann@x.test'))
     const before = AccessRules.empty(NS).withDocument('/other.html', raw([['*', 'PUT', 'Allow', '/a/1/x']]))
     const exchange = () => before.exchanging('/r.html', raw(lines, groups))
     let steps = 0
     for (const work = exchange(); ; steps++) if (work.next().done) break
-    expect(steps).to.be.above(400)
+    expect(steps).to.be.above(80)
     const left = exchange()
     for (let i = 0; i < 0.9 * steps; i++) left.next()
     left.return(before)
