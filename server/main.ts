@@ -5,6 +5,9 @@ import { run } from './cli/cli.ts'
 import type { Commands } from './cli/commands.ts'
 import { serve } from './serve.ts'
 import { explain, exportCommand, importCommand } from './site-work.ts'
+import { keepTickShape } from './tick-shape.ts'
+
+keepTickShape()
 
 const commands: Commands = {
   serve,
