@@ -13,7 +13,7 @@ import { finishRemoval } from './removals.ts'
 import { XML_TYPE } from './response.ts'
 import { checkWritable } from './scope-authority.ts'
 import { isCollection } from './view.ts'
-import { childElements, DAV, isDav, LARGEST_XML, malformed, parseXmlBody } from './xml.ts'
+import { childElements, DAV, isDav, LARGEST_XML, malformed, parseLongXmlBody } from './xml.ts'
 
 export async function mkcol(exchange: Exchange): Promise<Answer> {
   const { mount, visitor } = exchange
@@ -60,7 +60,7 @@ async function readExtended(exchange: Exchange): Promise<Judged | undefined> {
   const type = essence(header(exchange, 'content-type') ?? '')
   if (type !== 'application/xml' && type !== 'text/xml')
     throw new Fault(415, 'UnsupportedMediaType', 'The body of MKCOL must be XML, or absent.')
-  const root = parseXmlBody(bytes)
+  const root = await parseLongXmlBody(bytes)
   if (!isDav(root, 'mkcol')) throw malformed('The root element must be mkcol in the namespace "DAV:".')
   const instructions = readInstructions(root).filter(({ op }) => op === 'set')
   const isType = ({ name }: { name: { namespace: string; name: string } }) =>

@@ -2,7 +2,7 @@
 
 import type { ElementNode } from '../pipeline/tree/nodes.ts'
 import { keyOf, nameOf, type PropertyName } from './property-name.ts'
-import { childElements, davChild, isBlank, isDav, malformed, parseXmlBody } from './xml.ts'
+import { childElements, davChild, isBlank, isDav, malformed, parseLongXmlBody } from './xml.ts'
 
 export type PropRequest = {
   /** The same for requests that ask for the same. */
@@ -24,21 +24,21 @@ const LONGEST_KEPT = 2048
  * @param bytes the body; blank means everything
  * @throws Fault 400 `MalformedXml`
  */
-export function readPropRequest(bytes: Uint8Array): PropRequest {
+export async function readPropRequest(bytes: Uint8Array): Promise<PropRequest> {
   if (isBlank(bytes)) return ALLPROP
   if (bytes.length > LONGEST_KEPT) return parse(bytes)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   let request = recent.get(text)
   if (!request) {
-    request = parse(bytes)
-    if (recent.size === MOST_RECENT) recent.clear()
+    request = await parse(bytes)
+    if (recent.size >= MOST_RECENT) recent.clear()
     recent.set(text, request)
   }
   return request
 }
 
-function parse(bytes: Uint8Array): PropRequest {
-  const root = parseXmlBody(bytes)
+async function parse(bytes: Uint8Array): Promise<PropRequest> {
+  const root = await parseLongXmlBody(bytes)
   if (!isDav(root, 'propfind')) throw malformed('The root element must be propfind in the namespace "DAV:".')
   return requestIn(root)
 }

@@ -58,9 +58,10 @@ export interface Judged {
 export function judge(instructions: readonly Instruction[], dead: readonly Property[], collection: boolean): Judged {
   const outcomes = new Map<string, { name: PropertyName; status: Status }>()
   const names = new Set(dead.map(keyOf))
-  const set = new Map<string, Property>()
+  /** Only the last of several values counts, so that no other one is written down. */
+  const set = new Map<string, { name: PropertyName; element: ElementNode }>()
   const remove = new Map<string, PropertyName>()
-  const patch: PropertyPatch = { set: [], remove: [] }
+  const patch: PropertyPatch & { set: Property[] } = { set: [], remove: [] }
   for (const { op, name, element } of instructions) {
     const key = keyOf(name)
     const setting = liveProperty(name)?.setting ?? 'dead'
@@ -72,10 +73,9 @@ export function judge(instructions: readonly Instruction[], dead: readonly Prope
       if (seconds === undefined) status = '409 Conflict'
       else patch.shown = seconds
     } else if (setting === 'dead' && op === 'set') {
-      const value = storedValue(element)
       names.add(key)
-      if (Buffer.byteLength(value) > LONGEST_VALUE || names.size > MOST_NAMES) status = '507 Insufficient Storage'
-      set.set(key, { ...name, value })
+      if (names.size > MOST_NAMES) status = '507 Insufficient Storage'
+      else set.set(key, { name, element })
       remove.delete(key)
       const shown = windowsTime(name, element)
       if (shown !== undefined) patch.shown = shown
@@ -87,12 +87,17 @@ export function judge(instructions: readonly Instruction[], dead: readonly Prope
     const before = outcomes.get(key)
     if (!before || before.status === '200 OK') outcomes.set(key, { name, status })
   }
+  for (const [key, { name, element }] of set) {
+    const value = storedValue(element)
+    if (Buffer.byteLength(value) > LONGEST_VALUE) outcomes.set(key, { name, status: '507 Insufficient Storage' })
+    patch.set.push({ ...name, value })
+  }
   const refused = [...outcomes.values()].some(({ status }) => status !== '200 OK')
   const verdicts = [...outcomes.values()].map(({ name, status }) => ({
     name,
     status: refused && status === '200 OK' ? ('424 Failed Dependency' as const) : status,
   }))
-  return { refused, verdicts, patch: { ...patch, set: [...set.values()], remove: [...remove.values()] } }
+  return { refused, verdicts, patch: { ...patch, remove: [...remove.values()] } }
 }
 
 function unixSeconds(text: string): number | undefined {

@@ -34,7 +34,7 @@ export async function propfind(exchange: Exchange): Promise<Answer> {
   const node = await asSeen(exchange, stored)
   const collection = isCollection(node)
   if (collection && depth === 'infinity') throw tooDeep()
-  const asked = readPropRequest(await exchange.body.bytes(LARGEST_XML))
+  const asked = await readPropRequest(await exchange.body.bytes(LARGEST_XML))
   const headers: Record<string, string> = { Vary: 'Depth', 'Cache-Control': 'no-cache, no-transform' }
   if (collection && !exchange.path.endsWith('/'))
     headers['Content-Location'] = exchange.mount.prefix + encodePath(node.resource.path)

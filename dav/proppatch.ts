@@ -9,7 +9,7 @@ import { judge, onlyWindowsTimes, propstats, readInstructions } from './property
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propstat, XML_TYPE } from './response.ts'
 import { checkWritable } from './scope-authority.ts'
 import { isCollection } from './view.ts'
-import { isDav, LARGEST_XML, malformed, parseXmlBody } from './xml.ts'
+import { isDav, LARGEST_XML, malformed, parseLongXmlBody } from './xml.ts'
 
 export async function proppatch(exchange: Exchange): Promise<Answer> {
   const { mount, path, visitor } = exchange
@@ -17,7 +17,7 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
   const node = await mount.view.find(path)
   if (!node) throw absent()
   checkConditions(exchange, node)
-  const root = parseXmlBody(await exchange.body.bytes(LARGEST_XML))
+  const root = await parseLongXmlBody(await exchange.body.bytes(LARGEST_XML))
   if (!isDav(root, 'propertyupdate'))
     throw malformed('The root element must be propertyupdate in the namespace "DAV:".')
   const instructions = readInstructions(root)

@@ -16,13 +16,13 @@ import { hrefOf, XML_TYPE } from './response.ts'
 import { syncToken } from './sync-states.ts'
 import { isCollection, type Node } from './view.ts'
 import { findSeen, viewerOf, visibleMembers } from './visible.ts'
-import { davChild, isDav, LARGEST_XML, parseXmlBody } from './xml.ts'
+import { davChild, isDav, LARGEST_XML, parseLongXmlBody } from './xml.ts'
 
 export async function report(exchange: Exchange): Promise<Answer> {
   const { mount, path } = exchange
   const found = await findSeen(exchange, path)
   if (!found) throw absent()
-  const body = parseXmlBody(await exchange.body.bytes(LARGEST_XML))
+  const body = await parseLongXmlBody(await exchange.body.bytes(LARGEST_XML))
   if (!isDav(body, 'sync-collection') || !isCollection(found) || levelOf(body) !== '1') throw unsupported()
   const asked = requestIn(body)
   const { node, members } = await settledListing(exchange, found)

@@ -3,8 +3,9 @@
 import { Fault } from '../pipeline/fault.ts'
 import { TreeError } from '../pipeline/tree/limits.ts'
 import { localName } from '../pipeline/tree/namespaces.ts'
-import { type ElementNode, isElement } from '../pipeline/tree/nodes.ts'
-import { parseXml } from '../pipeline/tree/xml.ts'
+import { type DocumentNode, type ElementNode, isElement } from '../pipeline/tree/nodes.ts'
+import { inTurns } from '../pipeline/tree/steps.ts'
+import { parseXml, parsingXml } from '../pipeline/tree/xml.ts'
 
 /** Namespace of RFC 4918. */
 export const DAV = 'DAV:'
@@ -26,16 +27,32 @@ export function malformed(message: string): Fault {
 export function parseXmlBody(bytes: Uint8Array): ElementNode {
   const text = decode(bytes)
   try {
-    const document = parseXml(text)
-    if (document.childNodes.some(node => node.nodeName === '#documentType'))
-      throw malformed('The body declares a document type, which is not accepted.')
-    const root = document.childNodes.find(isElement)
-    if (root) return root
+    return rootOf(parseXml(text))
   } catch (error) {
-    if (!(error instanceof TreeError)) throw error
-    throw malformed(`The body is not XML that can be read: ${error.message}`)
+    throw unreadable(error)
   }
+}
+
+/** The same for bodies that may be long: others get their turns meanwhile. */
+export async function parseLongXmlBody(bytes: Uint8Array): Promise<ElementNode> {
+  const text = decode(bytes)
+  try {
+    return rootOf(await inTurns(parsingXml(text), text.length))
+  } catch (error) {
+    throw unreadable(error)
+  }
+}
+
+function rootOf(document: DocumentNode): ElementNode {
+  if (document.childNodes.some(node => node.nodeName === '#documentType'))
+    throw malformed('The body declares a document type, which is not accepted.')
+  const root = document.childNodes.find(isElement)
+  if (root) return root
   throw malformed('The body has no root element.')
+}
+
+function unreadable(error: unknown): unknown {
+  return error instanceof TreeError ? malformed(`The body is not XML that can be read: ${error.message}`) : error
 }
 
 /** UTF-8, or UTF-16 where a byte order mark says so: the encodings every reader of XML knows. */

@@ -202,6 +202,27 @@ describe('property updates', () => {
     })
   })
 
+  const MANY: [name: string, xml: (i: number) => string, refused: boolean][] = [
+    ['of one name', () => '<x:a><b/></x:a>', false],
+    ['of many names', i => `<x:a${i}><b/></x:a${i}>`, true],
+  ]
+  for (const [name, xml, refused] of MANY)
+    it(`DAV-35 of 20,000 values ${name} only those that can be kept are written down`, () => {
+      const instructions = instructionsOf(`set ${Array.from({ length: 20_000 }, (_, i) => xml(i)).join('')}`)
+      let written = 0
+      for (const instruction of instructions) {
+        const { element } = instruction
+        instruction.element = new Proxy(element, {
+          get(target, key, receiver) {
+            if (key === 'childNodes') written++
+            return Reflect.get(target, key, receiver)
+          },
+        })
+      }
+      expect(judge(instructions, [], false).refused).to.equal(refused)
+      expect(written).to.be.within(1, 2000)
+    })
+
   it('DAV-35 there is one propstat for each status, with names in their namespaces', () => {
     const judged = judge(
       instructionsOf('set <x:a/><D:getetag/>', 'remove <D:resourcetype/>', 'set <b xmlns=""/>'),
