@@ -76,7 +76,7 @@ describe('Calendar of the demo site in a browser', function () {
     [
       'MOD-23 everything missing',
       { Name: '', Day: '', Place: '', Code: '', 'What happens': '' },
-      'An event needs a code. An event needs a name. An event needs a day. An event needs a place. Say in a few words',
+      'An event needs a name. An event needs a day. An event needs a place. An event needs a code. Say in a few words',
       'name date place code text',
     ],
     [
@@ -113,12 +113,19 @@ describe('Calendar of the demo site in a browser', function () {
       const page = await demo.visit('/events.html', /422/)
       const before = await page.locator('#events > li').count()
       const said = await propose(page, { ...EVENT, Code: 'other', ...changes })
-      expect(said).to.include(sentence)
-      expect(said).to.include('Your words are still in the form.')
-      const wrong = await page
-        .locator('#event-form [aria-invalid]')
-        .evaluateAll(all => all.map(each => each.getAttribute('name')))
+      expect(said).to.equal('Not yet: please look at the marked fields. Your words are still in the form.')
+      const marked = page.locator('#event-form [aria-invalid]')
+      const wrong = await marked.evaluateAll(all => all.map(each => each.getAttribute('name')))
       expect(wrong.join(' ')).to.equal(fields)
+      // What is wrong with a field stands below it, and is read with it.
+      const told = await marked.evaluateAll(all =>
+        all.map(each => {
+          const below = each.closest('label')?.nextElementSibling
+          const ids = each.getAttribute('aria-describedby')?.split(' ') ?? []
+          return below && ids.includes(below.id) ? below.textContent : ''
+        }),
+      )
+      expect(told.join(' ')).to.include(sentence)
       expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).to.equal(wrong[0])
       expect(await page.locator('#event-form [name=name]').inputValue()).to.equal({ ...EVENT, ...changes }.Name)
       expect(await page.title()).to.equal('Events · Bench')

@@ -66,14 +66,30 @@ function told(violations, values) {
   return [...new Set(known)].join(' ')
 }
 
-/** Marks the fields that violations are about; markup that is not permitted can only stand in the last. */
-function mark(violations) {
-  const wrong = new Set(violations.map(({ property }) => property ?? 'text'))
-  for (const field of fields) {
-    if (wrong.has(field)) form.elements[field].setAttribute('aria-invalid', 'true')
-    else form.elements[field].removeAttribute('aria-invalid')
-  }
+/**
+ * Says below each field what is wrong with it; markup that is not permitted can only stand in the last.
+ * @returns the sentences
+ */
+function mark(violations, values) {
+  const sentences = fields.flatMap(field => {
+    const control = form.elements[field]
+    const id = `event-${field}-wrong`
+    form.querySelector(`#${id}`)?.remove()
+    const hints = control.getAttribute('aria-describedby')?.split(' ').filter(hint => hint !== id) ?? []
+    const wrong = violations.filter(({ property }) => (property ?? 'text') === field)
+    const sentence = told(wrong, values)
+    if (sentence) {
+      control.closest('label').after(element('p', { class: 'wrong', id }, sentence))
+      hints.push(id)
+    }
+    if (wrong.length > 0) control.setAttribute('aria-invalid', 'true')
+    else control.removeAttribute('aria-invalid')
+    if (hints.length > 0) control.setAttribute('aria-describedby', hints.join(' '))
+    else control.removeAttribute('aria-describedby')
+    return sentence ? [sentence] : []
+  })
   form.querySelector('[aria-invalid]')?.focus()
+  return sentences
 }
 
 form.addEventListener('submit', async submitted => {
@@ -82,7 +98,7 @@ form.addEventListener('submit', async submitted => {
   const values = Object.fromEntries(fields.map(field => [field, form.elements[field].value.trim()]))
   sending = true
   hush(notice)
-  mark([])
+  mark([], values)
   try {
     const { element: stored } = await append('#events', event(values))
     stored.classList.add('fresh')
@@ -90,8 +106,10 @@ form.addEventListener('submit', async submitted => {
     form.reset()
     say(notice, 'Thank you. The event is in the calendar.')
   } catch (error) {
-    mark(error.violations ?? [])
-    say(notice, `${told(error.violations ?? [], values) || explain(error)} Your words are still in the form.`, 'problem')
+    const sentences = mark(error.violations ?? [], values)
+    const kept = 'Your words are still in the form.'
+    say(notice, `${sentences.length > 0 ? 'Not yet: please look at the marked fields.' : explain(error)} ${kept}`, 'problem')
+    if (sentences.length > 0) announce(`${sentences.join(' ')} ${kept}`)
   } finally {
     sending = false
   }
