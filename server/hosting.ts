@@ -32,8 +32,11 @@ export interface Hosting {
   readonly store: Store
   /** The site of a request's host name, if it is open already. */
   opened(host: string): HostedSite | undefined
-  /** Whether this is the site that answers for its name now: sites are closed when there are too many, and opened anew. */
-  isOpen(site: Site): boolean
+  /**
+   * A site with all of its parts, if it is the one that answers for its name now: sites are closed when there are too many,
+   * and opened anew.
+   */
+  partsOf(site: Site): HostedSite | undefined
   /**
    * The site of a host name (without port, in lower case); undefined when no site is configured for it.
    */
@@ -111,7 +114,10 @@ export function createHosting(parts: {
       const settings = parts.table.siteFor(host)
       return settings && ready.get(settings.host)
     },
-    isOpen: site => ready.get(site.store.name)?.site === site,
+    partsOf: site => {
+      const hosted = ready.get(site.store.name)
+      return hosted?.site === site ? hosted : undefined
+    },
     async open(host) {
       const settings = parts.table.siteFor(host)
       if (!settings) return undefined

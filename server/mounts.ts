@@ -78,7 +78,7 @@ export function createMounts(parts: MountsParts): Mounts {
 
   async function tendAll(now: number): Promise<void> {
     for (const [site, upkeep] of upkeeps) {
-      if (!hosting.isOpen(site)) upkeeps.delete(site)
+      if (!hosting.partsOf(site)) upkeeps.delete(site)
       else
         await upkeep
           .run(now)

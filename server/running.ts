@@ -104,7 +104,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const handler = publicApp({
     hosting,
     knowClient,
-    kept: publicAnswers(hosting.isOpen),
+    kept: publicAnswers(site => hosting.partsOf(site) !== undefined),
     limits,
     log,
     metrics,

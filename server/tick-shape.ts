@@ -3,7 +3,7 @@
 import { createHook } from 'node:async_hooks'
 
 /** What Node makes for one tick. */
-let kept: object | undefined
+const kept: object[] = []
 
 /**
  * V8 knows the shape of the objects that Node makes for ticks only as long as one of them lives: a full garbage
@@ -13,7 +13,7 @@ let kept: object | undefined
 export function keepTickShape(): void {
   const hook = createHook({
     init(_id, type, _trigger, tick) {
-      if (type === 'TickObject') kept ??= tick
+      if (type === 'TickObject' && kept.length === 0) kept.push(tick)
     },
   })
   hook.enable()

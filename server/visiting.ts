@@ -23,8 +23,9 @@ const LARGEST_FORM = 16 * 1024
 
 /** What can be told of a visitor without asking where sessions are kept. */
 export function visitorOf(parts: AppParts, client: Client, site: Site, request: IncomingMessage): Visitor | undefined {
-  const hosted = parts.hosting.opened(client.authority ?? '')
-  if (hosted?.site !== site) return undefined
+  // Whose site a host's is does not change, so the name of the host need not be read again.
+  const hosted = parts.hosting.partsOf(site)
+  if (!hosted) return undefined
   const session = hosted.visitors.glance(sessionValue(hosted.settings, request))
   return session && { cookie: session.issue && cookieOf(hosted.settings, client, session) }
 }

@@ -69,7 +69,8 @@ export interface VisitorsOptions {
 }
 
 /** Cookie of somebody signed in: 32 random bytes. Only its digest is kept. */
-const KEPT_VALUE = /^[A-Za-z0-9_-]{43}$/
+const KEPT_VALUE = /^[A-Za-z0-9_-]*$/
+const KEPT_LENGTH = 43
 const KEPT_BYTES = 32
 /** The end of a session is moved at most so often, in milliseconds. */
 const MOVED_EVERY = 60_000
@@ -106,14 +107,14 @@ export function createVisitors(options: VisitorsOptions): Visitors {
   }
 
   async function expiry(cookie: string): Promise<number | undefined> {
-    if (KEPT_VALUE.test(cookie)) return (await sessions.find(site, keptId(cookie)))?.expires
+    if (isKept(cookie)) return (await sessions.find(site, keptId(cookie)))?.expires
     return options.external ? Number.POSITIVE_INFINITY : signed.expiry(cookie)
   }
 
   return {
-    glance: cookie => (cookie !== undefined && KEPT_VALUE.test(cookie) ? undefined : anonymous.open(cookie)),
+    glance: cookie => (isKept(cookie) ? undefined : anonymous.open(cookie)),
     async open(cookie) {
-      if (cookie === undefined || !KEPT_VALUE.test(cookie)) return anonymous.open(cookie)
+      if (!isKept(cookie)) return anonymous.open(cookie)
       try {
         return (await find(cookie)) ?? anonymous.open(options.external ? cookie : undefined)
       } catch (error) {
@@ -179,6 +180,11 @@ export function createVisitors(options: VisitorsOptions): Visitors {
     },
     close: stopListening,
   }
+}
+
+/** Whether a cookie stands for a sign-in; most stand for nobody in particular, and are longer. */
+function isKept(cookie: string | undefined): cookie is string {
+  return cookie !== undefined && cookie.length === KEPT_LENGTH && KEPT_VALUE.test(cookie)
 }
 
 /** The cookie itself is a secret, so that ids and what is at rest do not show it. */
