@@ -5,6 +5,7 @@ import { type Lock, lockKey } from '../pipeline/coordination/locks.ts'
 import { absent } from '../pipeline/decide.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { contentTag } from '../pipeline/site/resource-tags.ts'
+import { mayNotReplace } from '../pipeline/write/places.ts'
 import { endLocks } from './after-commit.ts'
 import { checkConditions } from './conditions.ts'
 import { rootRefused } from './delete.ts'
@@ -41,8 +42,7 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   checkConditions(exchange, source)
   const replaced = await standing(exchange, to)
   const overwrite = mayOverwrite(exchange)
-  if (replaced && !overwrite)
-    throw new Fault(412, 'PreconditionFailed', 'Something is stored at the destination, and it may not be replaced.')
+  if (replaced && !overwrite) throw mayNotReplace()
   const gone = new Map<string, Lock>()
   const checkAllLocks = async (standingThere: Node | undefined) => {
     for (const lock of await checkTransferLocks(exchange, op, from, to, standingThere)) gone.set(lock.token, lock)

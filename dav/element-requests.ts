@@ -13,6 +13,7 @@ import {
 } from '../pipeline/http/range.ts'
 import { readResource } from '../pipeline/read/read.ts'
 import { notHtml } from '../pipeline/site/held.ts'
+import { largestDocument } from '../pipeline/site/site.ts'
 import { type ElementWrite, writeElement } from '../pipeline/write/element.ts'
 import { checkBodyFields } from './body-checks.ts'
 import { type Exchange, header } from './exchange.ts'
@@ -97,8 +98,7 @@ function selectorRange(exchange: Exchange, status: 400 | 422): SelectorRange {
 }
 
 async function fragmentText({ mount, body }: Exchange): Promise<string> {
-  const { maxBody, maxDocument } = mount.settings
-  const bytes = await body.bytes(Math.min(maxBody, maxDocument))
+  const bytes = await body.bytes(largestDocument(mount.settings))
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

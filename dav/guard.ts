@@ -3,7 +3,7 @@
 import type { Lock } from '../pipeline/coordination/locks.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { isReserved } from '../pipeline/http/path.ts'
-import { parentMissing } from '../pipeline/write/collection.ts'
+import { parentMissing } from '../pipeline/write/places.ts'
 import type { Exchange } from './exchange.ts'
 import { type GuardedChange, guardLocks } from './locks-in-force.ts'
 import { parentOf } from './overlay.ts'

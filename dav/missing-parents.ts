@@ -1,6 +1,6 @@
 /** Collections that a write makes on its way (DAV-14). */
 
-import { Fault } from '../pipeline/fault.ts'
+import { nameTaken } from '../pipeline/write/places.ts'
 import type { Mount } from './mount.ts'
 import { parentOf } from './overlay.ts'
 import { finishRemoval, isRemoval } from './removals.ts'
@@ -16,8 +16,7 @@ export async function topmostMissing(view: View, path: string): Promise<string> 
   for (let parent = parentOf(path); parent !== '/' && parent !== ''; parent = parentOf(parent)) {
     if (await view.find(parent)) break
     const standing = await view.find(parent.slice(0, -1))
-    if (standing && !isCollection(standing))
-      throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
+    if (standing && !isCollection(standing)) throw nameTaken()
     topmost = parent
   }
   return topmost

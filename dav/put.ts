@@ -5,8 +5,9 @@ import { Fault } from '../pipeline/fault.ts'
 import { formatHttpDate } from '../pipeline/http/http-date.ts'
 import { kindOf, storedType } from '../pipeline/http/media.ts'
 import { contentTag, type Resource, shownSeconds } from '../pipeline/site/resource-tags.ts'
-import { ensureParents, parentMissing } from '../pipeline/write/collection.ts'
+import { largestDocument } from '../pipeline/site/site.ts'
 import { putDocument } from '../pipeline/write/document.ts'
+import { ensureParents, parentMissing } from '../pipeline/write/places.ts'
 import { scratchPut } from '../pipeline/write/scratch.ts'
 import { afterCommit } from './after-commit.ts'
 import { checkBodyFields, checkedBody } from './body-checks.ts'
@@ -127,8 +128,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   await mount.site.usage?.require(declaredLength(exchange) - replacedSize)
   let body = checkedBody(exchange)
   if (kindOf(type) !== 'blob') {
-    const { maxBody, maxDocument } = mount.settings
-    const bytes = await body.bytes(Math.min(maxBody, maxDocument))
+    const bytes = await body.bytes(largestDocument(mount.settings))
     if (bytes.length === 0) {
       const { leases, store } = mount.site
       return leases.hold(store.name, [path], async () => {

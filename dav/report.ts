@@ -2,11 +2,11 @@
 
 import type { Answer } from '../pipeline/answer.ts'
 import { absent } from '../pipeline/decide.ts'
+import { busy } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { encodePath } from '../pipeline/http/path.ts'
 import type { ElementNode } from '../pipeline/tree/nodes.ts'
 import { textContent } from '../pipeline/tree/serialize.ts'
-import { busy } from '../pipeline/write/commit.ts'
 import type { Exchange } from './exchange.ts'
 import { inLeaves } from './listings.ts'
 import { locksInListing } from './locks-in-force.ts'

@@ -38,6 +38,11 @@ export interface SiteRules {
   maxDocument: number
 }
 
+/** Bytes that a document may have: it is held in memory, and part of what a body may have. */
+export function largestDocument({ maxBody, maxDocument }: Pick<SiteRules, 'maxBody' | 'maxDocument'>): number {
+  return Math.min(maxBody, maxDocument)
+}
+
 /** Writes that a commit applies beside what the store tells: trees that were settled with it. */
 export interface Settled extends Version, Declaration {
   path: string

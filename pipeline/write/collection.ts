@@ -3,23 +3,22 @@
  * moved. Each is one commit with an event for every file it touches, or nothing at all (DAV-8, EVT-28).
  */
 
+import { absent } from '../decide.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { LONGEST_PATH, overlongMember } from '../http/path.ts'
-import { storedForm } from '../site/derive.ts'
 import type { Settled, Site } from '../site/site.ts'
 import { parentOf } from '../store/paths.ts'
 import type { Change, CommitResult, EventDraft, Expectation, Property, Resource } from '../store/store.ts'
 import { ZERO } from '../store/tags.ts'
 import { decode } from '../tree/document.ts'
-import { commitJudged, type Judged, modelState } from './check.ts'
-import { commitLoop } from './commit.ts'
+import { commitJudged, commitLoop, type Judging, modelState } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
-import { bytesOf } from './document.ts'
 import { deleteEvent, putEvent, treeEvents } from './events.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
-import { prepareDocument, toSettled } from './prepared.ts'
+import { mayNotReplace, nameTaken, parentMissing } from './places.ts'
+import { bytesOf, renamed, retyping, toSettled } from './prepared.ts'
 
 /**
  * Makes an empty collection.
@@ -50,26 +49,7 @@ export async function makeCollection(
   throw parentMissing(parentOf(path))
 }
 
-export function parentMissing(parent: string): Fault {
-  return new Fault(409, 'ParentDirectoryMissing', `The collection ${parent} does not exist.`)
-}
-
-/**
- * Makes the collections that are missing on the way to a path.
- *
- * @throws Fault 409 where a file stands in the way
- */
-export async function ensureParents(site: Site, path: string): Promise<void> {
-  const missing: Change[] = []
-  for (let parent = parentOf(path); !(await site.store.find(parent)); parent = parentOf(parent))
-    missing.unshift({ op: 'collection', path: parent })
-  if (missing.length === 0) return
-  const result = await site.commit({ changes: missing })
-  if (result.ok || result.reason === 'version') return
-  throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
-}
-
-export interface TreeRemoval extends Judged {
+export interface TreeRemoval extends Judging {
   /** Collection, ending in `/`. */
   path: string
   cause: Cause
@@ -86,7 +66,7 @@ export async function removeTree(site: Site, { path, cause, check, raw }: TreeRe
   await site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
       const collection = await site.store.find(path)
-      if (!collection) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+      if (!collection) throw absent()
       await check?.()
       const model = modelState(site, { raw })
       const follows = await consequencesOfLoss(site, model, collection)
@@ -100,12 +80,12 @@ export async function removeTree(site: Site, { path, cause, check, raw }: TreeRe
         },
         follows,
       )
-      return settled(result)
+      return carriedOut(result)
     }),
   )
 }
 
-export interface Transfer extends Judged {
+export interface Transfer extends Judging {
   op: 'move' | 'copy'
   /** A file, or a collection with its slash. */
   from: string
@@ -135,25 +115,20 @@ export async function transferTree(
   return site.leases.hold(site.store.name, [from, to], () =>
     commitLoop(async () => {
       const source = await site.store.find(from)
-      if (!source) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+      if (!source) throw absent()
       await transfer.check?.()
       const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
-      if (replaced && !transfer.overwrite)
-        throw new Fault(
-          412,
-          'PreconditionFailed',
-          'Something is stored at the destination, and it may not be replaced.',
-        )
+      if (replaced && !transfer.overwrite) throw mayNotReplace()
       const model = modelState(site, transfer)
-      const { changes, settles } = await changesOf(site, transfer, source, replaced)
+      const { changes, settled } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)
-      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settles[0]?.settle?.() })
+      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settled[0]?.settle?.() })
       const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
       if (transfer.op === 'move') refuseEntangled(follows, from)
       const requirements = [...arriving, ...follows.requirements]
-      const own = { changes, events, settled: settles }
+      const own = { changes, events, settled }
       const result = await commitJudged(site, model, own, { ...follows, requirements })
-      const done = settled(result)
+      const done = carriedOut(result)
       return done && { replaced, resource: done.resources.get(to) }
     }),
   )
@@ -170,12 +145,11 @@ function stateOf(resource: Resource): Expectation {
 }
 
 /** A conflict that another attempt can solve is undefined. */
-function settled(result: CommitResult): (CommitResult & { ok: true }) | undefined {
+function carriedOut(result: CommitResult): (CommitResult & { ok: true }) | undefined {
   if (result.ok) return result
   if (result.reason === 'missing') throw parentMissing(result.path)
   if (result.reason === 'length') throw overlongMember(result.path)
-  if (result.reason === 'kind')
-    throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
+  if (result.reason === 'kind') throw nameTaken()
   return undefined
 }
 
@@ -184,7 +158,7 @@ async function changesOf(
   { op, from, to, deep, cause }: Transfer,
   source: Resource,
   replaced: Resource | undefined,
-): Promise<{ changes: Change[]; settles: Settled[] }> {
+): Promise<{ changes: Change[]; settled: Settled[] }> {
   const changes: Change[] = []
   const sameForm = replaced?.path === to
   const ofTrees = source.kind === 'collection' || replaced?.kind === 'collection'
@@ -192,25 +166,11 @@ async function changesOf(
   if (replaced && !sameForm) changes.push({ op: 'delete', path: replaced.path, expect: stateOf(replaced), ...tell })
   const expectTo: Expectation = replaced && sameForm ? stateOf(replaced) : 'absent'
   const common = { from, to, expect: stateOf(source), expectTo, longest: LONGEST_PATH, ...tell }
-  const { settles, retyped } = await retype(site, source, to)
-  changes.push(op === 'move' ? { op, ...common, ...retyped } : { op, deep, ...common, ...retyped })
-  return { changes, settles }
-}
-
-/** A type that changes with the name makes a file another document, or one for the first time (HTTP-20). */
-async function retype(site: Site, source: Resource, to: string) {
-  if (source.kind === 'collection') return { settles: [], retyped: {} }
-  const type = storedType(to, source.type)
-  const kind = kindOf(type)
-  if (type === source.type || kind === 'blob') return { settles: [], retyped: { type } }
-  const held = await site.find(source.path)
-  const { maxBody, maxDocument } = site.settings
-  if (source.size > Math.min(maxBody, maxDocument))
-    throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
-  const prepared = await prepareDocument(site, kind, type, held ? await bytesOf(held.body) : new Uint8Array())
-  const settles: Settled[] = toSettled(to, prepared)
-  const derived = prepared.derived && storedForm(prepared.derived)
-  return { settles, retyped: { type, kind: 'document' as const, ...derived } }
+  const isFile = source.kind !== 'collection'
+  const arrival = isFile ? await renamed(site, source, to) : undefined
+  const typed = arrival && retyping(arrival)
+  changes.push(op === 'move' ? { op, ...common, ...typed } : { op, deep, ...common, ...typed })
+  return { changes, settled: arrival?.prepared ? toSettled(to, arrival.prepared) : [] }
 }
 
 /** Events of the files that a transfer names: DELETE where one is gone, PUT where one came or was replaced (EVT-28). */

@@ -1,11 +1,13 @@
-/** Repeats a write until it commits: every attempt is decided and applied against the newest version (HTTP-4). */
+/** Commits of writes: judged by the site's data model as it stands, and made again until they go through (HTTP-4, MOD-42). */
 
-import { LeaseError, LeaseTimeout } from '../coordination/leases.ts'
-import { LockError } from '../coordination/locks.ts'
-import { invalidSelector } from '../decide.ts'
-import { Fault } from '../fault.ts'
-import { StoreError } from '../store/store.ts'
-import { SelectorError } from '../tree/selector/selector.ts'
+import { busy } from '../failures.ts'
+import type { CodeHost } from '../model/code.ts'
+import { requirementFault } from '../model/judge.ts'
+import { Registry } from '../model/registry.ts'
+import { ACCESS_COUNTER, MODEL_COUNTER } from '../site/declared.ts'
+import type { Settled, Site } from '../site/site.ts'
+import type { Change, CommitResult, EventDraft } from '../store/store.ts'
+import type { Consequences } from './consequences.ts'
 
 /** Attempts before a writer is told to come again; conflicts need another process, or rules that keep changing. */
 const ATTEMPTS = 50
@@ -22,47 +24,63 @@ export async function commitLoop<T>(attempt: () => Promise<T | undefined>): Prom
   throw busy()
 }
 
-export function busy(): Fault {
-  return new Fault(503, 'Unavailable', 'Too many writers at once. Try again in a moment.', {
-    headers: { 'Retry-After': '1' },
-  })
+/** The data model that a write is judged by, as it stood when the attempt began. */
+export interface ModelState {
+  registry: Registry
+  version: number
+  /** Runs the code of schemas. */
+  host: CodeHost
+}
+
+/** What every write may say about how it is judged. */
+export interface Judging {
+  /** Stored as it is, as if the site had no data model; the mount allows it to those who repair a site (DAV-7). */
+  raw?: boolean | undefined
+}
+
+export function modelState(site: Site, { raw = false }: Judging = {}): ModelState {
+  const registry = raw ? Registry.empty(site.settings) : site.model
+  return { registry, version: site.modelVersion, host: site.code }
+}
+
+/** What a write changes by itself. */
+export interface OwnChanges {
+  changes: readonly Change[]
+  events: readonly EventDraft[]
+  /** What the changes put, for every document among them. */
+  settled: readonly Settled[]
+  /** Value of the counter of rules that the write was decided under; undefined when no rules decided. */
+  accessVersion?: number | undefined
+  /** How others may make the same change of the document. */
+  edit?: string
 }
 
 /**
- * Errors that are answers, not faults of the server: a lease that did not come in time (DAV-8), leases, locks or storage
- * that cannot be had now (DAV-102), and a client's selector that turned out too costly while it was evaluated.
+ * Commits a write with what follows from it, if the site is as the judgement requires; other rules, or another state of
+ * the data model, are a conflict, and the write is judged anew.
  *
- * @param full status of a disk without room: 507 says it to WebDAV clients, HTTP alone has no word for it
+ * @throws Fault 422 when a value is taken or a reference leads nowhere
  */
-export function asFault(error: unknown, full: 503 | 507 = 503): unknown {
-  if (error instanceof SelectorError) return invalidSelector(error)
-  if (error instanceof LockError) return withoutLocks(error)
-  if (error instanceof StoreError) return withoutStore(error, full)
-  if (error instanceof LeaseError) return withoutLeases(error)
-  return error instanceof LeaseTimeout ? busy() : error
-}
-
-function withoutLeases(cause: LeaseError): Fault {
-  return new Fault(503, 'Unavailable', 'Nothing can be written now. Try again in a moment.', {
-    headers: { 'Retry-After': '2' },
-    cause,
-  })
-}
-
-function withoutLocks(cause: LockError): Fault {
-  return new Fault(503, 'Unavailable', 'Locks cannot be kept or looked up now. Try again in a moment.', {
-    headers: { 'Retry-After': '5' },
-    cause,
-  })
-}
-
-/** A failure of another kind is one of the server: nobody knows whether the change was stored. */
-function withoutStore(cause: StoreError, full: 503 | 507): unknown {
-  if (cause.reason === 'full' && full === 507)
-    return new Fault(507, 'AllowanceExhausted', 'There is no room left to store this. Nothing was changed.', { cause })
-  if (cause.reason !== 'busy' && cause.reason !== 'closed' && cause.reason !== 'full') return cause
-  return new Fault(503, 'Unavailable', 'Nothing can be stored now. Try again in a moment.', {
-    headers: { 'Retry-After': cause.reason === 'full' ? '60' : '2' },
-    cause,
-  })
+export async function commitJudged(
+  site: Site,
+  { registry, version }: ModelState,
+  { changes, events, settled, accessVersion, edit }: OwnChanges,
+  follows: Consequences,
+): Promise<CommitResult> {
+  const { requirements } = follows
+  const result = await site.commit(
+    {
+      changes: [...changes, ...follows.changes],
+      events: [...events, ...follows.events],
+      requires: { [MODEL_COUNTER]: version, ...(accessVersion !== undefined && { [ACCESS_COUNTER]: accessVersion }) },
+      ...(edit !== undefined && { edit }),
+      ...(requirements.length > 0 && { guards: requirements.map(({ guard }) => guard) }),
+    },
+    [...settled, ...follows.settled],
+  )
+  if (result.ok || result.reason !== 'guard') return result
+  const broken = requirements[result.guard]
+  const fault = broken && requirementFault(registry, broken)
+  if (fault) throw fault
+  return result
 }

@@ -8,15 +8,14 @@ import { firstBroken, type Requirement } from '../model/integrity.ts'
 import { type Judgement, refuseFailures, requirementFault } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import type { WrittenPlace } from '../model/place.ts'
-import { storedForm } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
 import type { Settled, Site } from '../site/site.ts'
 import type { Change, Entry, EventDraft } from '../store/store.ts'
 import { cloning } from '../tree/clone.ts'
 import { inTurns } from '../tree/steps.ts'
-import type { ModelState } from './check.ts'
+import type { ModelState } from './commit.ts'
 import { deleteEvent, putEvent } from './events.ts'
-import { prepareTree, toSettled } from './prepared.ts'
+import { newVersion, prepareTree, toSettled } from './prepared.ts'
 
 /** A write that has been judged by itself. */
 export interface Judged {
@@ -132,20 +131,8 @@ async function effectOn(
       settled: [],
     }
   const prepared = await prepareTree(site, resource.type, place.document, held.bytes)
-  const { language } = resource
   return {
-    changes: [
-      {
-        op: 'put',
-        path,
-        expect,
-        kind: 'document',
-        content: prepared.content,
-        type: resource.type,
-        ...(language !== undefined && { language }),
-        ...storedForm(prepared.derived),
-      },
-    ],
+    changes: [newVersion(resource, prepared.bytes, prepared.derived)],
     events: [putEvent(site, path, prepared.digest, prepared.text, NOBODY)],
     settled: toSettled(path, prepared),
   }

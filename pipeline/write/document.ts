@@ -1,7 +1,6 @@
 /** Writes of whole documents and blobs: PUT, DELETE, MOVE, and creation under a generated name (HTTP-90 to HTTP-108). */
 
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
 import { absent, settleOutcome } from '../decide.ts'
@@ -13,17 +12,16 @@ import { extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
 import { encodePath } from '../http/path.ts'
 import { storedForm } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
-import type { Settled, Site } from '../site/site.ts'
-import { parentOf } from '../store/paths.ts'
-import type { Body, Change, CommitResult, Content, Property, StagedBlob } from '../store/store.ts'
+import { largestDocument, type Site } from '../site/site.ts'
+import type { Change, CommitResult, Content, Property, StagedBlob } from '../store/store.ts'
 import { contentTag } from '../store/tags.ts'
 import { decode } from '../tree/document.ts'
-import { commitJudged, type Judged, modelState } from './check.ts'
-import { commitLoop } from './commit.ts'
+import { commitJudged, commitLoop, type Judging, modelState } from './commit.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeDocument, judgeMoved } from './judge-document.ts'
 import { refuseEntangled } from './judge-tree.ts'
-import { type Prepared, prepareDocument, renewed, toSettled } from './prepared.ts'
+import { mayNotReplace, missingParents, nameTaken } from './places.ts'
+import { type Prepared, prepareDocument, renamed, renewed, retyping, toSettled } from './prepared.ts'
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
@@ -33,7 +31,7 @@ export interface BodySource {
   stage(cap: number): Promise<StagedBlob>
 }
 
-interface Common extends Judged {
+interface Common extends Judging {
   /** Canonical path. */
   path: string
   conditions: Conditions | undefined
@@ -115,9 +113,8 @@ function checkConditions(conditions: Conditions | undefined, held: Held | undefi
 async function prepare(site: Site, path: string, requestType: string | undefined, body: BodySource): Promise<Prepared> {
   const type = storedType(path, requestType)
   const kind = kindOf(type)
-  const { maxBody, maxDocument } = site.settings
-  if (kind !== 'blob') return prepareDocument(site, kind, type, await body.bytes(Math.min(maxBody, maxDocument)))
-  const staged = await body.stage(maxBody)
+  if (kind !== 'blob') return prepareDocument(site, kind, type, await body.bytes(largestDocument(site.settings)))
+  const staged = await body.stage(site.settings.maxBody)
   const content: Content = staged.bytes ? { bytes: staged.bytes } : { staged }
   return { content, digest: staged.sha256, kind: 'blob', type }
 }
@@ -154,17 +151,16 @@ async function commitPut(
   const events = [putEvent(site, path, prepared.digest, prepared.text, write.cause)]
   const own = { changes, events, settled: toSettled(path, prepared), accessVersion }
   const result = await commitJudged(site, model, own, follows)
-  const done = settled(result)
+  const done = carriedOut(result)
   return done && { result: done, prepared }
 }
 
 /** A conflict that another attempt can solve is undefined; a place that is taken by the other kind is an answer. */
-function settled(result: CommitResult): (CommitResult & { ok: true }) | undefined {
+function carriedOut(result: CommitResult): (CommitResult & { ok: true }) | undefined {
   if (result.ok) return result
   // A file that is expected to be free, and is a collection: the path tells it from a collection that just came to be.
   const collection = result.reason === 'version' && !result.path.endsWith('/') && result.current?.kind === 'collection'
-  if (result.reason === 'kind' || collection)
-    throw new Fault(409, 'Conflict', 'A directory and a file cannot have the same name. Choose another path.')
+  if (result.reason === 'kind' || collection) throw nameTaken()
   return undefined
 }
 
@@ -231,8 +227,7 @@ export async function deleteDocument(site: Site, write: Common, authority: () =>
         },
         follows,
       )
-      if (!settled(result)) return undefined
-      return { status: 204, headers: { 'Cache-Control': 'no-store' } }
+      return carriedOut(result) && { status: 204, headers: { 'Cache-Control': 'no-store' } }
     }),
   )
 }
@@ -251,8 +246,7 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
     if (to === path) throw new Fault(403, 'IllegalMove', 'Source and destination are the same.')
     checkConditions(write.conditions, held)
     const taken = await site.find(to)
-    if (taken && !write.overwrite)
-      throw new Fault(412, 'PreconditionFailed', 'Something is stored at the destination, and it may not be replaced.')
+    if (taken && !write.overwrite) throw mayNotReplace()
     await write.check?.(held, [path, to])
     return { held, taken }
   }
@@ -261,41 +255,46 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
     commitLoop(async () => {
       const decided = authority()
       const { held, taken } = await check(decided)
-      const model = modelState(site, write)
-      const { changes, settles, text, prepared } = await relocation(site, write, held, taken)
-      const shaped = held.isDocument && model.registry.shapesAt(to).length > 0
-      const judged = await judgeMoved(site, model, to, {
-        tree: prepared?.tree ?? (shaped ? await site.parsed(held) : undefined),
-        entries: prepared?.derived?.entries,
-      })
-      // What is replaced goes as if it were deleted (MOD-53).
-      const follows = await consequencesOfRemoval(site, model, taken ? [taken] : [])
-      refuseEntangled(follows, path)
-      const collections = taken ? [] : await missingCollections(site, to)
-      const requirements = [...judged.requirements, ...follows.requirements]
-      const result = await commitJudged(
-        site,
-        model,
-        {
-          changes: [...collections, ...changes],
-          events: [deleteEvent(site, path, write.cause), putEvent(site, to, held.resource.digest, text, write.cause)],
-          settled: settles,
-          accessVersion: decided.accessVersion,
-        },
-        { ...follows, requirements },
-      )
-      if (!settled(result)) return undefined
-      return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
+      const result = await commitMove(site, write, held, taken, decided.accessVersion)
+      return carriedOut(result) && { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
     }),
   )
 }
 
-/** Directories are implicit here (HTTP-13), while the store moves only into collections that exist; the outermost first. */
-async function missingCollections(site: Site, path: string): Promise<Change[]> {
-  const missing: Change[] = []
-  for (let folder = parentOf(path); !(await site.store.find(folder)); folder = parentOf(folder))
-    missing.unshift({ op: 'collection', path: folder })
-  return missing
+async function commitMove(
+  site: Site,
+  write: DocumentMove,
+  held: Held,
+  taken: Held | undefined,
+  accessVersion: number | undefined,
+): Promise<CommitResult> {
+  const { path, to, cause } = write
+  const { resource, bytes } = held
+  const model = modelState(site, write)
+  const arrival = await renamed(site, resource, to)
+  const { prepared } = arrival
+  const isShaped = held.isDocument && model.registry.shapesAt(to).length > 0
+  const judged = await judgeMoved(site, model, to, {
+    tree: prepared?.tree ?? (isShaped ? await site.parsed(held) : undefined),
+    entries: prepared?.derived.entries,
+  })
+  // What is replaced goes as if it were deleted (MOD-53).
+  const follows = await consequencesOfRemoval(site, model, taken ? [taken] : [])
+  refuseEntangled(follows, path)
+  // Directories are implicit here (HTTP-13), while the store moves only into collections that exist.
+  const parents = taken ? [] : await missingParents(site.store, to)
+  const expect = { expect: resource.version, expectTo: taken ? taken.resource.version : ('absent' as const) }
+  const text = prepared ? prepared.text : held.isDocument && bytes ? decode(bytes).text : undefined
+  const own = {
+    changes: [...parents, { op: 'move' as const, from: path, to, ...expect, ...retyping(arrival) }],
+    events: [deleteEvent(site, path, cause), putEvent(site, to, resource.digest, text, cause)],
+    settled: prepared ? toSettled(to, prepared) : [],
+    accessVersion,
+  }
+  return commitJudged(site, model, own, {
+    ...follows,
+    requirements: [...judged.requirements, ...follows.requirements],
+  })
 }
 
 /** A refusal names the path that was refused (HTTP-170). */
@@ -303,35 +302,4 @@ function settleMove(authority: Authority, path: string, to: string, exists: bool
   const outcome = authority.admit({ ask: 'move', path, destination: to, exists })
   const source = outcome === 'refuse' ? authority.admit({ ask: 'move', path, destination: path, exists }) : outcome
   settleOutcome(outcome, 'MOVE', source === 'refuse' ? path : to, authority)
-}
-
-/** The changes of a whole move. A type that changes with the name makes it a new document for the parser (HTTP-20). */
-async function relocation(
-  site: Site,
-  write: DocumentMove,
-  held: Held,
-  taken: Held | undefined,
-): Promise<{ changes: Change[]; settles: Settled[]; text: string | undefined; prepared?: Prepared }> {
-  const { path, to } = write
-  const { resource, bytes } = held
-  const type = storedType(to, resource.type)
-  const expect = resource.version
-  const expectTo = taken ? taken.resource.version : ('absent' as const)
-  const kind = kindOf(type)
-  if (type === resource.type || kind === 'blob') {
-    const text = held.isDocument && bytes ? decode(bytes).text : undefined
-    return { changes: [{ op: 'move', from: path, to, expect, expectTo, type }], settles: [], text }
-  }
-  const { maxBody, maxDocument } = site.settings
-  if (resource.size > Math.min(maxBody, maxDocument))
-    throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
-  const prepared = await prepareDocument(site, kind, type, await bytesOf(held.body))
-  const { derived } = prepared
-  const change: Change = { op: 'move', from: path, to, expect, expectTo, type, kind: 'document' }
-  if (derived) Object.assign(change, storedForm(derived))
-  return { changes: [change], settles: toSettled(to, prepared), text: prepared.text, prepared }
-}
-
-export async function bytesOf(body: Body): Promise<Uint8Array> {
-  return 'bytes' in body ? body.bytes : readFile(body.file)
 }

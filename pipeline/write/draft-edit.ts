@@ -9,14 +9,14 @@ import type { Loss } from '../model/losses.ts'
 import { touchedBy, type WrittenPlace } from '../model/place.ts'
 import { type Derived, deriveInTurns, deriving, unusable } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
-import type { Site } from '../site/site.ts'
+import { largestDocument, type Site } from '../site/site.ts'
 import { encode } from '../tree/document.ts'
 import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
-import type { ModelState } from './check.ts'
+import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
 
@@ -119,8 +119,7 @@ export async function redraft(site: Site, held: Held, draft: Draft, { document, 
 
 function encoded(site: Site, source: string, held: Held): { bytes: Uint8Array; digest: string } {
   const bytes = encode(source, held.bytes !== undefined && hasByteOrderMark(held.bytes))
-  const { maxBody, maxDocument } = site.settings
-  if (bytes.length > Math.min(maxBody, maxDocument))
+  if (bytes.length > largestDocument(site.settings))
     throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
   return { bytes, digest: hash('sha256', bytes) }
 }

@@ -13,7 +13,6 @@ import { servedType } from '../http/media.ts'
 import { type DestinationRange, type SelectorRange, selectorContentRange } from '../http/range.ts'
 import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
 import { newFailures } from '../model/judge.ts'
-import { storedForm } from '../site/derive.ts'
 import { editNotice } from '../site/followed-edits.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
@@ -23,15 +22,15 @@ import { ChangedDocument, type Edit, type Placement } from '../tree/edit/edit.ts
 import { type ElementNode, parentElement, type TreeDocument } from '../tree/nodes.ts'
 import { type Selector, selectFirst } from '../tree/selector/selector.ts'
 import { outerMarkup } from '../tree/serialize.ts'
-import { commitJudged, type Judged, modelState } from './check.ts'
-import { commitLoop } from './commit.ts'
+import { commitJudged, commitLoop, type Judging, type ModelState, modelState } from './commit.ts'
 import { checkConfiguration } from './configuration.ts'
-import { consequencesOf } from './consequences.ts'
+import { type Consequences, consequencesOf } from './consequences.ts'
 import { checkContainment } from './containment.ts'
-import { draftEdit, redraft } from './draft-edit.ts'
+import { type Draft, draftEdit, redraft } from './draft-edit.ts'
 import { putEvent } from './events.ts'
+import { newVersion } from './prepared.ts'
 
-interface ElementWriteBase extends Judged {
+interface ElementWriteBase extends Judging {
   /** Canonical path of the document. */
   path: string
   conditions: Conditions | undefined
@@ -168,20 +167,52 @@ async function commitEdit(
   text: string,
   authority: Authority,
 ): Promise<Answer | undefined> {
-  const { accessVersion } = authority
-  const { held, tree } = located
-  const { resource } = held
-  if (
-    write.op === 'move' &&
-    located.anchor?.element === located.target.element &&
-    isSibling(write.destination.placement)
-  )
+  const { target, anchor, held } = located
+  if (write.op === 'move' && anchor?.element === target.element && isSibling(write.destination.placement))
     return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
+  const { path, cause } = write
   const model = modelState(site, write)
   const selectors = eventSelectors(site, write, located)
-  const removed = write.op === 'delete' ? factsAbout(site, write.path, [located.target]) : undefined
-  const { path } = write
   const wanted = toEdit(write, located, text)
+  const { asked, follows } = await judgedEdit(site, model, write, located, wanted, authority)
+  const changed = follows.own.get(path)
+  const draft = changed ? await redraft(site, held, asked, changed) : asked
+  const { bytes, digest, derived, extract, settle } = draft
+  const { profile, access } = derived
+  // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
+  const event =
+    changed || asked.way === 'reparsed'
+      ? putEvent(site, path, digest, decode(bytes).text, cause)
+      : editEvent(site, write, selectors, draft)
+  const isFollowed = site.isShared && !changed && asked.isAsAsked
+  const edit = isFollowed ? editNotice(path, held.resource.version, wanted, asked.way) : undefined
+  const own = {
+    changes: [newVersion(held.resource, bytes, derived)],
+    events: [event],
+    ...(edit !== undefined && { edit }),
+    settled: [{ path, bytes, profile, access, model: derived.model, extract, settle }],
+    accessVersion: authority.accessVersion === undefined ? undefined : located.accessVersion,
+  }
+  const result = await commitJudged(site, model, own, follows)
+  return result.ok ? answerTo(write, held, draft, result.at) : undefined
+}
+
+/**
+ * The edit as it would be stored, with what follows from it.
+ *
+ * @throws Fault when it cannot be made, or must not
+ */
+async function judgedEdit(
+  site: Site,
+  model: ModelState,
+  write: ElementWrite,
+  located: Located,
+  wanted: Edit,
+  authority: Authority,
+): Promise<{ asked: Draft; follows: Consequences }> {
+  const { path, op } = write
+  const { held, tree, target } = located
+  const removed = op === 'delete' ? factsAbout(site, path, [target]) : undefined
   const asked = await draftEdit(site, model, {
     path,
     held,
@@ -189,73 +220,36 @@ async function commitEdit(
     wanted,
     check: (proposal, view, derived) => {
       checkContainment(proposal, view, placesOf(write, located), path, authority)
-      checkConfiguration(site, { op: write.op, path, target: located.target.element }, view, derived, authority)
+      checkConfiguration(site, { op, path, target: target.element }, view, derived, authority)
     },
     facts: view => removed ?? factsAbout(site, path, changedElements(view)),
   })
-  const { failures } = asked.judgement
+  const { judgement, losses, open } = asked
   const { entries } = asked.derived
+  const failures =
+    op === 'delete'
+      ? await newFailures(model.registry, path, judgement.failures, tree, target.element)
+      : judgement.failures
   const follows = await consequencesOf(site, model, {
     path,
-    judgement: {
-      ...asked.judgement,
-      failures:
-        write.op === 'delete'
-          ? await newFailures(model.registry, path, failures, tree, located.target.element)
-          : failures,
-    },
+    judgement: { ...judgement, failures },
     entries,
-    status: write.op === 'delete' ? 409 : 422,
-    losses: asked.losses,
-    own: new Map([[path, { entries, open: asked.open }]]),
+    status: op === 'delete' ? 409 : 422,
+    losses,
+    own: new Map([[path, { entries, open }]]),
   })
-  const changed = follows.own.get(path)
-  const { bytes, digest, derived, tag, facts, inserted, extract, settle } = changed
-    ? await redraft(site, held, asked, changed)
-    : asked
-  const { ns, host } = site.settings
-  // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
-  const event =
-    changed || asked.way === 'reparsed'
-      ? putEvent(site, path, digest, decode(bytes).text, write.cause)
-      : mutationEvent(ns, host, describe(write, selectors, inserted, tag), write.cause, facts)
-  const isFollowed = site.isShared && !changed && asked.isAsAsked
-  const notice = isFollowed ? editNotice(path, resource.version, wanted, asked.way) : undefined
-  const { profile, access } = derived
-  const result = await commitJudged(
-    site,
-    model,
-    {
-      changes: [
-        {
-          op: 'put',
-          path,
-          expect: resource.version,
-          kind: 'document',
-          content: { bytes },
-          type: resource.type,
-          ...(resource.language !== undefined && { language: resource.language }),
-          ...storedForm(derived),
-        },
-      ],
-      events: [event],
-      ...(notice !== undefined && { edit: notice }),
-      settled: [{ path, bytes, profile, access, model: derived.model, extract, settle }],
-      accessVersion: accessVersion === undefined ? undefined : located.accessVersion,
-    },
-    follows,
-  )
-  if (!result.ok) return undefined
-  const headers: Record<string, string> = {
-    ETag: tag ?? contentTag(digest),
-    'Last-Modified': formatHttpDate(result.at),
-    'Cache-Control': 'no-store',
-  }
+  return { asked, follows }
+}
+
+function answerTo(write: ElementWrite, { resource }: Held, { digest, tag, inserted }: Draft, at: number): Answer {
+  const headers = { 'Last-Modified': formatHttpDate(at), 'Cache-Control': 'no-store' }
   if (write.op === 'delete' || write.op === 'move')
-    return { status: 204, headers: { ...headers, ETag: contentTag(digest) } }
-  headers['Content-Type'] = servedType(resource.type, true)
-  headers['Content-Range'] = selectorContentRange(write.range.wire)
-  return { status: 206, headers, body: inserted }
+    return { status: 204, headers: { ETag: contentTag(digest), ...headers } }
+  const described = {
+    'Content-Type': servedType(resource.type, true),
+    'Content-Range': selectorContentRange(write.range.wire),
+  }
+  return { status: 206, headers: { ETag: tag ?? contentTag(digest), ...headers, ...described }, body: inserted }
 }
 
 /** The elements whose children a write is about. */
@@ -291,7 +285,12 @@ function factsAbout(site: Site, path: string, keys: readonly Key[]): string {
   return elementFacts(site.rules, path, keys, site.onlookers(path))
 }
 
-function describe(write: ElementWrite, selectors: EventSelectors, body: string, tag: string | undefined) {
+function editEvent(site: Site, write: ElementWrite, selectors: EventSelectors, { inserted, tag, facts }: Draft) {
+  const { ns, host } = site.settings
+  return mutationEvent(ns, host, mutationOf(write, selectors, inserted, tag), write.cause, facts)
+}
+
+function mutationOf(write: ElementWrite, selectors: EventSelectors, body: string, tag: string | undefined) {
   const common = { selector: selectors.target, path: write.path }
   if (write.op === 'delete') return { ...common, method: 'DELETE' as const, body: '' }
   const etag = tag === undefined ? {} : { etag: tag }

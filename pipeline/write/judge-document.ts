@@ -10,7 +10,7 @@ import type { Entry } from '../store/store.ts'
 import { cloneTree, cloning } from '../tree/clone.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
-import type { ModelState } from './check.ts'
+import type { ModelState } from './commit.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
 import { type Prepared, prepareTree } from './prepared.ts'
 

@@ -9,7 +9,7 @@ import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import type { Resource } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
-import type { ModelState } from './check.ts'
+import type { ModelState } from './commit.ts'
 import { type Consequences, nothingFollows } from './consequences.ts'
 import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
 

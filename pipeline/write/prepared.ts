@@ -1,10 +1,14 @@
 /** Bodies of whole-document writes, ready to be committed. */
 
 import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { type AccessTypes, extractAccess } from '../access/extract.ts'
-import { type Derived, deriveInTurns, parseForStorage } from '../site/derive.ts'
-import type { Settled, Site } from '../site/site.ts'
-import type { Content } from '../store/store.ts'
+import { absent } from '../decide.ts'
+import { Fault } from '../fault.ts'
+import { kindOf, storedType } from '../http/media.ts'
+import { type Derived, deriveInTurns, parseForStorage, storedForm } from '../site/derive.ts'
+import { largestDocument, type Settled, type Site } from '../site/site.ts'
+import type { Body, Change, Content, Resource } from '../store/store.ts'
 import { decode, encode } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 
@@ -82,6 +86,52 @@ export async function prepareTree(
     tree,
     derived,
   }
+}
+
+/** Puts a new version in the place of a stored document, whose type and language stay. */
+export function newVersion({ path, version, type, language }: Resource, bytes: Uint8Array, derived: Derived): Change {
+  return {
+    op: 'put',
+    path,
+    expect: version,
+    kind: 'document',
+    content: { bytes },
+    type,
+    ...(language !== undefined && { language }),
+    ...storedForm(derived),
+  }
+}
+
+/** A stored file under another name. */
+export interface Renamed {
+  type: string
+  /** What is to be committed of it where the name makes it another document, or one for the first time (HTTP-20). */
+  prepared?: PreparedDocument
+}
+
+/**
+ * @param to path that the file comes to
+ * @throws Fault 404, 413 or 422 for a file that would become a document and cannot
+ */
+export async function renamed(site: Site, { path, type: before, size }: Resource, to: string): Promise<Renamed> {
+  const type = storedType(to, before)
+  const kind = kindOf(type)
+  if (type === before || kind === 'blob') return { type }
+  if (size > largestDocument(site.settings))
+    throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
+  const held = await site.find(path)
+  if (!held) throw absent()
+  return { type, prepared: await prepareDocument(site, kind, type, await bytesOf(held.body)) }
+}
+
+/** What a copy or move says of a file with another name. */
+export function retyping({ type, prepared }: Renamed) {
+  return { type, ...(prepared && { kind: prepared.kind, ...storedForm(prepared.derived) }) }
+}
+
+/** The bytes of something stored. */
+export async function bytesOf(body: Body): Promise<Uint8Array> {
+  return 'bytes' in body ? body.bytes : readFile(body.file)
 }
 
 export function toSettled(path: string, prepared: Prepared): Settled[] {

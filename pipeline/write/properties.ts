@@ -1,6 +1,6 @@
 /** Writes of properties (RFC 4918 §9.2): they change neither bytes nor version of a resource, and send no event. */
 
-import { Fault } from '../fault.ts'
+import { absent } from '../decide.ts'
 import type { Site } from '../site/site.ts'
 import type { Change, Property, Resource } from '../store/store.ts'
 
@@ -22,7 +22,7 @@ export interface PropertyPatch {
  */
 export async function writeProperties(site: Site, path: string, patch: PropertyPatch): Promise<Resource | undefined> {
   const result = await site.commit({ changes: [describeChange(path, patch)] })
-  if (!result.ok) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+  if (!result.ok) throw absent()
   return result.resources.get(path)
 }
 

@@ -7,7 +7,7 @@ import type { Streams } from '../../pipeline/events/streams.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { Target } from '../../pipeline/http/path.ts'
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
-import type { Site } from '../../pipeline/site/site.ts'
+import { largestDocument, type Site } from '../../pipeline/site/site.ts'
 import type { BodySource } from '../../pipeline/write/document.ts'
 import { refuseLocked } from '../../pipeline/write/locked.ts'
 import type { Limits } from '../app.ts'
@@ -74,8 +74,7 @@ export function bodyOf(exchange: Exchange): BodySource {
  * @throws Fault 422 when it is not UTF-8
  */
 export async function fragmentText(exchange: Exchange): Promise<string> {
-  const { maxBody, maxDocument } = exchange.site.settings
-  const bytes = await bodyOf(exchange).bytes(Math.min(maxBody, maxDocument))
+  const bytes = await bodyOf(exchange).bytes(largestDocument(exchange.site.settings))
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

@@ -1,0 +1,53 @@
+/** Errors that are answers, not faults of the server: what could not be had for a request, on either surface. */
+
+import { LeaseError, LeaseTimeout } from './coordination/leases.ts'
+import { LockError } from './coordination/locks.ts'
+import { invalidSelector } from './decide.ts'
+import { Fault } from './fault.ts'
+import { StoreError } from './store/store.ts'
+import { SelectorError } from './tree/selector/selector.ts'
+
+export function busy(): Fault {
+  return new Fault(503, 'Unavailable', 'Too many writers at once. Try again in a moment.', {
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+/**
+ * A lease that did not come in time (DAV-8), leases, locks or storage that cannot be had now (DAV-102), and a client's
+ * selector that turned out too costly while it was evaluated become answers; anything else stays what it is.
+ *
+ * @param full status of a disk without room: 507 says it to WebDAV clients, HTTP alone has no word for it
+ */
+export function asFault(error: unknown, full: 503 | 507 = 503): unknown {
+  if (error instanceof SelectorError) return invalidSelector(error)
+  if (error instanceof LockError) return withoutLocks(error)
+  if (error instanceof StoreError) return withoutStore(error, full)
+  if (error instanceof LeaseError) return withoutLeases(error)
+  return error instanceof LeaseTimeout ? busy() : error
+}
+
+function withoutLeases(cause: LeaseError): Fault {
+  return new Fault(503, 'Unavailable', 'Nothing can be written now. Try again in a moment.', {
+    headers: { 'Retry-After': '2' },
+    cause,
+  })
+}
+
+function withoutLocks(cause: LockError): Fault {
+  return new Fault(503, 'Unavailable', 'Locks cannot be kept or looked up now. Try again in a moment.', {
+    headers: { 'Retry-After': '5' },
+    cause,
+  })
+}
+
+/** A failure of another kind is one of the server: nobody knows whether the change was stored. */
+function withoutStore(cause: StoreError, full: 503 | 507): unknown {
+  if (cause.reason === 'full' && full === 507)
+    return new Fault(507, 'AllowanceExhausted', 'There is no room left to store this. Nothing was changed.', { cause })
+  if (cause.reason !== 'busy' && cause.reason !== 'closed' && cause.reason !== 'full') return cause
+  return new Fault(503, 'Unavailable', 'Nothing can be stored now. Try again in a moment.', {
+    headers: { 'Retry-After': cause.reason === 'full' ? '60' : '2' },
+    cause,
+  })
+}
