@@ -7,6 +7,7 @@ import type { Requirement } from '../model/integrity.ts'
 import { deriveInTurns } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import { namesCollection } from '../store/paths.ts'
 import type { Resource } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { ModelState } from './commit.ts'
@@ -22,7 +23,7 @@ const SLICE = 16
  * @throws Fault 409 when a referrer forbids it
  */
 export async function consequencesOfLoss(site: Site, model: ModelState, removed: Resource): Promise<Consequences> {
-  const within = (path: string) => path === removed.path || (isCollection(removed) && path.startsWith(removed.path))
+  const within = (path: string) => isWithin(path, removed.path)
   const paths = new Set<string>()
   for (const type of model.registry.guarded.keys()) {
     for (const { path } of await site.store.lookup([typeKey(type)])) if (within(path)) paths.add(path)
@@ -117,13 +118,18 @@ function asMember(error: unknown, path: string): unknown {
     : error
 }
 
+/** Whether a path is that of a file or collection, or of something in the collection. */
+function isWithin(path: string, root: string): boolean {
+  return path === root || (namesCollection(root) && path.startsWith(root))
+}
+
 function isCollection({ kind }: Resource): boolean {
   return kind === 'collection'
 }
 
 /** @throws Fault 409 when what follows would change a document that is moved in the same step */
 export function refuseEntangled({ changes }: Consequences, from: string): void {
-  const isEntangled = changes.some(change => 'path' in change && (change.path === from || change.path.startsWith(from)))
+  const isEntangled = changes.some(change => 'path' in change && isWithin(change.path, from))
   if (isEntangled)
     throw new Fault(409, 'Conflict', 'What is moved refers to what it would replace. Change the reference first.')
 }
