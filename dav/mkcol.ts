@@ -4,11 +4,12 @@ import type { Answer } from '../pipeline/answer.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { essence } from '../pipeline/http/media.ts'
 import type { ElementNode } from '../pipeline/tree/nodes.ts'
+import { inTurns } from '../pipeline/tree/steps.ts'
 import { makeCollection } from '../pipeline/write/collection.ts'
 import { checkConditions } from './conditions.ts'
 import { type Exchange, header } from './exchange.ts'
 import { checkLocks, requireParent } from './guard.ts'
-import { type Judged, judge, propstats, readInstructions } from './property-update.ts'
+import { type Judged, judging, propstats, readInstructions } from './property-update.ts'
 import { finishRemoval } from './removals.ts'
 import { XML_TYPE } from './response.ts'
 import { checkWritable } from './scope-authority.ts'
@@ -66,11 +67,8 @@ async function readExtended(exchange: Exchange): Promise<Judged | undefined> {
   const isType = ({ name }: { name: { namespace: string; name: string } }) =>
     name.namespace === DAV && name.name === 'resourcetype'
   for (const { element } of instructions.filter(isType)) checkType(element)
-  return judge(
-    instructions.filter(instruction => !isType(instruction)),
-    [],
-    true,
-  )
+  const others = instructions.filter(instruction => !isType(instruction))
+  return inTurns(judging(others, [], true), bytes.length)
 }
 
 /** @throws Fault 403 for any other resource than a plain collection */

@@ -6,6 +6,7 @@ import { declaredPrefix, XML_NAMESPACE } from '../pipeline/tree/namespaces.ts'
 import { type ElementNode, isElement, isText, parentElement } from '../pipeline/tree/nodes.ts'
 import { textContent } from '../pipeline/tree/serialize.ts'
 import { innerXml, outerXml } from '../pipeline/tree/serialize-xml.ts'
+import { atOnce, type Steps } from '../pipeline/tree/steps.ts'
 import type { PropertyPatch } from '../pipeline/write/properties.ts'
 import { liveProperty } from './live-properties.ts'
 import { keyOf, nameOf, type PropertyName } from './property-name.ts'
@@ -15,6 +16,9 @@ import { childElements, davChild, isDav } from './xml.ts'
 /** Bytes of a value, and names on one resource (DAV-34). */
 const LONGEST_VALUE = 64 * 1024
 const MOST_NAMES = 256
+
+/** Decided in well under a millisecond. */
+const INSTRUCTIONS_PER_STEP = 200
 
 export interface Instruction {
   op: 'set' | 'remove'
@@ -56,13 +60,22 @@ export interface Judged {
  * @param collection the resource is a collection
  */
 export function judge(instructions: readonly Instruction[], dead: readonly Property[], collection: boolean): Judged {
+  return atOnce(judging(instructions, dead, collection))
+}
+
+/** `judge` in steps. */
+export function* judging(
+  instructions: readonly Instruction[],
+  dead: readonly Property[],
+  collection: boolean,
+): Steps<Judged> {
   const outcomes = new Map<string, { name: PropertyName; status: Status }>()
   const names = new Set(dead.map(keyOf))
-  /** Only the last of several values counts, so that no other one is written down. */
-  const set = new Map<string, { name: PropertyName; element: ElementNode }>()
+  const set = new Map<string, Property>()
   const remove = new Map<string, PropertyName>()
-  const patch: PropertyPatch & { set: Property[] } = { set: [], remove: [] }
-  for (const { op, name, element } of instructions) {
+  const patch: PropertyPatch = { set: [], remove: [] }
+  for (const [i, { op, name, element }] of instructions.entries()) {
+    if (i % INSTRUCTIONS_PER_STEP === INSTRUCTIONS_PER_STEP - 1) yield
     const key = keyOf(name)
     const setting = liveProperty(name)?.setting ?? 'dead'
     let status: Status = '200 OK'
@@ -74,8 +87,9 @@ export function judge(instructions: readonly Instruction[], dead: readonly Prope
       else patch.shown = seconds
     } else if (setting === 'dead' && op === 'set') {
       names.add(key)
-      if (names.size > MOST_NAMES) status = '507 Insufficient Storage'
-      else set.set(key, { name, element })
+      const value = names.size > MOST_NAMES ? undefined : storedValue(element)
+      if (value === undefined || Buffer.byteLength(value) > LONGEST_VALUE) status = '507 Insufficient Storage'
+      else set.set(key, { ...name, value })
       remove.delete(key)
       const shown = windowsTime(name, element)
       if (shown !== undefined) patch.shown = shown
@@ -87,17 +101,12 @@ export function judge(instructions: readonly Instruction[], dead: readonly Prope
     const before = outcomes.get(key)
     if (!before || before.status === '200 OK') outcomes.set(key, { name, status })
   }
-  for (const [key, { name, element }] of set) {
-    const value = storedValue(element)
-    if (Buffer.byteLength(value) > LONGEST_VALUE) outcomes.set(key, { name, status: '507 Insufficient Storage' })
-    patch.set.push({ ...name, value })
-  }
   const refused = [...outcomes.values()].some(({ status }) => status !== '200 OK')
   const verdicts = [...outcomes.values()].map(({ name, status }) => ({
     name,
     status: refused && status === '200 OK' ? ('424 Failed Dependency' as const) : status,
   }))
-  return { refused, verdicts, patch: { ...patch, remove: [...remove.values()] } }
+  return { refused, verdicts, patch: { ...patch, set: [...set.values()], remove: [...remove.values()] } }
 }
 
 function unixSeconds(text: string): number | undefined {

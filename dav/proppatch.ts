@@ -2,10 +2,11 @@
 
 import type { Answer } from '../pipeline/answer.ts'
 import { absent } from '../pipeline/decide.ts'
+import { inTurns } from '../pipeline/tree/steps.ts'
 import { checkConditions } from './conditions.ts'
 import type { Exchange } from './exchange.ts'
 import { checkLocks } from './guard.ts'
-import { judge, onlyWindowsTimes, propstats, readInstructions } from './property-update.ts'
+import { judging, onlyWindowsTimes, propstats, readInstructions } from './property-update.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propstat, XML_TYPE } from './response.ts'
 import { checkWritable } from './scope-authority.ts'
 import { isCollection } from './view.ts'
@@ -17,7 +18,8 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
   const node = await mount.view.find(path)
   if (!node) throw absent()
   checkConditions(exchange, node)
-  const root = await parseLongXmlBody(await exchange.body.bytes(LARGEST_XML))
+  const bytes = await exchange.body.bytes(LARGEST_XML)
+  const root = await parseLongXmlBody(bytes)
   if (!isDav(root, 'propertyupdate'))
     throw malformed('The root element must be propertyupdate in the namespace "DAV:".')
   const instructions = readInstructions(root)
@@ -25,7 +27,8 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
   const { leases, store } = mount.site
   const judged = await leases.hold(store.name, [node.resource.path], async () => {
     await checkLocks(exchange, node.resource.path, 'properties', onlyWindowsTimes(instructions))
-    const judged = judge(instructions, await mount.view.properties(node), isCollection(node))
+    const dead = await mount.view.properties(node)
+    const judged = await inTurns(judging(instructions, dead, isCollection(node)), bytes.length)
     if (!judged.refused) await mount.view.describe(node, judged.patch)
     return judged
   })
