@@ -3,11 +3,14 @@
  * with the document's version and compiled when a site's rules are put together.
  */
 
+import { TreeError } from '../tree/limits.ts'
 import { type Item, readingAllItems } from '../tree/microdata.ts'
 import { ruleValue } from '../tree/microdata-value.ts'
 import { localName } from '../tree/namespaces.ts'
 import { type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
+import { expandedWeight } from './glob-syntax.ts'
+import { splitLookups } from './lookup.ts'
 
 /** The fields of a rule as written: trimmed, empty values dropped, never split (RULE-3, RULE-5). */
 export interface RawRule {
@@ -50,6 +53,12 @@ type Field = Exclude<keyof RawRule, 'position' | 'row'>
 const FIELDS: readonly Field[] = ['actor', 'resource', 'method', 'selector', 'action']
 /** Rules and groups that are made in one step. */
 const ITEMS_PER_STEP = 200
+/**
+ * Rules stay in memory, so what the braces in their patterns stand for has to keep some proportion to the text: so many
+ * code points for each character, and so many more in all rules of a document.
+ */
+const GRANTED = 24
+const MOST_MULTIPLIED = 512 * 1024
 const TABLES = new Set(['table', 'thead', 'tbody', 'tfoot'])
 
 /** Whether a document with items of some types can have rules or groups. */
@@ -66,7 +75,8 @@ export function declaresAccess(types: ReadonlySet<string>, ns: string, subtypes?
  * @param ns the site's vocabulary base URI, without slash at the end
  * @param types the site's subtypes of rules and groups
  * @returns undefined when there are none
- * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
+ * @throws TreeError (`too-large`) when references between items, or alternatives in patterns, multiply beyond all proportion
+ *   to the text
  */
 export function extractAccess(document: TreeDocument, ns: string, types?: AccessTypes): RawAccess | undefined {
   return atOnce(extractingAccess(document, ns, types))
@@ -87,11 +97,22 @@ export function* extractingAccess(
   if (items.length === 0) return undefined
   const access: RawAccess = { ns, rules: [], groups: [] }
   const positions = elementPositions(document)
+  let surplus = 0
   for (const [i, item] of items.entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
     const position = positions.get(item.element) ?? 0
     // A property that is a nested item has no text, and its own properties are not the rule's (RULE-4).
-    if (item.types.some(isRule)) access.rules.push(...rulesOf(item, position))
+    if (item.types.some(isRule)) {
+      for (const rule of rulesOf(item, position)) {
+        access.rules.push(rule)
+        for (const resource of rule.resource) surplus += multiplied(resource)
+        if (surplus > MOST_MULTIPLIED)
+          throw new TreeError(
+            'too-large',
+            'The rules of the document stand for too many paths. Write fewer alternatives in braces.',
+          )
+      }
+    }
     if (item.types.some(isGroup)) {
       const subtypes = item.types.filter(type => types?.group.has(type))
       access.groups.push({
@@ -103,6 +124,12 @@ export function* extractingAccess(
     }
   }
   return access
+}
+
+/** By how much the alternatives of a resource weigh more than what is granted to each character as written. */
+function multiplied(resource: string): number {
+  if (!resource.includes('{')) return 0
+  return Math.max(0, expandedWeight(splitLookups(resource, true)) - GRANTED * resource.length)
 }
 
 function rulesOf(item: Item, position: number): RawRule[] {

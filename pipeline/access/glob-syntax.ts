@@ -49,6 +49,22 @@ export function isClass(token: Item): token is CharacterClass {
  *   brackets, a reversed range, a backslash at the end, or a size beyond the limits above
  */
 export function parsePattern(parts: readonly (string | Hole)[]): Token[][] | undefined {
+  const items = parse(parts)
+  return items && expand(items).map(merge)
+}
+
+/** What an alternative weighs beside its code points. */
+const WEIGHT = 32
+
+/** How much the alternatives of a pattern weigh together, in code points: 0 for a pattern that does not compile. */
+export function expandedWeight(parts: readonly (string | Hole)[]): number {
+  const items = parse(parts)
+  if (!items) return 0
+  const { count, size } = measure(items)
+  return size + count * WEIGHT
+}
+
+function parse(parts: readonly (string | Hole)[]): Item[] | undefined {
   const input: (string | Hole)[] = []
   for (const part of parts) {
     if (typeof part !== 'string') input.push(part)
@@ -60,8 +76,7 @@ export function parsePattern(parts: readonly (string | Hole)[]): Token[][] | und
   const items = parser.sequence(0)
   if (!items || !parser.ended || parser.classes > MAX_CLASSES) return undefined
   const { count, size } = measure(items)
-  if (count > MAX_ALTERNATIVES || size > MAX_EXPANDED) return undefined
-  return expand(items).map(merge)
+  return count > MAX_ALTERNATIVES || size > MAX_EXPANDED ? undefined : items
 }
 
 /** Recursive descent over code points; every method returns undefined where the text does not compile. */

@@ -7,7 +7,7 @@ import {
   type RawRule,
   sameDeclarations,
 } from '../../pipeline/access/extract.ts'
-import { parseDocument } from '../../pipeline/tree/document.ts'
+import { parseDocument, TreeError } from '../../pipeline/tree/document.ts'
 import { attribute } from '../../pipeline/tree/nodes.ts'
 import { takesLess } from '../support/cost.ts'
 import { html, NS } from './site.ts'
@@ -239,6 +239,32 @@ describe('whether two versions declare the same', () => {
 })
 
 describe('cost of extraction', () => {
+  const ruleFor = (resource: string) =>
+    `<i ${RULE}><b itemprop="actor">*</b><b itemprop="method">PUT</b><b itemprop="resource">${resource}</b><b itemprop="action">Allow</b></i>`
+  const many = (count: number, resource: (i: number) => string) =>
+    html(Array.from({ length: count }, (_, i) => ruleFor(resource(i))).join(''))
+
+  it('SEC-4 alternatives that multiply beyond all proportion to the text are refused, before they are written out', () => {
+    const names = Array.from({ length: 256 }, (_, i) => i.toString(36)).join(',')
+    for (const resource of [
+      (i: number) => `/{${names}}${'x'.repeat(240)}${i}`,
+      (i: number) => `/${'{a,b}'.repeat(8)}${i}`,
+      (i: number) => `/\${request.path}${'{a,b}'.repeat(8)}${i}`,
+    ]) {
+      expect(() => extractAccess(many(1_000, resource), NS)).to.throw(TreeError, /too many paths/)
+      expect(extractAccess(many(5, resource), NS)?.rules).to.have.length(5)
+    }
+  })
+  it('SEC-4 thousands of rules with a few alternatives, and long lists, are welcome', () => {
+    const list = (i: number) => `/{${Array.from({ length: 200 }, (_, n) => `name-${i}-${n}`).join(',')}}/*`
+    expect(
+      extractAccess(
+        many(2_000, i => `/{a,b,c,d}/area-${i}/{x,y,z}*`),
+        NS,
+      )?.rules,
+    ).to.have.length(2_000)
+    expect(extractAccess(many(100, list), NS)?.rules).to.have.length(100)
+  })
   it('a document of 11,000 elements without rules takes a few milliseconds', () => {
     const document = html('<p class="a" title="b">x<b>y</b></p>'.repeat(5_500))
     return takesLess(10, () => extractAccess(document, NS))
