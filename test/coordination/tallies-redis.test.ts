@@ -7,6 +7,9 @@ import type { Tallies } from '../../pipeline/coordination/tallies.ts'
 import { startRedis, type TestRedis } from './redis-server.ts'
 import { talliesContract } from './tallies-contract.ts'
 
+/** Milliseconds for an answer, on a machine of any speed. */
+const PATIENCE = 600_000
+
 const ALLOWANCE = { most: 4, perSecond: 0.001 }
 
 describe('tallies in Redis', () => {
@@ -25,7 +28,7 @@ describe('tallies in Redis', () => {
   async function another(): Promise<Tallies> {
     const connection = await server.open()
     connections.push(connection)
-    return redisTallies({ connection })
+    return redisTallies({ connection, patience: PATIENCE })
   }
 
   talliesContract(async () => {
@@ -77,10 +80,27 @@ describe('tallies in Redis', () => {
     expect(await tallies.spend('a', ALLOWANCE), 'a clock that goes back').to.be.a('number')
   })
 
+  it('a Redis that does not answer holds nobody up', async () => {
+    const connection = await server.open()
+    connections.push(connection)
+    const silent = new Proxy(connection.redis, {
+      get: (target, name) =>
+        ['get', 'del', 'evalsha'].includes(String(name))
+          ? () => new Promise(() => {})
+          : Reflect.get(target, name, target),
+    })
+    const tallies = redisTallies({ connection: { ...connection, redis: silent }, patience: 1 })
+    await tallies.add(['a'], 60_000)
+    expect(await tallies.counts(['a'])).to.deep.equal([1])
+    await tallies.forget('a')
+    expect(await tallies.counts(['a'])).to.deep.equal([0])
+    expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
+  })
+
   it('without Redis each process counts for itself, with what it has counted before', async () => {
     const own = await startRedis()
     const connection = await own.open()
-    const tallies = redisTallies({ connection, local: localTallies() })
+    const tallies = redisTallies({ connection, local: localTallies(), patience: PATIENCE })
     await tallies.add(['a'], 60_000)
     expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
     await own.kill()

@@ -14,12 +14,15 @@ export interface RedisTalliesOptions {
   prefix?: string
   /** What this process counts itself. */
   local?: Tallies
+  /** Milliseconds that Redis has for an answer: nobody is to wait for long to be told that a password is right. */
+  patience?: number
 }
 
 export function redisTallies({
   connection,
   prefix = 'scriptorium',
   local = localTallies(),
+  patience = 500,
 }: RedisTalliesOptions): Tallies {
   const { redis } = connection
   // Names that clients make up are of any length.
@@ -27,31 +30,38 @@ export function redisTallies({
   const run = (kind: 'count' | 'allowance', key: string, ...parameters: readonly (string | number)[]) =>
     SCRIPT(redis, [nameOf(kind, key)], parameters)
 
+  /** What Redis answers; undefined when it cannot be reached or takes too long. */
+  async function soon<T>(answer: Promise<T>): Promise<{ value: T } | undefined> {
+    const late = Promise.withResolvers<undefined>()
+    const timer = setTimeout(late.resolve, patience, undefined)
+    const answered = answer.then(
+      value => ({ value }),
+      () => undefined,
+    )
+    try {
+      return await Promise.race([answered, late.promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   return {
     async add(keys, life) {
       await local.add(keys, life)
-      await Promise.allSettled(keys.map(key => run('count', key, 'add', life)))
+      await soon(Promise.all(keys.map(key => run('count', key, 'add', life))))
     },
     async counts(keys) {
-      try {
-        const counts = await Promise.all(keys.map(key => redis.get(nameOf('count', key))))
-        return counts.map(Number)
-      } catch {
-        return local.counts(keys)
-      }
+      const counts = await soon(Promise.all(keys.map(key => redis.get(nameOf('count', key)))))
+      return counts ? counts.value.map(Number) : local.counts(keys)
     },
     async forget(key) {
       await local.forget(key)
-      await redis.del(nameOf('count', key)).catch(() => undefined)
+      await soon(redis.del(nameOf('count', key)))
     },
     async spend(key, allowance) {
       const own = await local.spend(key, allowance)
-      try {
-        const wait = Number(await run('allowance', key, 'spend', allowance.most, allowance.perSecond))
-        return wait === 0 ? undefined : wait
-      } catch {
-        return own
-      }
+      const wait = await soon(run('allowance', key, 'spend', allowance.most, allowance.perSecond))
+      return wait ? Number(wait.value) || undefined : own
     },
   }
 }
