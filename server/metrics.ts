@@ -8,7 +8,7 @@ export interface Metrics {
   readonly registry: Registry
   /** Everything in the text format; of all processes where there are several. */
   text(): Promise<string>
-  request(face: 'public' | 'mount', method: string, status: number, seconds: number): void
+  request(face: Face, method: string, status: number, seconds: number): void
   close(): void
 }
 
@@ -31,12 +31,9 @@ const METHODS = new Set([
   'REPORT',
 ])
 
-interface Series {
-  count: number
-  face: string
-  method: string
-  outcome: string
-}
+const FACES = ['public', 'mount'] as const
+
+type Face = (typeof FACES)[number]
 
 /**
  * Requests are counted in plain objects and handed to the registry when somebody looks: labels cost more than the
@@ -45,7 +42,6 @@ interface Series {
 export function createMetrics(options: { streams?: () => number } = {}): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'scriptorium_' })
-  const series = new Map<string, Series>()
   const durations = new Histogram({
     name: 'scriptorium_request_duration_seconds',
     help: 'Time from the request line to the end of the answer',
@@ -53,6 +49,9 @@ export function createMetrics(options: { streams?: () => number } = {}): Metrics
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
     registers: [registry],
   })
+  const observed = { public: durations.labels('public'), mount: durations.labels('mount') }
+  /** By face and method how many answers there were of each hundred of status codes. */
+  const answered: Record<Face, Map<string, number[]>> = { public: new Map(), mount: new Map() }
   new Counter({
     name: 'scriptorium_requests_total',
     help: 'Answered requests',
@@ -60,7 +59,12 @@ export function createMetrics(options: { streams?: () => number } = {}): Metrics
     registers: [registry],
     collect() {
       this.reset()
-      for (const s of series.values()) this.inc({ face: s.face, method: s.method, outcome: s.outcome }, s.count)
+      for (const face of FACES) {
+        for (const [method, counts] of answered[face])
+          counts.forEach((count, hundred) => {
+            if (count > 0) this.inc({ face, method, outcome: `${hundred}xx` }, count)
+          })
+      }
     },
   })
   if (options.streams) {
@@ -79,12 +83,11 @@ export function createMetrics(options: { streams?: () => number } = {}): Metrics
     text: cluster.isWorker ? askForMetrics(registry) : () => registry.metrics(),
     request(face, method, status, seconds) {
       const known = METHODS.has(method) ? method : 'other'
-      const outcome = `${Math.floor(status / 100)}xx`
-      const key = face + known + outcome
-      const found = series.get(key)
-      if (found) found.count++
-      else series.set(key, { count: 1, face, method: known, outcome })
-      durations.observe({ face }, seconds)
+      const hundred = Math.floor(status / 100)
+      let counts = answered[face].get(known)
+      if (!counts) answered[face].set(known, (counts = new Array<number>(10).fill(0)))
+      counts[hundred] = (counts[hundred] ?? 0) + 1
+      observed[face].observe(seconds)
     },
     close() {
       registry.clear()
