@@ -1,6 +1,7 @@
 /** OPTIONS: what the mount can do (DAV-20). */
 
 import type { Answer } from '../pipeline/answer.ts'
+import { ACCEPT_QUERY } from '../pipeline/http/media.ts'
 
 /** Every method of the mount. */
 export const ALLOW =
@@ -11,9 +12,6 @@ export const DAV_HEADERS: Readonly<Record<string, string>> = {
   DAV: '1, 2, 3, extended-mkcol',
   'MS-Author-Via': 'DAV',
 }
-
-/** The languages that QUERY answers. */
-export const ACCEPT_QUERY = 'text/css-selector'
 
 /** The same for any path, whether something is there or not. */
 export async function options(): Promise<Answer> {

@@ -7,7 +7,7 @@ import { Fault } from '../pipeline/fault.ts'
 import { excludes } from '../pipeline/http/accept.ts'
 import { evaluateRead, preconditionFailed, readConditions } from '../pipeline/http/conditions.ts'
 import { formatHttpDate } from '../pipeline/http/http-date.ts'
-import { essence } from '../pipeline/http/media.ts'
+import { ACCEPT_QUERY, essence } from '../pipeline/http/media.ts'
 import { type Part, writingMultipart } from '../pipeline/http/multipart.ts'
 import { type Match, taggingMatches } from '../pipeline/http/tags.ts'
 import { elementParts } from '../pipeline/read/elements.ts'
@@ -17,7 +17,6 @@ import { type Selector, selectingAll } from '../pipeline/tree/selector/selector.
 import { inTurns, type Steps } from '../pipeline/tree/steps.ts'
 import { type Exchange, header } from './exchange.ts'
 import { isServerOwned } from './guard.ts'
-import { ACCEPT_QUERY } from './options.ts'
 
 export async function query(exchange: Exchange): Promise<Answer> {
   const { path } = exchange

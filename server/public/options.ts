@@ -3,12 +3,12 @@
 import { allMethods, capabilityParts, selectorMethods } from '../../pipeline/access/capabilities.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { names } from '../../pipeline/http/accept.ts'
+import { ACCEPT_QUERY } from '../../pipeline/http/media.ts'
 import { writeMultipart } from '../../pipeline/http/multipart.ts'
 import { looksLikeHtml } from '../../pipeline/http/path.ts'
 import { selectorContentRange } from '../../pipeline/http/range.ts'
 import { type Exchange, header } from './exchange.ts'
 import { selectorOf } from './options-range.ts'
-import { ACCEPT_QUERY } from './query.ts'
 
 export async function options(exchange: Exchange): Promise<Answer> {
   const { target, authority } = exchange

@@ -4,12 +4,9 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { absent, settleOutcome } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
-import { essence } from '../../pipeline/http/media.ts'
+import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
 import { queryDocument } from '../../pipeline/read/query.ts'
 import { type Exchange, fragmentText, header } from './exchange.ts'
-
-/** `Accept-Query`: what is answered here (CAP-9). */
-export const ACCEPT_QUERY = 'text/css-selector'
 
 export async function query(exchange: Exchange): Promise<Answer> {
   const { request, site, path, target, session } = exchange
