@@ -295,7 +295,12 @@ function dispatch({ bodyOf }: Repeats): Step {
   }
 }
 
-/** Names by which a `Destination` may call this mount. */
-function authoritiesOf(_mount: Mount, client: MountClient, request: IncomingMessage): string[] {
-  return [client.authority, request.headers.host].filter(name => name !== undefined)
+/**
+ * Names by which a `Destination` may call this mount. Under a path of the public surface, it has the public address as
+ * well, whatever `Host` a proxy sends.
+ */
+function authoritiesOf({ prefix, settings }: Mount, client: MountClient, request: IncomingMessage): string[] {
+  const { publicUrl } = settings
+  const configured = prefix !== '' && publicUrl !== undefined ? new URL(publicUrl).host : undefined
+  return [client.authority, request.headers.host, configured].filter(name => name !== undefined)
 }

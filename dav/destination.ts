@@ -14,6 +14,8 @@ import { isServerOwned, reserved } from './guard.ts'
  */
 export function destinationOf(exchange: Exchange): string {
   const field = header(exchange, 'destination')
+  if ((exchange.request.headersDistinct.destination?.length ?? 0) > 1)
+    throw new Fault(400, 'BadRequest', 'There can be only one Destination.')
   if (field === undefined) throw new Fault(400, 'BadRequest', 'The Destination header is missing.')
   const path = withoutPrefix(parseDestination(field, 'mount', exchange.authorities), exchange.mount.prefix)
   if (path === undefined) throw new Fault(502, 'BadGateway', 'Destination lies outside of this mount.')

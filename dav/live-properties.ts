@@ -3,7 +3,7 @@
 import { formatHttpDate } from '../pipeline/http/http-date.ts'
 import { escapeMarkup } from '../pipeline/http/markup.ts'
 import { type Resource, shownSeconds } from '../pipeline/site/resource-tags.ts'
-import { supportedLockXml } from './lock-xml.ts'
+import { shortSupportedLockXml, supportedLockXml } from './lock-xml.ts'
 import { davName, keyOf, type PropertyName } from './property-name.ts'
 import { syncToken } from './sync-states.ts'
 
@@ -22,6 +22,8 @@ export interface Subject {
   checksums?: { sha1: string; md5: string }
   /** The requester may change it. */
   writable: boolean
+  /** Every byte counts: the resource has so many properties that a listing comes near to what clients accept (DAV-37). */
+  short: boolean
 }
 
 /** Text of XML; undefined where the resource has no such property. */
@@ -83,7 +85,11 @@ const IN_ALLPROP: LiveProperty[] = [
   live('getlastmodified', ({ resource }) => httpDate(shownSeconds(resource))),
   live('resourcetype', subject => (isFile(subject) ? '' : '<D:collection/>')),
   { name: davName('lockdiscovery'), element: ({ lockDiscovery }) => lockDiscovery, setting: 'protected' },
-  { name: davName('supportedlock'), element: () => supportedLockXml, setting: 'protected' },
+  {
+    name: davName('supportedlock'),
+    element: ({ short }) => (short ? shortSupportedLockXml : supportedLockXml),
+    setting: 'protected',
+  },
 ]
 
 const ON_DEMAND: LiveProperty[] = [

@@ -160,6 +160,7 @@ async function responseWriter({ exchange, asked, locks }: Telling): Promise<Writ
       displayName: displayName(resource.path, title),
       lockDiscovery: locks.known ? lockDiscoveryXml(isTarget ? locks.own : locks.of(resource.path), hrefs) : undefined,
       writable: visitor.scope.write && visitor.scope.covers(resource.path),
+      short: needsWindows(dead),
       ...(checksums && { checksums }),
       ...(room && { room }),
     }

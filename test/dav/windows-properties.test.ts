@@ -2,6 +2,8 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { shortSupportedLockXml } from '../../dav/lock-xml.ts'
+import { put } from '../support/content.ts'
 import { readMultistatus } from '../support/multistatus.ts'
 import { list, propertyUpdate, startWire, type Wire } from './wire.ts'
 
@@ -31,6 +33,29 @@ describe('what Windows sets on files', () => {
     const bytes = /<D:response><D:href>\/w\/a\.txt.*?<\/D:response>/.exec(text)?.[0].length
     const without = /<D:response><D:href>\/w\/plain\.txt.*?<\/D:response>/.exec(text)?.[0].length
     expect(Number(bytes) - Number(without)).to.be.below(290)
+  })
+
+  it('DAV-37 a thousand files that Windows copied are told in fewer bytes than it accepts', async () => {
+    const { site } = wire.server
+    const set = FOUR.map(([name, value]) => ({ namespace: NAMESPACE, name: name.slice(NAMESPACE.length + 2), value }))
+    for (let i = 0; i < 1000; i++) {
+      const path = `/thousand/${String(i).padStart(4, '0')}.txt`
+      await put(wire.server, path, 'x')
+      await site.commit({ changes: [{ op: 'describe', path, set, remove: [] }] })
+    }
+    const { text } = await wire.dav('PROPFIND', '/thousand/', { Depth: '1' })
+    const told = readMultistatus(text)
+    expect(told.size).to.equal(1001)
+    expect(told.get('/thousand/0999.txt')?.get(FOUR[0]?.[0] ?? '')).to.include({ status: 200, value: TIME })
+    expect(Buffer.byteLength(text)).to.be.below(1_000_000)
+  })
+
+  it('DAV-88 they leave supportedlock what it is', async () => {
+    const told = readMultistatus((await wire.dav('PROPFIND', '/w/', { Depth: '1' })).text)
+    const of = (path: string) => told.get(path)?.get('supportedlock')
+    expect(of('/w/a.txt')).to.deep.equal(of('/w/plain.txt'))
+    expect(of('/w/a.txt')?.value).to.match(/exclusive.*shared/)
+    expect(shortSupportedLockXml).to.match(/^<supportedlock xmlns="DAV:">(?!.*(xmlns|D:))/)
   })
 
   for (const [form, body] of [

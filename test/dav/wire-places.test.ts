@@ -207,7 +207,8 @@ describe('the way down to a mount under a path', () => {
   let wire: Wire
   let dav: Client
   before(async () => {
-    wire = await startWire({ settings: { mount: { path: '/edit/our-files' } }, site: { credentials } })
+    const site = { credentials, publicUrl: 'https://public.example' }
+    wire = await startWire({ settings: { mount: { path: '/edit/our-files' } }, site })
     dav = client(wire.port, AUTHORIZED)
     await dav('PUT', '/edit/our-files/edit/a.html', {}, page('a'))
   })
@@ -245,6 +246,20 @@ describe('the way down to a mount under a path', () => {
     expect((await dav('PROPFIND', '/other/')).status).to.be.oneOf([404, 405])
     expect((await wire.visitor('GET', '/edit/a.html')).text).to.equal(page('a'))
   })
+
+  it('DAV-48 takes the configured address of the surface that it is under, whatever Host a proxy sends', async () => {
+    const copyTo = (destination: string) => dav('COPY', '/edit/our-files/edit/a.html', to(destination))
+    for (const scheme of ['https', 'http'])
+      expect((await copyTo(`${scheme}://public.example/edit/our-files/named.html`)).status).to.be.oneOf([201, 204])
+    expect((await dav('DELETE', '/edit/our-files/named.html')).status).to.equal(204)
+    expect(outcomeOf(await copyTo('https://other.example/edit/our-files/named.html'))).to.equal('502 BadGateway')
+  })
+
+  it('DAV-48 400 for two Destinations: nothing is written anywhere', () =>
+    changesNothing(wire.server, async () => {
+      const fields = { Destination: ['/edit/our-files/x.html', 'y.html'] }
+      expect(outcomeOf(await dav('COPY', '/edit/our-files/edit/a.html', fields))).to.equal('400 BadRequest')
+    }))
 
   it('DAV-48 502 for a Destination outside of the prefix', () =>
     changesNothing(wire.server, async () => {
