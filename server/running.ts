@@ -65,6 +65,28 @@ export function openStore(settings: Settings, log: Log): Promise<Store> {
   })
 }
 
+/** How a host that no site answers for is answered. */
+function fallbackOf({ defaults }: Settings) {
+  return { ...defaults, errorNs: defaults.errorNs ?? `${defaults.ns}/error` }
+}
+
+/** How the server listens, on whichever port. */
+function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
+  const headers = securityHeaders()
+  const { listen, tls, limits } = settings
+  return {
+    host: listen.host,
+    tls,
+    reusePort: isWorker && spreadsConnections,
+    headers: limits.headers,
+    headerWait: limits.headerWait,
+    brokenDocument: fault => ({
+      headers: { ...errorHeaders(fault), ...headers(tls !== undefined, true) },
+      body: errorDocument(fault, { ...fallbackOf(settings), method: 'GET', path: '/' }),
+    }),
+  }
+}
+
 /**
  * Starts a server.
  *
@@ -100,7 +122,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     health: () => ({ ready }),
     open: { health: settings.health.public, metrics: settings.metrics.public },
   })
-  const fallback = { ...settings.defaults, errorNs: settings.defaults.errorNs ?? `${settings.defaults.ns}/error` }
+  const fallback = fallbackOf(settings)
   const handler = publicApp({
     hosting,
     knowClient,
@@ -142,18 +164,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     fallback,
   })
   const isForMount = routeToMount(settings.mount, table, knowClient)
-  const headers = securityHeaders()
-  const listening: Omit<ListenOptions, 'port'> = {
-    host: settings.listen.host,
-    tls: settings.tls,
-    reusePort: isWorker && spreadsConnections,
-    headers: settings.limits.headers,
-    headerWait: settings.limits.headerWait,
-    brokenDocument: fault => ({
-      headers: { ...errorHeaders(fault), ...headers(settings.tls !== undefined, true) },
-      body: errorDocument(fault, { ...fallback, method: 'GET', path: '/' }),
-    }),
-  }
+  const listening = listenOptions(settings)
   const facing = (handle: RequestListener) =>
     inStep(coherence, handle, (_request, response) => {
       const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')

@@ -8,9 +8,7 @@ import { principalFromClaims } from '../pipeline/access/principal.ts'
 import { SessionError, type Sessions, type SessionValue, type SignIn } from '../pipeline/coordination/sessions.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { externalSessions, type Session, type SignedSessions, signedSessions } from './session.ts'
-
-/** Why a session is over (EVT-50). */
-export type SessionEnd = 'expired' | 'invalidated'
+import { type SessionEnd, sessionEnds } from './session-ends.ts'
 
 export interface Visitors {
   /** The session of a cookie if it can be told without asking where sessions are kept; never that of somebody signed in. */
@@ -74,10 +72,6 @@ const KEPT_LENGTH = 43
 const KEPT_BYTES = 32
 /** The end of a session is moved at most so often, in milliseconds. */
 const MOVED_EVERY = 60_000
-/** Milliseconds until every process knows of a session that one of them has ended. */
-const TOLD_WITHIN = 1_000
-/** Longest time that a timer can be set to. */
-const LONGEST_TIMER = 2 ** 31 - 1
 
 export function createVisitors(options: VisitorsOptions): Visitors {
   const { site, sessions, lifetimes, clock = Date.now } = options
@@ -85,12 +79,8 @@ export function createVisitors(options: VisitorsOptions): Visitors {
   const hasEnded = (id: string) => sessions.hasEnded(site, id)
   const signed = signedSessions({ ...options, lifetime: idle, hasEnded, clock })
   const anonymous: Pick<SignedSessions, 'open'> = options.external ? externalSessions() : signed
-  const watched = new Map<string, Set<() => void>>()
-  const stopListening = sessions.onEnd((ofSite, id) => {
-    if (ofSite !== site) return
-    for (const end of watched.get(id) ?? []) end()
-  })
   const step = Math.min(MOVED_EVERY, idle / 100)
+  const ends = sessionEnds({ site, sessions, clock, again: step })
 
   /** The session of a cookie that stands for a sign-in. */
   async function find(cookie: string): Promise<Session | undefined> {
@@ -143,42 +133,8 @@ export function createVisitors(options: VisitorsOptions): Visitors {
     values: ({ id }, prefix) => reach(sessions.values(site, id, prefix)),
     keep: ({ id }, value) => reach(sessions.keep(site, id, value)),
     take: ({ id }, name) => reach(sessions.take(site, id, name)),
-    watch({ id }, cookie, ended) {
-      let timer: NodeJS.Timeout | undefined
-      const stop = () => {
-        clearTimeout(timer)
-        timer = undefined
-        const all = watched.get(id)
-        all?.delete(invalidate)
-        if (all?.size === 0) watched.delete(id)
-      }
-      const invalidate = () => {
-        stop()
-        ended('invalidated')
-      }
-      const arm = (end: number) => {
-        timer = setTimeout(() => void look(), Math.min(Math.max(end - clock(), 0), LONGEST_TIMER)).unref()
-      }
-      const conclude = () => {
-        stop()
-        ended(hasEnded(id) ? 'invalidated' : 'expired')
-      }
-      let known: number | undefined
-      const look = async () => {
-        // What cannot be reached now is asked again later.
-        const end = await expiry(cookie).catch(() => clock() + step)
-        if (timer === undefined) return
-        if (end !== undefined) return arm((known = end))
-        if (hasEnded(id) || (known !== undefined && known <= clock())) return conclude()
-        // It is gone before its time, so somebody has ended it and is about to say so.
-        timer = setTimeout(conclude, TOLD_WITHIN).unref()
-      }
-      const all = watched.get(id) ?? new Set()
-      watched.set(id, all.add(invalidate))
-      arm(clock())
-      return stop
-    },
-    close: stopListening,
+    watch: ({ id }, cookie, ended) => ends.watch(id, () => expiry(cookie), ended),
+    close: ends.close,
   }
 }
 

@@ -29,3 +29,11 @@ export function asProviderError(error: unknown, networkFailed: boolean): Provide
     return new ProviderError('invalid', `The identity provider takes no code: ${error.error}`, { cause: error })
   return new ProviderError('invalid', 'What the identity provider sent proves nothing', { cause: error })
 }
+
+/** Messages of an error and its causes; not the errors themselves, which may hold tokens. */
+export function messagesOf(error: unknown): string {
+  const messages: string[] = []
+  for (let cause = error; cause instanceof Error && messages.length < 5; cause = cause.cause)
+    messages.push(cause.message)
+  return messages.join(': ')
+}
