@@ -18,8 +18,8 @@ export interface FollowedEdit {
   edit: EditRecord
 }
 
-/** UTF-16 code units of an edit; who has put in more is not followed step by step. */
-const LARGEST = 16 * 1024
+/** UTF-16 code units of an edit; larger ones are not followed step by step, so that the log of commits stays small. */
+const LARGEST = 4 * 1024
 
 /** Ways of edits that cost less than parsing does. */
 const QUICK: readonly Way[] = ['splice', 'normalised', 'closed']
