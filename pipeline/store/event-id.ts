@@ -7,7 +7,7 @@ export interface EventId {
 
 /** @returns undefined for a text that is no id; too large numbers come after every id */
 export function parseEventId(text: string): EventId | undefined {
-  const found = /^(\d{1,40})-(\d{1,40})$/.exec(text)
+  const found = /^(\d+)-(\d+)$/.exec(text)
   if (found === null) return undefined
   const number = (digits: string | undefined) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
   return { ms: number(found[1]), seq: number(found[2]) }

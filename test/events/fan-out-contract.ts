@@ -246,7 +246,7 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
   it('EVT-49 an id later than every known one stands for the newest', async () => {
     const made = await opened()
     const [newest] = await publish(made, drafts('1'))
-    for (const later of ['9999999999999-0', `${'9'.repeat(40)}-0`]) {
+    for (const later of ['9999999999999-0', `${'9'.repeat(40)}-0`, `${'9'.repeat(4000)}-0`]) {
       expect(await made.fanOut.resume(SITE, PATH, later), later).to.deep.equal({ after: newest, gap: false })
       expect(await made.fanOut.resume(SITE, '/none.html', later)).to.deep.equal({ after: undefined, gap: false })
     }
