@@ -3,12 +3,14 @@
  * plain data: it is stored with the document's version and compiled when a site's registry is put together.
  */
 
+import { trimmed } from '../tree/edit/shape.ts'
 import { typesOf } from '../tree/microdata.ts'
-import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import type { ElementNode } from '../tree/nodes.ts'
 import { textContent } from '../tree/serialize.ts'
-import { isItem, itemElements, type ModelItem, type ReadValue, readItem, valueReader } from './items.ts'
+import type { Steps } from '../tree/steps.ts'
+import { isItem, type ModelItem, type ReadValue, readItem, valueReader } from './items.ts'
 import { shown } from './violations.ts'
-import { trimmed, type Vocabulary } from './vocabulary.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 /** Code in a slot (MOD-7). */
 export interface RawCode {
@@ -103,14 +105,14 @@ export function declaresModel(types: ReadonlySet<string>, { ns, schemaHost }: Vo
 /**
  * Extracts declarations from stored markup. What is broken is left out (MOD-8), with a reason.
  *
+ * @param items elements with `itemscope`, in tree order
  * @returns undefined when there are none, not even broken ones
  * @throws TreeError (`too-large`) when values repeat each other beyond all proportion to the text
  */
-export function extractDeclarations(
-  document: TreeDocument,
+export function* extractingDeclarations(
+  items: readonly ElementNode[],
   vocabulary: Vocabulary,
-  items: readonly ElementNode[] = itemElements(document.root),
-): RawDeclarations | undefined {
+): Steps<RawDeclarations | undefined> {
   const { ns, schemaHost } = vocabulary
   const read = valueReader(ns)
   const found: RawDeclarations = { schemas: [], enums: [], shapes: [] }
@@ -119,8 +121,12 @@ export function extractDeclarations(
     if (ignored.length < REASONS) ignored.push(reason)
   }
   for (const element of items) {
+    yield
     const types = typesOf(element)
-    if (types.includes(`${ns}/Schema`)) found.schemas.push(...schemaOf(fieldsOf(element, read), vocabulary, leaveOut))
+    if (types.includes(`${ns}/Schema`)) {
+      const schema = yield* extractingSchema(fieldsOf(element, read), vocabulary, leaveOut)
+      if (schema) found.schemas.push(schema)
+    }
     if (types.includes(`${schemaHost}/Enum`)) found.enums.push(...enumOf(fieldsOf(element, read), leaveOut))
     if (types.includes(`${ns}/ShapeConstraint`)) found.shapes.push(...shapeOf(fieldsOf(element, read), leaveOut))
   }
@@ -141,8 +147,8 @@ interface Fields {
   all(name: string): string[]
   /** All values, trimmed. */
   raw(name: string): string[]
-  /** Values that are items. */
-  items(name: string): Fields[]
+  /** Values that are items, one after the other. */
+  items(name: string): Iterable<Fields>
   code(name: string): RawCode | undefined
   /** First element of a field. */
   element(name: string): ElementNode | undefined
@@ -161,11 +167,13 @@ function fieldsOf(element: ElementNode, read: ReadValue): Fields {
     types: item.types,
     raw,
     all: name => raw(name).filter(text => text !== ''),
-    one: name => raw(name)[0] || undefined,
-    items: name =>
-      elements(name)
-        .filter(isItem)
-        .map(value => fieldsOf(value, read)),
+    one: name => {
+      const first = elements(name).find(value => !isItem(value))
+      return (first && trimmed(read(first, item) ?? '')) || undefined
+    },
+    *items(name) {
+      for (const value of elements(name)) if (isItem(value)) yield fieldsOf(value, read)
+    },
     element: name => elements(name)[0],
     code: name => {
       const [first] = elements(name)
@@ -189,28 +197,27 @@ function isScript(element: ElementNode): boolean {
   return element.tagName === 'script'
 }
 
-function schemaOf(fields: Fields, vocabulary: Vocabulary, leaveOut: LeaveOut): RawSchema[] {
+function* extractingSchema(fields: Fields, vocabulary: Vocabulary, leaveOut: LeaveOut): Steps<RawSchema | undefined> {
   const type = fields.one('type')
   if (type === undefined) {
     leaveOut('a schema without type')
-    return []
+    return undefined
   }
   const leaveOutOf: LeaveOut = reason => leaveOut(`${reason}, in the schema of ${shown(type)}`)
-  const members = fields.items('property')
-  const isMethod = (member: Fields) => member.types.includes(`${vocabulary.ns}/Method`)
-  return [
-    compact({
-      type,
-      name: fields.one('name'),
-      parent: fields.one('parent'),
-      properties: members
-        .filter(member => !isMethod(member))
-        .flatMap(member => propertyOf(member, vocabulary, leaveOutOf)),
-      methods: members.filter(isMethod).flatMap(member => methodOf(member, leaveOutOf)),
-      constraints: fields.items('constraint').flatMap(item => constraintOf(item, leaveOutOf)),
-      validate: fields.code('@validate'),
-    }),
-  ]
+  const properties: RawProperty[] = []
+  const methods: RawMethod[] = []
+  for (const member of fields.items('property')) {
+    yield
+    if (member.types.includes(`${vocabulary.ns}/Method`)) methods.push(...methodOf(member, leaveOutOf))
+    else properties.push(...propertyOf(member, vocabulary, leaveOutOf))
+  }
+  const constraints: RawGroupConstraint[] = []
+  for (const item of fields.items('constraint')) {
+    yield
+    constraints.push(...constraintOf(item, leaveOutOf))
+  }
+  const [name, parent, validate] = [fields.one('name'), fields.one('parent'), fields.code('@validate')]
+  return compact({ type, name, parent, properties, methods, constraints, validate })
 }
 
 function propertyOf(fields: Fields, vocabulary: Vocabulary, leaveOut: LeaveOut): RawProperty[] {
@@ -262,7 +269,7 @@ function methodOf(fields: Fields, leaveOut: LeaveOut): RawMethod[] {
     leaveOut(name === undefined ? 'a method without name' : `the method ${shown(name)} without implementation`)
     return []
   }
-  const parameters = fields.items('parameter').flatMap(parameter => {
+  const parameters = [...fields.items('parameter')].flatMap(parameter => {
     const named = parameter.one('name')
     return named === undefined ? [] : [compact({ name: named, type: parameter.one('type') })]
   })

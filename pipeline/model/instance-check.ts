@@ -62,11 +62,14 @@ function checkValues(registry: Registry, { item, schemas }: Instance, read: Read
   })
 }
 
+/** Types of a chain that an answer names. */
+const SHOWN = 20
+
 /** MOD-12 and MOD-50. */
 function brokenSchema(registry: Registry, schema: Schema): SchemaViolation[] {
   const { type: itemtype } = schema
   if (schema.cyclic) {
-    const reason = `the schema's parents go round in a circle: ${schema.chain.join(' → ')} → …`
+    const reason = `the schema's parents go round in a circle, or are too many: ${schema.chain.slice(0, SHOWN).join(' → ')} → …`
     return [{ check: 'schema', itemtype, reason }]
   }
   return [...schema.properties.values()].flatMap(({ name, references }): SchemaViolation[] => {

@@ -41,6 +41,9 @@ export interface Referrer {
 
 type Index<Raw> = PersistentMap<readonly Placed<Raw>[]>
 
+/** Schemas above each other; a longer chain is taken for one without end. */
+const MOST_LEVELS = 100
+
 export class Registry {
   readonly vocabulary: Vocabulary
   /** What selectors of shapes may use beside CSS. */
@@ -170,7 +173,7 @@ export class Registry {
     const levels: RawSchema[] = []
     const seen = new Set<string>()
     let next: string | undefined = type
-    while (next !== undefined && !seen.has(next)) {
+    while (next !== undefined && !seen.has(next) && levels.length < MOST_LEVELS) {
       const level: RawSchema | undefined = this.#schemas.get(next)?.[0]?.raw
       if (!level) break
       seen.add(next)
@@ -178,7 +181,7 @@ export class Registry {
       next = level.parent
     }
     if (levels.length === 0) return undefined
-    const cyclic = next !== undefined && seen.has(next)
+    const cyclic = next !== undefined && (seen.has(next) || levels.length === MOST_LEVELS)
     return combine(levels, cyclic, cyclic ? undefined : next)
   }
 
@@ -242,13 +245,13 @@ export class Registry {
   #collectGuarded(guarded: Map<string, Set<string>>): void {
     this.#referrers ??= this.#collectReferrers()
     for (const referrers of this.#referrers.values()) {
-      for (const { reference } of referrers) {
-        if (reference.cascade === 'none') continue
-        for (const type of this.subtypes(reference.type)) {
-          const properties = guarded.get(type)
-          if (properties) properties.add(reference.property)
-          else guarded.set(type, new Set([reference.property]))
-        }
+      // All of them refer to the same property of the same type.
+      const reference = referrers.find(each => each.reference.cascade !== 'none')?.reference
+      if (!reference) continue
+      for (const type of this.subtypes(reference.type)) {
+        const properties = guarded.get(type)
+        if (properties) properties.add(reference.property)
+        else guarded.set(type, new Set([reference.property]))
       }
     }
   }

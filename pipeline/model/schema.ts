@@ -48,7 +48,7 @@ export interface Schema {
   type: string
   /** Its own type, then those of its parents; the last may name no schema of the site. */
   chain: readonly string[]
-  /** The parents go round in a circle (MOD-12). */
+  /** The parents go round in a circle (MOD-12), or have no end in sight. */
   cyclic: boolean
   properties: ReadonlyMap<string, SchemaProperty>
   /** Names of properties, sorted, by name of the composite group that makes them unique together (MOD-41). */
@@ -79,12 +79,15 @@ export function cardinalityOf(text: string | undefined): Cardinality {
  * @param beyond type that ends the chain without being declared
  */
 export function combine(levels: readonly RawSchema[], cyclic: boolean, beyond: string | undefined): Schema {
-  const properties = new Map<string, SchemaProperty>()
+  const declared = new Map<string, RawProperty[]>()
   for (const level of levels) {
     for (const raw of firstOfEach(level.properties)) {
-      if (!properties.has(raw.name)) properties.set(raw.name, propertyOf(raw, levels))
+      const others = declared.get(raw.name)
+      if (others) others.push(raw)
+      else declared.set(raw.name, [raw])
     }
   }
+  const properties = new Map([...declared].map(([name, all]) => [name, propertyOf(name, all)]))
   const types = levels.map(level => level.type)
   return {
     type: types[0] ?? '',
@@ -105,20 +108,21 @@ function firstOfEach(properties: readonly RawProperty[]): RawProperty[] {
   return properties.filter(({ name }) => !names.has(name) && names.add(name))
 }
 
-function propertyOf(raw: RawProperty, levels: readonly RawSchema[]): SchemaProperty {
-  const declared = levels.flatMap(level => level.properties.find(({ name }) => name === raw.name) ?? [])
+/** @param declared the declarations of one property, from leaf to root: the first wins */
+function propertyOf(name: string, declared: readonly RawProperty[]): SchemaProperty {
+  const [own] = declared
   return {
-    name: raw.name,
-    type: raw.type,
-    cardinality: cardinalityOf(raw.cardinality),
-    default: raw.default,
+    name,
+    type: own?.type,
+    cardinality: cardinalityOf(own?.cardinality),
+    default: own?.default,
     unique: declared.some(({ unique }) => unique.includes('true')),
-    references: raw.references === undefined ? undefined : referenceOf(raw.references, raw.cascade),
+    references: own?.references === undefined ? undefined : referenceOf(own.references, own.cascade),
     groups: new Set(declared.flatMap(({ group }) => group)),
-    validate: raw.validate,
+    validate: own?.validate,
     write: declared.flatMap(({ write }) => write ?? []),
     read: declared.flatMap(({ read }) => read ?? []).reverse(),
-    computed: raw.computed,
+    computed: own?.computed,
   }
 }
 
@@ -148,11 +152,19 @@ function compositesOf(levels: readonly RawSchema[]): Map<string, string[]> {
 
 /** The most derived constraint of each name, over the members of the whole chain (MOD-13, MOD-80). */
 function groupsOf(levels: readonly RawSchema[], properties: ReadonlyMap<string, SchemaProperty>): GroupConstraint[] {
+  const listing = new Map<string, string[]>()
+  for (const { name, groups } of properties.values()) {
+    for (const group of groups) {
+      const names = listing.get(group)
+      if (names) names.push(name)
+      else listing.set(group, [name])
+    }
+  }
   const constraints = new Map<string, GroupConstraint>()
   for (const { constraints: declared } of levels) {
     for (const { group, cardinality, properties: named } of declared) {
       if (constraints.has(group)) continue
-      const listed = [...properties.values()].filter(({ groups }) => groups.has(group)).map(({ name }) => name)
+      const listed = listing.get(group) ?? []
       constraints.set(group, {
         group,
         cardinality: cardinalityOf(cardinality),

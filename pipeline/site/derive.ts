@@ -3,7 +3,7 @@
 import { type AccessTypes, declaresAccess, extractingAccess, type RawAccess } from '../access/extract.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
-import { declaresModel, extractDeclarations, type RawDeclarations } from '../model/declarations.ts'
+import { declaresModel, extractingDeclarations, type RawDeclarations } from '../model/declarations.ts'
 import { listingEntries } from '../model/entries.ts'
 import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
@@ -92,7 +92,7 @@ export function* deriving(
     profile: { utf8, types: [...types], namespaces: [...namespaces] },
     access: declaresAccess(types, ns, accessTypes) ? yield* extractingAccess(document, ns, accessTypes) : undefined,
     items,
-    model: declaresModel(types, derivation) ? extractDeclarations(document, derivation, elements) : undefined,
+    model: declaresModel(types, derivation) ? yield* extractingDeclarations(elements, derivation) : undefined,
     entries: yield* listingEntries(elements, ns, changed),
   }
 }

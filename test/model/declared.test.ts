@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { noCode } from '../../pipeline/model/code.ts'
-import { extractDeclarations } from '../../pipeline/model/declarations.ts'
+import { extractingDeclarations } from '../../pipeline/model/declarations.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
 import { Declared, MODEL_COUNTER } from '../../pipeline/site/declared.ts'
 import type { Commit } from '../../pipeline/store/store.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { page } from '../support/content.ts'
 import { type HostedSite, openHosted } from './hosted.ts'
 import { schema } from './markup.ts'
@@ -26,7 +27,7 @@ describe('What documents declare', () => {
   /** A commit of a document with one schema. */
   async function schemaCommit(path: string, type: string) {
     const tree = parseDocument('html', page(schema(type)))
-    const model = extractDeclarations(tree, hosted.site.settings, itemElements(tree.root))
+    const model = atOnce(extractingDeclarations(itemElements(tree.root), hosted.site.settings))
     const content = { bytes: Buffer.from(tree.source) }
     const put = { op: 'put', path, expect: 'absent', kind: 'document', content, type: 'text/html' } as const
     return declared.after({ changes: [put] }, new Map([[path, { access: undefined, model }]]), async () => undefined)
