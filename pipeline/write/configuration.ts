@@ -9,6 +9,7 @@ import type { Site } from '../site/site.ts'
 import type { View } from '../tree/edit/edit.ts'
 import { typesOf } from '../tree/microdata.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /** A write to an element, as far as configuration is concerned. */
 export interface ElementChange {
@@ -27,19 +28,21 @@ export interface ElementChange {
  * lists, the members of a group and the values of an enumeration, are kept by whoever their author lets write inside of
  * them (GRP-6).
  *
+ * In steps.
+ *
  * @param view the document as it would be
  * @throws Fault 422 for a fragment, 401 or 403 for a DELETE or MOVE
  */
-export function checkConfiguration(
+export function* checkingConfiguration(
   site: Site,
   { op, path, target }: ElementChange,
   view: View,
   derived: Derived,
   authority: Authority,
-): void {
+): Steps<void> {
   const sorts = sortsOf(site)
-  const brings = view.nodes.some(node => holdsConfiguration(node, sorts))
-  const takes = op !== 'post' && holdsConfiguration(target, sorts)
+  const brings = yield* findingConfiguration(view.nodes, sorts)
+  const takes = op !== 'post' && (yield* findingConfiguration([target], sorts))
   if (!brings && !takes && !changes(site, path, view, derived, sorts)) return
   if (authority.admit({ ask: 'put', path, exists: true }) === 'allow') return
   if (op === 'delete' && authority.admit({ ask: 'delete', path, exists: true }) === 'allow') return
@@ -55,7 +58,7 @@ export function checkConfiguration(
 export function isConfiguration(site: Site, element: ElementNode): boolean {
   const sorts = sortsOf(site)
   const around = typesAround(element).filter(sorts.isConfiguration)
-  return holdsConfiguration(element, sorts) || !around.every(sorts.isList)
+  return atOnce(findingConfiguration([element], sorts)) || !around.every(sorts.isList)
 }
 
 /** Whether a write changes what the document declares, beyond entries of the lists that it stands in. */
@@ -107,9 +110,19 @@ function sortsOf({ derivation, model }: Site): Sorts {
   }
 }
 
-function holdsConfiguration(node: ChildNode, sorts: Sorts): boolean {
-  if (!isElement(node)) return false
-  return typesOf(node).some(sorts.isConfiguration) || node.childNodes.some(child => holdsConfiguration(child, sorts))
+/** Finds out, in steps, whether nodes hold configuration, or are it. */
+function* findingConfiguration(nodes: readonly ChildNode[], sorts: Sorts): Steps<boolean> {
+  const lists = [nodes]
+  let seen = 0
+  for (let list = lists.pop(); list; list = lists.pop()) {
+    for (const node of list) {
+      if (!isElement(node)) continue
+      if (typesOf(node).some(sorts.isConfiguration)) return true
+      if (++seen % NODES_PER_STEP === 0) yield
+      if (node.childNodes.length > 0) lists.push(node.childNodes)
+    }
+  }
+  return false
 }
 
 /** Types of all items that a node is or lies in. */

@@ -28,8 +28,8 @@ export interface EditRequest {
   /** The tree of `held`. */
   tree: TreeDocument
   wanted: Edit
-  /** Looks at the edit as it was asked for, before the data model does. @throws Fault */
-  check(asked: ProposedEdit, view: View, derived: Derived): void
+  /** Looks in steps at the edit as it was asked for, before the data model does. @throws Fault */
+  check(asked: ProposedEdit, view: View, derived: Derived): Steps<void>
   /** What its event says to those who decide about its delivery (EVT-67). */
   facts(view: View): string
 }
@@ -84,7 +84,7 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
     const { bytes, digest } = encoded(site, proposal.source, held)
     const around = touchedBy({ document, part: { nodes: [], parents } }).around
     const derived = yield* deriving(document, site.derivation, true, new Set(around))
-    if (!judged) request.check(proposal, view, derived)
+    if (!judged) yield* request.check(proposal, view, derived)
     const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
     const extract = (types: AccessTypes, ns: string) =>
       proposal.propose(shown => extractAccess(shown.document, ns, types))

@@ -23,7 +23,7 @@ import { type ElementNode, parentElement, type TreeDocument } from '../tree/node
 import { type Selector, selectFirst } from '../tree/selector/selector.ts'
 import { outerMarkup } from '../tree/serialize.ts'
 import { commitJudged, commitLoop, type Judging, type ModelState, modelState } from './commit.ts'
-import { checkConfiguration } from './configuration.ts'
+import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
 import { checkContainment } from './containment.ts'
 import { type Draft, draftEdit, redraft } from './draft-edit.ts'
@@ -218,9 +218,9 @@ async function judgedEdit(
     held,
     tree,
     wanted,
-    check: (proposal, view, derived) => {
+    check: function* (proposal, view, derived) {
       checkContainment(proposal, view, placesOf(write, located), path, authority)
-      checkConfiguration(site, { op, path, target: target.element }, view, derived, authority)
+      yield* checkingConfiguration(site, { op, path, target: target.element }, view, derived, authority)
     },
     facts: view => removed ?? factsAbout(site, path, changedElements(view)),
   })
