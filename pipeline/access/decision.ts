@@ -4,7 +4,16 @@ import type { AccessRules } from './access-rules.ts'
 import { Applicability } from './applicability.ts'
 import { pathNames } from './glob.ts'
 import { Membership } from './groups.ts'
-import { applies, type Decision, type Key, type MatchingRule, NOBODY, resolve, searchedTest } from './matching.ts'
+import {
+  applies,
+  type Decision,
+  type Key,
+  type MatchingRule,
+  NOBODY,
+  resolve,
+  sharedTest,
+  singleTest,
+} from './matching.ts'
 import { canBeMet, namesAround } from './needs.ts'
 import { type Requester, verifiedEmail } from './principal.ts'
 import type { Actor, Group, Rule, Tier } from './rules.ts'
@@ -64,6 +73,7 @@ export class Access {
     // Strongest first, so that most rules need not be looked at once one has matched.
     const isSettled = (by: Tier, { allow }: Rule) => by < tier || (by === tier && (allow || decision === 'deny'))
     const here = key && surroundings(key)
+    const test = singleTest()
     for (const rules of this.rules.candidates(method, names)) {
       for (const rule of rules) {
         if (rule.strongest < tier) break
@@ -73,7 +83,7 @@ export class Access {
         if (!this.applicability.coversPath(rule, names)) continue
         const scope = this.applicability.scopeOf(rule)
         if (rule.selector && !scope && rule.allow) continue
-        if (!applies({ rule, scope }, key)) continue
+        if (!applies({ rule, scope }, key, test)) continue
         tier = own
         decision = rule.allow ? 'allow' : 'deny'
       }
@@ -108,7 +118,7 @@ export class Access {
     const near = this.matching(method, path).filter(({ rule: { selector }, scope }) => {
       return !scope || !selector?.needs || canBeMet(selector.needs, names)
     })
-    const test = searchedTest()
+    const test = sharedTest()
     return keys.every(key =>
       this.#permitted(
         resolve(near, rule => applies(rule, key, test)),

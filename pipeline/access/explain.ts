@@ -3,7 +3,7 @@
 import type { Access, PermitOptions } from './decision.ts'
 import { pathNames } from './glob.ts'
 import type { Part } from './lookup.ts'
-import { applies, coversMethod, type Decision, type Key, NOBODY } from './matching.ts'
+import { applies, coversMethod, type Decision, type Key, NOBODY, singleTest } from './matching.ts'
 import { verifiedEmail } from './principal.ts'
 import type { Actor, Rule, Tier } from './rules.ts'
 
@@ -55,10 +55,12 @@ export function explain(
   options: PermitOptions = {},
 ): Explanation {
   const matching = access.matching(method, path)
-  const deciding = Math.max(...matching.filter(match => applies(match, key)).map(({ tier }) => tier))
+  const test = singleTest()
+  const applying = new Set(matching.filter(match => applies(match, key, test)))
+  const deciding = Math.max(...[...applying].map(({ tier }) => tier))
   const rules = matching.map(match => {
     const { rule, tier, scope } = match
-    const counts = applies(match, key)
+    const counts = applying.has(match)
     const { selector: _, ...text } = textOf(rule)
     return {
       ...text,

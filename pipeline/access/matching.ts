@@ -1,7 +1,7 @@
 /** What the rules that match a requester, a method and a path say about an element (DEC-1, DEC-2, KEY-1). */
 
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { matches, type Selector, SelectorError, selectAll } from '../tree/selector/selector.ts'
+import { matcherIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
 import type { Rule, Tier } from './rules.ts'
 
 /** The element that selector rules are tested against, in the tree where the request's selector found it (KEY-1, KEY-2). */
@@ -48,40 +48,53 @@ export function resolve(matching: readonly MatchingRule[], applies: (rule: Match
 /**
  * Whether a matching rule counts for an element (KEY-1, KEY-3). A test that becomes too costly fails closed: the Allow
  * does not match, the Deny does.
+ *
+ * @param test that of a decision, or of several about one tree
  */
 export function applies(
   { rule, scope }: Pick<MatchingRule, 'rule' | 'scope'>,
   key: Key | undefined,
-  test = matches,
+  test: SelectorTest,
 ): boolean {
   if (!scope) return true
   if (!key) return false
   try {
-    return test(scope.selector, key.element, key.document)
+    return test(scope.selector, key)
   } catch (error) {
     if (error instanceof SelectorError) return !rule.allow
     throw error
   }
 }
 
-/** `matches` for many elements: searches the document once for each selector. */
-export function searchedTest(): typeof matches {
-  const found = new Map<Selector, Map<TreeDocument, ReadonlySet<ElementNode> | SelectorError>>()
-  return (selector, element, document) => {
+/** Whether an element matches a selector. Throws SelectorError when the answer would take too long. */
+export type SelectorTest = (selector: Selector, key: Key) => boolean
+
+/** Elementary steps that the selectors of all rules may take together in one decision: some 250 ms. */
+const MOST_STEPS = 10_000_000
+
+/** A test for one element. */
+export function singleTest(): SelectorTest {
+  const spent = decisionMeter()
+  return (selector, { element, document }) => matcherIn(selector, document, undefined, spent)(element)
+}
+
+/** A test for many elements of trees that do not change meanwhile: what was found out for one serves the others. */
+export function sharedTest(): SelectorTest {
+  const spent = decisionMeter()
+  const found = new Map<Selector, Map<TreeDocument, (element: ElementNode) => boolean>>()
+  return (selector, { element, document }) => {
     let documents = found.get(selector)
     if (!documents) found.set(selector, (documents = new Map()))
-    let elements = documents.get(document)
-    if (!elements) documents.set(document, (elements = search(selector, document)))
-    if (elements instanceof SelectorError) throw elements
-    return elements.has(element)
+    let test = documents.get(document)
+    if (!test) documents.set(document, (test = matcherIn(selector, document, undefined, spent)))
+    return test(element)
   }
 }
 
-function search(selector: Selector, document: TreeDocument): ReadonlySet<ElementNode> | SelectorError {
-  try {
-    return new Set(selectAll(selector, document))
-  } catch (error) {
-    if (error instanceof SelectorError) return error
-    throw error
+function decisionMeter(): (steps: number) => void {
+  let all = 0
+  return steps => {
+    all += steps
+    if (all > MOST_STEPS) throw new SelectorError('the rules are too costly on this document', 'cost')
   }
 }

@@ -142,7 +142,31 @@ describe('selectors that do not parse', () => {
     expect(decide('Allow', 100)).to.equal(false)
     expect(decide('Deny', 100)).to.equal(false)
   })
+  it('SEC-4 RULE-10 many tests that are too costly together: an Allow does not match any more, a Deny does', () => {
+    const never = { compile: () => (_element: unknown, context: ExtensionContext) => spend(context, 1_000_000) }
+    const empty = AccessRules.empty(NS, new Map([['never', never]]))
+    const decide = (action: string, count: number) => {
+      const rules = Array.from({ length: count }, (_, i) => ({
+        ...BASE,
+        selector: [`:never(x):not(.x${i})`],
+        action: [action],
+      }))
+      return access(empty.withDocument('/r.html', { ns: NS, rules, groups: [] })).decide(
+        'PUT',
+        '/a',
+        key(document, 'li'),
+      )
+    }
+    expect(decide('Deny', 8)).to.equal('unmatched')
+    expect(decide('Deny', 30)).to.equal('deny')
+    expect(decide('Allow', 30)).to.equal('unmatched')
+  })
 })
+
+function spend(context: ExtensionContext, units: number): boolean {
+  context.spend(units)
+  return false
+}
 
 function spendAll(context: ExtensionContext): boolean {
   for (;;) context.spend(1_000_000)

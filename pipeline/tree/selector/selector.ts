@@ -163,16 +163,25 @@ export function matches(
  * may be asked about, too. To be used before the document changes.
  *
  * @param scope what `:scope` stands for; the document element when missing
+ * @param spent told of the steps that each answer has taken, whatever it was; may throw SelectorError, too
  * @returns whether an element matches; throws SelectorError (`cost`) when the answers together take too long
  */
 export function matcherIn(
   selector: Selector,
   document: TreeDocument,
   scope?: ElementNode,
+  spent: (steps: number) => void = () => undefined,
 ): (element: ElementNode) => boolean {
   const test = testFor(selector, document)
   const query = new Query(document, scope)
-  return element => test(element, query)
+  return element => {
+    const before = query.steps
+    try {
+      return test(element, query)
+    } finally {
+      spent(query.steps - before)
+    }
+  }
 }
 
 /** Elementary steps that a complete search takes; a measure of cost that does not depend on the machine. */
