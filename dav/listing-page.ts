@@ -38,8 +38,7 @@ h1 a{text-decoration:none}
 h1 a:hover{text-decoration:underline}
 h1 span{color:var(--soft);font-weight:400;margin:0 .3rem}
 header p,.empty,td,th{color:var(--soft)}
-header p{margin:0;font-size:.9rem}
-header p a{margin-left:.6rem}
+header p{margin:0;font-size:.9rem;display:flex;flex-wrap:wrap;gap:0 .9rem}
 main{display:grid;gap:1.5rem;align-items:start}
 @media(min-width:64rem){main{grid-template-columns:minmax(0,1fr) 21rem}header p a{display:none}}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;overflow:hidden}
@@ -84,7 +83,7 @@ export function listingPage(listing: Listing): string {
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">' +
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">' +
     `<title>${escapeMarkup(`${title} ${path}`)}</title><style>${STYLE}</style></head><body>${SYMBOLS}` +
-    `<header><h1>${trail(listing)}</h1><p>${summary(folders, files)} <a href="#drive">Open it as a drive</a></p></header><main><div class="card">` +
+    `<header><h1>${trail(listing)}</h1><p>${summary(folders, files)}<a href="#drive">Open it as a drive</a></p></header><main><div class="card">` +
     (members.length === 0
       ? '<p class="empty">This folder is empty.</p>'
       : '<table><thead><tr><th scope="col">Name</th><th scope="col">Size</th><th scope="col">Modified (UTC)</th></tr></thead>' +
@@ -112,7 +111,7 @@ function summary(folders: readonly Node[], files: readonly Node[]): string {
     ...(folders.length > 0 ? [folders.length === 1 ? '1 folder' : `${number(folders.length)} folders`] : []),
     ...(files.length > 0 ? [files.length === 1 ? '1 file' : `${number(files.length)} files`, sizeOf(bytes)] : []),
   ]
-  return parts.join(', ')
+  return parts.length === 0 ? '' : `<span>${parts.join(', ')}</span> `
 }
 
 function row(node: Node, prefix: string): string {

@@ -11,6 +11,7 @@ import type { PropertyPatch } from '../pipeline/write/properties.ts'
 import { liveProperty } from './live-properties.ts'
 import { keyOf, nameOf, type PropertyName } from './property-name.ts'
 import { propertyElement, propstat } from './response.ts'
+import { readUnixSeconds } from './unix-seconds.ts'
 import { childElements, davChild, isDav } from './xml.ts'
 
 /** Bytes of a value, and names on one resource (DAV-34). */
@@ -82,7 +83,7 @@ export function* judging(
     if (setting === 'protected' || (setting === 'language' && collection)) status = '403 Forbidden'
     else if (setting === 'language') patch.language = op === 'set' ? textContent(element).trim() : ''
     else if (setting === 'modified' && op === 'set') {
-      const seconds = unixSeconds(textContent(element))
+      const seconds = readUnixSeconds(textContent(element))
       if (seconds === undefined) status = '409 Conflict'
       else patch.shown = seconds
     } else if (setting === 'dead' && op === 'set') {
@@ -107,11 +108,6 @@ export function* judging(
     status: refused && status === '200 OK' ? ('424 Failed Dependency' as const) : status,
   }))
   return { refused, verdicts, patch: { ...patch, set: [...set.values()], remove: [...remove.values()] } }
-}
-
-function unixSeconds(text: string): number | undefined {
-  const trimmed = text.trim()
-  return /^\d{1,12}(\.\d{1,9})?$/.test(trimmed) ? Math.floor(Number(trimmed)) : undefined
 }
 
 /** Windows says when the copied file was changed (DAV-36). */

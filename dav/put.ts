@@ -20,6 +20,7 @@ import { memoryBody } from './memory-body.ts'
 import { clearWay, topmostMissing } from './missing-parents.ts'
 import { parentOf } from './overlay.ts'
 import { checkWritable, scopeAuthority } from './scope-authority.ts'
+import { readUnixSeconds } from './unix-seconds.ts'
 import { isCollection, type Node } from './view.ts'
 
 /** What the request says of the file beside its bytes. */
@@ -76,7 +77,7 @@ function readUpload(exchange: Exchange): Upload {
   const { path } = exchange
   const sent = header(exchange, 'content-type')
   const language = header(exchange, 'content-language')
-  const shown = mtime(exchange)
+  const shown = readUnixSeconds(header(exchange, 'x-oc-mtime') ?? '')
   return {
     path,
     sent,
@@ -84,13 +85,6 @@ function readUpload(exchange: Exchange): Upload {
     ...(language !== undefined && language !== '' && { language }),
     ...(shown !== undefined && { shown }),
   }
-}
-
-/** `X-OC-Mtime` (DAV-36): unix seconds, also with a fraction as some clients send it. */
-function mtime(exchange: Exchange): number | undefined {
-  const field = header(exchange, 'x-oc-mtime')?.trim()
-  if (field === undefined || !/^\d{1,12}(\.\d{1,9})?$/.test(field)) return undefined
-  return Math.floor(Number(field))
 }
 
 async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {

@@ -106,9 +106,13 @@ function originOf(options: ListenOptions, port: number): string {
 }
 
 /** What the parser lets pass although nobody in between may read it otherwise. */
-function unusable({ httpVersionMajor, rawHeaders }: IncomingMessage): Fault | undefined {
+function unusable({ httpVersionMajor, headers, rawHeaders }: IncomingMessage): Fault | undefined {
   // Without a version it is HTTP/0.9, whose answers have neither status nor end.
   if (httpVersionMajor < 1) return new Fault(505, 'BadRequest', 'The request does not speak HTTP/1.1.')
+  // The parser undoes nothing but chunks; the bytes of any other coding would be stored as they came (RFC 9112 §6.1).
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    return new Fault(501, 'NotImplemented', 'Bodies can be sent as they are or in chunks, in no other transfer coding.')
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]

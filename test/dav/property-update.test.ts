@@ -130,6 +130,8 @@ describe('property updates', () => {
       ['-1', undefined, '409'],
       ['1e9', undefined, '409'],
       ['Tue, 14 Nov 2023 22:13:20 GMT', undefined, '409'],
+      ['253402300799', 253_402_300_799, '200'],
+      ['253402300800', undefined, '409'],
       ['9'.repeat(13), undefined, '409'],
     ]
     for (const [text, shown, status] of TIMES)

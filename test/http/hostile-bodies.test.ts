@@ -131,6 +131,15 @@ describe('hostile bodies', () => {
       }
     })
 
+    it(`RFC 9112 ${name}: a transfer coding that nobody undoes is 501`, async () => {
+      for (const coding of ['gzip, chunked', 'deflate, Chunked', 'identity, chunked'])
+        for (const end of ['\r\n0\r\n\r\n', '']) {
+          const bytes = Buffer.concat([head({ 'Transfer-Encoding': coding }), Buffer.from(`4\r\n<li>${end}`)])
+          const failure = await harmless(server, () => exchange(server, bytes, true))
+          expect(failure, coding).to.equal('501 NotImplemented')
+        }
+    })
+
     it(`HTTP-180 HTTP-181 ${name}: over its cap, declared or in chunks, is 413 and the connection ends`, async () => {
       const cap = target === '/d.html' || target === '/new.html' ? 100 * 1024 : 300 * 1024
       const declared = await harmless(server, async () => {
