@@ -16,7 +16,9 @@ const CARD =
   '<div itemscope itemtype="https://schema.org/CreativeWork"><h3 itemprop="name">A title</h3><p>Some <b>text</b> and <a href="/x">a link</a></p><ul><li>one<li>two</ul></div>\n'
 const XML = `<r><first/>${'<card kind="x"><name>A title</name><text>Some text</text></card>\n'.repeat(25_000)}</r>`
 
-describe('large documents', () => {
+describe('large documents', function () {
+  this.timeout(300_000)
+
   let server: TestServer
   let http: Client
   let mount: Client
@@ -67,8 +69,7 @@ describe('large documents', () => {
     ['XML', '/cards.xml', XML],
   ]
   for (const [name, path, body] of documents) {
-    it(`SEC-4 HTTP-181 others are answered while a large document is written or first read: ${name}`, async function () {
-      this.timeout(300_000)
+    it(`SEC-4 HTTP-181 others are answered while a large document is written or first read: ${name}`, async () => {
       expect((await amongOthers(() => http('PUT', path, {}, body))).status).to.equal(201)
       expect((await amongOthers(() => mount('PUT', path, {}, `${body}\n`))).status).to.equal(204)
       const first = path.endsWith('.xml') ? 'first' : '#first'
@@ -87,8 +88,7 @@ describe('large documents', () => {
     })
   }
 
-  it('SEC-4 HTTP-80 others are answered while a large element is written', async function () {
-    this.timeout(300_000)
+  it('SEC-4 HTTP-80 others are answered while a large element is written', async () => {
     await put(server, '/place.html', page('<div id="place"></div><p>x</p>'))
     for (const piece of [CARD, '<p>some words', '<p><b>1<i>2</b>3</i>4']) {
       const element = `<div id="place">${piece.repeat(MEGABYTE / piece.length)}</div>`
@@ -96,8 +96,7 @@ describe('large documents', () => {
     }
   })
 
-  it('HTTP-4 HTTP-96 writes to a large document all land, those that were proved on a copy too', async function () {
-    this.timeout(300_000)
+  it('HTTP-4 HTTP-96 writes to a large document all land, those that were proved on a copy too', async () => {
     await put(
       server,
       '/busy.html',
@@ -113,8 +112,7 @@ describe('large documents', () => {
     expect(list.text.match(/<li>n\d<\/li>/g)).to.have.length(6)
   })
 
-  it('SEC-4 HTTP-55 HTTP-65 HTTP-70 others are answered while much is read from a large document', async function () {
-    this.timeout(300_000)
+  it('SEC-4 HTTP-55 HTTP-65 HTTP-70 others are answered while much is read from a large document', async () => {
     await put(server, '/read.html', filled(CARD, 2 * MEGABYTE))
     const css = { 'Content-Type': 'text/css-selector' }
     const reads: [name: string, status: number, run: () => Promise<Received>][] = [
@@ -128,8 +126,7 @@ describe('large documents', () => {
       await runsInTime(async () => expect((await run()).status, name).to.equal(status))
   })
 
-  it('HTTP-4 what is read in turns is of one version, while elements are written', async function () {
-    this.timeout(300_000)
+  it('HTTP-4 what is read in turns is of one version, while elements are written', async () => {
     const counter = (id: string) => `<div><i id="${id}">0</i></div>`
     await put(server, '/pair.html', page(counter('first') + '<p>some words</p>'.repeat(20_000) + counter('last')))
     const set = (id: string, value: number) =>
@@ -148,8 +145,7 @@ describe('large documents', () => {
     await writes
   })
 
-  it('HTTP-133 a query over several documents finds any number of elements', async function () {
-    this.timeout(300_000)
+  it('HTTP-133 a query over several documents finds any number of elements', async () => {
     await put(server, '/many/a.html', page('<i></i>'))
     await put(server, '/many/b.html', page('<i></i>'.repeat(140_000)))
     const headers = { 'Content-Type': 'text/css-selector', Authorization: authorization }
@@ -178,8 +174,7 @@ describe('large documents', () => {
     expect(few.body.length).to.be.above(5_000_000)
   })
 
-  it('HTTP-2 a read that began before a large document was replaced tells of one version', async function () {
-    this.timeout(300_000)
+  it('HTTP-2 a read that began before a large document was replaced tells of one version', async () => {
     const version = (n: number) => filled(`<p>version ${n}</p>`, MEGABYTE).replace('>x<', `>${n}<`)
     await put(server, '/versions.html', version(1))
     await http('MOVE', '/versions.html', { Destination: '/unread.html' })

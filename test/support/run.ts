@@ -5,6 +5,7 @@ import { globSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Mocha from 'mocha'
+import { watchForHangs } from './hang-watch.ts'
 import { provideNeeds } from './needs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -30,12 +31,15 @@ async function runTests(files: string[]): Promise<number> {
   const mocha = new Mocha({ timeout: HANGS, slow: 500, reporter: process.env.CI ? 'dot' : 'spec', color: false })
   for (const file of files) mocha.addFile(file)
   await mocha.loadFilesAsync()
+  const watch = watchForHangs()
   return new Promise(finish => {
     const runner = mocha.run(failures => {
+      watch.over()
       const { passes: passed = 0, pending = 0 } = runner.stats ?? {}
       say(`${passed} passed, ${failures} failed, ${pending} skipped`)
       finish(failures + pending)
     })
+    for (const event of ['test', 'hook']) runner.on(event, (begun: Mocha.Runnable) => watch.begins(begun.fullTitle()))
   })
 }
 

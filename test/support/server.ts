@@ -46,7 +46,9 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const data = options.data ?? (await mkdtemp(join(tmpdir(), 'scriptorium-test-')))
   const file = join(data, 'settings.json')
   const level = process.env.TEST_LOG ?? 'silent'
-  const written = { data, listen: { port: 0 }, mount: { port: 0 }, log: { level }, ...options.settings }
+  // Writers wait for each other as long as it takes on a slow machine.
+  const limits = { leaseWait: '5m' }
+  const written = { data, listen: { port: 0 }, mount: { port: 0 }, log: { level }, limits, ...options.settings }
   await writeFile(file, JSON.stringify(options.site ? { ...written, defaults: options.site } : written))
   const { settings } = await loadSettings({ file })
   const log = createLog(settings.log)
