@@ -27,7 +27,7 @@ interface Context {
   except: ElementNode | undefined
   /** Whether what is below an element is judged by another closed shape (MOD-97). */
   isBoundary: (element: ElementNode) => boolean
-  /** For branches to which all scope elements are alike. */
+  /** For selectors that do not speak of the scope element: what is remembered of one is known for all. */
   matches: Matches
 }
 
@@ -76,20 +76,20 @@ function uncheckable(shape: Shape, error: SelectorError): ShapeFailure {
 
 type Matches = (branch: Branch, element: ElementNode) => boolean
 
+/** Questions that share one bounded cost: a large document has more to answer than a small one. */
+const QUESTIONS = 50_000
+
 /** Asks branches about elements; each branch has its own bounded cost. */
 function matchesIn(document: TreeDocument, scope?: ElementNode): Matches {
-  const matchers = new Map<Branch, (element: ElementNode) => boolean>()
+  const matchers = new Map<Branch, { matches: (element: ElementNode) => boolean; left: number }>()
   return (branch, element) => {
     let matcher = matchers.get(branch)
-    if (!matcher) matchers.set(branch, (matcher = matcherIn(branch.selector, document, scope)))
-    return matcher(element)
+    if (!matcher || matcher.left-- === 0) {
+      matcher = { matches: matcherIn(branch.selector, document, scope), left: QUESTIONS }
+      matchers.set(branch, matcher)
+    }
+    return matcher.matches(element)
   }
-}
-
-/** The same within a scope element; branches that do not speak of it are asked where all scopes share the answers. */
-function matchesWithin({ document, matches }: Context, scope: ElementNode): Matches {
-  const own = matchesIn(document, scope)
-  return (branch, element) => (branch.scoped ? own : matches)(branch, element)
 }
 
 function* findingScopes(shape: Shape, elements: readonly ElementNode[], document: TreeDocument): Steps<Scope[]> {
@@ -154,9 +154,9 @@ function* holding(
   context: Context,
   known: Map<ElementNode, boolean>,
 ): Steps<boolean> {
-  const matches = matchesWithin(context, element)
   const below = branches.filter(({ named }) => named)
-  const isShared = !below.some(({ scoped }) => scoped)
+  const isShared = !branches.some(({ scoped }) => scoped)
+  const matches = isShared ? context.matches : matchesIn(context.document, element)
   const among = (child: ElementNode) => below.some(branch => matches(branch, child))
   const found = below.length > 0 && (yield* searching(element, among, isShared ? known : new Map()))
   known.set(element, found)
@@ -220,13 +220,13 @@ function* checkingClosed(
   known: Map<ElementNode, readonly string[]>,
 ): Steps<string[]> {
   const { document, except, isBoundary } = context
-  const matches = matchesWithin(context, root)
+  const isShared = !shape.permits.some(({ scoped }) => scoped)
+  const matches = isShared ? context.matches : matchesIn(document, root)
   const matching = (element: ElementNode) => shape.permits.filter(permit => matches(permit, element))
   const uncovered = ({ tagName, attrs }: ElementNode, covering: readonly Branch[]) =>
     attrs
       .filter(attribute => !isCovered(attribute, covering, document))
       .map(attribute => `Attribute '${qualifiedName(attribute)}' on <${tagName}>`)
-  const isShared = !shape.permits.some(({ scoped }) => scoped)
   const below: string[] = []
   /** `inTree` is false in contents of templates, which hold no scope elements. */
   const open = [{ nodes: root.childNodes, next: 0, inTree: true }]
