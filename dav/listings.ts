@@ -15,8 +15,8 @@ export type Leaf = readonly Node[]
 const LEAF = 32
 const LARGEST_LEAF = 2 * LEAF
 
-/** Members of all collections that are kept, and of a single one. */
-const MOST_MEMBERS = 50_000
+/** Members of all collections of a site that are kept, some 400 bytes each, and of a single one. */
+const MOST_MEMBERS = 25_000
 const LARGEST = 20_000
 /** What a collection without members counts as. */
 const EMPTY = 4

@@ -8,7 +8,7 @@ import type { Attempts } from './attempts.ts'
 import { Beside } from './beside.ts'
 import { createGatekeeper, type Gatekeeper } from './credentials.ts'
 import { type HelperNames, helperNames } from './helper-names.ts'
-import { createPages, type Pages } from './pages.ts'
+import type { Pages } from './pages.ts'
 import { type SyncStates, syncStates } from './sync-states.ts'
 import { View } from './view.ts'
 
@@ -20,7 +20,7 @@ export interface Mount {
   beside: Beside
   names: HelperNames
   syncStates: SyncStates
-  /** Of listings, as they were told last. */
+  /** Of listings, as they were told last; of all mounts. */
   pages: Pages
   gatekeeper: Gatekeeper
   /** A file on disk as the body of a write. */
@@ -42,11 +42,12 @@ export async function openMount(parts: {
   settings: SiteSettings
   locks: Locks
   attempts: Attempts
+  pages: Pages
   fileBody: Mount['fileBody']
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
-  const { site, scratch, settings, locks, attempts, fileBody, prefix, failed } = parts
+  const { site, scratch, settings, locks, attempts, pages, fileBody, prefix, failed } = parts
   const names = helperNames(settings.helperFiles)
   const beside = await Beside.open(scratch, names)
   const view = new View(site, beside, names)
@@ -59,7 +60,7 @@ export async function openMount(parts: {
     beside,
     names,
     syncStates: syncStates(),
-    pages: createPages(),
+    pages,
     gatekeeper,
     fileBody,
     prefix,

@@ -85,7 +85,7 @@ export async function multistatusBody(
 function questionOf({ exchange, asked, locks }: Telling): string | undefined {
   const inherited = locks.own.some(({ depth }) => depth === 'infinity')
   if (exchange.method !== 'PROPFIND' || !locks.known || inherited || tellsRoom(exchange, asked)) return undefined
-  return `${exchange.path}\n${exchange.visitor.view}\n${wantsMinimal(exchange)}\n${asked.key}`
+  return `${exchange.mount.site.store.name}\n${exchange.path}\n${exchange.visitor.view}\n${wantsMinimal(exchange)}\n${asked.key}`
 }
 
 /** Locks count their seconds. */

@@ -7,6 +7,7 @@ import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import { mountApp } from '../dav/app.ts'
 import { createAttempts } from '../dav/attempts.ts'
 import { type Mount, openMount } from '../dav/mount.ts'
+import { createPages } from '../dav/pages.ts'
 import { createUpkeep, type Upkeep } from '../dav/upkeep.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
@@ -173,6 +174,7 @@ function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upke
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
   const attempts = createAttempts({ tallies })
+  const pages = createPages()
   const fileBody = (file: string): BodySource => ({
     bytes: () => Promise.reject(new Error('A file on disk is no body to be held in memory')),
     stage: cap => store.stage(createReadStream(file), { limit: cap }),
@@ -192,7 +194,7 @@ function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upke
       })
     const scratch = await (coherence ? coherence.open(name, openScratch) : openScratch())
     const failed: Mount['failed'] = (error, message) => log.error({ err: error, site: site.store.name }, message)
-    const mount = await openMount({ site, scratch, settings, locks, attempts, fileBody, prefix, failed })
+    const mount = await openMount({ site, scratch, settings, locks, attempts, pages, fileBody, prefix, failed })
     upkeeps.set(site, createUpkeep(mount))
     ready.set(site, mount)
     return mount
