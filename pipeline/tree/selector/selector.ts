@@ -201,7 +201,8 @@ function* searching(
 ): Steps<Query> {
   const query = new Query(document, isElement(within) ? within : undefined)
   const test = testFor(selector, document)
-  const around: { nodes: readonly ChildNode[]; next: number }[] = []
+  const around: (readonly ChildNode[])[] = []
+  const places: number[] = []
   let nodes: readonly ChildNode[] = within.childNodes
   let next = 0
   let seen = 0
@@ -211,18 +212,22 @@ function* searching(
     if (!node) {
       const outer = around.pop()
       if (!outer) return query
-      ;({ nodes, next } = outer)
+      nodes = outer
+      next = places.pop() ?? 0
     } else if (isElement(node)) {
       if (test(node, query) && visit(node)) return query
       if (++seen % NODES_PER_STEP === 0 || query.steps > pause) {
         pause = query.steps + WORK_PER_STEP
         yield
       }
-      if (node.childNodes.length > 0) {
-        around.push({ nodes, next })
-        nodes = node.childNodes
-        next = 0
-      }
+      const { childNodes } = node
+      const first = childNodes[0]
+      // Most elements hold one text or nothing.
+      if (!first || (childNodes.length === 1 && !isElement(first))) continue
+      around.push(nodes)
+      places.push(next)
+      nodes = childNodes
+      next = 0
     }
   }
 }
