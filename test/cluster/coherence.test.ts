@@ -226,8 +226,7 @@ describe('memory of several processes', () => {
     expect(other.coherence.inStep()).to.equal(undefined)
   })
 
-  it('random work of two processes at once ends with memory that says what is stored', async function () {
-    this.timeout(30_000)
+  it('random work of two processes at once ends with memory that says what is stored', async () => {
     const [one, other] = await two()
     const paths = ['/a.html', '/b.html', '/c/a.html', '/c/b.html', '/d/a.html', '/d/b.html']
     let state = 20_261_121

@@ -38,8 +38,7 @@ describe('edits of other processes', () => {
     ['XML', 'xml', 'tidy'],
   ]
   for (const [i, [name, kind, grade]] of samples.entries()) {
-    it(`RULE-11 lead to the tree that the new version has, or to none: ${name}`, function () {
-      this.timeout(20_000)
+    it(`RULE-11 lead to the tree that the new version has, or to none: ${name}`, () => {
       let [followed, all] = [0, 0]
       for (let seed = i * 1_000_000; seed < i * 1_000_000 + 150; seed++) {
         const writer = new Writer(randomFrom(seed), grade)

@@ -36,8 +36,7 @@ describe('the journal of locks', () => {
     return found.map(lock => lock.path).sort()
   }
 
-  it('DAV-90 nothing acknowledged is lost when the process is killed', async function () {
-    this.timeout(30_000)
+  it('DAV-90 nothing acknowledged is lost when the process is killed', async () => {
     for (let round = 0; round < 3; round++) {
       const child = spawn(process.execPath, [PROCESS, folder, '16'], { stdio: ['ignore', 'pipe', 'inherit'] })
       const held = new Set<string>()
@@ -121,8 +120,7 @@ describe('the journal of locks', () => {
     expect(await readdir(folder)).to.deep.equal(['locks.journal'])
   })
 
-  it('DAV-90 locks that come and go while the journal is rewritten are not lost', async function () {
-    this.timeout(20_000)
+  it('DAV-90 locks that come and go while the journal is rewritten are not lost', async () => {
     const locks = await openLocalLocks({ folder })
     await Promise.all(Array.from({ length: 3_000 }, (_, i) => take(locks, `/old/${i}`)))
     const expected = new Set<string>(Array.from({ length: 3_000 }, (_, i) => `/old/${i}`))
@@ -140,8 +138,7 @@ describe('the journal of locks', () => {
     expect(await pathsIn()).to.deep.equal([...expected].sort())
   })
 
-  it('DAV-90 a full disk refuses locks, and keeps those that there are', async function () {
-    this.timeout(20_000)
+  it('DAV-90 a full disk refuses locks, and keeps those that there are', async () => {
     // The shell's unit is 1,024 bytes; the limit is taken for the disk being full.
     const script = `ulimit -S -f 64; exec '${process.execPath}' '${PROCESS}' '${folder}' 4`
     const child = spawnSync('bash', ['-c', script], { encoding: 'utf8' })
