@@ -5,18 +5,17 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
-import type { Entry, SiteStore } from '../store/store.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
 import { countingReferrers, type Effect, following } from './effect.ts'
-import { listingEntries, valueKey } from './entries.ts'
+import { valueKey } from './entries.ts'
 import type { Requirement } from './integrity.ts'
-import { findingItems } from './items.ts'
 import { judgeCopy } from './judge.ts'
 import { findingHoldings, findingLosses, type Loss, tracing } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Referrer, Registry } from './registry.ts'
 import { constraintFault } from './violations.ts'
+import { type CascadeSite, keysOf, type OwnDocument, WorkingDocuments } from './working.ts'
 
 /** Documents that one write may change besides its own (MOD, section 15). */
 const MOST = 10_000
@@ -27,35 +26,10 @@ const MOST_AGAIN = 16 * 1024 * 1024
 /** Values that are followed before others get their turn. */
 const SLICE = 20
 
-/** A document that the write itself changes, as it would be stored without cascades. */
-export interface OwnDocument {
-  entries: readonly Entry[]
-  /** A copy that belongs to the cascade; never asked for when the document is gone. */
-  open(): Promise<WrittenPlace>
-}
-
-/** What the cascade needs of the site. */
-export interface CascadeSite {
-  store: Pick<SiteStore, 'lookup'>
-  /** A copy of a stored document that belongs to the cascade; undefined when it is gone. */
-  open(path: string): Promise<WrittenPlace | undefined>
-  /** Whether a document goes with the write. */
-  isGone(path: string): boolean
-}
-
 export interface Cascade {
   requirements: Requirement[]
   /** Documents that are changed, by path; undefined where one is deleted. Those of the write itself may be among them. */
   effects: Map<string, WrittenPlace | undefined>
-}
-
-/** A document on its way through the cascade. */
-interface Working {
-  place: WrittenPlace | undefined
-  keys: ReadonlySet<string>
-  /** Whether an effect has changed it. */
-  changed: boolean
-  open(): Promise<WrittenPlace>
 }
 
 /**
@@ -72,9 +46,7 @@ export async function cascade(
   own: ReadonlyMap<string, OwnDocument>,
 ): Promise<Cascade> {
   const requirements: Requirement[] = []
-  const working = new Map<string, Working>()
-  /** Paths of working documents by the keys that they hold. */
-  const held = new Map<string, Set<string>>()
+  const working = new WorkingDocuments(registry.vocabulary.ns, site, own)
   const done = new Set<string>()
   /** Values that somebody else holds, as far as it is known by now. */
   const standing = new Map<string, Requirement>()
@@ -82,58 +54,26 @@ export async function cascade(
   const ended = new Set<string>()
   let again = 0
 
-  const take = (path: string, document: Working, keys: ReadonlySet<string>): void => {
-    for (const key of document.keys) held.get(key)?.delete(path)
-    for (const key of keys) held.set(key, (held.get(key) ?? new Set()).add(path))
-    document.keys = keys
-    working.set(path, document)
-  }
-  for (const [path, { entries, open }] of own) {
-    const keys = new Set(entries.flatMap(entry => entry.keys))
-    take(path, { place: undefined, keys: new Set(), changed: false, open }, keys)
-  }
-
-  /** Paths of the documents that hold an entry with one of some keys, as things stand in the cascade. */
-  const holders = async (keys: readonly string[]): Promise<string[]> => {
-    const paths = new Set<string>()
-    for (const key of keys) {
-      for (const { path } of await site.store.lookup([key]))
-        if (!working.has(path) && !site.isGone(path)) paths.add(path)
-      for (const path of held.get(key) ?? []) paths.add(path)
-    }
-    return [...paths].sort()
-  }
-
-  const open = async (path: string): Promise<Working | undefined> => {
-    const known = working.get(path)
-    if (known) {
-      known.place ??= await known.open()
-      return known
-    }
-    const place = await site.open(path)
-    if (!place) return undefined
-    if (working.size - own.size >= MOST) throw blocked(registry, undefined, MOST)
-    const opened: Working = { place, keys: new Set(), changed: false, open: async () => place }
-    take(path, opened, await keysOf(registry, place))
-    return opened
+  const open = async (path: string): Promise<WrittenPlace | undefined> => {
+    const place = await working.open(path)
+    if (working.opened > MOST) throw blocked(registry, undefined, MOST)
+    return place
   }
 
   /** @returns what the effects take away in their turn */
   const apply = async (path: string, effects: readonly Effect[]): Promise<Loss[]> => {
     await setImmediate()
-    const document = await open(path)
-    if (!document?.place) return []
-    const { place } = document
+    const place = await open(path)
+    if (!place) return []
     const { length } = place.document.source
-    if (document.changed && (again += length) > MOST_AGAIN) throw blocked(registry, undefined, 1)
+    if (working.isChanged(path) && (again += length) > MOST_AGAIN) throw blocked(registry, undefined, 1)
     const before = await inTurns(findingHoldings(registry, place.document), length)
     const outcome = await inTurns(following(registry, place, effects, own.has(path)), length)
     if (outcome === 'unwritable') throw blocked(registry, effects[0]?.referrer, 1)
-    document.changed = true
-    document.place = outcome === 'gone' ? undefined : outcome.place
-    take(path, document, document.place ? await keysOf(registry, document.place) : new Set())
+    const after = outcome === 'gone' ? undefined : outcome.place
+    await working.change(path, after)
     const losing = function* (): Steps<Loss[]> {
-      const lost = yield* findingLosses(before, yield* findingHoldings(registry, document.place?.document))
+      const lost = yield* findingLosses(before, yield* findingHoldings(registry, after?.document))
       return outcome === 'gone' ? lost : yield* tracing(lost, outcome.pairs)
     }
     return inTurns(losing(), length)
@@ -155,7 +95,7 @@ export async function cascade(
     const referrers = registry.referrers(target, property)
     if (!referrers.some(({ reference }) => reference.cascade !== 'none')) return
     const values = [...registry.subtypes(target)].map(type => valueKey(type, property, value))
-    if ((await holders(values)).length > 0) {
+    if ((await working.holders(values)).length > 0) {
       standing.set(name, { guard: { any: values.map(key => [key]), expect: 'some' }, answer: undefined })
       return
     }
@@ -166,7 +106,7 @@ export async function cascade(
     for (const referrer of referrers) {
       if (!restricted && referrer.reference.cascade !== 'follow') continue
       const key = valueKey(referrer.schema.type, referrer.property.name, value)
-      const paths = await holders([key])
+      const paths = await working.holders([key])
       if (restricted && paths.length > 0) throw blocked(registry, referrer, await count(paths, referrer, value))
       for (const path of paths) {
         const known = effects.get(path)
@@ -180,7 +120,7 @@ export async function cascade(
   const count = async (paths: readonly string[], referrer: Referrer, value: string): Promise<number> => {
     let items = 0
     for (const path of paths) {
-      const place = (await open(path))?.place
+      const place = await open(path)
       if (!place) continue
       items += await inTurns(countingReferrers(registry, place, referrer, value), place.document.source.length)
     }
@@ -199,27 +139,15 @@ export async function cascade(
   }
   requirements.push(...standing.values())
   const effects = new Map<string, WrittenPlace | undefined>()
-  for (const [path, { place, changed }] of working) {
-    if (!changed) continue
+  for (const [path, place] of working.changes()) {
     await setImmediate()
     const completed = place && (await judged(registry, host, path, place, requirements))
     // A default, or what a resolver makes, can bring back what the document has just lost.
-    const keys = completed ? await keysOf(registry, completed) : []
+    const keys = completed ? await keysOf(completed, registry.vocabulary.ns) : []
     for (const key of keys) if (ended.has(key)) throw blocked(registry, undefined, 1)
     effects.set(path, completed)
   }
   return { requirements, effects }
-}
-
-async function keysOf(registry: Registry, { document }: WrittenPlace): Promise<Set<string>> {
-  const listing = function* (): Steps<Set<string>> {
-    const keys = new Set<string>()
-    const items = yield* findingItems(document.root)
-    for (const entry of yield* listingEntries(items, registry.vocabulary.ns))
-      for (const key of entry.keys) keys.add(key)
-    return keys
-  }
-  return inTurns(listing(), document.source.length)
 }
 
 /** A requirement that only an effect can break: then the write is refused for what follows from it (MOD-56). */
