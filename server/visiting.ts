@@ -60,7 +60,9 @@ export function signInOrOut({ limits }: AppParts): Step {
     const method = request.method ?? ''
     const name = hosted && target && (await hosted.signIn.at(method, target.path))
     if (!name) return next()
-    const session = await sessionOf(hosted, client, request)
+    // Signing out changes something although it is a GET: what a foreign page loads must not do it, its links may.
+    const embedded = method === 'GET' && !/^(navigate)?$/.test(header({ request }, 'sec-fetch-mode') ?? '')
+    const session = await sessionOf(hosted, client, request, name === 'logout' && embedded ? 'POST' : method)
     state.session = session
     const done = await hosted.signIn.answer(name, {
       method,
@@ -77,17 +79,26 @@ export function signInOrOut({ limits }: AppParts): Step {
 
 export const openSession: Step = async ({ req, state }, next) => {
   const { hosted, client } = state
-  if (hosted) state.session = await sessionOf(hosted, client, req)
+  if (hosted) state.session = await sessionOf(hosted, client, req, req.method ?? '')
   return next()
 }
 
-/** The session of a request (SSN-1), or for a write from a foreign page a fresh one (HTTP-167). */
-async function sessionOf(hosted: HostedSite, client: Client, request: IncomingMessage): Promise<Session> {
+/**
+ * The session of a request (SSN-1), or for a write from a foreign page a fresh one (HTTP-167).
+ *
+ * @param method what the request is taken for
+ */
+async function sessionOf(
+  hosted: HostedSite,
+  client: Client,
+  request: IncomingMessage,
+  method: string,
+): Promise<Session> {
   const { settings, visitors } = hosted
   const own = await visitors.open(sessionValue(settings, request))
   if (own.issue !== undefined) return own
   const foreign = isForeignWrite({
-    method: request.method ?? '',
+    method,
     origin: request.headers.origin,
     fetchSite: header({ request }, 'sec-fetch-site'),
     own: publicOrigin(settings, client),

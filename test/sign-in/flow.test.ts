@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, putAll, remove, rulesPage } from '../support/content.ts'
+import { client } from '../support/http.ts'
 import { type Browser, newBrowser } from './browser.ts'
 import { CALLBACK, COOKIE, LOGIN, LOGOUT, type SignInSite, startSignInSite } from './fixture.ts'
 
@@ -317,6 +318,17 @@ describe('signing in', () => {
       expect(out.status).to.equal(303)
       expect(browser.cookie(HOST, COOKIE)).to.equal(cookie)
       expect((await get('/members.html')).status).to.equal(200)
+    })
+
+    it('HTTP-167 an image or script of a foreign page signs nobody out, a link does', async () => {
+      await site.signIn(browser, 'alice')
+      const Cookie = `${COOKIE}=${browser.cookie(HOST, COOKIE)}`
+      const raw = client(site.server.port, { Cookie, 'Sec-Fetch-Site': 'cross-site' })
+      for (const mode of ['no-cors', 'cors', 'navigate']) {
+        const { headers } = await raw('GET', LOGOUT, { 'Sec-Fetch-Mode': mode })
+        expect('set-cookie' in headers, mode).to.equal(mode === 'navigate')
+        expect((await raw('GET', '/members.html')).status, mode).to.equal(mode === 'navigate' ? 401 : 200)
+      }
     })
 
     it('a form that is too large is refused', async () => {
