@@ -1,12 +1,16 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { indexingAddresses } from '../../pipeline/tree/address.ts'
+import { cloning } from '../../pipeline/tree/clone.ts'
 import { parseDocument, parsingDocument } from '../../pipeline/tree/document.ts'
+import { editing } from '../../pipeline/tree/edit/edit.ts'
 import { MAX_NODES, TreeError } from '../../pipeline/tree/limits.ts'
 import type { ChildNode, DocumentKind, TreeDocument } from '../../pipeline/tree/nodes.ts'
-import { innerMarkup } from '../../pipeline/tree/serialize.ts'
+import { compileSelector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
+import { innerMarkup, writingMarkup } from '../../pipeline/tree/serialize.ts'
 import { ifShort, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
-import { htmlSoup, nodesOf, runs, tidyHtml, xmlDocument } from './samples.ts'
+import { find, htmlSoup, nodesOf, runs, tidyHtml, xmlDocument } from './samples.ts'
 
 /** Parsers are given texts in pieces of so many code units. */
 const PIECE: Record<DocumentKind, number> = { html: 32 * 1024, xml: 8 * 1024 }
@@ -41,6 +45,20 @@ function stepsOf<T>(work: Steps<T>): number {
   let count = 0
   while (!work.next().done) count++
   return count
+}
+
+/** Does all steps, and says which part of the time of the processor the longest of them took. */
+function longestShare(work: Steps<unknown>): number {
+  let longest = 0
+  let all = 0
+  for (let done: boolean | undefined = false; !done; ) {
+    const before = process.threadCpuUsage()
+    done = work.next().done
+    const { user, system } = process.threadCpuUsage(before)
+    longest = Math.max(longest, user + system)
+    all += user + system
+  }
+  return longest / all
 }
 
 describe('tree/steps', () => {
@@ -91,6 +109,33 @@ describe('tree/steps', () => {
     it(`HTTP-181 reading can be left often: ${name}`, () => {
       // Half a millisecond each, roughly.
       expect(stepsOf(parsingDocument(kind, source))).to.be.at.least(source.length / PIECE.html)
+    })
+  }
+
+  const filled = `<main>${'<p>x</p>'.repeat(40_000)}</main>`
+  const sources = { html: `<!doctype html><body>${filled}`, xml: `<r>${filled}</r>` }
+  const works: [name: string, kind: DocumentKind, least: number, work: (document: TreeDocument) => Steps<unknown>][] = [
+    ['a search', 'html', 80, document => selectingAll(compileSelector('p'), document)],
+    ['a costly search', 'html', 80, document => selectingAll(compileSelector('p:nth-last-of-type(3n)'), document)],
+    ['addresses', 'html', 80, indexingAddresses],
+    ['a copy', 'html', 160, document => cloning(document)],
+    ['markup', 'html', 4, document => writingMarkup(find(document.root, 'main'), 'html')],
+    ['XML markup', 'xml', 4, document => writingMarkup(document.root, 'xml')],
+  ]
+  for (const [name, kind, least, work] of works) {
+    it(`HTTP-181 long work can be left often: ${name}`, () => {
+      expect(stepsOf(work(parseDocument(kind, sources[kind])))).to.be.at.least(least)
+    })
+  }
+
+  for (const kind of ['html', 'xml'] as const) {
+    it(`HTTP-181 no step of a long edit takes a large part of it: ${kind}`, () => {
+      const shares = [1, 2, 3].map(() => {
+        const document = parseDocument(kind, sources[kind])
+        const target = find(document.root, 'main')
+        return longestShare(editing(document, { op: 'replace', target, text: filled.replaceAll('x', 'y') }))
+      })
+      expect(Math.min(...shares)).to.be.below(0.2)
     })
   }
 
