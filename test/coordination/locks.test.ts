@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe } from 'mocha'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
 import { openLocalLocks } from '../../pipeline/coordination/local/locks.ts'
 import { locksContract } from './locks-contract.ts'
 
@@ -46,4 +47,20 @@ describe('locks with a journal', () => {
     },
     { lasting: true },
   )
+})
+
+describe('locks that a process took', () => {
+  it('EVT-81 are counted by site at once: as long as the number stands, there is none that was not before', async () => {
+    const locks = await openLocalLocks()
+    const request = { path: '/a', scope: 'exclusive', depth: 0, owner: '', user: 'ann', seconds: 60 } as const
+    expect(locks.taken?.('one')).to.equal(0)
+    const taking = locks.take('one', request)
+    expect(locks.taken?.('one'), 'before anybody is told of it').to.equal(1)
+    const taken = await taking
+    expect((await locks.take('one', request)).ok, 'a conflict takes none').to.equal(false)
+    if (taken.ok) await locks.end('one', taken.lock.token)
+    expect(locks.taken?.('one')).to.equal(1)
+    expect(locks.taken?.('two')).to.equal(0)
+    await locks.close()
+  })
 })

@@ -80,6 +80,21 @@ describe('listings that are asked for again', () => {
     for (const [i, one] of ask.entries()) expect((await one()).text).to.equal(first[i])
   })
 
+  it('DAV-88 locks elsewhere change nothing, however many are taken and ended', async () => {
+    for (const path of ['/e/', '/e2/']) await mount.ann('MKCOL', path)
+    for (const path of ['/e/a.txt', '/e2/b.txt']) await mount.ann('PUT', path, {}, 'x')
+    const free = (await list('/e/')).text
+    for (let i = 0; i < 3; i++) {
+      const elsewhere = tokenOf(await mount.ann('LOCK', '/e2/b.txt', { Depth: '0' }, lockInfo()))
+      expect((await list('/e/')).text).to.equal(free)
+      const token = tokenOf(await mount.ann('LOCK', '/e/a.txt', { Depth: '0' }, lockInfo()))
+      expect((await list('/e/')).text).to.contain(token)
+      await mount.ann('UNLOCK', '/e/a.txt', { 'Lock-Token': `<${token}>` })
+      expect((await list('/e/')).text).to.equal(free)
+      await mount.ann('UNLOCK', '/e2/b.txt', { 'Lock-Token': `<${elsewhere}>` })
+    }
+  })
+
   it('DAV-3 never shows one author what another may see', async () => {
     await mount.ann('MKCOL', '/docs/')
     await mount.ann('PUT', '/hidden.txt', {}, 'x')
