@@ -3,7 +3,7 @@
  * first after a commit of theirs has it followed before anything else is decided.
  */
 
-import type { Leases } from '../coordination/leases.ts'
+import { LeaseError, type Leases } from '../coordination/leases.ts'
 import type { ForeignCommit, ForeignCommits } from '../store/store.ts'
 import type { Site } from './site.ts'
 
@@ -141,7 +141,11 @@ export function leasesInStep(leases: Leases, coherence: Pick<Coherence, 'inStep'
   return {
     hold: (site, paths, work) =>
       leases.hold(site, paths, async () => {
-        await coherence.inStep()
+        try {
+          await coherence.inStep()
+        } catch (cause) {
+          throw new LeaseError('What was committed before cannot be followed', { cause })
+        }
         return work()
       }),
     outlast: (site, path) => leases.outlast(site, path),

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { LeaseError } from '../../pipeline/coordination/leases.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
 import type { ForeignCommit } from '../../pipeline/store/store.ts'
 import { page, rulesPage } from '../support/content.ts'
@@ -224,6 +225,19 @@ describe('memory of several processes', () => {
     await other.coherence.inStep()
     expect(await textOf(other, '/a.html')).to.equal(page('new'))
     expect(other.coherence.inStep()).to.equal(undefined)
+  })
+
+  it('RULE-11 nobody writes by memory that could not be brought in step: they may come again', async () => {
+    const [one, other] = await two(localLeases())
+    await one.put('/a.html', page('<ul id="l"></ul>'))
+    const { coherence } = other
+    const inStep = coherence.inStep.bind(coherence)
+    coherence.inStep = () => Promise.reject(new Error('on purpose'))
+    const outcome = await other.append('/a.html', 'x').catch((error: unknown) => error)
+    expect(outcome).to.be.instanceOf(LeaseError)
+    coherence.inStep = inStep
+    await other.append('/a.html', 'y')
+    expect(await textOf(other, '/a.html')).to.equal(page('<ul id="l"><li>y</li></ul>'))
   })
 
   it('random work of two processes at once ends with memory that says what is stored', async () => {
