@@ -85,7 +85,7 @@ const STYLE =
   'label{display:grid;gap:.2rem;color:var(--soft);font-size:.9rem}input,button{font:inherit;padding:.35rem .5rem;min-width:0}' +
   'div{overflow-x:auto}table{border-collapse:collapse;width:100%}' +
   'td,th{text-align:left;vertical-align:top;padding:.4rem .7rem .4rem 0;border-bottom:1px solid var(--line)}' +
-  'code{font:.92em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}.yes{color:var(--yes)}.no{color:var(--no)}p{color:var(--soft)}h2{margin-top:2rem}'
+  'code{font:.92em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}td code{overflow-wrap:normal}.yes{color:var(--yes)}.no{color:var(--no)}p{color:var(--soft)}h2{margin-top:2rem}'
 
 /** Fields of the form: name, label, example. */
 const FIELDS = [
