@@ -3,9 +3,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import Provider, { type ClientMetadata, type Configuration } from 'oidc-provider'
+import { freePort } from '../support/ports.ts'
 import { newMemory } from './oidc-memory.ts'
 
 export interface OidcServer {
@@ -59,9 +59,10 @@ export async function startOidcServer(options: OidcServerOptions): Promise<OidcS
     requests.push((request.url ?? '').split('?', 1)[0] ?? '')
     handler(request, response)
   }
-  let server = createServer(answer).listen(0, '127.0.0.1')
+  // One that is still free when it listens again.
+  const port = await freePort()
+  let server = createServer(answer).listen(port, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
   const issuer = `http://127.0.0.1:${port}`
   let generation = 0
   const adapter = newMemory()
