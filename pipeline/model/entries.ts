@@ -47,15 +47,8 @@ export function forgetEntries(items: Iterable<ElementNode>): void {
 }
 
 /**
- * A copy of a document whose entries are as well known as those of the original. Whoever changes the copy names what lies
- * around the change.
- */
-export function copyWithEntries(document: TreeDocument): TreeDocument {
-  return atOnce(copyingWithEntries(document))
-}
-
-/**
- * `copyWithEntries` in steps.
+ * Makes, in steps, a copy of a document whose entries are as well known as those of the original. Whoever changes the copy
+ * names what lies around the change.
  *
  * @param copied is told of every node and its copy
  */

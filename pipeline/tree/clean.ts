@@ -13,7 +13,7 @@ import {
   isText,
   type Place,
 } from './nodes.ts'
-import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
+import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** The parser makes these elements up where their tags are missing. */
 const IMPLIED = new Set(['html', 'head', 'body', 'tbody', 'tr', 'colgroup'])
@@ -33,16 +33,13 @@ interface Level {
 }
 
 /**
+ * In steps.
+ *
  * @param document tree with offsets
  * @param source its text
  * @returns whether start offsets follow tree order, ranges nest without overlap, and nothing was moved or copied
  * @throws TreeError when misnested markup made the tree deeper than its tags are
  */
-export function isClean(document: DocumentNode, source: string): boolean {
-  return atOnce(provingClean(document, source))
-}
-
-/** `isClean` in steps. */
 export function* provingClean(document: DocumentNode, source: string): Steps<boolean> {
   const open: Level[] = [{ nodes: document.childNodes, next: 0, limit: source.length, end: undefined, isBody: false }]
   let clean = true

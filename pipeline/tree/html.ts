@@ -63,19 +63,14 @@ export function* parsingHtml(source: string, mode?: string): Steps<DocumentNode>
 }
 
 /**
- * Parses a fragment in its context element by the standard's fragment algorithm: its insertion mode, tokenizer state,
- * form owner and quirks mode are those of the place.
+ * Parses a fragment, in steps, in its context element by the standard's fragment algorithm: its insertion mode, tokenizer
+ * state, form owner and quirks mode are those of the place.
  *
  * @param source markup
  * @param context element that will be the parent of the nodes
  * @returns the nodes without parent; offsets count from the start of `source`
  * @throws TreeError for a limit; the depth of the context counts
  */
-export function parseHtmlFragment(source: string, context: ElementNode): ChildNode[] {
-  return atOnce(parsingHtmlFragment(source, context))
-}
-
-/** `parseHtmlFragment` in steps. */
 export function* parsingHtmlFragment(source: string, context: ElementNode): Steps<ChildNode[]> {
   const parser = SteppedParser.getFragmentParser<HtmlNodes>(context, options(source, surroundings(context)))
   // The class that makes the parser is not in the type of what it makes.

@@ -40,19 +40,14 @@ export function* parsingXml(source: string): Steps<DocumentNode> {
 }
 
 /**
- * Parses well-formed content (any number of elements, text, comments, instructions) with the namespaces in scope at its
- * place.
+ * Parses, in steps, well-formed content (any number of elements, text, comments, instructions) with the namespaces in
+ * scope at its place.
  *
  * @param source markup
  * @param context element that will be the parent of the nodes
  * @returns the nodes without parent; offsets count from the start of `source`
  * @throws TreeError as for documents; the depth of the context counts
  */
-export function parseXmlFragment(source: string, context: ElementNode): ChildNode[] {
-  return atOnce(parsingXmlFragment(source, context))
-}
-
-/** `parseXmlFragment` in steps. */
 export function* parsingXmlFragment(source: string, context: ElementNode): Steps<ChildNode[]> {
   const holder: FragmentNode = { nodeName: '#document-fragment', childNodes: [] }
   yield* read(source, holder, context)

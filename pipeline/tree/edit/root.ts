@@ -30,8 +30,8 @@ export function shellName(document: TreeDocument, element: ElementNode): ShellNa
 }
 
 /**
- * The text is parsed, in steps, as a document and its element of that name is taken (HTTP-80). It is written as its author wrote it
- * when it has both its tags.
+ * The text is parsed, in steps, as a document and its element of that name is taken (HTTP-80). It is written as its author
+ * wrote it when it has both its tags.
  */
 export function* planningShell(
   document: TreeDocument,

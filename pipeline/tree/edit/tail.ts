@@ -61,21 +61,12 @@ function endOfBody(source: string): Tail | undefined {
 }
 
 /**
- * Runs a function while the trailing white space is missing from the text that holds it.
+ * Does work while the trailing white space is missing from the text that holds it; it is back also when the work is
+ * broken off.
  *
  * @param nodes siblings of which one holds that text, however deep
  * @param tail its `start` counts like the offsets of these nodes
  */
-export function withoutTail<T>(nodes: ChildNode[], tail: Tail, run: () => T): T {
-  const putBack = takeOut(nodes, tail)
-  try {
-    return run()
-  } finally {
-    putBack()
-  }
-}
-
-/** `withoutTail` for work in steps, also when it is broken off. */
 export function* workingWithoutTail<T>(nodes: ChildNode[], tail: Tail, work: Steps<T>): Steps<T> {
   const putBack = takeOut(nodes, tail)
   try {

@@ -4,7 +4,7 @@ import { comparing } from '../../tree/compare.ts'
 import { parsingDocument } from '../../tree/document.ts'
 import { TreeError } from '../../tree/limits.ts'
 import type { TreeDocument } from '../../tree/nodes.ts'
-import { atOnce, type Steps } from '../../tree/steps.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
 
 /** Code units that may be parsed for one edit beyond the least number of attempts. */
@@ -28,15 +28,11 @@ export function attemptsFor(document: TreeDocument, tail: Tail): Attempts {
 }
 
 /**
- * Parses the changed source and compares it with the document's tree, which shows what is expected at the moment.
+ * Parses the changed source, in steps, and compares it with the document's tree, which shows what is expected at the
+ * moment.
  *
  * @returns the parsed document when it is the expected one
  */
-export function parseExpected(attempts: Attempts, source: string): TreeDocument | undefined {
-  return atOnce(parsingExpected(attempts, source))
-}
-
-/** `parseExpected` in steps. */
 export function* parsingExpected(attempts: Attempts, source: string): Steps<TreeDocument | undefined> {
   const { document, tail, refused } = attempts
   // A mark at the very beginning would not be part of the text when it is read again.

@@ -9,8 +9,8 @@ import type { Steps } from '../../tree/steps.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
 /**
- * Writes, in steps, an element in nothing but its ancestors and reads it again. When that fails, writing more of the document fails
- * as well.
+ * Writes, in steps, an element in nothing but its ancestors and reads it again. When that fails, writing more of the
+ * document fails as well.
  *
  * @returns true also where the ancestors themselves cannot be written so
  */
