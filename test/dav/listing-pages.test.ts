@@ -13,8 +13,8 @@ const NAMES = [
 ]
 
 /** Enough for several leaves. */
-const MEMBERS = 150
-const STEPS = 60
+const MEMBERS = 100
+const STEPS = 30
 
 describe('listings in pages', () => {
   let mount: Authors
@@ -34,7 +34,7 @@ describe('listings in pages', () => {
   const steady = (text: string) => text.replace(/Second-\d+/g, 'Second-n')
 
   async function compare(step: string): Promise<void> {
-    for (const author of [mount.ann, mount.rita, mount.dora])
+    for (const author of [mount.ann, mount.dora])
       for (const depth of ['1', '1,noroot']) {
         const [known, unknown] = [await again(author, depth), await first(author, depth)]
         expect(steady(known.text), step).to.equal(steady(unknown.text))
@@ -78,6 +78,27 @@ describe('listings in pages', () => {
     for (const [path, token] of locks) await ann('UNLOCK', path, { 'Lock-Token': token })
   })
 
+  it('DAV-8 show a file that is renamed to and fro under exactly one of its names', async () => {
+    const names = ['/docs/p/one.txt', '/docs/p/two.txt'] as const
+    await mount.ann('PUT', names[0], {}, 'x')
+    let running = true
+    const moving = (async () => {
+      try {
+        for (let i = 0; i < 40; i++) {
+          const [from = '', to = ''] = i % 2 === 0 ? names : names.toReversed()
+          expect((await mount.ann('MOVE', from, { Destination: to })).status).to.equal(201)
+        }
+      } finally {
+        running = false
+      }
+    })()
+    do {
+      const { text } = await again(mount.ann, '1')
+      expect(names.filter(name => text.includes(`>${name}<`)).length).to.equal(1)
+    } while (running)
+    await moving
+  })
+
   it('DAV-37 a change of one member of many writes few of them again', async () => {
     await again(mount.ann, '1')
     const { store } = mount.server.site
@@ -88,12 +109,12 @@ describe('listings in pages', () => {
       return checksums.call(store, resource)
     }
     try {
-      await mount.ann('PUT', '/docs/p/075.txt', {}, 'changed')
+      await mount.ann('PUT', '/docs/p/050.txt', {}, 'changed')
       await again(mount.ann, '1')
     } finally {
       Object.assign(store, { checksums })
     }
-    expect(written).to.include('/docs/p/075.txt')
+    expect(written).to.include('/docs/p/050.txt')
     expect(written.length).to.be.below(MEMBERS / 2)
   })
 })
