@@ -16,7 +16,7 @@ export interface Instance {
 }
 
 /** Instances that are looked at in one step. */
-const INSTANCES_PER_STEP = 50
+export const INSTANCES_PER_STEP = 50
 
 /** MOD-111: governed items of the new content and around the change. */
 export function* findingInstances(registry: Registry, place: WrittenPlace): Steps<Instance[]> {

@@ -6,7 +6,13 @@ import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { complete, type Judges } from './complete.ts'
 import { missingDefaults } from './defaults.ts'
-import { checkingGroups, checkingValues, findingInstances, type Instance } from './instance-check.ts'
+import {
+  checkingGroups,
+  checkingValues,
+  findingInstances,
+  INSTANCES_PER_STEP,
+  type Instance,
+} from './instance-check.ts'
 import { findingRequirements, firstBroken, type Requirement } from './integrity.ts'
 import { type ReadValue, valueReader } from './items.ts'
 import type { WrittenPlace } from './place.ts'
@@ -33,7 +39,10 @@ export interface Judgement {
  */
 export function* judging(registry: Registry, path: string, place: WrittenPlace): Steps<Judgement | undefined> {
   const instances = yield* findingInstances(registry, place)
-  if (instances.some(needsCopy)) return undefined
+  for (const [i, instance] of instances.entries()) {
+    if (i % INSTANCES_PER_STEP === 0) yield
+    if (needsCopy(instance)) return undefined
+  }
   return yield* judgingInstances(registry, path, place, instances)
 }
 

@@ -1,7 +1,7 @@
 /** Which part of a document a write is about: what it brought, and what stands around it (MOD-92, MOD-111). */
 
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { atOnce, type Steps } from '../tree/steps.ts'
+import type { Steps } from '../tree/steps.ts'
 import { findingElements, isTemplate } from './items.ts'
 
 /** A proposed document and what a write changed in it. */
@@ -26,15 +26,14 @@ export interface Touched {
   content: readonly ElementNode[]
 }
 
-export function touchedBy(place: WrittenPlace): Touched {
-  return atOnce(touching(place))
+/** Elements around places whose children are looked at, outermost first; of those inside a template, the template. */
+export function elementsAround(document: TreeDocument, parents: readonly ParentNode[]): ElementNode[] {
+  return [...new Set(parents.flatMap(parent => chainOf(document, parent).elements))]
 }
 
-/** `touchedBy` in steps. */
 export function* touching({ document, part }: WrittenPlace): Steps<Touched> {
   if (!part) return { around: [], content: yield* findingElements(document.root.childNodes, () => true) }
-  const around = new Set<ElementNode>()
-  for (const parent of part.parents) for (const element of chainOf(document, parent).elements) around.add(element)
+  const around = new Set(elementsAround(document, part.parents))
   const isHidden = new Map<ParentNode | null, boolean>()
   const shown = part.nodes.filter(({ parentNode }) => {
     let hidden = isHidden.get(parentNode)

@@ -42,7 +42,7 @@ export interface Referrer {
 type Index<Raw> = PersistentMap<readonly Placed<Raw>[]>
 
 /** Schemas above each other; a longer chain is taken for one without end. */
-const MOST_LEVELS = 100
+const MOST_LEVELS = 32
 
 export class Registry {
   readonly vocabulary: Vocabulary

@@ -4,7 +4,7 @@
  */
 
 import { forgetEntries } from '../model/entries.ts'
-import { touchedBy } from '../model/place.ts'
+import { elementsAround } from '../model/place.ts'
 import { type Edit, editing, type Way } from '../tree/edit/edit.ts'
 import { type EditRecord, recalledEdit, recordEdit } from '../tree/edit/record.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
@@ -61,7 +61,7 @@ export function* following(
       const edit = yield* editing(reached, wanted)
       const parents = edit.propose(view => view.parents)
       reached = edit.settle()
-      forgetEntries(touchedBy({ document: reached, part: { nodes: [], parents } }).around)
+      forgetEntries(elementsAround(reached, parents))
       yield
     }
   } catch {

@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts'
 import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
 import { type Judgement, judging } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
-import { touchedBy, type WrittenPlace } from '../model/place.ts'
+import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { type Derived, deriveInTurns, deriving, unusable } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
 import { largestDocument, type Site } from '../site/site.ts'
@@ -82,8 +82,8 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
     const { inserted, way, settle } = proposal
     const { document, nodes, parents } = view
     const { bytes, digest } = encoded(site, proposal.source, held)
-    const around = touchedBy({ document, part: { nodes: [], parents } }).around
-    const derived = yield* deriving(document, site.derivation, true, new Set(around))
+    const around = new Set(elementsAround(document, parents))
+    const derived = yield* deriving(document, site.derivation, true, around)
     if (!judged) yield* request.check(proposal, view, derived)
     const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
     const extract = (types: AccessTypes, ns: string) =>

@@ -3,7 +3,7 @@
 import { valueKey } from '../model/entries.ts'
 import { isItem } from '../model/items.ts'
 import { findingHoldings, findingLosses, type Held, heldBy, type Loss, tracing } from '../model/losses.ts'
-import { touchedBy, touching } from '../model/place.ts'
+import { elementsAround, touching } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Entry } from '../store/store.ts'
 import type { Edit, Placement, View, Way } from '../tree/edit/edit.ts'
@@ -45,8 +45,8 @@ function placesOf(wanted: Edit): (ParentNode | null)[] {
 }
 
 function itemsAround(document: TreeDocument, parents: readonly (ParentNode | null)[]): ElementNode[] {
-  const part = { nodes: [], parents: parents.flatMap(parent => parent ?? []) }
-  return touchedBy({ document, part }).around.filter(isItem)
+  const places = parents.flatMap(parent => parent ?? [])
+  return elementsAround(document, places).filter(isItem)
 }
 
 /** An edit while it is looked at. */

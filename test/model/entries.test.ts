@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { entriesOf, idKey, typeKey, valueKey } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
-import { touchedBy } from '../../pipeline/model/place.ts'
+import { elementsAround } from '../../pipeline/model/place.ts'
 import { deriving } from '../../pipeline/site/derive.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { type Edit, EditError, edit } from '../../pipeline/tree/edit/edit.ts'
@@ -92,8 +92,7 @@ describe('Entries of documents', () => {
           try {
             const proposal = edit(document, wanted(op as Edit['op'], target, anchor, placement as 'append', text))
             const kept = proposal.propose(view => {
-              const part = { nodes: [], parents: view.parents }
-              const { around } = touchedBy({ document: view.document, part })
+              const around = elementsAround(view.document, view.parents)
               return atOnce(deriving(view.document, { ns: NS, schemaHost: SCHEMA_HOST }, true, new Set(around))).entries
             })
             const fresh = parseDocument('html', proposal.source)

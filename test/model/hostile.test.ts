@@ -50,7 +50,7 @@ describe('Data model, hostile input', () => {
 
     it('MOD-12 a chain of parents without end in sight is taken for a circle', () => {
       const registry = registryOf(...chain)
-      expect([registry.schema('x:0')?.cyclic, registry.schema('x:3950')?.cyclic]).to.deep.equal([true, false])
+      expect([registry.schema('x:0')?.cyclic, registry.schema('x:3980')?.cyclic]).to.deep.equal([true, false])
     })
   })
 
