@@ -1,6 +1,5 @@
 /** Edits of elements on their way into a commit: made, judged and, where the data model adds to them, completed. */
 
-import { hash } from 'node:crypto'
 import { type AccessTypes, extractAccess, type RawAccess } from '../access/extract.ts'
 import { Fault } from '../fault.ts'
 import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
@@ -9,8 +8,7 @@ import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { type Derived, deriveInTurns, deriving, unusable } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
-import { largestDocument, type Site } from '../site/site.ts'
-import { encode } from '../tree/document.ts'
+import type { Site } from '../site/site.ts'
 import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
@@ -19,6 +17,7 @@ import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
+import { encoded } from './prepared.ts'
 
 /** What an edit is made from. */
 export interface EditRequest {
@@ -81,7 +80,7 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
   const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
     const { inserted, way, settle } = proposal
     const { document, nodes, parents } = view
-    const { bytes, digest } = encoded(site, proposal.source, held)
+    const { bytes, digest } = encoded(site, proposal.source, held.bytes)
     const around = new Set(elementsAround(document, parents))
     const derived = yield* deriving(document, site.derivation, true, around)
     if (!judged) yield* request.check(proposal, view, derived)
@@ -108,24 +107,13 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
 
 /** The draft of an edit whose document a cascade has changed further. */
 export async function redraft(site: Site, held: Held, draft: Draft, { document, part }: WrittenPlace): Promise<Draft> {
-  const { bytes, digest } = encoded(site, document.source, held)
+  const { bytes, digest } = encoded(site, document.source, held.bytes)
   const brought = part?.brought ?? part?.nodes ?? []
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
   const tag = draft.tag && (await inTurns(taggingElement(brought, document, digest), document.source.length))
   const derived = await deriveInTurns(document, site.derivation, true)
   const extract = (types: AccessTypes, ns: string) => extractAccess(document, ns, types)
   return { ...draft, inserted, bytes, digest, derived, tag, extract, settle: () => document }
-}
-
-function encoded(site: Site, source: string, held: Held): { bytes: Uint8Array; digest: string } {
-  const bytes = encode(source, held.bytes !== undefined && hasByteOrderMark(held.bytes))
-  if (bytes.length > largestDocument(site.settings))
-    throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
-  return { bytes, digest: hash('sha256', bytes) }
-}
-
-function hasByteOrderMark(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
 /** Fragment tag of the first new element (HTTP-81). */

@@ -63,10 +63,28 @@ export async function renewed(site: Site, prepared: Prepared): Promise<Prepared>
 }
 
 /**
+ * The text of a document that the server has changed, as bytes.
+ *
+ * @param before the bytes it had; a byte order mark stays
+ * @throws Fault 413
+ */
+export function encoded(
+  site: Site,
+  text: string,
+  before: Uint8Array | undefined,
+): { bytes: Uint8Array; digest: string } {
+  const bytes = encode(text, before !== undefined && decode(before.subarray(0, 3)).bom)
+  if (bytes.length > largestDocument(site.settings))
+    throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
+  return { bytes, digest: hash('sha256', bytes) }
+}
+
+/**
  * A document that the server has changed.
  *
  * @param tree its tree, which belongs to the caller alone
  * @param before the bytes it had; a byte order mark stays
+ * @throws Fault 413, 422
  */
 export async function prepareTree(
   site: Site,
@@ -74,18 +92,9 @@ export async function prepareTree(
   tree: TreeDocument,
   before: Uint8Array | undefined,
 ): Promise<PreparedDocument> {
-  const bytes = encode(tree.source, before !== undefined && decode(before.subarray(0, 3)).bom)
+  const { bytes, digest } = encoded(site, tree.source, before)
   const derived = await deriveInTurns(tree, site.derivation, true)
-  return {
-    content: { bytes },
-    digest: hash('sha256', bytes),
-    kind: 'document',
-    type,
-    bytes,
-    text: tree.source,
-    tree,
-    derived,
-  }
+  return { content: { bytes }, digest, kind: 'document', type, bytes, text: tree.source, tree, derived }
 }
 
 /** Puts a new version in the place of a stored document, whose type and language stay. */

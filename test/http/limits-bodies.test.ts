@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { page, put, putAll, rulesPage } from '../support/content.ts'
+import { instance, property, schema } from '../model/markup.ts'
+import { listPage } from '../model/shelf.ts'
+import { page, put, putAll, remove, rulesPage } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Client, type Connection, client, connect, type Fields, requestBytes, tagOf } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -145,6 +147,20 @@ describe('limits: bodies', () => {
     expect((await http('PUT', '/w/over.xml', {}, `<a>${'x'.repeat(DOCUMENTS)}</a>`)).status).to.equal(413)
     expect((await http('PUT', '/w/over.txt', {}, html(DOCUMENTS + 1))).status).to.equal(201)
     expect((await http('PUT', '/w/page.html', { Range: 'selector=p' }, html(DOCUMENTS + 1))).status).to.equal(413)
+  })
+
+  it('HTTP-181 a document that its missing values would make larger than the cap is 413', async () => {
+    const long = 'd'.repeat(DOCUMENTS / 2)
+    await put(server, '/model.html', page(schema('x:y', {}, property('p', { default: long, cardinality: '1..1' }))))
+    const items = (count: number) => listPage(...Array.from({ length: count }, () => instance('x:y')))
+    expect((await http('PUT', '/w/filled.html', {}, items(1))).status).to.equal(201)
+    expect((await http('PUT', '/w/filled.html', {}, items(2))).status).to.equal(413)
+    const fields = { Range: 'selector=#list; placement=append' }
+    expect((await http('POST', '/w/filled.html', fields, instance('x:y'))).status).to.equal(413)
+    expect((await http('GET', '/w/filled.html')).text)
+      .to.include(long)
+      .and.have.length.below(DOCUMENTS)
+    await remove(server, '/model.html')
   })
 
   describe('HTTP-181 trees', () => {
