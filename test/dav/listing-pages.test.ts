@@ -42,7 +42,8 @@ describe('listings in pages', () => {
       }
   }
 
-  it('DAV-37 tell what a first one would tell, whatever happens in between', async () => {
+  it('DAV-37 tell what a first one would tell, whatever happens in between', async function () {
+    this.timeout(300_000)
     let state = 4711
     const random = (below: number) => {
       state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff

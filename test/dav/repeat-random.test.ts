@@ -51,7 +51,8 @@ describe('repeated reads among writes', () => {
   }
 
   for (let run = 0; run < RUNS; run++)
-    it(`DAV-40 DAV-50 are never stale: ${run}`, async () => {
+    it(`DAV-40 DAV-50 are never stale: ${run}`, async function () {
+      this.timeout(300_000)
       let state = run * 7919 + 17
       const random = (below: number) => {
         state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff

@@ -15,7 +15,8 @@ const credentials = Array.from({ length: CLIENTS }, (_, i) => ({
   write: true,
 }))
 
-describe('Lock races', () => {
+describe('Lock races', function () {
+  this.timeout(300_000)
   let server: TestServer
   let connections: Connection[]
   before(async () => {
