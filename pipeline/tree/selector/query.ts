@@ -16,7 +16,7 @@ export const STEPS = { free: 60_000, all: 1_250_000, most: 5_000_000 }
 export interface Family {
   parent: ParentNode
   elements: ElementNode[]
-  places: Map<ElementNode, number>
+  places: Pick<ReadonlyMap<ElementNode, number>, 'get'>
   types?: { places: Map<ElementNode, number>; sizes: Map<string, number> }
 }
 
@@ -24,6 +24,33 @@ export interface Family {
 export interface Search {
   next: number
   found: boolean
+}
+
+/**
+ * 1-based places of elements in a list. They are mostly asked about in the order of the list, which takes no more than
+ * going on from the last one; a map of a million would take longer to make than most searches.
+ */
+class Places {
+  readonly #elements: readonly ElementNode[]
+  #latest = 0
+  #numbers: Map<ElementNode, number> | undefined
+
+  constructor(elements: readonly ElementNode[]) {
+    this.#elements = elements
+  }
+
+  get(element: ElementNode): number | undefined {
+    if (this.#numbers) return this.#numbers.get(element)
+    const elements = this.#elements
+    for (let at = this.#latest; at < elements.length; at++) {
+      if (elements[at] !== element) continue
+      this.#latest = at
+      return at + 1
+    }
+    this.#numbers = new Map()
+    for (const [at, each] of elements.entries()) this.#numbers.set(each, at + 1)
+    return this.#numbers.get(element)
+  }
 }
 
 export class Query implements ExtensionContext {
@@ -104,9 +131,7 @@ export class Query implements ExtensionContext {
     if (!family) {
       const elements = parent.childNodes.filter(isElement)
       this.spend(4 + (parent.childNodes.length >> 2))
-      const places = new Map<ElementNode, number>()
-      for (const element of elements) places.set(element, places.size + 1)
-      families.set(parent, (family = { parent, elements, places }))
+      families.set(parent, (family = { parent, elements, places: new Places(elements) }))
     }
     this.#latest = family
     return family
