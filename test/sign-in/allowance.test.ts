@@ -55,18 +55,33 @@ describe('how often a place may begin to sign in', () => {
   })
 })
 
+/**
+ * Begins to sign in until somebody is refused: many at once, since some are gained in the time that it takes.
+ *
+ * @param login begins once, and is told how many began before
+ * @returns the first refusal, and how many came through
+ */
+async function refusal<Answer extends { status: number }>(
+  login: (i: number) => Promise<Answer>,
+): Promise<{ refused: Answer; through: number }> {
+  let through = 0
+  for (let begun = 0; ; begun += 50) {
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => login(begun + i)))
+    const refused = answers.find(({ status }) => status === 429)
+    through += answers.filter(({ status }) => status !== 429).length
+    if (refused) return { refused, through }
+  }
+}
+
 describe('too many logins', () => {
   it('OIDC-2 are answered 429 with a page, and cost neither the session store nor the provider anything', async () => {
     const site = await startSignInSite()
     try {
       const browser = newBrowser()
-      for (let i = 0; i < MOST; i++) expect((await browser.get(site.url(LOGIN))).status).to.equal(302)
+      expect((await browser.get(site.url(LOGIN))).status).to.equal(302)
       const asked = site.oidc.requests.length
-      let refused = await browser.get(site.url(`${LOGIN}?redirect-post=/x.html`))
-      // The test takes time, in which some are gained.
-      for (let i = 0; i < 100 && refused.status === 302; i++)
-        refused = await browser.get(site.url(`${LOGIN}?redirect-post=/x.html`))
-      expect(refused.status).to.equal(429)
+      const { refused, through } = await refusal(() => browser.get(site.url(`${LOGIN}?redirect-post=/x.html`)))
+      expect(through).to.be.at.least(MOST - 1)
       expect(refused.headers.get('retry-after')).to.equal('1')
       expect(refused.headers.get('cache-control')).to.equal('no-store')
       expect(refused.text).to.include(`itemtype="${NS}/1.0/Error"`).and.include('Too many')
@@ -85,17 +100,17 @@ describe('too many logins', () => {
     })
     const login = async (forwarded: string, host = 'localhost') => {
       const headers = { 'x-forwarded-for': forwarded, 'x-forwarded-host': host }
-      return (await fetch(server.url + LOGIN, { headers, redirect: 'manual' })).status
+      const { status } = await fetch(server.url + LOGIN, { headers, redirect: 'manual' })
+      return { status }
     }
     try {
-      let status = 503
-      for (let i = 0; i < 2 * MOST && status === 503; i++)
-        status = await login(`203.0.113.${i % 250}, 192.0.2.1, 10.0.0.7`)
-      expect(status, 'the addresses that the client made up are nothing').to.equal(429)
-      expect(await login('192.0.2.1', 'other.example'), 'another site').to.equal(429)
-      expect(await login('192.0.2.1, 192.0.2.2'), 'another client').to.equal(503)
+      // The addresses that the client made up are nothing: else nobody would ever be refused.
+      await refusal(i => login(`203.0.113.${i % 250}, 192.0.2.1, 10.0.0.7`))
+      const { through } = await refusal(() => login('192.0.2.1', 'other.example'))
+      expect(through, 'another site').to.be.below(MOST)
+      expect(await login('192.0.2.1, 192.0.2.2'), 'another client').to.deep.equal({ status: 503 })
       for (const strange of ['unknown', '192.0.2.9, nonsense', ',', '[::1]:80', '1.2.3.4.5, 10.0.0.1'])
-        expect(await login(strange), strange).to.equal(503)
+        expect(await login(strange), strange).to.deep.equal({ status: 503 })
     } finally {
       await server.close()
     }
