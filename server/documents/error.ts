@@ -87,15 +87,15 @@ function refusal(status: number, method: string, resource: string, context: Erro
     `<dl><dt>Resource</dt><dd itemprop="resource">${escapeMarkup(resource)}</dd></dl>\n` +
     (anonymous
       ? `${advice(context.canSignIn === false ? NO_SIGN_IN : 'Sign in with an account that may do this, then try again.')}\n` +
-        `<p class="actions"><a class="action" href="${escapeMarkup(loginAddress(context))}">Sign in</a>${startPage(context)}</p>`
-      : advice('Ask the owner of this site for access, or sign out and sign in with another account.') +
-        (startPage(context) && `<p class="actions">${startPage(context)}</p>`))
+        `<p class="actions"><a class="action" href="${escapeMarkup(endpointAddress('login', context))}">Sign in</a>${startPage(context)}</p>`
+      : `${advice('Ask the owner of this site for access, or sign out and sign in with another account.')}\n` +
+        `<p class="actions"><a class="action" href="${escapeMarkup(endpointAddress('logout', context))}">Sign out</a>${startPage(context)}</p>`)
   return page(statusLine(status), content, `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`)
 }
 
-/** The sign-in address; a GET is repeated afterwards. */
-function loginAddress({ brand, method, path, query }: ErrorContext): string {
-  const address = `/-${encodeURIComponent(brand)}/oidc/login`
+/** The address to sign in or out; a GET is repeated afterwards. */
+function endpointAddress(name: 'login' | 'logout', { brand, method, path, query }: ErrorContext): string {
+  const address = `/-${encodeURIComponent(brand)}/oidc/${name}`
   if (method !== 'GET') return address
   const target = query === undefined ? encodePath(path) : `${encodePath(path)}?${query}`
   return `${address}?redirect-post=${encodeURIComponent(target.toWellFormed())}`

@@ -1,6 +1,7 @@
 /**
  * A site's identity provider (OIDC-2, OIDC-4, OIDC-7, OIDC-8): where people are sent to sign in, and who comes back. Its
- * configuration and keys are fetched when they are first needed and kept for an hour.
+ * configuration and keys are fetched when they are first needed and kept for an hour; nobody is sent to a provider that has
+ * gone meanwhile (OIDC-9).
  */
 
 import * as oidc from 'openid-client'
@@ -39,6 +40,8 @@ export interface Provider {
 
 /** Milliseconds that configuration and keys are kept. */
 const KEPT = 3_600_000
+/** Milliseconds that a provider which has answered is taken to be there. */
+const PRESENT = 30_000
 /** Seconds that the provider has for an answer. */
 const PATIENCE = 10
 /** Seconds by which clocks may differ. */
@@ -52,25 +55,27 @@ export function newAttempt(): Attempt {
 
 /** @param clock unix milliseconds, by which configuration and keys age */
 export function createProvider(settings: OidcSettings, clock: () => number = Date.now): Provider {
-  let server: { until: number; metadata: Promise<oidc.ServerMetadata> } | undefined
+  let server: { at: number; metadata: Promise<oidc.ServerMetadata> } | undefined
   let keys: { until: number; jwks: oidc.JWKS } | undefined
 
-  function metadata(): Promise<oidc.ServerMetadata> {
-    if (server && server.until > clock()) return server.metadata
-    const entry = { until: clock() + KEPT, metadata: discover(settings) }
+  /** @param age milliseconds that what is known may be old */
+  function metadata(age: number): Promise<oidc.ServerMetadata> {
+    const known = server
+    if (known && clock() - known.at < age) return known.metadata
+    const entry = { at: clock(), metadata: discover(settings) }
     server = entry
     entry.metadata.catch(() => {
       // A failure is not kept: the next visitor asks again.
-      if (server === entry) server = undefined
+      if (server === entry) server = known
     })
     return entry.metadata
   }
 
   /** A configuration for one use, so that what fails on its way is known to belong to it. */
-  async function configuration(network = { failed: false }): Promise<oidc.Configuration> {
+  async function configuration(network = { failed: false }, age = KEPT): Promise<oidc.Configuration> {
     const { clientId } = complete(settings)
     const client = { [oidc.clockTolerance]: SKEW }
-    const made = new oidc.Configuration(await metadata(), clientId, client, authentication(settings))
+    const made = new oidc.Configuration(await metadata(age), clientId, client, authentication(settings))
     made.timeout = PATIENCE
     made[oidc.customFetch] = boundedFetch(() => (network.failed = true))
     if (isInsecure(settings)) oidc.allowInsecureRequests(made)
@@ -93,7 +98,7 @@ export function createProvider(settings: OidcSettings, clock: () => number = Dat
 
   return {
     async authorizationUrl(redirectUri, { state, nonce, verifier }) {
-      const configured = await configuration()
+      const configured = await configuration(undefined, PRESENT)
       const parameters = {
         redirect_uri: redirectUri,
         scope: settings.scopes,

@@ -73,13 +73,13 @@ describe('error documents', () => {
     ])
   })
 
-  it('DENY-3 a refusal of somebody signed in leads to no sign-in', () => {
+  it('DENY-3 a refusal of somebody signed in leads to no sign-in, but to where another account may be taken', () => {
     const html = errorDocument(refused(403, 'DELETE', '/é'), SITE)
     expect(heading(html)).to.deep.equal(['403 Forbidden'])
     expect(microdata(html)[0]).to.equal(`body@${NS}/1.0/Error`)
     expect(microdata(html)[1]).to.match(/permission to DELETE this resource/)
     expect(microdata(html)[2]).to.equal('dd resource=/é')
-    expect(links(html)).to.deep.equal(['/'])
+    expect(links(html)).to.deep.equal(['/-platform/oidc/logout?redirect-post=%2Fplan.html', '/'])
   })
 
   it('DENY-4 a refusal tells nothing of the target', () => {

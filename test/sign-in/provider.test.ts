@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { createProvider } from '../../server/sign-in/provider.ts'
+import { ProviderError } from '../../server/sign-in/provider-error.ts'
 import { page, putAll, rulesPage } from '../support/content.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { formOf, newBrowser } from './browser.ts'
@@ -163,9 +164,12 @@ describe('identity providers', () => {
       expect(count(site.oidc.requests, '/jwks')).to.equal(before)
     })
 
-    it('are fetched again after an hour', async () => {
+    const reasonOf = (error: unknown) => (error instanceof ProviderError ? error.reason : error)
+
+    /** A provider's client by a clock of its own. */
+    async function providerAt(start: number) {
       const stub = await stubProvider()
-      let now = 1_000_000
+      const time = { now: start }
       const settings = {
         issuer: stub.issuer,
         ...CLIENT,
@@ -174,19 +178,44 @@ describe('identity providers', () => {
         endSession: false,
         authCallback: false,
       }
-      const provider = createProvider({ ...settings, tokenAuth: undefined }, () => now)
+      const provider = createProvider({ ...settings, tokenAuth: undefined }, () => time.now)
       const attempt = { state: 's', nonce: 'n', verifier: 'v'.repeat(43) }
-      const signIn = async () => {
-        const authorization = await provider.authorizationUrl('http://site.example/callback', attempt)
-        return provider.identify(stub.callback(authorization), attempt)
-      }
-      await signIn()
-      now += 3_599_999
-      await signIn()
-      expect([count(stub.requests, CONFIGURATION), count(stub.requests, '/jwks')]).to.deep.equal([1, 1])
-      now += 1
-      await signIn()
-      expect([count(stub.requests, CONFIGURATION), count(stub.requests, '/jwks')]).to.deep.equal([2, 2])
+      const login = () => provider.authorizationUrl('http://site.example/callback', attempt)
+      const identify = (authorization: URL) => provider.identify(stub.callback(authorization), attempt)
+      return { stub, time, login, identify }
+    }
+
+    it('are fetched again after an hour', async () => {
+      const { stub, time, login, identify } = await providerAt(1_000_000)
+      const fetched = () => [count(stub.requests, CONFIGURATION), count(stub.requests, '/jwks')]
+      const authorization = await login()
+      await identify(authorization)
+      time.now += 3_599_999
+      await identify(authorization)
+      expect(fetched()).to.deep.equal([1, 1])
+      time.now += 1
+      await identify(authorization)
+      expect(fetched()).to.deep.equal([2, 2])
+    })
+
+    it('OIDC-9 a login makes sure that the provider is still there, unless it was half a minute ago', async () => {
+      const { stub, time, login, identify } = await providerAt(1_000_000)
+      const authorization = await login()
+      time.now += 29_999
+      await login()
+      expect(count(stub.requests, CONFIGURATION)).to.equal(1)
+      time.now += 1
+      await login()
+      expect(count(stub.requests, CONFIGURATION)).to.equal(2)
+      time.now += 30_000
+      stub.requests.length = 0
+      stub.lies = { answers: { [CONFIGURATION]: (_request, response) => response.writeHead(503).end() } }
+      for (const attempt of ['first', 'second'])
+        expect(await login().then(String, reasonOf), attempt).to.equal('unreachable')
+      expect(count(stub.requests, CONFIGURATION)).to.equal(2)
+      // Whoever is on the way needs no more than what is known.
+      await identify(authorization)
+      expect(count(stub.requests, CONFIGURATION)).to.equal(2)
     })
 
     it('a key that was rotated is found at once', async () => {
