@@ -133,11 +133,11 @@ describe('one server of several processes', () => {
     const { port } = taken.address() as { port: number }
     const settings = { data: join(folder, 'data'), redis: cluster.redis.url, workers: 2, listen: { port } }
     const outcome = await startProcess(folder, settings).catch((error: Error) => error.message)
+    taken.close()
+    await rm(folder, { recursive: true, force: true })
     expect(outcome)
       .to.include('ended with 1')
       .and.to.match(/is taken by another program/)
-    taken.close()
-    await rm(folder, { recursive: true, force: true })
   })
 })
 
