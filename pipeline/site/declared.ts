@@ -96,7 +96,8 @@ export class Declared {
     for await (const { path, value } of store.allDerived('model')) {
       model = model.withDocument(path, parsed<RawDeclarations>(value))
     }
-    if (rederived) for (const [path, raw] of await retypeAll(store, model)) rules = rules.withDocument(path, raw)
+    if (rederived)
+      for (const [path, raw] of await retypeAll(store, model, report)) rules = rules.withDocument(path, raw)
     standing.registry = model
     return new Declared({ store, report, standing, rules, counters })
   }

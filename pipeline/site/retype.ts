@@ -4,11 +4,12 @@
  */
 
 import { type AccessTypes, extractAccess, type RawAccess, sameDeclarations } from '../access/extract.ts'
+import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
 import { typeKey } from '../model/entries.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Change, Commit, SiteStore } from '../store/store.ts'
-import { decode, parsingDocument } from '../tree/document.ts'
+import { decode, parsingDocument, TreeError } from '../tree/document.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 
@@ -30,6 +31,7 @@ const NONE: AccessTypes = { rule: new Set(), group: new Set() }
 /**
  * @returns the changes of the commit with what the new types add to them, and what documents declare by these types;
  *   undefined when the types stay as they are
+ * @throws Fault 422 for a document whose items break a limit once they are rules
  */
 export async function retyped(
   { changes }: Commit,
@@ -43,7 +45,7 @@ export async function retyped(
   const rewritten = changes.map(change => {
     const extract = change.op === 'put' ? brought(change.path) : undefined
     if (change.op !== 'put' || !extract) return change
-    const raw = extract(types, ns)
+    const raw = readable(change.path, () => extract(types, ns))
     found.set(change.path, raw)
     const { access: _, ...derived } = change.derived ?? {}
     return { ...change, derived: { ...derived, ...(raw && { access: JSON.stringify(raw) }) } }
@@ -52,7 +54,7 @@ export async function retyped(
   for (const path of await holdersOf(store, concerned)) {
     if (written.has(path)) continue
     const document = await read(path)
-    const raw = document && extractAccess(document.tree, ns, types)
+    const raw = document && readable(path, () => extractAccess(document.tree, ns, types))
     if (!document || sameDeclarations(raw, access(path))) continue
     found.set(path, raw)
     // Stored data have no absence: a document that declares nothing any more says so.
@@ -65,9 +67,14 @@ export async function retyped(
 /**
  * Reads rules and groups of subtypes where derived data have been made without knowing of any.
  *
+ * @param report told of documents whose items cannot be rules
  * @returns what documents declare that have some, by path
  */
-export async function retypeAll(store: SiteStore, registry: Registry): Promise<Map<string, RawAccess | undefined>> {
+export async function retypeAll(
+  store: SiteStore,
+  registry: Registry,
+  report: (message: string, details: object) => void,
+): Promise<Map<string, RawAccess | undefined>> {
   const found = new Map<string, RawAccess | undefined>()
   const types = registry.accessTypes
   if (!types) return found
@@ -78,11 +85,26 @@ export async function retypeAll(store: SiteStore, registry: Registry): Promise<M
     if (!body || !('bytes' in body) || !kind || kind === 'blob') continue
     const { text } = decode(body.bytes)
     const tree = await inTurns(parsingDocument(kind, text), text.length)
-    const raw = extractAccess(tree, registry.vocabulary.ns, types)
-    await store.derive(resource, { access: JSON.stringify(raw ?? null) })
-    found.set(path, raw)
+    try {
+      const raw = readable(path, () => extractAccess(tree, registry.vocabulary.ns, types))
+      await store.derive(resource, { access: JSON.stringify(raw ?? null) })
+      found.set(path, raw)
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      report('A stored document breaks a limit', { path, reason: error.message })
+    }
   }
   return found
+}
+
+/** @throws Fault 422 for a document whose items break a limit once they are rules */
+function readable(path: string, extract: () => RawAccess | undefined): RawAccess | undefined {
+  try {
+    return extract()
+  } catch (error) {
+    if (!(error instanceof TreeError)) throw error
+    throw new Fault(422, 'InvalidFragment', `${path} cannot have rules of these types: ${error.message}`)
+  }
 }
 
 /** What two sets do not share. */

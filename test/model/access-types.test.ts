@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { Access } from '../../pipeline/access/decision.ts'
 import { Membership } from '../../pipeline/access/groups.ts'
 import { principalFromClaims } from '../../pipeline/access/principal.ts'
+import { Fault } from '../../pipeline/fault.ts'
 import { noCode } from '../../pipeline/model/code.ts'
 import { schemaGroups } from '../../pipeline/site/schema-groups.ts'
 import { NS, page } from '../support/content.ts'
@@ -55,6 +56,21 @@ describe('Subtypes of rules and groups', () => {
     // Along a chain of several documents.
     await hosted.put('/chain.html', page(schema('x:other', { parent: RULES })))
     expect(await may()).to.equal(true)
+  })
+
+  it('SEC-4 items that may not be rules keep the type from becoming one', async () => {
+    const heavy = instance(RULE, { actor: '*', method: 'PUT', resource: `/${'{a,b}'.repeat(8)}`, action: 'Allow' })
+    const model = schema(RULE, { parent: RULES })
+    await hosted.put('/many.html', page(heavy.repeat(1000)))
+    for (const [path, html] of [
+      ['/model.html', page(model)],
+      ['/many.html', page(model + heavy.repeat(1000))],
+    ] as const) {
+      const refusal = await hosted.put(path, html).then(String, (fault: Fault) => fault)
+      expect(refusal, path).to.be.an.instanceOf(Fault).and.include({ status: 422 })
+      expect(String(refusal)).to.match(/\/many\.html .*too many paths/)
+    }
+    expect(await may()).to.equal(false)
   })
 
   it('in the very document that declares the type', async () => {
