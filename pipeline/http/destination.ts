@@ -25,6 +25,8 @@ export function parseDestination(header: string, rules: PathRules, own: readonly
     }
     const authority = withoutDefaultPort(absolute.authority)
     if (!own.some(name => withoutDefaultPort(name) === authority)) {
+      if (!URL.canParse(`http://${authority}/`))
+        throw new Fault(400, 'InvalidPath', 'Destination is an absolute URL whose host cannot be read.')
       throw new Fault(502, 'BadGateway', 'Destination names another host; resources move within this host only.')
     }
     reference = absolute.reference

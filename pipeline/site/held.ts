@@ -20,9 +20,6 @@ export interface Profile {
   namespaces: string[]
 }
 
-/** Rough memory of a tree relative to its text: measured at 20 times for a large page. */
-const TREE_WEIGHT = 20
-
 /** Edits that are followed one by one; behind more of them the document is parsed. */
 const MOST_EDITS = 32
 
@@ -150,12 +147,6 @@ export class Held {
   releaseTree(): void {
     this.#tree = undefined
     this.#older = undefined
-  }
-
-  /** Memory it takes, in bytes. */
-  get weight(): number {
-    const size = this.bytes?.length ?? 0
-    return 512 + size + (this.keepsTree ? size * TREE_WEIGHT : 0)
   }
 
   /**

@@ -38,6 +38,8 @@ describe('Destination', () => {
     ['', '400 InvalidPath'],
     ['mailto:a', '400 InvalidPath'],
     ['http://', '400 InvalidPath'],
+    ['http://[::1', '400 InvalidPath'],
+    ['http://dav.example.org:x/a', '400 InvalidPath'],
     ['/a//b', '400 InvalidPath'],
     ['/a/../b', '400 InvalidPath'],
     ['/a%2Fb', '400 InvalidPath'],

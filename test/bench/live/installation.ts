@@ -59,7 +59,10 @@ export async function install({ workers, spread = false }: InstallationOptions =
   )
   const imported = ['server/launch.mjs', 'import', '-c', settings, '--site', 'localhost', site]
   const { status, stderr } = spawnSync(process.execPath, imported, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(stderr)
+  if (status !== 0) {
+    await redis?.stop()
+    throw new Error(stderr)
+  }
   const command = [process.execPath, '--max-semi-space-size=4', 'server/launch.mjs', 'serve', '-c', settings]
   const server = await startProcess(command, {}, { spread })
   return {
