@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 
 import { page } from '../support/content.ts'
-import { type Client, connect, type Fields, type Received, requestBytes } from '../support/http.ts'
+import { type Client, connect, exchange, type Fields, type Received, requestBytes } from '../support/http.ts'
 import { leavesTheLoop } from '../support/loop-hold.ts'
 import { basic, changesNothing, list, outcomeOf, property, propertyUpdate, startWire, to, type Wire } from './wire.ts'
 
@@ -25,16 +25,6 @@ const CARRIERS: [method: string, path: string, body: string][] = [
     '<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop>%</D:prop></D:sync-collection>',
   ],
 ]
-
-/** Sends bytes on a connection of their own. @returns the answer, or nothing where the connection just ends */
-async function raw({ port }: Wire, bytes: string | Uint8Array, end = false): Promise<Received | undefined> {
-  const connection = await connect(port)
-  connection.send(bytes)
-  if (end) connection.socket.end()
-  const answer = await connection.receive().catch(() => undefined)
-  connection.close()
-  return answer
-}
 
 describe('hostile requests to the mount', () => {
   let wire: Wire
@@ -395,7 +385,7 @@ describe('hostile requests to the mount', () => {
         harmless(async () => {
           for (const path of UPLOADS) {
             const bytes = Buffer.concat([requestBytes('PUT', path, { ...authorization, ...fields }), Buffer.from(body)])
-            const answer = await raw(wire, bytes, true)
+            const answer = await exchange(wire, bytes, true)
             expect(answer?.status ?? 400, path).to.equal(400)
           }
         }))
@@ -428,6 +418,6 @@ describe('DAV-43 bodies that stall', () => {
         const { user, password } = wire.server
         const fields = { Authorization: basic(user, password), 'Transfer-Encoding': 'chunked' }
         const bytes = Buffer.concat([requestBytes(method, path, fields), Buffer.from('5\r\nshort\r\n')])
-        expect((await raw(wire, bytes))?.status ?? 408).to.equal(408)
+        expect((await exchange(wire, bytes))?.status ?? 408).to.equal(408)
       }))
 })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { page, put, rulesPage } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Client, client, connect, type Fields, type Received, requestBytes } from '../support/http.ts'
+import { type Client, client, connect, exchange, type Fields, type Received, requestBytes } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { failureOf, leavesAlone, selecting, stateOf } from './write-checks.ts'
 
@@ -21,16 +21,6 @@ const TARGETS: [name: string, method: string, target: string, fields: Fields][] 
   ['POST into an element', 'POST', '/d.html', selecting('#l')],
   ['creation by POST', 'POST', '/made/', {}],
 ]
-
-/** Sends bytes and returns the answer, or nothing where the connection just ends. */
-async function exchange({ port }: TestServer, bytes: string | Uint8Array, end = false): Promise<Received | undefined> {
-  const connection = await connect(port)
-  connection.send(bytes)
-  if (end) connection.socket.end()
-  const answer = await connection.receive().catch(() => undefined)
-  connection.close()
-  return answer
-}
 
 const made = (server: TestServer) => server.site.store.list('/made/')
 

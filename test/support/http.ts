@@ -122,6 +122,20 @@ export async function connect(place: Place | number): Promise<Connection> {
   return reader(socket)
 }
 
+/** Sends bytes on a connection of their own. @returns the answer, or nothing where the connection just ends */
+export async function exchange(
+  { port }: { port: number },
+  bytes: string | Uint8Array,
+  end = false,
+): Promise<Received | undefined> {
+  const connection = await connect(port)
+  connection.send(bytes)
+  if (end) connection.socket.end()
+  const answer = await connection.receive().catch(() => undefined)
+  connection.close()
+  return answer
+}
+
 function reader(socket: Socket): Connection {
   let buffer = Buffer.alloc(0)
   let over = false
