@@ -1,0 +1,135 @@
+/**
+ * What one request may spend on code and composition, for all languages together (SES-213, COMP-19, LIQ-70, JS-32).
+ * Whoever does metered work draws on it; once a limit is passed it stays spent, whatever the code catches.
+ */
+
+/** What of an allowance can run out. */
+export type Spendable = 'steps' | 'memory' | 'time' | 'dispatches'
+
+export interface AllowanceLimits {
+  /** Steps of evaluation: about one for each evaluated node and each element that a selector visits. */
+  steps: number
+  /** Bytes of values built, those that were dropped again included. */
+  memory: number
+  /** Milliseconds on the wall from the first metered work on. */
+  time: number
+  /** Directives that one composed page may dispatch. */
+  dispatches: number
+}
+
+export const DEFAULT_LIMITS: AllowanceLimits = {
+  steps: 2_000_000,
+  memory: 64 * 1024 * 1024,
+  time: 5_000,
+  dispatches: 500,
+}
+
+/** An allowance is spent. No language lets its own code catch this; at the edge it is a 503 (HTTP-172). */
+export class AllowanceSpent extends Error {
+  readonly spent: Spendable
+
+  constructor(spent: Spendable) {
+    super(MESSAGES[spent])
+    this.name = 'AllowanceSpent'
+    this.spent = spent
+  }
+}
+
+const MESSAGES: Record<Spendable, string> = {
+  steps: 'The request has used up its evaluation steps.',
+  memory: 'The request has used up the memory for its evaluation.',
+  time: 'The request has used up the time for its evaluation.',
+  dispatches: 'The page dispatches more directives than a request may.',
+}
+
+/** Steps between two looks at the clock. */
+const STEPS_PER_LOOK = 1_024
+
+export class Allowance {
+  readonly #limits: AllowanceLimits
+  readonly #now: () => number
+  #steps = 0
+  #memory = 0
+  #dispatches = 0
+  #nextLook = STEPS_PER_LOOK
+  #deadline: number | undefined
+  #spent: Spendable | undefined
+
+  /** @param now milliseconds on a clock that only goes forward */
+  constructor(limits: Partial<AllowanceLimits> = {}, now: () => number = () => performance.now()) {
+    this.#limits = { ...DEFAULT_LIMITS, ...limits }
+    this.#now = now
+  }
+
+  /** What has run out, if anything. */
+  get spent(): Spendable | undefined {
+    return this.#spent
+  }
+
+  get stepsTaken(): number {
+    return this.#steps
+  }
+
+  /** Milliseconds that are left; the clock starts with the first question or metered work. */
+  get timeLeft(): number {
+    this.#deadline ??= this.#now() + this.#limits.time
+    return Math.max(0, this.#deadline - this.#now())
+  }
+
+  get stepsLeft(): number {
+    return Math.max(0, this.#limits.steps - this.#steps)
+  }
+
+  get memoryLeft(): number {
+    return Math.max(0, this.#limits.memory - this.#memory)
+  }
+
+  /**
+   * Takes steps, and looks at the clock now and then.
+   *
+   * @throws AllowanceSpent
+   */
+  step(count = 1): void {
+    this.#steps += count
+    if (this.#spent !== undefined || this.#steps > this.#limits.steps) throw this.#end('steps')
+    if (this.#steps >= this.#nextLook) {
+      this.#nextLook = this.#steps + STEPS_PER_LOOK
+      this.look()
+    }
+  }
+
+  /**
+   * Looks at the clock.
+   *
+   * @throws AllowanceSpent
+   */
+  look(): void {
+    if (this.#spent !== undefined || this.timeLeft === 0) throw this.#end('time')
+  }
+
+  /**
+   * Counts memory before it is taken.
+   *
+   * @param bytes about what the value will take
+   * @throws AllowanceSpent
+   */
+  take(bytes: number): void {
+    this.#memory += bytes
+    if (this.#spent !== undefined || this.#memory > this.#limits.memory) throw this.#end('memory')
+  }
+
+  /**
+   * Counts a directive (COMP-19).
+   *
+   * @throws AllowanceSpent
+   */
+  dispatch(): void {
+    this.#dispatches++
+    if (this.#spent !== undefined || this.#dispatches > this.#limits.dispatches) throw this.#end('dispatches')
+  }
+
+  #end(what: Spendable): AllowanceSpent {
+    this.#spent ??= what
+    return new AllowanceSpent(this.#spent)
+  }
+}
