@@ -2,6 +2,7 @@
 
 import type { Answer } from '../answer.ts'
 import type { Authority, Key, Question } from '../authority.ts'
+import { transientAround } from '../compose/transient.ts'
 import { absent, noMatch, settleOutcome, toSelector } from '../decide.ts'
 import { changedElements, elementFacts } from '../events/facts.ts'
 import { type Cause, mutationEvent } from '../events/mutation.ts'
@@ -130,8 +131,30 @@ async function locate(site: Site, write: ElementWrite, selectors: Selectors, aut
       'The document is not valid UTF-8; its elements cannot be written one by one.',
     )
   if (!target || (op === 'move' && !anchor)) throw noMatch()
+  refuseTransient(site, write, target, anchor)
   checkConditions(write.conditions, held, target)
   return { held, tree, target, ...(anchor && { anchor }), accessVersion }
+}
+
+/**
+ * What a visitor makes of a transient element is for that visitor alone (COMP-74), so it must not be stored for all.
+ *
+ * @throws Fault 405 for a MOVE (COMP-76), else 501
+ */
+function refuseTransient(site: Site, write: ElementWrite, target: Key, anchor: Key | undefined): void {
+  const { ns } = site.settings
+  const isBeside = (placement: Placement | undefined) => placement !== undefined && isSibling(placement)
+  const marked = ({ element }: Key, beside: boolean) => {
+    const outermost = transientAround(element, ns)
+    return outermost !== undefined && !(beside && outermost === element)
+  }
+  if (write.op === 'move') {
+    if (marked(target, false) || (anchor && marked(anchor, isBeside(write.destination.placement))))
+      throw new Fault(405, 'MethodNotAllowed', 'Transient elements cannot be moved.', {
+        headers: { Allow: 'GET, HEAD, PUT, POST, DELETE, OPTIONS, QUERY' },
+      })
+  } else if (marked(target, write.op === 'post' && isBeside(write.placement)))
+    throw new Fault(501, 'NotImplemented', 'Elements that each visitor has a version of cannot be written yet.')
 }
 
 /** HTTP-37 and HTTP-38 for selector writes. */
