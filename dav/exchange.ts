@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
 import type { BodySource } from '../pipeline/write/document.ts'
-import type { Visitor } from './credentials.ts'
+import type { Visitor } from './access/credentials.ts'
 import type { Mount } from './mount.ts'
 
 export interface Exchange {

@@ -14,9 +14,9 @@ import { schemaGroups } from '../pipeline/site/schema-groups.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
+import { createVisitors, type Visitors } from './sessions/site-sessions.ts'
 import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
 import { siteRules } from './site-rules.ts'
-import { createVisitors, type Visitors } from './visitors.ts'
 
 /** A site with what the edge needs beside the pipeline's part. */
 export interface HostedSite {

@@ -13,8 +13,8 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { expectContinue } from '../edge/body.ts'
 import { Fault } from '../pipeline/fault.ts'
-import { expectContinue } from './body.ts'
 import { connections } from './connections.ts'
 
 export interface ListenOptions {

@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { askForMetrics } from './gathered-metrics.ts'
+import { askForMetrics } from './cluster-metrics.ts'
 
 export interface Metrics {
   readonly registry: Registry

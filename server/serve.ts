@@ -6,8 +6,8 @@ import { dropStartGarbage } from '../pipeline/store/memory.ts'
 import { banner } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
 import { createLog } from './log.ts'
-import { importDemo, openStore, startServer } from './running.ts'
-import { importDemoFiles } from './site-work.ts'
+import { importDemoFiles } from './site-commands.ts'
+import { importDemo, openStore, startServer } from './start.ts'
 import { isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
 
 /** Settles when the process is asked to end. */

@@ -6,7 +6,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { createServer } from 'node:net'
 import type { Settings } from '../config/schema.ts'
-import { gatherMetrics } from './gathered-metrics.ts'
+import { gatherMetrics } from './cluster-metrics.ts'
 import type { Log } from './log.ts'
 
 /** Where a worker answers. */

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import Router from '@koa/router'
-import { isLocal } from '../client.ts'
+import { isLocal } from '../../edge/client.ts'
 import type { Metrics } from '../metrics.ts'
 
 /** What health is made of. */

@@ -1,6 +1,9 @@
 /** One request on the public surface after its first gates: what every method's handler works with. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readBody } from '../../edge/body.ts'
+import type { Stage } from '../../edge/stage.ts'
+import { stageBody } from '../../edge/stage.ts'
 import type { Locks } from '../../pipeline/coordination/locks.ts'
 import type { Cause } from '../../pipeline/events/mutation.ts'
 import type { Streams } from '../../pipeline/events/streams.ts'
@@ -11,11 +14,8 @@ import { largestDocument, type Site } from '../../pipeline/site/site.ts'
 import type { BodySource } from '../../pipeline/write/document.ts'
 import { refuseLocked } from '../../pipeline/write/locked.ts'
 import type { Limits } from '../app.ts'
-import { readBody } from '../body.ts'
 import type { HostedSite } from '../hosting.ts'
-import type { Session } from '../session.ts'
-import type { Stage } from '../stage.ts'
-import { stageBody } from '../stage.ts'
+import type { Session } from '../sessions/signed-sessions.ts'
 
 export interface Exchange {
   request: IncomingMessage

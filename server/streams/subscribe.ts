@@ -7,7 +7,7 @@ import { names } from '../../pipeline/http/accept.ts'
 import { cacheControl } from '../../pipeline/http/caching.ts'
 import { directoryLocation, mayNameDirectory } from '../../pipeline/http/path.ts'
 import { type Exchange, header } from '../public/exchange.ts'
-import { cookieValue } from '../session.ts'
+import { cookieValue } from '../sessions/signed-sessions.ts'
 
 /** Whether a request asks for an event stream (EVT-1). */
 export function asksForStream(exchange: Exchange): boolean {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { startCluster, workersOf } from '../cluster/installation.ts'
-import { install } from '../http/crash-installation.ts'
+import { install } from '../http/write/crash-installation.ts'
 import { page, rulesPage } from '../support/content.ts'
 import { client } from '../support/http.ts'
 import { Copy, itemsOf } from './crash-copy.ts'

@@ -6,7 +6,7 @@ import { principalFromClaims } from '../../pipeline/access/principal.ts'
 import { rulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { HostedSite } from '../../server/hosting.ts'
-import { settleGroups } from '../../server/visiting.ts'
+import { settleGroups } from '../../server/sessions/steps.ts'
 
 const NS = 'https://t.example/ns'
 const PATH = '/circle/a.html'

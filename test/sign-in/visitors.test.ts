@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { openLocalSessions } from '../../pipeline/coordination/local/sessions.ts'
 import type { Sessions, SignIn } from '../../pipeline/coordination/sessions.ts'
-import type { Session } from '../../server/session.ts'
-import { createVisitors, type Visitors, type VisitorsOptions } from '../../server/visitors.ts'
+import type { Session } from '../../server/sessions/signed-sessions.ts'
+import { createVisitors, type Visitors, type VisitorsOptions } from '../../server/sessions/site-sessions.ts'
 import { type Opened, openTemporary } from '../store/fixture.ts'
 
 const HOUR = 3_600_000

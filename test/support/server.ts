@@ -8,7 +8,7 @@ import { loadSettings } from '../../config/load.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { importFolder } from '../../pipeline/write/import.ts'
 import { createLog } from '../../server/log.ts'
-import { importDemo, openStore, type Running, startServer as start } from '../../server/running.ts'
+import { importDemo, openStore, type Running, startServer as start } from '../../server/start.ts'
 
 export interface TestServer {
   /** Origin of the public surface, without slash at the end. */

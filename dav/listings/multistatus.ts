@@ -1,0 +1,201 @@
+/** Multistatus bodies of PROPFIND and REPORT: one `response` for each resource, listings in pages (RFC 4918 §13, DAV-37). */
+
+import { setImmediate } from 'node:timers/promises'
+import type { PiecesBody } from '../../pipeline/answer.ts'
+import { encodePath } from '../../pipeline/http/path.ts'
+import type { Property } from '../../pipeline/site/resource-tags.ts'
+import { memberTag } from '../conditions/answer-tags.ts'
+import { type Exchange, header } from '../exchange.ts'
+import { lockDiscoveryXml } from '../locks/lock-xml.ts'
+import type { ShownLocks } from '../locks/locks-in-force.ts'
+import { isCollection, type Node, type View } from '../places/view.ts'
+import { CHECKSUMS_KEY, QUOTA_KEYS, type Subject } from '../properties/live-properties.ts'
+import { namesIn, type PropRequest } from '../properties/prop-request.ts'
+import { keyOf } from '../properties/property-name.ts'
+import { hrefOf, MULTISTATUS_END, multistatusStart, needsWindows, propertyResponse } from '../properties/response.ts'
+import type { Page } from './listing-cache.ts'
+import type { Leaf } from './listings.ts'
+
+/** Members written between two turns of the event loop. */
+const SLICE = 500
+/** Bytes up to which an answer is put into one piece. */
+const SMALL = 32 * 1024
+
+/** What an answer tells, and to whom. */
+export interface Telling {
+  exchange: Exchange
+  asked: PropRequest
+  locks: ShownLocks
+}
+
+/** The target of a request, with the tag that it is told by, quoted. */
+export interface Target {
+  node: Node
+  etag: string
+}
+
+/** By path; resources without any are left out. */
+type Dead = ReadonlyMap<string, readonly Property[]>
+
+const NO_LEAVES: readonly Leaf[] = []
+const NO_PAGES: ReadonlyMap<Leaf, Page> = new Map()
+const NO_PROPERTIES: readonly Property[] = []
+
+/**
+ * Writes the responses of a target, and of members of a collection. Pages are kept: as long as a leaf is the same object,
+ * nothing of it is written again.
+ *
+ * @param target undefined where it has no entry of its own
+ * @param end further elements behind the responses
+ */
+export async function multistatusBody(
+  telling: Telling,
+  target: Target | undefined,
+  leaves = NO_LEAVES,
+  end = '',
+): Promise<PiecesBody> {
+  const { view, pages } = telling.exchange.mount
+  const question = questionOf(telling)
+  const kept = question === undefined ? NO_PAGES : pages.of(question)
+  const steady = leaves.map(leaf => !showsLocks(leaf, telling.locks))
+  const ready = leaves.map((leaf, i) => (steady[i] ? kept.get(leaf) : undefined))
+  const dead = await propertiesOf(
+    view,
+    leaves.map((leaf, i) => (ready[i] ? undefined : leaf)),
+  )
+  const write = await responseWriter(telling)
+  const all = new Map<Leaf, Page>()
+  const toKeep = new Map<Leaf, Page>()
+  let written = 0
+  for (const [i, leaf] of leaves.entries()) {
+    const page = ready[i] ?? (await writePage(write, leaf, dead))
+    all.set(leaf, page)
+    if (steady[i]) toKeep.set(leaf, page)
+    if (!ready[i]) written += leaf.length
+    if (written < SLICE) continue
+    written = 0
+    await setImmediate()
+  }
+  if (question !== undefined && toKeep.size > 0) pages.keep(question, toKeep)
+  const own = target && (await writeTarget(view, write, target))
+  return joined(own ? [own, ...all.values()] : [...all.values()], end)
+}
+
+/** What pages depend on beside their leaves; undefined where that changes all the time. */
+function questionOf({ exchange, asked, locks }: Telling): string | undefined {
+  const inherited = locks.own.some(({ depth }) => depth === 'infinity')
+  if (exchange.method !== 'PROPFIND' || !locks.known || inherited || tellsRoom(exchange, asked)) return undefined
+  return `${exchange.mount.site.store.name}\n${exchange.path}\n${exchange.visitor.view}\n${wantsMinimal(exchange)}\n${asked.key}`
+}
+
+/** Locks count their seconds. */
+function showsLocks(leaf: Leaf, { inside, of }: ShownLocks): boolean {
+  return inside && leaf.some(({ resource }) => of(resource.path).length > 0)
+}
+
+/**
+ * Dead properties of members.
+ *
+ * @param leaves in their order; undefined for those that are not needed. There is one look-up for all that follow one
+ *   another (DAV-37)
+ */
+async function propertiesOf(view: View, leaves: readonly (Leaf | undefined)[]): Promise<Dead> {
+  const dead = new Map<string, readonly Property[]>()
+  let run: Node[] = []
+  for (const leaf of [...leaves, undefined]) {
+    if (leaf) run.push(...leaf)
+    else if (run.length > 0) {
+      for (const [path, properties] of await view.propertiesOf(run)) dead.set(path, properties)
+      run = []
+    }
+  }
+  return dead
+}
+
+type WriteResponse = (target: Target, isTarget: boolean, dead: readonly Property[]) => Promise<string> | string
+
+async function writePage(write: WriteResponse, leaf: Leaf, dead: Dead): Promise<Page> {
+  let text = ''
+  let windows = false
+  for (const node of leaf) {
+    const properties = dead.get(node.resource.path) ?? NO_PROPERTIES
+    const response = write({ node, etag: memberTag(node.resource) }, false, properties)
+    text += typeof response === 'string' ? response : await response
+    windows ||= needsWindows(properties)
+  }
+  return { bytes: Buffer.from(text), windows }
+}
+
+async function writeTarget(view: View, write: WriteResponse, target: Target): Promise<Page> {
+  const properties = await view.properties(target.node)
+  return { bytes: Buffer.from(await write(target, true, properties)), windows: needsWindows(properties) }
+}
+
+function joined(pages: readonly Page[], end: string): PiecesBody {
+  const start = multistatusStart(pages.some(({ windows }) => windows))
+  const pieces = [Buffer.from(start), ...pages.map(({ bytes }) => bytes), Buffer.from(end + MULTISTATUS_END)]
+  const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  return { pieces: size > SMALL ? pieces : [Buffer.concat(pieces, size)], size }
+}
+
+/** Writes the responses of one answer. */
+async function responseWriter({ exchange, asked, locks }: Telling): Promise<WriteResponse> {
+  const { mount, visitor } = exchange
+  const { prefix, settings, view } = mount
+  const minimal = wantsMinimal(exchange)
+  const title = settings.title ?? settings.host
+  const room = tellsRoom(exchange, asked) ? await roomOn(exchange) : undefined
+  const wantsChecksums = namesIn(asked).some(name => keyOf(name) === CHECKSUMS_KEY)
+  const hrefs = (path: string) => prefix + encodePath(path)
+
+  function respond(
+    { node: { resource }, etag }: Target,
+    isTarget: boolean,
+    dead: readonly Property[],
+    checksums?: Subject['checksums'],
+  ): string {
+    const subject: Subject = {
+      resource,
+      etag,
+      displayName: displayName(resource.path, title),
+      lockDiscovery: locks.known ? lockDiscoveryXml(isTarget ? locks.own : locks.of(resource.path), hrefs) : undefined,
+      writable: visitor.scope.write && visitor.scope.covers(resource.path),
+      short: needsWindows(dead),
+      ...(checksums && { checksums }),
+      ...(room && { room }),
+    }
+    return propertyResponse(hrefOf(prefix, resource.path), subject, dead, asked, minimal)
+  }
+
+  if (!wantsChecksums) return respond
+  return async (target, isTarget, dead) => {
+    const { node } = target
+    const sums = isCollection(node) ? undefined : await view.keeperOf(node).store.checksums(node.resource)
+    return respond(target, isTarget, dead, sums)
+  }
+}
+
+/** Room on the site changes with writes anywhere, so that it says nothing about the target (DAV-50). */
+export function tellsRoom({ mount }: Exchange, asked: PropRequest): boolean {
+  return mount.site.usage !== undefined && namesIn(asked).some(name => QUOTA_KEYS.has(keyOf(name)))
+}
+
+async function roomOn({ mount }: Exchange): Promise<Subject['room']> {
+  const { usage } = mount.site
+  if (!usage) return undefined
+  const used = await usage.used()
+  return { used, available: Math.max(usage.quota - used, 0) }
+}
+
+/** `Prefer: return=minimal` and Microsoft's `Brief: t` (DAV-37). */
+function wantsMinimal(exchange: Exchange): boolean {
+  const prefer = header(exchange, 'prefer')
+  if (prefer !== undefined && /(^|[,;])\s*return\s*=\s*"?minimal\b/i.test(prefer)) return true
+  return header(exchange, 'brief')?.trim().toLowerCase() === 't'
+}
+
+function displayName(path: string, title: string): string {
+  if (path === '/') return title
+  const end = path.endsWith('/') ? path.length - 1 : path.length
+  return path.slice(path.lastIndexOf('/', end - 1) + 1, end)
+}

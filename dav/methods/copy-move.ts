@@ -1,0 +1,109 @@
+/** COPY and MOVE of files and collections (RFC 4918 §9.8 and §9.9, DAV-48). */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import { type Lock, lockKey } from '../../pipeline/coordination/locks.ts'
+import { absent } from '../../pipeline/decide.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { contentTag } from '../../pipeline/site/resource-tags.ts'
+import { mayNotReplace } from '../../pipeline/write/places.ts'
+import { checkWritable } from '../access/scope-authority.ts'
+import { visible } from '../access/visibility.ts'
+import { checkConditions } from '../conditions/preconditions.ts'
+import { depthOf, type Exchange, header } from '../exchange.ts'
+import { endLocks } from '../locks/after-commit.ts'
+import { checkLocks, requireParent } from '../locks/guard.ts'
+import { checkMembers } from '../places/members.ts'
+import { isCollection, type Node } from '../places/view.ts'
+import { destinationOf, mayOverwrite } from '../requests/destination.ts'
+import { rootRefused } from './delete.ts'
+import { moveElement } from './elements.ts'
+import { transfer } from './transfer.ts'
+
+export async function copy(exchange: Exchange): Promise<Answer> {
+  return relocate(exchange, 'copy')
+}
+
+export async function move(exchange: Exchange): Promise<Answer> {
+  if (header(exchange, 'range') === undefined && header(exchange, 'destination-range') === undefined)
+    return relocate(exchange, 'move')
+  return moveElement(exchange, destinationOf(exchange))
+}
+
+async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer> {
+  const { mount, path, visitor } = exchange
+  const destination = destinationOf(exchange)
+  checkWritable(visitor.scope, ...(op === 'move' ? [path, destination] : [destination]))
+  const source = visible(exchange, await mount.view.find(path))
+  if (!source) throw absent()
+  const deep = isDeep(exchange, source, op)
+  const from = source.resource.path
+  const to = toForm(destination, source)
+  checkPlaces(from, to, op)
+  checkConditions(exchange, source)
+  const replaced = await standing(exchange, to)
+  const overwrite = mayOverwrite(exchange)
+  if (replaced && !overwrite) throw mayNotReplace()
+  const gone = new Map<string, Lock>()
+  const checkAllLocks = async (standingThere: Node | undefined) => {
+    for (const lock of await checkTransferLocks(exchange, op, from, to, standingThere)) gone.set(lock.token, lock)
+  }
+  await checkAllLocks(replaced)
+  await requireParent(exchange, to)
+  if (deep) await checkMembers(exchange, source, to)
+  if (replaced) await checkMembers(exchange, replaced)
+  const check = async () => {
+    checkConditions(exchange, await mount.view.find(from))
+    await checkAllLocks(await standing(exchange, to))
+  }
+  await transfer(exchange, { op, source, to, deep, replaced, overwrite, check })
+  await endLocks(mount, [...gone.values()])
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
+  if (!isCollection(source)) headers.ETag = contentTag(source.resource.digest)
+  return replaced ? { status: 204, headers } : { status: 201, headers, body: '' }
+}
+
+/** Whether the members go along; a file has none, whatever `Depth` says. */
+function isDeep(exchange: Exchange, source: Node, op: 'copy' | 'move'): boolean {
+  if (!isCollection(source)) return true
+  if (op === 'move') return depthOf(exchange, ['infinity'], 'infinity') === 'infinity'
+  return depthOf<'0' | 'infinity'>(exchange, ['0', 'infinity'], 'infinity') === 'infinity'
+}
+
+/** Collections are known by their slash, whether the client writes it or not (DAV-12). */
+function toForm(destination: string, source: Node): string {
+  const bare = destination.length > 1 && destination.endsWith('/') ? destination.slice(0, -1) : destination
+  if (isCollection(source)) return bare === '/' ? bare : `${bare}/`
+  return bare
+}
+
+/** @throws Fault 403 where one end lies in the other */
+function checkPlaces(from: string, to: string, op: 'copy' | 'move'): void {
+  if (to === '/' || (op === 'move' && from === '/')) throw rootRefused()
+  const [source, destination] = [`${from}/`.replace('//', '/'), `${to}/`.replace('//', '/')]
+  if (source === destination) throw new Fault(403, 'IllegalMove', 'Source and destination are the same.')
+  if (destination.startsWith(source) || source.startsWith(destination))
+    throw new Fault(403, 'IllegalMove', 'One of source and destination lies inside the other.')
+}
+
+/** Whatever has the name of the destination, file or collection. */
+async function standing({ mount }: Exchange, to: string): Promise<Node | undefined> {
+  return (await mount.view.find(to)) ?? (to.endsWith('/') ? mount.view.find(to.slice(0, -1)) : undefined)
+}
+
+/** @returns locks that the transfer ends: they do not travel, but those on the destination itself stay (DAV-87) */
+async function checkTransferLocks(
+  exchange: Exchange,
+  op: 'copy' | 'move',
+  from: string,
+  to: string,
+  replaced: Node | undefined,
+): Promise<Lock[]> {
+  const left = op === 'move' ? await checkLocks(exchange, from, 'subtree') : []
+  if (!replaced) await checkLocks(exchange, to, 'membership')
+  else if (!isCollection(replaced)) await checkLocks(exchange, replaced.resource.path, 'content')
+  else {
+    const within = await checkLocks(exchange, replaced.resource.path, 'subtree')
+    left.push(...within.filter(({ path }) => lockKey(path) !== lockKey(to)))
+  }
+  return left
+}

@@ -1,0 +1,107 @@
+/** Elements of documents by selector: as on the public surface, but on stored markup (DAV-45, DAV-48). */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import { absent } from '../../pipeline/decide.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { readConditions } from '../../pipeline/http/conditions.ts'
+import {
+  type DestinationRange,
+  parseDestinationRange,
+  parseRange,
+  placementOf,
+  type SelectorRange,
+} from '../../pipeline/http/range.ts'
+import { readResource } from '../../pipeline/read/read.ts'
+import { notHtml } from '../../pipeline/site/held.ts'
+import { largestDocument } from '../../pipeline/site/site.ts'
+import { type ElementWrite, writeElement } from '../../pipeline/write/element.ts'
+import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
+import { type Exchange, header } from '../exchange.ts'
+import { checkLocks } from '../locks/guard.ts'
+import { isCollection } from '../places/view.ts'
+import { checkBodyFields } from '../requests/body-checks.ts'
+
+/** GET and HEAD with a selector range. */
+export async function readElements(exchange: Exchange, range: SelectorRange): Promise<Answer> {
+  const { mount, path, request, method, visitor } = exchange
+  await requireDocument(exchange)
+  const answer = await readResource(
+    mount.site,
+    {
+      path,
+      requested: path,
+      head: method === 'HEAD',
+      range,
+      accept: header(exchange, 'accept'),
+      acceptEncoding: undefined,
+      conditions: readConditions(request.headers),
+      ifRange: undefined,
+      setsCookie: false,
+      cors: false,
+    },
+    scopeAuthority(visitor.scope),
+  )
+  return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-cache, no-transform' } }
+}
+
+/** PUT, POST and DELETE with a selector range; the caller has checked the scope. */
+export async function writeElements(exchange: Exchange, op: 'put' | 'post' | 'delete'): Promise<Answer> {
+  checkBodyFields(exchange)
+  const range = selectorRange(exchange, 400)
+  const text = () => fragmentText(exchange)
+  if (op === 'put') return write(exchange, { op, range, text })
+  if (op === 'delete') return write(exchange, { op, range })
+  return write(exchange, { op, range, text, placement: placementOf(range.placement) })
+}
+
+/** MOVE with `Range` and `Destination-Range`. @param to decoded path of the destination */
+export async function moveElement(exchange: Exchange, to: string): Promise<Answer> {
+  checkWritable(exchange.visitor.scope, exchange.path)
+  const destinationRange = header(exchange, 'destination-range')
+  if (header(exchange, 'range') === undefined || destinationRange === undefined)
+    throw new Fault(422, 'MoveMissingHeaders', 'Range and Destination-Range belong together.')
+  const range = selectorRange(exchange, 422)
+  const destination: DestinationRange = parseDestinationRange(destinationRange)
+  if (to !== exchange.path)
+    throw new Fault(501, 'MoveCrossResource', 'Elements move within one document; the Destination names another.')
+  return write(exchange, { op: 'move', range, destination })
+}
+
+type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | 'cause'> : never
+
+async function write(exchange: Exchange, particulars: Particulars<ElementWrite>): Promise<Answer> {
+  const { mount, path, visitor, request } = exchange
+  const check = async () => void (await checkLocks(exchange, path, 'content'))
+  await check()
+  await requireDocument(exchange)
+  const authority = scopeAuthority(visitor.scope)
+  const common = { path, conditions: readConditions(request.headers), cause: {}, raw: exchange.raw, check }
+  return writeElement(mount.site, { ...common, ...particulars }, () => authority)
+}
+
+/** Drafts, helper files and collections have no elements. */
+async function requireDocument({ mount, path }: Exchange): Promise<void> {
+  const node = await mount.view.find(path)
+  if (!node) throw absent()
+  if (node.keeper !== 'site' || isCollection(node)) throw notHtml()
+}
+
+/**
+ * The `Range` of a write.
+ *
+ * @throws Fault 400 for another unit; of a MOVE 422 (HTTP-46, HTTP-106)
+ */
+function selectorRange(exchange: Exchange, status: 400 | 422): SelectorRange {
+  const range = parseRange(header(exchange, 'range'))
+  if (range?.unit === 'selector') return range
+  throw new Fault(status, 'InvalidRange', 'Writes take no other Range than selector=<css>.')
+}
+
+async function fragmentText({ mount, body }: Exchange): Promise<string> {
+  const bytes = await body.bytes(largestDocument(mount.settings))
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Fault(422, 'InvalidFragment', 'The fragment is not valid UTF-8.')
+  }
+}

@@ -1,0 +1,88 @@
+/** GET and HEAD: stored bytes of files, a listing of collections for browsers (DAV-40, DAV-41). */
+
+import type { Answer, Reuse } from '../../pipeline/answer.ts'
+import { absent } from '../../pipeline/decide.ts'
+import { evaluateRead, preconditionFailed, rangeApplies, readConditions } from '../../pipeline/http/conditions.ts'
+import { formatHttpDate } from '../../pipeline/http/http-date.ts'
+import { encodePath } from '../../pipeline/http/path.ts'
+import { parseRange, type Range } from '../../pipeline/http/range.ts'
+import { fileBody, rangeAnswer } from '../../pipeline/read/whole.ts'
+import type { Held } from '../../pipeline/site/held.ts'
+import { contentTag, shownSeconds } from '../../pipeline/site/resource-tags.ts'
+import { visible, visibleMembers } from '../access/visibility.ts'
+import { LISTING_POLICY, listingPage } from '../answers/listing-page.ts'
+import { systemOf } from '../answers/mount-advice.ts'
+import { type Exchange, header } from '../exchange.ts'
+import { isCollection, type Node } from '../places/view.ts'
+import { readElements } from './elements.ts'
+
+export async function get(exchange: Exchange): Promise<Answer> {
+  const { mount, path } = exchange
+  const node = visible(exchange, await mount.view.find(path))
+  if (!node) throw absent()
+  if (isCollection(node)) return collectionAnswer(exchange, node)
+  const range = parseRange(header(exchange, 'range'))
+  if (range?.unit === 'selector') return readElements(exchange, range)
+  return fileAnswer(exchange, node, range)
+}
+
+async function collectionAnswer(exchange: Exchange, node: Node): Promise<Answer> {
+  const { mount, path, origin } = exchange
+  const { settings, prefix } = mount
+  const { path: location } = node.resource
+  const headers: Record<string, string> = {
+    'Cache-Control': 'no-store',
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': LISTING_POLICY,
+  }
+  if (!path.endsWith('/')) headers['Content-Location'] = prefix + encodePath(location)
+  const members = await visibleMembers(exchange, node)
+  const [title, system] = [settings.title ?? settings.host, systemOf(header(exchange, 'user-agent'))]
+  return { status: 200, headers, body: listingPage({ title, path: location, members, origin, prefix, system }) }
+}
+
+/** Stored bytes; those of a draft are none. */
+async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefined): Promise<Answer> {
+  const { view } = exchange.mount
+  const { resource } = node
+  const tag = contentTag(resource.digest)
+  const lastModified = shownSeconds(resource) * 1000
+  const headers: Record<string, string> = {
+    ETag: tag,
+    'Last-Modified': formatHttpDate(lastModified),
+    'Accept-Ranges': 'bytes',
+    // A proxy that compresses would change the tag and break every conditional save.
+    'Cache-Control': 'private, no-cache, no-transform',
+    // A page opened in a browser here must not act with the author's password.
+    'Content-Security-Policy': 'sandbox',
+  }
+  const current = { tag, lastModified, sameSecond: resource.sameSecond }
+  const conditions = readConditions(exchange.request.headers)
+  if (conditions) {
+    const verdict = evaluateRead(conditions, current)
+    if (verdict === 412) throw preconditionFailed(tag)
+    if (verdict !== 'proceed') {
+      const reuse: Reuse = { holds: () => view.isCurrent(node) }
+      return { status: 304, headers: { ...headers, ETag: verdict.tag }, reuse }
+    }
+  }
+  headers['Content-Type'] = resource.type
+  if (node.keeper === 'draft') return { status: 200, headers, body: '' }
+  const held = await holding(exchange, node)
+  // A commit may come in between: everything in an answer is of one version.
+  if (held.resource.version !== resource.version)
+    return fileAnswer(exchange, { ...node, resource: held.resource }, range)
+  if (range?.unit === 'bytes' && rangeApplies(header(exchange, 'if-range'), current)) {
+    const part = rangeAnswer(held, range.ranges, headers)
+    if (part) return part
+  }
+  const reuse: Reuse = { holds: () => view.isShown(held) }
+  return { status: 200, headers, body: held.bytes ?? fileBody(held), reuse }
+}
+
+/** The bytes that belong to the node. */
+async function holding({ mount }: Exchange, node: Node): Promise<Held> {
+  const held = await mount.view.keeperOf(node).find(node.resource.path)
+  if (!held) throw absent()
+  return held
+}

@@ -1,0 +1,14 @@
+/** POST: an element of a document by selector; without a selector there is nothing to post to (DAV-45). */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { checkWritable } from '../access/scope-authority.ts'
+import { type Exchange, header } from '../exchange.ts'
+import { writeElements } from './elements.ts'
+
+export async function post(exchange: Exchange): Promise<Answer> {
+  checkWritable(exchange.visitor.scope, exchange.path)
+  if (header(exchange, 'range') === undefined)
+    throw new Fault(422, 'InvalidRange', 'POST needs Range: selector=<css> here.')
+  return writeElements(exchange, 'post')
+}

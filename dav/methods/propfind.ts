@@ -1,0 +1,191 @@
+/** PROPFIND: properties of a resource and its members (RFC 4918 §9.1, DAV-30 to DAV-37). */
+
+import type { Answer, PiecesBody, Reuse } from '../../pipeline/answer.ts'
+import { absent } from '../../pipeline/decide.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { readConditions } from '../../pipeline/http/conditions.ts'
+import { encodePath } from '../../pipeline/http/path.ts'
+import { asSeen, findSeen, viewerOf, visible, visibleLeaves, visibleMembers } from '../access/visibility.ts'
+import { answerTag, memberTag } from '../conditions/answer-tags.ts'
+import { depthOf, type Exchange } from '../exchange.ts'
+import { multistatusBody, tellsRoom } from '../listings/multistatus.ts'
+import { syncToken } from '../listings/sync-states.ts'
+import { locksInListing, locksOn, type ShownLocks } from '../locks/locks-in-force.ts'
+import type { Mount } from '../mount.ts'
+import { isCollection, type Node } from '../places/view.ts'
+import { SYNC_TOKEN_KEY } from '../properties/live-properties.ts'
+import { namesIn, type PropRequest, readPropRequest } from '../properties/prop-request.ts'
+import { keyOf } from '../properties/property-name.ts'
+import { XML_TYPE } from '../properties/response.ts'
+import { LARGEST_XML } from '../requests/xml.ts'
+
+const DEPTHS = ['0', '1', '1,noroot', 'infinity'] as const
+type Depth = (typeof DEPTHS)[number]
+
+/** Names asked for times members answered: beyond it a few bytes of request would make hundreds of megabytes of answer. */
+const MOST_CELLS = 500_000
+/** Names that any listing may be asked for, however long it is. */
+const FREE_NAMES = 64
+
+export async function propfind(exchange: Exchange): Promise<Answer> {
+  const depth = depthOf<Depth>(exchange, DEPTHS, '1')
+  const stored = visible(exchange, await exchange.mount.view.find(exchange.path))
+  if (!stored) throw absent()
+  const node = await asSeen(exchange, stored)
+  const collection = isCollection(node)
+  if (collection && depth === 'infinity') throw tooDeep()
+  const asked = await readPropRequest(await exchange.body.bytes(LARGEST_XML))
+  const headers: Record<string, string> = { Vary: 'Depth', 'Cache-Control': 'no-cache, no-transform' }
+  if (collection && !exchange.path.endsWith('/'))
+    headers['Content-Location'] = exchange.mount.prefix + encodePath(node.resource.path)
+  const tellsToken = collection && namesIn(asked).some(name => keyOf(name) === SYNC_TOKEN_KEY)
+  if (tellsToken) await keepSyncState(exchange, node)
+  const ownEntry = depth !== '1,noroot' || !collection
+  const isRepeatable = !tellsToken && !tellsRoom(exchange, asked)
+  const question: Question = { exchange, stored, node, asked, headers, ownEntry, isRepeatable }
+  return collection && depth !== '0' ? list(question) : describe(question)
+}
+
+/** Makes the token that is about to be told one that a report can start from, unless something changes right now. */
+async function keepSyncState(exchange: Exchange, node: Node): Promise<void> {
+  const { syncStates } = exchange.mount
+  const members = await visibleMembers(exchange, node)
+  const again = await findSeen(exchange, node.resource.path)
+  if (again && syncToken(again.resource) === syncToken(node.resource))
+    syncStates.keep(
+      viewerOf(exchange),
+      node.resource,
+      members.map(({ resource }) => resource),
+    )
+}
+
+/** One PROPFIND after its gates. */
+interface Question {
+  exchange: Exchange
+  /** The target as everybody sees it, and as the credential does. */
+  stored: Node
+  node: Node
+  asked: PropRequest
+  /** Of the answer; more are added. */
+  headers: Record<string, string>
+  /** The target has an entry of its own in the answer. */
+  ownEntry: boolean
+  /** Nothing has to be done when the answer is given again. */
+  isRepeatable: boolean
+}
+
+/** The target alone. */
+async function describe(question: Question): Promise<Answer> {
+  const { exchange, node, asked } = question
+  const { mount } = exchange
+  const looked = await lookFor(mount, () => locksOn(mount.locks, mount.site.store.name, node.resource.path))
+  const { locks } = looked
+  const tag = answerTag(node.resource, '0', locks.own)
+  if (locks.known && isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
+  const etag = isCollection(node) ? tag : memberTag(node.resource)
+  const body = await multistatusBody({ exchange, asked, locks }, { node, etag })
+  return repeatable(question, looked, multistatus(question, locks.known ? tag : undefined, body))
+}
+
+/** The target and its members. The members are read only when the answer has to be made. */
+async function list(question: Question): Promise<Answer> {
+  const { exchange, node, asked, ownEntry } = question
+  const { mount } = exchange
+  const looked = await lookFor(mount, () => locksInListing(mount.locks, mount.site.store.name, node.resource.path))
+  const { locks } = looked
+  // Without locks on members the state of the collection says it all.
+  const evident = locks.known && !locks.inside
+  if (evident) {
+    const tag = answerTag(node.resource, '1', locks.own)
+    if (isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
+  }
+  const leaves = await visibleLeaves(exchange, node)
+  const shown = [
+    ...locks.own,
+    ...(locks.inside ? leaves.flat() : []).flatMap(({ resource }) => locks.of(resource.path)),
+  ]
+  const tag = answerTag(node.resource, '1', shown)
+  if (!evident && locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
+  checkCells(
+    asked,
+    leaves.reduce((sum, leaf) => sum + leaf.length, 0),
+  )
+  const own = ownEntry ? { node, etag: tag } : undefined
+  const body = await multistatusBody({ exchange, asked, locks }, own, leaves)
+  return repeatable(question, looked, multistatus(question, locks.known ? tag : undefined, body))
+}
+
+/** Locks that an answer shows, and whether there are still none. */
+interface Looked {
+  locks: ShownLocks
+  areNone: () => boolean | Promise<boolean>
+}
+
+/** @param look finds the locks as they are then */
+async function lookFor({ locks, site }: Mount, look: () => Promise<ShownLocks>): Promise<Looked> {
+  const { name } = site.store
+  let taken = locks.taken?.(name)
+  return {
+    locks: await look(),
+    areNone() {
+      const now = locks.taken?.(name)
+      if (now !== undefined && now === taken) return true
+      return look().then(shown => {
+        const free = isFree(shown)
+        if (free) taken = now
+        return free
+      })
+    },
+  }
+}
+
+/**
+ * An answer that may be given again until the target changes, which includes its members: it shows no locks, since those
+ * count their seconds.
+ */
+function repeatable({ exchange, stored, isRepeatable }: Question, { locks, areNone }: Looked, answer: Answer): Answer {
+  const { view } = exchange.mount
+  if (!isRepeatable || !isFree(locks) || !view.isCurrent(stored)) return answer
+  const reuse: Reuse = { holds: () => view.isCurrent(stored), confirm: areNone }
+  return { ...answer, reuse }
+}
+
+function isFree({ known, own, inside }: ShownLocks): boolean {
+  return known && !inside && own.length === 0
+}
+
+function unchanged({ headers }: Question, tag: string): Answer {
+  return { status: 304, headers: { ...headers, ETag: tag } }
+}
+
+/** @param tag undefined for an answer that does not say everything */
+function multistatus({ headers }: Question, tag: string | undefined, body: PiecesBody): Answer {
+  return { status: 207, headers: { ...headers, ...(tag && { ETag: tag }), 'Content-Type': XML_TYPE }, body }
+}
+
+function tooDeep(): Fault {
+  return new Fault(403, 'FiniteDepthOnly', 'Listings go one level deep: send Depth: 0 or 1.', {
+    precondition: { code: 'propfind-finite-depth' },
+  })
+}
+
+function checkCells(asked: PropRequest, members: number): void {
+  if (asked.form !== 'prop' || asked.names.length <= FREE_NAMES || asked.names.length * members <= MOST_CELLS) return
+  throw new Fault(507, 'AllowanceExhausted', 'The request asks for too many properties of too many members at once.')
+}
+
+/**
+ * Conditions on a property answer: only its own tag counts, and `*` never means that a client has it (DAV-50).
+ *
+ * @returns whether the client has the answer already
+ * @throws Fault 412
+ */
+function isCurrent(exchange: Exchange, tag: string): boolean {
+  const conditions = readConditions(exchange.request.headers)
+  if (!conditions) return false
+  const { ifMatch, ifNoneMatch } = conditions
+  const opaque = tag.slice(1, -1)
+  if (ifMatch !== undefined && ifMatch !== '*' && !ifMatch.some(listed => !listed.weak && listed.opaque === opaque))
+    throw new Fault(412, 'PreconditionFailed', 'The resource has other properties by now.', { headers: { ETag: tag } })
+  return ifNoneMatch !== undefined && ifNoneMatch !== '*' && ifNoneMatch.some(listed => listed.opaque === opaque)
+}

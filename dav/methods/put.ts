@@ -1,0 +1,177 @@
+/** PUT: a whole file, or an element of a document by selector (DAV-42, DAV-43, DAV-45). */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { formatHttpDate } from '../../pipeline/http/http-date.ts'
+import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import { contentTag, type Resource, shownSeconds } from '../../pipeline/site/resource-tags.ts'
+import { largestDocument } from '../../pipeline/site/site.ts'
+import { putDocument } from '../../pipeline/write/document.ts'
+import { ensureParents, parentMissing } from '../../pipeline/write/places.ts'
+import { scratchPut } from '../../pipeline/write/scratch.ts'
+import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
+import { checkConditions } from '../conditions/preconditions.ts'
+import { type Exchange, header } from '../exchange.ts'
+import { afterCommit } from '../locks/after-commit.ts'
+import { checkLocks, requireParent } from '../locks/guard.ts'
+import { endCover, storeDraft } from '../places/drafts.ts'
+import { clearWay, topmostMissing } from '../places/missing-parents.ts'
+import { parentOf } from '../places/overlay.ts'
+import { isCollection, type Node } from '../places/view.ts'
+import { readUnixSeconds } from '../properties/unix-seconds.ts'
+import { checkBodyFields, checkedBody } from '../requests/body-checks.ts'
+import { memoryBody } from '../requests/memory-body.ts'
+import { writeElements } from './elements.ts'
+
+/** What the request says of the file beside its bytes. */
+interface Upload {
+  path: string
+  /** `Content-Type` of the request. */
+  sent: string | undefined
+  /** Stored type (HTTP-20). */
+  type: string
+  language?: string
+  /** `X-OC-Mtime`, unix seconds. */
+  shown?: number
+}
+
+export async function put(exchange: Exchange): Promise<Answer> {
+  const { path, mount, visitor } = exchange
+  checkWritable(visitor.scope, path)
+  checkBodyFields(exchange)
+  if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'put')
+  if (path.endsWith('/')) throw new Fault(400, 'InvalidPath', 'A file has no slash at the end of its name.')
+  const node = await mount.view.find(path)
+  checkConditions(exchange, node)
+  await checkPutLocks(exchange, node)
+  if (node && isCollection(node))
+    throw new Fault(405, 'MethodNotAllowed', 'There is a collection of this name; it cannot be written like a file.')
+  if (mount.settings.mountStrictParents && !node) await requireParent(exchange, path)
+  const upload = readUpload(exchange)
+  if (!node) await clearWay(mount, path)
+  if (node?.keeper === 'helper' || (!node && (await mount.view.isHelper(path))))
+    return putHelper(exchange, upload, node)
+  return putOrdinary(exchange, upload, node)
+}
+
+/**
+ * Conditions and locks once more, on what stands there now: while a body is on its way, somebody else may save the file,
+ * make it, or lock it.
+ *
+ * @returns what stands there now
+ */
+async function checkAgain(exchange: Exchange): Promise<Node | undefined> {
+  const node = await exchange.mount.view.find(exchange.path)
+  checkConditions(exchange, node)
+  await checkPutLocks(exchange, node)
+  return node
+}
+
+async function checkPutLocks(exchange: Exchange, node: Node | undefined): Promise<void> {
+  const { path, mount } = exchange
+  if (node) await checkLocks(exchange, path, 'content')
+  else await checkLocks(exchange, await topmostMissing(mount.view, path), 'membership')
+}
+
+function readUpload(exchange: Exchange): Upload {
+  const { path } = exchange
+  const sent = header(exchange, 'content-type')
+  const language = header(exchange, 'content-language')
+  const shown = readUnixSeconds(header(exchange, 'x-oc-mtime') ?? '')
+  return {
+    path,
+    sent,
+    type: storedType(path, sent),
+    ...(language !== undefined && language !== '' && { language }),
+    ...(shown !== undefined && { shown }),
+  }
+}
+
+async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
+  const { mount } = exchange
+  const { leases, store } = mount.site
+  const { path, type, language, shown } = upload
+  const helper = mount.names.of(path)
+  // A helper file outside of helper collections stands in a collection of the site.
+  if (!helper?.inCollection || !mount.names.of(parentOf(path))) await ensureParents(mount.site, path)
+  else if (!(await mount.view.find(parentOf(path)))) throw parentMissing(parentOf(path))
+  const staged = await checkedBody(exchange).stage(mount.settings.maxBody)
+  try {
+    const changes = scratchPut({
+      path,
+      content: staged,
+      type,
+      ...(language !== undefined && { language }),
+      ...(shown !== undefined && { shown }),
+    })
+    const resources = await leases.hold(store.name, [path], async () => {
+      await checkAgain(exchange)
+      return mount.beside.commit(changes)
+    })
+    return answer(upload, resources?.get(path), node !== undefined)
+  } finally {
+    await staged.discard()
+  }
+}
+
+async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
+  const { mount, visitor } = exchange
+  const { path, type, sent, language, shown } = upload
+  const draft = node?.keeper === 'draft' ? node : undefined
+  const replacedSize = (node?.published ?? node?.resource)?.size ?? 0
+  await mount.site.usage?.require(declaredLength(exchange) - replacedSize)
+  let body = checkedBody(exchange)
+  if (kindOf(type) !== 'blob') {
+    const bytes = await body.bytes(largestDocument(mount.settings))
+    if (bytes.length === 0) {
+      const { leases, store } = mount.site
+      return leases.hold(store.name, [path], async () => {
+        await checkAgain(exchange)
+        return answer(upload, await storeDraft(mount, path, { type, language, shown }), node !== undefined)
+      })
+    }
+    body = memoryBody(bytes)
+  }
+  const authority = scopeAuthority(visitor.scope)
+  let replaced = node
+  // Properties of a draft over nothing were set on the draft; they come along.
+  const properties = draft && !draft.published ? await mount.view.properties(draft) : []
+  await putDocument(
+    mount.site,
+    {
+      path,
+      type: sent,
+      body,
+      conditions: undefined,
+      check: async () => {
+        replaced = await checkAgain(exchange)
+      },
+      cause: {},
+      raw: exchange.raw,
+      properties,
+      ...(language !== undefined && { language }),
+      ...(shown !== undefined && { shown }),
+    },
+    () => authority,
+  )
+  const cover = mount.beside.coverAt(path)
+  // Left over it does no harm: the document is newer.
+  if (cover) await afterCommit(mount, () => endCover(mount, cover))
+  const stored = await mount.view.find(path)
+  return answer(upload, stored?.resource, replaced !== undefined)
+}
+
+/** 0 for a body that is sent in chunks: its length turns out in the end. */
+function declaredLength(exchange: Exchange): number {
+  return Number(header(exchange, 'content-length') ?? 0)
+}
+
+function answer(upload: Upload, resource: Resource | undefined, existed: boolean): Answer {
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
+  if (resource) {
+    headers.ETag = contentTag(resource.digest)
+    headers['Last-Modified'] = formatHttpDate(shownSeconds(resource) * 1000)
+  }
+  if (upload.shown !== undefined) headers['X-OC-Mtime'] = 'accepted'
+  return existed ? { status: 204, headers } : { status: 201, headers, body: '' }
+}

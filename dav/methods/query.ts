@@ -1,0 +1,111 @@
+/** QUERY with a CSS selector over one document or everything below a path, on stored markup (HTTP-133, DAV-49). */
+
+import { setImmediate } from 'node:timers/promises'
+import type { Answer } from '../../pipeline/answer.ts'
+import { absent, toSelector } from '../../pipeline/decide.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { excludes } from '../../pipeline/http/accept.ts'
+import { evaluateRead, preconditionFailed, readConditions } from '../../pipeline/http/conditions.ts'
+import { formatHttpDate } from '../../pipeline/http/http-date.ts'
+import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
+import { type Part, writingMultipart } from '../../pipeline/http/multipart.ts'
+import { type Match, taggingMatches } from '../../pipeline/http/tags.ts'
+import { elementParts } from '../../pipeline/read/elements.ts'
+import { steadily } from '../../pipeline/read/steadily.ts'
+import { type Held, notHtml } from '../../pipeline/site/held.ts'
+import { type Selector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
+import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
+import { type Exchange, header } from '../exchange.ts'
+import { isServerOwned } from '../locks/guard.ts'
+
+export async function query(exchange: Exchange): Promise<Answer> {
+  const { path } = exchange
+  if (essence(header(exchange, 'content-type') ?? '') !== 'text/css-selector')
+    throw new Fault(415, 'UnsupportedMediaType', 'The body of QUERY must be text/css-selector.', {
+      headers: { 'Accept-Query': ACCEPT_QUERY },
+    })
+  if (excludes(header(exchange, 'accept'), 'multipart/mixed'))
+    throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
+  const documents = documentsAt(exchange)
+  const first = await documents.next()
+  if (first.done) throw absent()
+  const text = await selectorText(exchange)
+  const selector = toSelector(text, exchange.mount.site)
+  const { parts, places } = first.value ? await matchesIn(exchange, selector, first.value) : NOTHING
+  const found = { parts: [...parts], places: [...places] }
+  if (path.endsWith('/'))
+    for await (const held of documents) {
+      if (!held) continue
+      const more = await matchesIn(exchange, selector, held)
+      // There can be more than a call takes arguments.
+      for (const part of more.parts) found.parts.push(part)
+      for (const place of more.places) found.places.push(place)
+    }
+  const length = found.parts.reduce((sum, { content = '' }) => sum + content.length, 0)
+  return inTurns(answering(exchange, text, found), length)
+}
+
+/**
+ * The documents a query is about, in ascending path order; undefined stands for something that has no elements, so that
+ * the caller sees that something is stored.
+ *
+ * @throws Fault 422 for a single resource that is no document
+ */
+async function* documentsAt({ mount, path, visitor }: Exchange): AsyncGenerator<Held | undefined, undefined> {
+  const { site } = mount
+  const { scope } = visitor
+  if (!path.endsWith('/')) {
+    const node = scope.covers(path) ? await mount.view.find(path) : undefined
+    if (!node || node.resource.path !== path) return
+    const held = node.keeper === 'site' ? await site.findParsed(path) : undefined
+    if (!held?.isDocument) throw notHtml()
+    yield held
+    return
+  }
+  let seen = 0
+  for await (const resource of site.store.walk(path)) {
+    if (!scope.covers(resource.path) || isServerOwned({ mount }, resource.path) || mount.beside.isGone(resource))
+      continue
+    yield resource.kind === 'document' ? await site.findParsed(resource.path) : undefined
+    // Every document may have to be parsed.
+    if (++seen % 4 === 0) await setImmediate()
+  }
+}
+
+async function selectorText({ body, mount }: Exchange): Promise<string> {
+  const bytes = await body.bytes(mount.settings.maxBody)
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8').trim()
+  if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
+  return text
+}
+
+interface Found {
+  parts: readonly Part[]
+  places: readonly Match[]
+}
+
+const NOTHING: Found = { parts: [], places: [] }
+
+async function matchesIn({ mount: { site } }: Exchange, selector: Selector, { resource }: Held): Promise<Found> {
+  const found = await steadily(site, resource.path, function* (held) {
+    if (!held.isDocument) return NOTHING
+    const document = site.tree(held)
+    const elements = yield* selectingAll(selector, document)
+    if (elements.length === 0) return NOTHING
+    const lastModified = formatHttpDate(held.resource.modified)
+    return yield* elementParts(document, elements, held, { lastModified })
+  })
+  return found ?? NOTHING
+}
+
+/** 201 for a match and 200 for none, as the contract records it; in steps. */
+function* answering(exchange: Exchange, text: string, { parts, places }: Found): Steps<Answer> {
+  const tag = yield* taggingMatches(text, places)
+  const headers: Record<string, string> = { ETag: tag, 'Cache-Control': 'private, no-cache, no-transform' }
+  const conditions = readConditions(exchange.request.headers)
+  const verdict = conditions && evaluateRead(conditions, { tag }, false)
+  if (verdict === 412) throw preconditionFailed(tag)
+  if (verdict && verdict !== 'proceed') return { status: 304, headers: { ...headers, ETag: verdict.tag } }
+  const { contentType, body } = yield* writingMultipart(parts)
+  return { status: parts.length > 0 ? 201 : 200, headers: { ...headers, 'Content-Type': contentType }, body }
+}

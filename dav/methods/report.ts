@@ -1,0 +1,102 @@
+/** REPORT: what changed in a collection since it was last asked for (RFC 6578, DAV-38). */
+
+import type { Answer } from '../../pipeline/answer.ts'
+import { absent } from '../../pipeline/decide.ts'
+import { busy } from '../../pipeline/failures.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { encodePath } from '../../pipeline/http/path.ts'
+import type { ElementNode } from '../../pipeline/tree/nodes.ts'
+import { textContent } from '../../pipeline/tree/serialize.ts'
+import { findSeen, viewerOf, visibleMembers } from '../access/visibility.ts'
+import type { Exchange } from '../exchange.ts'
+import { inLeaves } from '../listings/listings.ts'
+import { multistatusBody } from '../listings/multistatus.ts'
+import { syncToken } from '../listings/sync-states.ts'
+import { locksInListing } from '../locks/locks-in-force.ts'
+import { isCollection, type Node } from '../places/view.ts'
+import { requestIn } from '../properties/prop-request.ts'
+import { hrefOf, XML_TYPE } from '../properties/response.ts'
+import { davChild, isDav, LARGEST_XML, parseLongXmlBody } from '../requests/xml.ts'
+
+export async function report(exchange: Exchange): Promise<Answer> {
+  const { mount, path } = exchange
+  const found = await findSeen(exchange, path)
+  if (!found) throw absent()
+  const body = await parseLongXmlBody(await exchange.body.bytes(LARGEST_XML))
+  if (!isDav(body, 'sync-collection') || !isCollection(found) || levelOf(body) !== '1') throw unsupported()
+  const asked = requestIn(body)
+  const { node, members } = await settledListing(exchange, found)
+  const { resource } = node
+  const viewer = viewerOf(exchange)
+  const token = tokenIn(body)
+  const since =
+    token === ''
+      ? undefined
+      : mount.syncStates.since(
+          viewer,
+          resource,
+          token,
+          members.map(m => m.resource),
+        )
+  if (token !== '' && !since) throw unknownToken()
+  mount.syncStates.keep(
+    viewer,
+    resource,
+    members.map(m => m.resource),
+  )
+
+  const locks = await locksInListing(mount.locks, mount.site.store.name, resource.path)
+  const changed = since ? members.filter(member => since.changed.has(member.resource)) : members
+  const gone = since?.gone.map(each => goneResponse(mount.prefix, each)).join('') ?? ''
+  const next = `<D:sync-token>${syncToken(resource)}</D:sync-token>`
+  const headers: Record<string, string> = { 'Content-Type': XML_TYPE, 'Cache-Control': 'no-store' }
+  if (!path.endsWith('/')) headers['Content-Location'] = mount.prefix + encodePath(resource.path)
+  return {
+    status: 207,
+    headers,
+    body: await multistatusBody({ exchange, asked, locks }, undefined, inLeaves(changed), gone + next),
+  }
+}
+
+/** Readings of a collection in which somebody writes all the time. */
+const ATTEMPTS = 20
+
+/** A collection with its members, both of the same state. */
+async function settledListing(exchange: Exchange, found: Node): Promise<{ node: Node; members: Node[] }> {
+  let node = found
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const members = await visibleMembers(exchange, node)
+    const again = await findSeen(exchange, node.resource.path)
+    if (!again) throw absent()
+    if (syncToken(again.resource) === syncToken(node.resource)) return { node, members }
+    node = again
+  }
+  throw busy()
+}
+
+/** What a client has, as it was told; empty when it has nothing yet. */
+function tokenIn(body: ElementNode): string {
+  const element = davChild(body, 'sync-token')
+  return element ? textContent(element).trim() : ''
+}
+
+function levelOf(body: ElementNode): string {
+  const element = davChild(body, 'sync-level')
+  return element ? textContent(element).trim() : '1'
+}
+
+function goneResponse(prefix: string, path: string): string {
+  return `<D:response>${hrefOf(prefix, path)}<D:status>HTTP/1.1 404 Not Found</D:status></D:response>`
+}
+
+function unsupported(): Fault {
+  return new Fault(403, 'Forbidden', 'The only report is sync-collection of level 1, on collections.', {
+    precondition: { code: 'supported-report' },
+  })
+}
+
+function unknownToken(): Fault {
+  return new Fault(403, 'Forbidden', 'The sync token is not known any more. Send an empty one to get everything.', {
+    precondition: { code: 'valid-sync-token' },
+  })
+}

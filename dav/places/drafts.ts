@@ -1,0 +1,72 @@
+/** Drafts: empty HTML and XML files that wait for their content, seen by nobody but the mount (DAV-60 to DAV-62). */
+
+import { Fault } from '../../pipeline/fault.ts'
+import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import type { Resource } from '../../pipeline/site/resource-tags.ts'
+import { putDocument } from '../../pipeline/write/document.ts'
+import { ensureParents } from '../../pipeline/write/places.ts'
+import { scratchPut } from '../../pipeline/write/scratch.ts'
+import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Mount } from '../mount.ts'
+import { memoryBody } from '../requests/memory-body.ts'
+import { finishRemoval } from './removals.ts'
+
+const NOTHING = new Uint8Array()
+
+/** What a draft remembers of the request that made it. */
+export interface DraftFacts {
+  type: string
+  language?: string | undefined
+  /** Unix seconds. */
+  shown?: number | undefined
+}
+
+/**
+ * Stores a draft, or renews it.
+ *
+ * @returns its state
+ */
+export async function storeDraft(mount: Mount, path: string, facts: DraftFacts): Promise<Resource | undefined> {
+  await ensureParents(mount.site, path)
+  const { type, language, shown } = facts
+  const resources = await mount.beside.commit(
+    scratchPut({
+      path,
+      content: NOTHING,
+      type,
+      ...(language !== undefined && { language }),
+      ...(shown !== undefined && { shown }),
+    }),
+  )
+  return resources?.get(path)
+}
+
+/** Ends a draft whose content has come, or the mark of a removal that something has replaced. */
+export async function endCover(mount: Mount, { path, version }: Resource): Promise<void> {
+  await mount.beside.commit([{ op: 'delete', path, expect: version }])
+}
+
+/**
+ * Makes the empty resource that LOCK on an unmapped path promises (DAV-81): a draft, a helper file, or an empty blob.
+ *
+ * @throws Fault 412 when something was made there in the meantime, or what scope and pipeline refuse it with
+ */
+export async function makeEmpty({ mount, visitor, path }: Exchange): Promise<void> {
+  checkWritable(visitor.scope, path)
+  if (await mount.view.find(path))
+    throw new Fault(412, 'PreconditionFailed', 'Something was made at this address in the meantime.')
+  const type = storedType(path, undefined)
+  if (await mount.view.isHelper(path)) {
+    await mount.beside.commit(scratchPut({ path, content: NOTHING, type }))
+  } else if (kindOf(type) !== 'blob') {
+    await storeDraft(mount, path, { type })
+  } else {
+    const authority = scopeAuthority(visitor.scope)
+    const mark = mount.beside.coverAt(path)
+    if (mark) await finishRemoval(mount, mark)
+    // What a visitor stored in the meantime must not be emptied.
+    const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {}, body: memoryBody(NOTHING) }
+    await putDocument(mount.site, write, () => authority)
+  }
+}

@@ -1,0 +1,96 @@
+/** What becomes of files beside a site that nobody comes back to: drafts, marks of removals, helper files. */
+
+import { fullAuthority } from '../../pipeline/authority.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import type { Held } from '../../pipeline/site/held.ts'
+import { type Resource, ZERO } from '../../pipeline/site/resource-tags.ts'
+import { putDocument } from '../../pipeline/write/document.ts'
+import { endForgotten } from '../locks/after-commit.ts'
+import type { Mount } from '../mount.ts'
+import { memoryBody } from '../requests/memory-body.ts'
+import { parentOf } from './overlay.ts'
+import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
+
+/** Milliseconds between two searches for helper files that are too old. */
+const SWEEP_EVERY = 60 * 60_000
+
+export interface Upkeep {
+  /**
+   * Does everything that is due. One call at a time.
+   *
+   * @param now unix milliseconds
+   */
+  run(now: number): Promise<void>
+}
+
+export function createUpkeep(mount: Mount): Upkeep {
+  /** Unix milliseconds at which a draft was last seen locked. */
+  const locked = new Map<string, number>()
+  let swept = 0
+
+  async function isLocked(path: string): Promise<boolean> {
+    return (await mount.locks.on(mount.site.store.name, path)).length > 0
+  }
+
+  /** Whether a draft has been left alone long enough (DAV-62). */
+  async function isLeft(draft: Resource, now: number): Promise<boolean> {
+    if (await isLocked(draft.path)) locked.set(draft.path, now)
+    const last = Math.max(draft.modified, locked.get(draft.path) ?? 0)
+    return last + mount.settings.drafts.settle <= now
+  }
+
+  async function settleCovers(now: number): Promise<void> {
+    const covers = mount.beside.covers()
+    const present = new Set(covers.map(({ path }) => path))
+    for (const path of locked.keys()) if (!present.has(path)) locked.delete(path)
+    for (const cover of covers) {
+      if (isRemoval(cover)) {
+        if (cover.modified + mount.settings.helperFiles.keepPublished <= now) await finishRemoval(mount, cover)
+      } else if (await isLeft(cover, now)) await settleDraft(mount, cover)
+    }
+  }
+
+  /** Drops helper files whose last use lies too far back (DAV-73). */
+  async function sweep(now: number): Promise<void> {
+    if (swept + SWEEP_EVERY > now) return
+    swept = now
+    const { metadataAge, workAge } = mount.settings.helperFiles
+    for await (const { path, modified, kind, members } of mount.beside.stored()) {
+      const helper = mount.names.of(path)
+      // A collection goes when nothing is left in it.
+      if (!helper || (kind === 'collection' && members !== ZERO)) continue
+      const last = Math.max(modified, mount.beside.lastUse(path))
+      if (last + (helper.listed ? workAge : metadataAge) <= now && !(await isLocked(path)))
+        await mount.beside.commit([{ op: 'delete', path }])
+    }
+  }
+
+  return {
+    async run(now) {
+      await endForgotten(mount)
+      await settleCovers(now)
+      await sweep(now)
+    },
+  }
+}
+
+/**
+ * Writes a draft as the empty document that it is; what is refused is dropped (DAV-62). A draft that something newer
+ * covers, or whose collection is gone, is dropped as well.
+ */
+async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
+  const { path, type, language, shown, version } = draft
+  const node = await mount.view.find(path)
+  if (node?.keeper === 'draft' && (await mount.view.find(parentOf(path)))) {
+    const check = (held: Held | undefined) => {
+      if (held && held.resource.version > version)
+        throw new Fault(412, 'PreconditionFailed', 'The document was written meanwhile.')
+    }
+    const properties = node.published ? [] : await mount.view.properties(node)
+    const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
+    const body = memoryBody(new Uint8Array())
+    const write = { path, type, body, conditions: undefined, check, cause: {}, properties, ...facts }
+    await unlessRefused(putDocument(mount.site, write, () => fullAuthority))
+  }
+  await mount.beside.commit([{ op: 'delete', path, expect: version }])
+}

@@ -1,0 +1,92 @@
+/**
+ * What the mount shows over a site's stored resources: drafts, and helper files that have entries in listings. An index
+ * in memory of what is stored beside the site; metadata files, of which there can be very many, are not in it.
+ */
+
+import type { Resource } from '../../pipeline/site/resource-tags.ts'
+
+/** Path of the collection that holds a resource; empty for the root. */
+export function parentOf(path: string): string {
+  if (path === '/') return ''
+  const end = path.endsWith('/') ? path.length - 1 : path.length
+  return path.slice(0, path.lastIndexOf('/', end - 1) + 1)
+}
+
+export class Overlay {
+  readonly #entries = new Map<string, Resource>()
+  readonly #members = new Map<string, Map<string, Resource>>()
+  /** Number of entries at any depth below a collection. */
+  readonly #below = new Map<string, number>()
+  /** Unix milliseconds of the newest coming or going in a collection. */
+  readonly #changed = new Map<string, number>()
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The entry of exactly this path. */
+  at(path: string): Resource | undefined {
+    return this.#entries.get(path)
+  }
+
+  entries(): Iterable<Resource> {
+    return this.#entries.values()
+  }
+
+  /** Entries directly in a collection. */
+  membersOf(collection: string): Iterable<Resource> {
+    return this.#members.get(collection)?.values() ?? []
+  }
+
+  /** Whether the listing or the tag of a collection differs from what the site has. */
+  touches(collection: string): boolean {
+    return this.#below.has(collection)
+  }
+
+  /** Member collections with entries at any depth. */
+  touchedMembers(collection: string): string[] {
+    if (!this.#below.has(collection)) return []
+    return [...this.#below.keys()].filter(path => path !== collection && parentOf(path) === collection)
+  }
+
+  /** Newest change of membership, unix milliseconds; 0 when none is known. */
+  changed(collection: string): number {
+    return this.#changed.get(collection) ?? 0
+  }
+
+  set(resource: Resource): void {
+    const { path } = resource
+    if (!this.#entries.has(path)) this.#count(path, 1)
+    this.#entries.set(path, resource)
+    const parent = parentOf(path)
+    let members = this.#members.get(parent)
+    if (!members) this.#members.set(parent, (members = new Map()))
+    members.set(path, resource)
+    this.#changed.set(parent, Math.max(this.changed(parent), resource.modified))
+  }
+
+  /** @param at unix milliseconds */
+  delete(path: string, at: number): void {
+    if (!this.#entries.delete(path)) return
+    this.#count(path, -1)
+    const parent = parentOf(path)
+    const members = this.#members.get(parent)
+    members?.delete(path)
+    if (members?.size === 0) this.#members.delete(parent)
+    this.#changed.set(parent, Math.max(this.changed(parent), at))
+  }
+
+  /** Takes everything at and below a collection out of the index. */
+  deleteBelow(collection: string, at: number): void {
+    if (!this.#below.has(collection) && !this.#entries.has(collection)) return
+    for (const path of [...this.#entries.keys()]) if (path.startsWith(collection)) this.delete(path, at)
+  }
+
+  #count(path: string, step: number): void {
+    for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
+      const count = (this.#below.get(parent) ?? 0) + step
+      if (count === 0) this.#below.delete(parent)
+      else this.#below.set(parent, count)
+    }
+  }
+}

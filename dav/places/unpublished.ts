@@ -1,0 +1,229 @@
+/**
+ * What is stored beside a site: drafts, marks of removals, and helper files. Those that lie over the site or stand in its
+ * listings are indexed in memory; every change of them goes through here.
+ */
+
+import { LONGEST_PATH } from '../../pipeline/http/path.ts'
+import type { Change, Property, Resource } from '../../pipeline/site/resource-tags.ts'
+import type { Site } from '../../pipeline/site/site.ts'
+import { describeChange } from '../../pipeline/write/properties.ts'
+import { commitScratch } from '../../pipeline/write/scratch.ts'
+import type { HelperNames } from './helper-names.ts'
+import { Overlay, parentOf } from './overlay.ts'
+import { isRemoval } from './removals.ts'
+
+/** Helper files whose last use is known at most. */
+const MOST_USED = 10_000
+
+export class Beside {
+  /** The part of the store that holds them. */
+  readonly site: Site
+  /** What differs from the site in listings and tags. */
+  readonly overlay = new Overlay()
+  readonly #names: HelperNames
+  readonly #watchers = new Set<(paths: Iterable<string>) => void>()
+  /** Unix milliseconds of the last look at helper files, the longest unused first. */
+  readonly #used = new Map<string, number>()
+
+  private constructor(site: Site, names: HelperNames) {
+    this.site = site
+    this.#names = names
+  }
+
+  /** Reads what an earlier process has left. */
+  static async open(site: Site, names: HelperNames): Promise<Beside> {
+    const beside = new Beside(site, names)
+    const reading = beside.#readBelow('/')
+    site.watchForeign(async paths => {
+      await reading
+      await beside.#readAgain(paths)
+    })
+    await reading
+    site.watch(paths => beside.#tell(paths))
+    return beside
+  }
+
+  /** Has a function told of the paths of every change, when it is made and again when the index knows of it. */
+  watch(watcher: (paths: Iterable<string>) => void): void {
+    this.#watchers.add(watcher)
+  }
+
+  #tell(paths: Iterable<string>): void {
+    for (const watcher of this.#watchers) watcher(paths)
+  }
+
+  /**
+   * What lies over a path of the site: a draft, or the mark of a removal that is to come. It may be outdated, when the
+   * site has a newer version.
+   */
+  coverAt(path: string): Resource | undefined {
+    const entry = this.overlay.at(path)
+    return entry && !this.#names.of(path) ? entry : undefined
+  }
+
+  /** Whether a file of the site is shown as gone. */
+  isGone({ path, version }: Resource): boolean {
+    const cover = this.coverAt(path)
+    return cover !== undefined && isRemoval(cover) && cover.version > version
+  }
+
+  /** Everything that lies over paths of the site. */
+  covers(): Resource[] {
+    return [...this.overlay.entries()].filter(({ path }) => !this.#names.of(path))
+  }
+
+  /** Unix milliseconds at which a helper file was last asked for in this process; 0 if it was not. */
+  lastUse(path: string): number {
+    return this.#used.get(path) ?? 0
+  }
+
+  /** Everything stored beside the site, page by page. */
+  stored(): AsyncIterable<Resource> {
+    return this.site.store.walk('/', { collections: true })
+  }
+
+  /**
+   * Changes drafts and helper files.
+   *
+   * @returns the new state by path; undefined when something was not as the changes need it, and nothing was done
+   */
+  async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
+    const resources = await commitScratch(this.site, changes)
+    if (!resources) return undefined
+    for (const [path, resource] of resources) await this.#follow(path, resource)
+    this.#tell(resources.keys())
+    return resources
+  }
+
+  /** Brings the index in step with what is stored at a path beside the site now. */
+  async #follow(path: string, resource: Resource | undefined): Promise<void> {
+    const now = Date.now()
+    if (path.endsWith('/')) {
+      this.overlay.deleteBelow(path, now)
+      if (resource) await this.#readBelow(path)
+    } else if (resource) this.#note(resource)
+    else this.overlay.delete(path, now)
+    await this.#renew(this.#listedAbove(path), now)
+  }
+
+  /** Another process has changed something beside the site. */
+  async #readAgain(paths: Iterable<string>): Promise<void> {
+    for (const path of paths) await this.#follow(path, await this.site.store.find(path))
+    this.#tell(paths)
+  }
+
+  /** Drops drafts and helper files at and below a path of the site that is gone. */
+  async remove(path: string): Promise<void> {
+    if (await this.site.store.find(path)) await this.commit([{ op: 'delete', path }])
+  }
+
+  /**
+   * Takes drafts and helper files along with what was copied or moved on the site; what stood beside the destination
+   * goes.
+   *
+   * @param deep with what stands beside the members of a collection
+   */
+  async takeAlong(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<void> {
+    const { store } = this.site
+    const taken = deep ? await store.find(from) : undefined
+    const changes: Change[] = []
+    for (const path of [to, otherForm(to)]) if (await store.find(path)) changes.push({ op: 'delete', path })
+    if (taken)
+      changes.push(...(await this.#missingParents(to)), op === 'move' ? { op, from, to } : { op, from, to, deep })
+    else if (op === 'move' && (await store.find(from))) changes.push({ op: 'delete', path: from })
+    if (changes.length > 0) await this.commit(changes)
+  }
+
+  /** Makes a collection among the helpers. @returns false when there is one already */
+  async makeCollection(path: string, properties: readonly Property[]): Promise<boolean> {
+    const changes: Change[] = [...(await this.#missingParents(path)), { op: 'collection', path }]
+    if (properties.length > 0) changes.push(describeChange(path, { set: properties, remove: [] }))
+    return (await this.commit(changes)) !== undefined
+  }
+
+  /**
+   * Moves or copies one helper, or a draft over nothing, to another name of that kind; what stands there goes.
+   *
+   * @returns false when it is gone
+   * @throws Fault 414 where the path of something in a collection of helpers would become too long
+   */
+  async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<boolean> {
+    const changes: Change[] = await this.#missingParents(to)
+    for (const path of [to, otherForm(to)]) if (await this.site.store.find(path)) changes.push({ op: 'delete', path })
+    const common = { from, to, longest: LONGEST_PATH }
+    changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
+    return (await this.commit(changes)) !== undefined
+  }
+
+  /** Collections beside the site that a path needs, the outermost first. */
+  async #missingParents(path: string): Promise<Change[]> {
+    const missing: Change[] = []
+    for (
+      let parent = parentOf(path);
+      parent !== '/' && !(await this.site.store.find(parent));
+      parent = parentOf(parent)
+    )
+      missing.unshift({ op: 'collection', path: parent })
+    return missing
+  }
+
+  async #readBelow(collection: string): Promise<void> {
+    for await (const resource of this.site.store.walk(collection, { collections: true })) this.#note(resource)
+    const own = collection === '/' ? undefined : await this.site.store.find(collection)
+    if (own) this.#note(own)
+  }
+
+  /** Takes into the index what has an entry in a listing of the site: drafts, and helpers outside helper collections. */
+  #note(resource: Resource): void {
+    const { path, kind } = resource
+    const helper = this.#names.of(path)
+    if (helper ? helper.listed && !this.#names.of(parentOf(path)) : kind !== 'collection') this.overlay.set(resource)
+  }
+
+  /** The topmost helper collection above a path: its sum changes with everything in it. */
+  #listedAbove(path: string): string | undefined {
+    let found: string | undefined
+    for (let parent = parentOf(path); parent !== '/' && parent !== ''; parent = parentOf(parent))
+      if (this.#names.of(parent)) found = parent
+    return found
+  }
+
+  async #renew(collection: string | undefined, now: number): Promise<void> {
+    if (collection === undefined) return
+    const resource = await this.site.store.find(collection)
+    if (resource) this.#note(resource)
+    else this.overlay.delete(collection, now)
+  }
+
+  #use(path: string): void {
+    this.#used.delete(path)
+    this.#used.set(path, Date.now())
+    if (this.#used.size <= MOST_USED) return
+    const [oldest] = this.#used.keys()
+    if (oldest !== undefined) this.#used.delete(oldest)
+  }
+
+  /**
+   * What is stored at a helper's path; counts as use of it.
+   *
+   * @param collections a collection of that name will do as well
+   */
+  async findHelper(path: string, collections: boolean): Promise<Resource | undefined> {
+    const { store } = this.site
+    const file = path.endsWith('/') ? undefined : await store.find(path)
+    const resource = file ?? (collections ? await store.find(path.endsWith('/') ? path : `${path}/`) : undefined)
+    if (resource) this.#use(resource.path)
+    return resource
+  }
+
+  /** Members of a helper collection that are listed, ascending by name. */
+  async listHelpers(collection: string): Promise<Resource[]> {
+    const members = await this.site.store.list(collection)
+    return members.filter(({ path }) => this.#names.of(path)?.listed)
+  }
+}
+
+/** The path of a collection for that of a file, and the other way round: a name is used only once. */
+function otherForm(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : `${path}/`
+}

@@ -1,0 +1,271 @@
+/**
+ * The mount's view of a site: its stored resources, with drafts and helper files laid over them. States are kept in
+ * memory and forgotten by the commits that change them.
+ */
+
+import { setImmediate } from 'node:timers/promises'
+import type { Held } from '../../pipeline/site/held.ts'
+import { addTo, type Property, type Resource, shownSeconds, weight, ZERO } from '../../pipeline/site/resource-tags.ts'
+import type { Site } from '../../pipeline/site/site.ts'
+import { describeChange, type PropertyPatch, writeProperties } from '../../pipeline/write/properties.ts'
+import { exchanged, inLeaves, type Leaf, Listings, memberAt, siteNode } from '../listings/listings.ts'
+import type { HelperNames } from './helper-names.ts'
+import { parentOf } from './overlay.ts'
+import { isRemoval } from './removals.ts'
+import type { Beside } from './unpublished.ts'
+
+/** Where a resource of the mount is kept. */
+export type Keeper = 'site' | 'draft' | 'helper'
+
+/** A resource as the mount shows it. */
+export interface Node {
+  /** Of a draft: an empty file. Of a collection: with the sum of what is shown in it. */
+  resource: Resource
+  keeper: Keeper
+  /** Of a draft: the published version behind it. */
+  published?: Resource
+}
+
+/** SHA-256 of nothing. */
+const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
+/** Members whose properties are read at once. */
+const DESCRIBED_AT_ONCE = 1000
+
+/** States kept at most. */
+const MOST_STATES = 20_000
+
+export function isCollection({ resource }: Pick<Node, 'resource'>): boolean {
+  return resource.kind === 'collection'
+}
+
+export class View {
+  readonly #site: Site
+  readonly #beside: Beside
+  readonly #names: HelperNames
+  /** By path: files as the site has them, collections with the sum of what is shown in them. */
+  readonly #states = new Map<string, Resource>()
+  readonly #listings: Listings
+  /** Commits seen; tells a look-up whether what it read may be outdated. */
+  #seen = 0
+
+  constructor(site: Site, beside: Beside, names: HelperNames) {
+    this.#site = site
+    this.#beside = beside
+    this.#names = names
+    this.#listings = new Listings(site.store)
+    site.watch(paths => this.#forget(paths))
+    site.watch(paths => this.#listings.forget(paths))
+    beside.watch(paths => this.#forget(paths))
+  }
+
+  /**
+   * What stands at a path.
+   *
+   * @param path with a slash at its end only a collection fits; without it a file, or else the collection of that name
+   */
+  async find(path: string): Promise<Node | undefined> {
+    const helper = this.#names.of(path)
+    if (helper) {
+      const resource = await this.#beside.findHelper(path, helper.inCollection)
+      if (resource) return { resource, keeper: 'helper' }
+    }
+    if (!path.endsWith('/')) {
+      const file = await this.#siteFile(path)
+      const entry = this.#beside.coverAt(path)
+      const node = entry ? this.#overlaid(entry, file) : file && siteNode(file)
+      if (node || file) return node
+    }
+    const collection = await this.#collection(path.endsWith('/') ? path : `${path}/`)
+    return collection && { resource: collection, keeper: 'site' }
+  }
+
+  /** Whether a node is still what is found at its path; false may also mean that nobody has looked for a while. */
+  isCurrent({ resource, keeper }: Node): boolean {
+    const { path } = resource
+    return keeper === 'site' && this.#states.get(path) === resource && !this.#beside.coverAt(path)
+  }
+
+  /** Whether these bytes are what is shown at their path now. */
+  isShown(held: Held): boolean {
+    const { path } = held.resource
+    return this.#site.held(path) === held && !this.#beside.coverAt(path) && !this.#names.of(path)
+  }
+
+  /**
+   * Members of a collection as they are listed, ascending by name. Where nothing has changed, the leaves are the same
+   * objects again.
+   */
+  async leaves(collection: Node): Promise<readonly Leaf[]> {
+    const { path } = collection.resource
+    if (collection.keeper === 'helper') {
+      const listed = await this.#beside.listHelpers(path)
+      return inLeaves(listed.map(resource => ({ resource, keeper: 'helper' })))
+    }
+    const stored = await this.#listings.of(path)
+    const { overlay } = this.#beside
+    if (!overlay.touches(path)) return stored
+    const changes = new Map<string, Node | undefined>()
+    for (const member of overlay.touchedMembers(path)) {
+      const node = memberAt(stored, member)
+      if (node) changes.set(member, siteNode(await this.#effective(node.resource)))
+    }
+    for (const entry of overlay.membersOf(path))
+      changes.set(entry.path, this.#overlaid(entry, memberAt(stored, entry.path)?.resource))
+    return exchanged(stored, changes)
+  }
+
+  /** The part of the store that keeps a node's bytes and properties. */
+  keeperOf(node: Node): Site {
+    return node.keeper === 'site' ? this.#site : this.#beside.site
+  }
+
+  /** Dead properties of a node; those of a published document stay with it while a draft covers it. */
+  properties({ resource, keeper, published }: Node): Promise<Property[]> {
+    if (resource.properties === ZERO) return Promise.resolve([])
+    const site = keeper === 'site' || published ? this.#site : this.#beside.site
+    return site.store.properties(resource.path)
+  }
+
+  /**
+   * Dead properties of several nodes, of members of one collection in one query for every thousand.
+   *
+   * @param nodes members ascending by name
+   * @returns by path; nodes without any are left out
+   */
+  async propertiesOf(nodes: readonly Node[]): Promise<ReadonlyMap<string, readonly Property[]>> {
+    const all = new Map<string, readonly Property[]>()
+    const described = nodes.filter(({ resource }) => resource.properties !== ZERO)
+    for (const [parent, siblings] of Map.groupBy(described, siblingsKey)) {
+      if (parent === undefined) for (const node of siblings) all.set(node.resource.path, await this.properties(node))
+      else
+        for (let from = 0; from < siblings.length; from += DESCRIBED_AT_ONCE) {
+          if (from > 0) await setImmediate()
+          const some = siblings.slice(from, from + DESCRIBED_AT_ONCE)
+          const [first = '', last = ''] = [some[0]?.resource.path, some.at(-1)?.resource.path]
+          for (const [path, properties] of await this.#site.store.propertiesBetween(first, last))
+            all.set(path, properties)
+        }
+    }
+    return all
+  }
+
+  /** Whether the mount keeps a path apart from the site: as a helper, unless the site has something there already. */
+  async isHelper(path: string): Promise<boolean> {
+    const helper = this.#names.of(path)
+    if (!helper || (path.endsWith('/') && !helper.inCollection)) return false
+    if (await this.#beside.findHelper(path, helper.inCollection)) return true
+    return !(await (path.endsWith('/') ? this.#collection(path) : this.#siteFile(path)))
+  }
+
+  /**
+   * Changes the properties of a node. Those of a published document stay with it while a draft covers it; the times of
+   * the draft are its own.
+   *
+   * @throws Fault 404 when it is gone
+   */
+  async describe({ resource, keeper, published }: Node, patch: PropertyPatch): Promise<void> {
+    const { path } = resource
+    if (keeper === 'site') await writeProperties(this.#site, path, patch)
+    else if (!published) await this.#beside.commit([describeChange(path, patch)])
+    else {
+      const { set, remove, ...own } = patch
+      if (set.length + remove.length > 0) await writeProperties(this.#site, path, { set, remove })
+      await this.#beside.commit([describeChange(path, { set: [], remove: [], ...own })])
+    }
+  }
+
+  /** What an entry makes of its path; undefined for nothing. */
+  #overlaid(entry: Resource, published: Resource | undefined): Node | undefined {
+    if (this.#names.of(entry.path)) return { resource: entry, keeper: 'helper' }
+    // What is newer than its cover was written by somebody who did not know of it.
+    if (published && published.version > entry.version) return siteNode(published)
+    return isRemoval(entry) ? undefined : draftNode(entry, published)
+  }
+
+  async #siteFile(path: string): Promise<Resource | undefined> {
+    if (path.endsWith('/')) return undefined
+    const known = this.#states.get(path)
+    if (known) return known
+    const seen = this.#seen
+    const stored = this.#site.held(path)?.resource ?? (await this.#site.store.find(path))
+    if (stored && seen === this.#seen) this.#keep(stored)
+    return stored
+  }
+
+  /** A collection of the site with the sum of what is shown in it. */
+  async #collection(path: string): Promise<Resource | undefined> {
+    const known = this.#states.get(path)
+    if (known) return known
+    const seen = this.#seen
+    const stored = await this.#site.store.find(path)
+    if (!stored) return undefined
+    const resource = await this.#effective(stored)
+    if (seen === this.#seen) this.#keep(resource)
+    return resource
+  }
+
+  #keep(state: Resource): void {
+    if (this.#states.size >= MOST_STATES) {
+      const [oldest] = this.#states.keys()
+      if (oldest !== undefined) this.#states.delete(oldest)
+    }
+    this.#states.set(state.path, state)
+  }
+
+  /** A stored resource of the site, of a collection with the lines of drafts and helper files in its sum (DAV-52). */
+  async #effective(resource: Resource): Promise<Resource> {
+    const { path, members = ZERO } = resource
+    if (resource.kind !== 'collection' || !this.#beside.overlay.touches(path)) return resource
+    let gain = 0n
+    for (const entry of this.#beside.overlay.membersOf(path)) {
+      const published = await this.#siteFile(entry.path)
+      const node = this.#overlaid(entry, published)
+      gain += (node ? weight(node.resource) : 0n) - (published ? weight(published) : 0n)
+    }
+    for (const member of this.#beside.overlay.touchedMembers(path)) {
+      const stored = await this.#site.store.find(member)
+      if (stored) gain += weight(await this.#effective(stored)) - weight(stored)
+    }
+    const modified = Math.max(resource.modified, this.#beside.overlay.changed(path))
+    return { ...resource, members: addTo(members, gain), modified }
+  }
+
+  /** Everything above a changed path has a new sum, and everything below a changed collection may be gone. */
+  #forget(paths: Iterable<string>): void {
+    this.#seen++
+    for (const path of paths) {
+      for (let parent = path; parent !== ''; parent = parentOf(parent)) this.#states.delete(parent)
+      if (!path.endsWith('/')) continue
+      for (const known of this.#states.keys()) if (known.startsWith(path)) this.#states.delete(known)
+    }
+  }
+}
+
+/** The collection that holds a node whose properties the site keeps. */
+function siblingsKey({ resource, keeper, published }: Node): string | undefined {
+  return keeper === 'site' || published ? parentOf(resource.path) : undefined
+}
+
+/** An empty file, with the properties of what it covers. */
+function draftNode(draft: Resource, published: Resource | undefined): Node {
+  if (!published) return { resource: draft, keeper: 'draft' }
+  const { created, properties } = published
+  const { sameSecond } = draft
+  return {
+    resource: {
+      ...draft,
+      size: 0,
+      digest: EMPTY_DIGEST,
+      created,
+      properties,
+      sameSecond: sameSecond || secondsEqual(draft, published),
+    },
+    keeper: 'draft',
+    published,
+  }
+}
+
+function secondsEqual(draft: Resource, published: Resource): boolean {
+  return shownSeconds(draft) === shownSeconds(published)
+}

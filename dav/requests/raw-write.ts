@@ -1,0 +1,17 @@
+/** Writes past the data model, for restoring a site in any order and repairing what no write would pass (DAV-7). */
+
+import { Fault } from '../../pipeline/fault.ts'
+import { type Exchange, header } from '../exchange.ts'
+
+/**
+ * Whether the request says `{Brand}-Write: raw`.
+ *
+ * @throws Fault 403 for credentials that do not open the whole site for writing
+ */
+export function isRawWrite(exchange: Pick<Exchange, 'request' | 'mount' | 'visitor'>): boolean {
+  const field = header(exchange, `${exchange.mount.settings.brand.toLowerCase()}-write`)
+  if (field?.trim().toLowerCase() !== 'raw') return false
+  const { whole, write } = exchange.visitor.scope
+  if (!whole || !write) throw new Fault(403, 'Forbidden', 'Only credentials for the whole site write past its rules.')
+  return true
+}

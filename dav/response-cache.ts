@@ -1,0 +1,157 @@
+/**
+ * Reads that clients send again and again, answered from memory without going through the application: of something
+ * unchanged, for credentials that were proved a moment ago and see the same (DAV-3), with the same fields.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer } from '../pipeline/answer.ts'
+import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
+import type { BodySource } from '../pipeline/write/document.ts'
+import type { Visitor } from './access/credentials.ts'
+import type { MountClient } from './app.ts'
+import type { Mount } from './mount.ts'
+
+/** What repeating needs from the server around it. */
+export interface RepeatParts {
+  /** The mount that answers for a host, if it is open already. */
+  openMount: (authority: string) => Mount | undefined
+  bodyOf: (request: IncomingMessage, response: ServerResponse) => BodySource
+  /** @returns the status sent; undefined when a condition has to be judged, or the whole is not known */
+  sendKept: (request: IncomingMessage, response: ServerResponse, answer: KeptAnswer<unknown>) => number | undefined
+}
+
+/** The status sent; undefined when the application has to answer. */
+type Repeated = number | undefined
+
+export interface Repeats {
+  /** Answers a request if a kept answer fits. Rejects where the body of the request cannot be read. */
+  repeat(request: IncomingMessage, response: ServerResponse, client: MountClient): Repeated | Promise<Repeated>
+  /** The body of a request, as far as it was read already and beyond. */
+  bodyOf(request: IncomingMessage, response: ServerResponse): BodySource
+  /** Keeps an answer, with all its fields, if it may be given again. */
+  keep(request: IncomingMessage, client: MountClient, mount: Mount, visitor: Visitor, answer: Answer): void
+}
+
+/** Bytes of all kept bodies; those of files are the same that the document cache holds. */
+const MOST_BYTES = 64 * 1024 * 1024
+/** Bytes of the body of a PROPFIND: clients ask short questions. */
+const LONGEST_BODY = 2048
+/** PROPFINDs whose bodies are read before the application sees them. */
+const MOST_ASKED = 4096
+
+export function repeats({ openMount, bodyOf, sendKept }: RepeatParts): Repeats {
+  const answers = keptAnswers<Mount>({ bytes: MOST_BYTES, repeats: isRepeatedBy304 })
+  /** Questions, without bodies, to which there are kept answers; to all others the application says first what it thinks. */
+  const asked = new Set<string>()
+
+  function find(question: string, mount: Mount): KeptAnswer<Mount> | undefined {
+    const kept = answers.find(question)
+    return kept?.facts === mount ? kept : undefined
+  }
+
+  function body(request: Asked, response: ServerResponse): BodySource {
+    if (request.method !== 'PROPFIND' || !isRepeatable(request)) return bodyOf(request, response)
+    request[BODY] ??= rereadable(bodyOf(request, response))
+    return request[BODY]
+  }
+
+  async function repeatPropfind(
+    request: IncomingMessage,
+    response: ServerResponse,
+    mount: Mount,
+    head: string,
+  ): Promise<Repeated> {
+    const question = withBody(head, await body(request, response).bytes(LONGEST_BODY))
+    const kept = find(question, mount)
+    if (!kept) return undefined
+    const confirmed = kept.reuse.confirm?.() ?? true
+    if (confirmed !== true && !((await confirmed) && find(question, mount) === kept)) return undefined
+    return sendKept(request, response, kept)
+  }
+
+  return {
+    repeat(request, response, client) {
+      if (!isRepeatable(request)) return undefined
+      const mount = openMount(client.authority ?? '')
+      const visitor = mount?.gatekeeper.remembered(request.headers.authorization)
+      if (!mount || !visitor) return undefined
+      const head = headOf(request, client, visitor)
+      if (request.method === 'PROPFIND')
+        return asked.has(head) ? repeatPropfind(request, response, mount, head) : undefined
+      const kept = find(head, mount)
+      return kept && sendKept(request, response, kept)
+    },
+    bodyOf: body,
+    keep(request: Asked, client, mount, visitor, answer) {
+      if (!answer.reuse || !isRepeatable(request)) return
+      const head = headOf(request, client, visitor)
+      const condition = request.headers['if-none-match']
+      if (request.method === 'GET') {
+        answers.keep(head, answer, mount, condition)
+        return
+      }
+      const read = request[BODY]?.read
+      if (!read) return
+      if (asked.size >= MOST_ASKED) asked.clear()
+      asked.add(head)
+      answers.keep(withBody(head, read), answer, mount, condition)
+    },
+  }
+}
+
+/** Everything but what describes the content that a 304 does not have. */
+function isRepeatedBy304(field: string): boolean {
+  return field !== 'content-type'
+}
+
+/** Whether no field asks for anything that would need judging. */
+function isRepeatable({ method, headers: h }: IncomingMessage): boolean {
+  if (method !== 'GET' && method !== 'PROPFIND') return false
+  if (method === 'GET' ? h['content-length'] !== undefined : Number(h['content-length'] ?? 0) > LONGEST_BODY)
+    return false
+  return (
+    h.if === undefined &&
+    h.range === undefined &&
+    h['if-match'] === undefined &&
+    h['if-modified-since'] === undefined &&
+    h['if-unmodified-since'] === undefined &&
+    h.origin === undefined &&
+    h.expect === undefined &&
+    h['transfer-encoding'] === undefined &&
+    h['content-encoding'] === undefined
+  )
+}
+
+/** Everything of a request that its answer depends on, but for the body. No field holds a line end. */
+function headOf(request: IncomingMessage, { authority, secure }: MountClient, { view }: Visitor): string {
+  const { method, url, headers } = request
+  const place = `${secure ? 's' : ''}\n${authority}\n${url}\n${view}`
+  if (method === 'GET') return place
+  return `${place}\n${headers.depth}\n${headers.prefer}\n${headers.brief}\n`
+}
+
+function withBody(head: string, body: Uint8Array): string {
+  return head + Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')
+}
+
+/** Where a request carries its small body: a weak map of requests would cost more collecting than all the rest. */
+const BODY = Symbol('body')
+type Asked = IncomingMessage & { [BODY]?: RereadableBody }
+
+/** A body in memory that several may ask for. */
+interface RereadableBody extends BodySource {
+  /** All of it, once it is there. */
+  read?: Uint8Array
+}
+
+function rereadable({ bytes, stage }: BodySource): RereadableBody {
+  let reading: Promise<Uint8Array> | undefined
+  const body: RereadableBody = {
+    stage,
+    bytes(cap) {
+      reading ??= bytes(cap).then(read => (body.read = read))
+      return reading
+    },
+  }
+  return body
+}

@@ -1,0 +1,33 @@
+/** Event streams on sockets. */
+
+import type { ServerResponse } from 'node:http'
+import type { Sink } from '../pipeline/events/outbox.ts'
+
+/**
+ * Sends the head of a stream, and has it begin: both leave together.
+ *
+ * @param start begins to write; the stream goes on until either side ends it
+ */
+export function sendStream(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  start: (sink: Sink) => void,
+): void {
+  response.writeHead(status, headers)
+  start(sinkOf(response))
+}
+
+function sinkOf(response: ServerResponse): Sink {
+  const { socket } = response
+  // Events are small and must not wait for one another.
+  socket?.setNoDelay(true)
+  return {
+    write: (bytes, done) => void response.write(bytes, done),
+    end() {
+      // Nothing else is sent on this connection, so that clients and proxies notice the end at once.
+      response.end(() => socket?.end())
+    },
+    destroy: () => void response.destroy(),
+  }
+}

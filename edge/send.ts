@@ -1,0 +1,121 @@
+/** Writes answers to sockets: memory, files, and sequences of both, with constant memory. */
+
+import { open } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer, AnswerBody, FileBody, PiecesBody } from '../pipeline/answer.ts'
+import { endUnread, leavesLargeBody } from './body.ts'
+import { sendStream } from './send-stream.ts'
+
+/** Bytes read from a file at a time. */
+const CHUNK = 256 * 1024
+
+/** Bytes from memory that are handed over before the client has taken what came before. */
+const AT_ONCE = 1024 * 1024
+
+function isFile(body: AnswerBody): body is FileBody {
+  return typeof body === 'object' && 'file' in body
+}
+
+function isPieces(body: AnswerBody): body is PiecesBody {
+  return typeof body === 'object' && 'pieces' in body
+}
+
+export function bodySize(body: AnswerBody | undefined): number {
+  if (body === undefined) return 0
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  if (isFile(body)) return body.end - body.start
+  return isPieces(body) ? body.size : body.length
+}
+
+/**
+ * Sends an answer and settles when it is handed to the operating system or the client went away.
+ *
+ * @param request decides about HEAD and about a body that nobody read
+ * @param answer its `Content-Length` is set here; 204 and 304 carry none
+ */
+export async function send(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
+  const { status, headers } = answer
+  if (answer.stream) return sendStream(response, status, headers, answer.stream)
+  const body = simplified(answer.body)
+  const bodiless = status === 204 || status === 304
+  const unread = leavesLargeBody(request)
+  if (unread) headers.Connection = 'close'
+  if (!bodiless) headers['Content-Length'] = String(bodySize(body))
+  response.writeHead(status, headers)
+  const silent = bodiless || request.method === 'HEAD' || body === undefined
+  if (!silent) {
+    if (isFile(body)) await writeFile(response, body)
+    else if (isPieces(body)) await writePieces(response, body)
+    else if (unread) response.write(body)
+    else {
+      response.end(body)
+      return
+    }
+  } else if (unread) response.flushHeaders()
+  if (unread) endUnread(request, response)
+  else response.end()
+}
+
+/** The same content in a form that leaves in one piece, where there is one. */
+function simplified(body: AnswerBody | undefined): Exclude<AnswerBody, string> | undefined {
+  // Node joins a string to the head and encodes both as UTF-8; the bytes of field values would be encoded twice (HTTP-49).
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body === undefined || !isPieces(body) || body.pieces.length !== 1) return body
+  return body.pieces[0]
+}
+
+async function writePieces(response: ServerResponse, body: PiecesBody): Promise<void> {
+  let ahead = 0
+  for (const piece of body.pieces) {
+    if (response.destroyed) return
+    if (!(piece instanceof Uint8Array)) {
+      await writeFile(response, piece)
+      continue
+    }
+    // What is written in one turn leaves in one system call.
+    ahead += piece.length
+    if (ahead < AT_ONCE) response.write(piece)
+    else {
+      await write(response, piece)
+      ahead = 0
+    }
+  }
+}
+
+/**
+ * Sends a part of a file through two buffers: one is filled while the other is on its way to the client, and neither is
+ * garbage before the end.
+ */
+async function writeFile(response: ServerResponse, body: FileBody): Promise<void> {
+  const handle = await open(body.file, 'r')
+  try {
+    const length = Math.min(CHUNK, body.end - body.start)
+    const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)]
+    let sent = Promise.resolve()
+    let at = body.start
+    for (let turn = 0; at < body.end; turn++) {
+      const buffer = buffers[turn % 2]
+      if (!buffer || response.destroyed) break
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(length, body.end - at), at)
+      await sent
+      if (bytesRead === 0) {
+        // The head promised more than there is: a cut connection is the only honest sign.
+        response.destroy()
+        break
+      }
+      at += bytesRead
+      sent = write(response, buffer.subarray(0, bytesRead))
+    }
+    await sent
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Settles when the piece left the process, or never will. */
+function write(response: ServerResponse, piece: Uint8Array): Promise<void> {
+  return new Promise(resolve => {
+    if (response.destroyed) resolve()
+    else response.write(piece, () => resolve())
+  })
+}

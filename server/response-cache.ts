@@ -1,0 +1,146 @@
+/**
+ * Reads that are answered without going through the application again: of something unchanged, under unchanged rules, by a
+ * requester who is nobody in particular.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Client } from '../edge/client.ts'
+import type { Answer } from '../pipeline/answer.ts'
+import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
+import type { Site } from '../pipeline/site/site.ts'
+
+/**
+ * Who a kept answer is for: everybody (blobs set no cookie, HTTP-151), visitors who brought a session, or visitors who
+ * get one with the answer.
+ */
+export type Audience = 'everybody' | 'returning' | 'new'
+
+/** A visitor who is nobody in particular. */
+export interface Visitor {
+  /** The `Set-Cookie` that they need; undefined when the request brought a session. */
+  cookie: string | undefined
+}
+
+interface Facts {
+  site: Site
+  audience: Audience
+}
+
+export interface PublicAnswers {
+  /**
+   * Answers the request if a kept answer fits.
+   *
+   * @param client what is known of its sender; of the forwarding headers only those count that were believed
+   * @param visitorOf the visitor of a site; undefined where it may be somebody in particular
+   * @returns the status sent, or undefined when the application has to answer
+   */
+  repeat(
+    request: IncomingMessage,
+    response: ServerResponse,
+    client: Client,
+    visitorOf: (site: Site) => Visitor | undefined,
+  ): number | undefined
+  keep(request: IncomingMessage, client: Client, site: Site, answer: Answer, audience: Audience): void
+  readonly size: number
+}
+
+/** Bytes of all bodies; most of them are those of the document cache. */
+const MOST_BYTES = 64 * 1024 * 1024
+/** Ends the question of a visitor who gets a cookie with the answer; no field value holds a line end. */
+const FOR_NEW = '\n'
+
+/** Fields that a 304 repeats (HTTP-40). */
+const UNCHANGED_FIELDS = new Set([
+  'etag',
+  'vary',
+  'cache-control',
+  'last-modified',
+  'accept-ranges',
+  'x-content-type-options',
+  'referrer-policy',
+  'strict-transport-security',
+])
+
+/**
+ * @param isOpen whether a site is still the one that answers for its name: rules and versions of one that was closed and
+ *   opened anew stand still
+ */
+export function publicAnswers(isOpen: (site: Site) => boolean): PublicAnswers {
+  const answers = keptAnswers<Facts>({
+    bytes: MOST_BYTES,
+    repeats: field => UNCHANGED_FIELDS.has(field),
+    stands: ({ site }) => isOpen(site),
+  })
+
+  return {
+    repeat(request, response, client, visitorOf) {
+      const question = questionOf(request, client)
+      if (question === undefined) return undefined
+      const plain = answers.find(question)
+      if (plain?.facts.audience === 'everybody') return sendKept(request, response, plain)
+      const forNew = answers.find(question + FOR_NEW)
+      const known = plain ?? forNew
+      const visitor = known && visitorOf(known.facts.site)
+      const fitting = visitor?.cookie === undefined ? plain : forNew
+      return visitor && fitting && sendKept(request, response, fitting, visitor.cookie)
+    },
+    keep(request, client, site, answer, audience) {
+      const question = questionOf(request, client)
+      if (question === undefined) return
+      const condition = request.headers['if-none-match']
+      answers.keep(audience === 'new' ? question + FOR_NEW : question, answer, { site, audience }, condition)
+    },
+    get size() {
+      return answers.size
+    },
+  }
+}
+
+/**
+ * Sends a kept answer, or 304 to a request that names its tag and no other.
+ *
+ * @param cookie `Set-Cookie` of this answer alone
+ * @returns the status sent; undefined when the condition has to be judged, or the whole is not known
+ */
+export function sendKept(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, tag, head, unchanged, body }: KeptAnswer<unknown>,
+  cookie?: string,
+): number | undefined {
+  const condition = request.headers['if-none-match']
+  if (condition === undefined) {
+    if (!head) return undefined
+    response.writeHead(status, withCookie(head, cookie))
+    const last = body.length - 1
+    for (let i = 0; i < last; i++) response.write(body[i])
+    response.end(body[last])
+    return status
+  }
+  if (condition !== tag) return undefined
+  response.writeHead(304, withCookie(unchanged, cookie))
+  response.end()
+  return 304
+}
+
+function withCookie(head: string[], cookie: string | undefined): string[] {
+  return cookie === undefined ? head : [...head, 'Set-Cookie', cookie]
+}
+
+/** Everything of a request that such an answer depends on; undefined for requests that need the application. */
+function questionOf(request: IncomingMessage, { authority, secure }: Client): string | undefined {
+  if (request.method !== 'GET') return undefined
+  const h = request.headers
+  if (
+    h['if-match'] !== undefined ||
+    h['if-modified-since'] !== undefined ||
+    h['if-unmodified-since'] !== undefined ||
+    h['if-range'] !== undefined ||
+    h.origin !== undefined ||
+    h['content-length'] !== undefined ||
+    h['transfer-encoding'] !== undefined
+  )
+    return undefined
+  const fields = `${h.accept ?? ''}\n${h['accept-encoding'] ?? ''}\n${h.range ?? ''}`
+  return `${secure ? 's' : ''}\n${authority}\n${request.url}\n${fields}`
+}

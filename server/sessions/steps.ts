@@ -1,0 +1,138 @@
+/** The steps that find out who asks: sessions and their cookies, signing in and out (HTTP-1 gates 5 and 6). */
+
+import type { IncomingMessage } from 'node:http'
+import type { SiteSettings } from '../../config/sites.ts'
+import { readBody } from '../../edge/body.ts'
+import type { Client } from '../../edge/client.ts'
+import type { Answer } from '../../pipeline/answer.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { isForeignWrite, ownOrigin } from '../../pipeline/http/origin.ts'
+import { canonicalPath, type Target } from '../../pipeline/http/path.ts'
+import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
+import type { Site } from '../../pipeline/site/site.ts'
+import type { AppParts, State, Step } from '../app.ts'
+import type { HostedSite } from '../hosting.ts'
+import { WRITES } from '../methods.ts'
+import { header } from '../public/exchange.ts'
+import type { Visitor } from '../response-cache.ts'
+import { cookieValue, type Session, sessionCookie } from './signed-sessions.ts'
+import type { Visitors } from './site-sessions.ts'
+
+/** Bytes of the form that signs out. */
+const LARGEST_FORM = 16 * 1024
+
+/** What can be told of a visitor without asking where sessions are kept. */
+export function visitorOf(parts: AppParts, client: Client, site: Site, request: IncomingMessage): Visitor | undefined {
+  // Whose site a host's is does not change, so the name of the host need not be read again.
+  const hosted = parts.hosting.partsOf(site)
+  if (!hosted) return undefined
+  const session = hosted.visitors.glance(sessionValue(hosted.settings, request))
+  return session && { cookie: session.issue && cookieOf(hosted.settings, client, session) }
+}
+
+function sessionValue({ brand }: SiteSettings, request: IncomingMessage): string | undefined {
+  return cookieValue(request.headers.cookie, `${brand}_session`)
+}
+
+function cookieOf(settings: SiteSettings, client: Client, { issue = '', principal }: Session): string {
+  const { brand, publicUrl, sessions } = settings
+  return sessionCookie(`${brand}_session`, issue, {
+    // Use does not set the cookie again, so that of a sign-in lasts as long as the sign-in may.
+    lifetime: principal ? sessions.signedIn : sessions.idle,
+    secure: client.secure || publicUrl?.startsWith('https:') === true,
+    embedded: sessions.embedded,
+  })
+}
+
+/** SSN-1 and SSN-8: a new session travels with every answer that no shared cache may store. */
+export function addCookie(state: State, answer: Answer): void {
+  const { hosted, session, client } = state
+  if (!hosted || !session?.issue || answer.cookieless) return
+  if (answer.headers['Cache-Control']?.startsWith('public')) return
+  answer.headers['Set-Cookie'] = cookieOf(hosted.settings, client, session)
+}
+
+/** Addresses of signing in and out come before everything stored and all rules (OIDC-1). */
+export function signInOrOut({ limits }: AppParts): Step {
+  return async (context, next) => {
+    const { req: request, res: response, state } = context
+    const { hosted, target, client } = state
+    const method = request.method ?? ''
+    const name = hosted && target && (await hosted.signIn.at(method, target.path))
+    if (!name) return next()
+    // Signing out changes something although it is a GET: what a foreign page loads must not do it, its links may.
+    const embedded = method === 'GET' && !/^(navigate)?$/.test(header({ request }, 'sec-fetch-mode') ?? '')
+    const session = await sessionOf(hosted, client, request, name === 'logout' && embedded ? 'POST' : method)
+    state.session = session
+    const done = await hosted.signIn.answer(name, {
+      method,
+      query: target.query ?? '',
+      session,
+      origin: publicOrigin(hosted.settings, client),
+      address: client.address,
+      form: async () => (await readBody(request, response, LARGEST_FORM, limits.bodyIdle)).toString('latin1'),
+    })
+    state.session = done.session
+    state.answer = done.answer
+  }
+}
+
+export const openSession: Step = async ({ req, state }, next) => {
+  const { hosted, client } = state
+  if (hosted) state.session = await sessionOf(hosted, client, req, req.method ?? '')
+  return next()
+}
+
+/**
+ * The session of a request (SSN-1), or for a write from a foreign page a fresh one (HTTP-167).
+ *
+ * @param method what the request is taken for
+ */
+async function sessionOf(
+  hosted: HostedSite,
+  client: Client,
+  request: IncomingMessage,
+  method: string,
+): Promise<Session> {
+  const { settings, visitors } = hosted
+  const own = await visitors.open(sessionValue(settings, request))
+  if (own.issue !== undefined) return own
+  const foreign = isForeignWrite({
+    method,
+    origin: request.headers.origin,
+    fetchSite: header({ request }, 'sec-fetch-site'),
+    own: publicOrigin(settings, client),
+    listed: new Set(settings.cors),
+  })
+  return foreign ? unseen(visitors) : own
+}
+
+/** A session for one request: were its cookie sent, a foreign page could end the visitor's own session. */
+async function unseen(visitors: Visitors): Promise<Session> {
+  const { issue: _, ...session } = await visitors.open(undefined)
+  return session
+}
+
+function publicOrigin({ publicUrl }: SiteSettings, { secure, authority = '' }: Client): string {
+  return publicUrl ?? ownOrigin(secure, authority)
+}
+
+export const needSession: Step = ({ req, state }, next) => {
+  if (!state.session?.missing || !WRITES.has(req.method ?? '')) return next()
+  throw new Fault(409, 'NoSession', 'The change came without a session.')
+}
+
+/** Groups that decide by themselves are asked before anything is decided (GRP-5). */
+export async function settleGroups(
+  { site, groups }: HostedSite,
+  { principal }: Session,
+  method: string,
+  { path }: Target,
+  authority: () => RulesAuthority,
+): Promise<void> {
+  if (!principal || !groups || site.rules.subtypedGroups === 0) return
+  const { access } = authority()
+  // The other path of a POST or MOVE is not known yet.
+  if (method === 'POST' || method === 'MOVE') await access.membership.settle(site.rules.groups())
+  else await access.settle([path, canonicalPath(path), `${path}/`])
+}

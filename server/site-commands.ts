@@ -1,0 +1,58 @@
+/** What the command line does to one site without serving it: export, import, explain. */
+
+import type { Settings } from '../config/schema.ts'
+import { siteTable } from '../config/sites.ts'
+import { localLeases } from '../pipeline/coordination/local/leases.ts'
+import { explainRequest } from '../pipeline/explain-request.ts'
+import { documentCache } from '../pipeline/site/cache.ts'
+import { Site } from '../pipeline/site/site.ts'
+import type { Store } from '../pipeline/store/store.ts'
+import { exportSite } from '../pipeline/store/transfer.ts'
+import { importFolder } from '../pipeline/write/import.ts'
+import type { Commands } from './cli/commands.ts'
+import { basisOf } from './hosting.ts'
+import { createLog } from './log.ts'
+import { siteRules } from './site-rules.ts'
+import { DEMO, openStore } from './start.ts'
+
+/** Opens one site for the time of some work. */
+async function withSite<T>(
+  settings: Settings,
+  name: string,
+  work: (site: Site, store: Store) => Promise<T>,
+): Promise<T> {
+  const log = createLog(settings.log, 2)
+  const store = await openStore(settings, log)
+  try {
+    const found = siteTable(settings).siteFor(name)
+    if (!found) throw new Error(`No site of the settings answers for ${name}.`)
+    const site = await Site.open({
+      settings: siteRules(found),
+      store: store.site(found.host),
+      leases: localLeases(),
+      cache: documentCache(),
+      basis: basisOf(store, found.host),
+      report: () => undefined,
+    })
+    return await work(site, store)
+  } finally {
+    await store.close()
+  }
+}
+
+export const exportCommand: Commands['export'] = (settings, { site: name, directory, progress }) =>
+  withSite(settings, name, site => exportSite(site.store, directory, { progress }))
+
+export const importCommand: Commands['import'] = (settings, { site: name, directory, progress }) =>
+  withSite(settings, name, (site, store) =>
+    importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files })),
+  )
+
+/** Imports the demo site where nothing is stored yet. */
+export const importDemoFiles = (settings: Settings): Promise<void> =>
+  withSite(settings, 'localhost', async (site, store) => {
+    if (!(await store.sites()).includes(site.store.name)) await importFolder(site, store, DEMO)
+  })
+
+export const explain: Commands['explain'] = (settings, question) =>
+  withSite(settings, question.site, site => explainRequest(site, question))

@@ -1,0 +1,224 @@
+/** A server that runs: the composition root's work, from settings to listeners and back. */
+
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { proxyTrust, type Settings } from '../config/schema.ts'
+import { siteTable } from '../config/sites.ts'
+import { clientReader } from '../edge/client.ts'
+import { securityHeaders } from '../edge/security-headers.ts'
+import { Streams } from '../pipeline/events/streams.ts'
+import { Fault } from '../pipeline/fault.ts'
+import { documentCache } from '../pipeline/site/cache.ts'
+import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
+import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
+import type { Store } from '../pipeline/store/store.ts'
+import { type Imported, importFolder } from '../pipeline/write/import.ts'
+import { publicApp } from './app.ts'
+import { openCoordination } from './coordination.ts'
+import { errorDocument, errorHeaders } from './documents/error.ts'
+import { createHosting, type Hosting } from './hosting.ts'
+import { inStep } from './in-step.ts'
+import { type Listener, type ListenOptions, listen } from './listen.ts'
+import type { Log } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { createMounts, type Mounts, routeToMount } from './mounts.ts'
+import { platformRoutes } from './platform/routes.ts'
+import { publicAnswers } from './response-cache.ts'
+import { isWorker, spreadsConnections } from './workers.ts'
+
+export interface Running {
+  /** Such as `http://localhost:8080`. */
+  publicOrigin: string
+  /** Origin of the mount when it has a port of its own. */
+  mountOrigin?: string
+  hosting: Hosting
+  mounts: Pick<Mounts, 'tend'>
+  store: Store
+  /** Ends gracefully: running requests are answered, commits finished, the store closed. */
+  close(): Promise<void>
+}
+
+const SECRET = 'session-secret'
+
+/** The key that signs sessions; made once and kept with the data, so that a restart keeps every visitor's session. */
+async function sessionSecret(store: Store): Promise<Uint8Array> {
+  const kept = await store.setting(SECRET)
+  if (kept !== undefined) return Buffer.from(kept, 'base64')
+  await store.setSetting(SECRET, randomBytes(32).toString('base64'), { unlessSet: true })
+  return sessionSecret(store)
+}
+
+/** Opens the store that the settings name. */
+export function openStore(settings: Settings, log: Log): Promise<Store> {
+  const { siteFor } = siteTable(settings)
+  return openSqliteStore({
+    folder: settings.data,
+    // What a site keeps for a shorter time it shows for a shorter time (EVT-46).
+    eventRetention: Math.max(...[settings.defaults, ...settings.sites].map(({ events }) => events.retention)),
+    eventLimits: site => {
+      const events = siteFor(site)?.events
+      return events && { events: events.keptEvents, bytes: events.keptBytes }
+    },
+    shared: settings.redis !== undefined,
+    log: (level, message, details) => log[level]({ ...(details as object) }, message),
+  })
+}
+
+/** How a host that no site answers for is answered. */
+function fallbackOf({ defaults }: Settings) {
+  return { ...defaults, errorNs: defaults.errorNs ?? `${defaults.ns}/error` }
+}
+
+/** How the server listens, on whichever port. */
+function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
+  const headers = securityHeaders()
+  const { listen, tls, limits } = settings
+  return {
+    host: listen.host,
+    tls,
+    reusePort: isWorker && spreadsConnections,
+    headers: limits.headers,
+    headerWait: limits.headerWait,
+    brokenDocument: fault => ({
+      headers: { ...errorHeaders(fault), ...headers(tls !== undefined, true) },
+      body: errorDocument(fault, { ...fallbackOf(settings), method: 'GET', path: '/' }),
+    }),
+  }
+}
+
+/**
+ * Starts a server.
+ *
+ * @param store open; closed together with the server
+ * @throws the system's error when an address is taken
+ */
+export async function startServer(settings: Settings, store: Store, log: Log): Promise<Running> {
+  const coordination = await openCoordination(settings, store, log)
+  const { leases, locks, sessions, tallies, fanOut, coherence } = coordination
+  const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
+  const metrics = createMetrics({ streams: () => streams.size })
+  const table = siteTable(settings)
+  const cache = documentCache()
+  const hosting = createHosting({
+    table,
+    store,
+    leases,
+    sessions,
+    cache,
+    log,
+    secret: await sessionSecret(store),
+    fanOut,
+    streams,
+    tallies,
+    coherence,
+  })
+  const knowClient = clientReader(proxyTrust(settings.trustProxy))
+  const limits = { bodyIdle: settings.limits.bodyIdle }
+  let ready = false
+  const platform = platformRoutes({
+    brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
+    metrics,
+    health: () => ({ ready }),
+    open: { health: settings.health.public, metrics: settings.metrics.public },
+  })
+  const fallback = fallbackOf(settings)
+  const handler = publicApp({
+    hosting,
+    knowClient,
+    kept: publicAnswers(site => hosting.partsOf(site) !== undefined),
+    limits,
+    log,
+    metrics,
+    platform,
+    stage: (body, options) => store.stage(body, options),
+    locks,
+    streams,
+    authorityFor: (hosted, request, target, principal) => {
+      const facts = {
+        method: request.method ?? 'GET',
+        path: target.path,
+        headers: (name: string) => joined(request, name),
+        queryString: target.query ?? '',
+      }
+      return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups)
+    },
+    fallback,
+  })
+  let publicPort: number | undefined
+  const mounts = createMounts({
+    place: settings.mount,
+    table,
+    hosting,
+    store,
+    leases,
+    cache,
+    locks,
+    tallies,
+    coherence,
+    knowClient,
+    limits,
+    log,
+    metrics,
+    publicPort: () => publicPort,
+    fallback,
+  })
+  const isForMount = routeToMount(settings.mount, table, knowClient)
+  const listening = listenOptions(settings)
+  const facing = (handle: RequestListener) =>
+    inStep(coherence, handle, (_request, response) => {
+      const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
+      const { headers, body } = listening.brokenDocument(fault)
+      response.writeHead(fault.status, headers).end(body)
+    })
+  const listener = await listen(
+    facing((request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)),
+    { ...listening, port: settings.listen.port },
+  )
+  publicPort = portOf(listener)
+  const mountListener =
+    'port' in settings.mount
+      ? await listen(facing(mounts.handler), { ...listening, port: settings.mount.port })
+      : undefined
+  mounts.resume()
+  ready = true
+  return {
+    publicOrigin: listener.origin,
+    ...(mountListener && { mountOrigin: mountListener.origin }),
+    hosting,
+    mounts,
+    store,
+    async close() {
+      ready = false
+      streams.close()
+      const { shutdown } = settings.limits
+      await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])
+      await mounts.close()
+      await coordination.close()
+      await store.close()
+      metrics.close()
+    },
+  }
+}
+
+function portOf({ origin }: Listener): number | undefined {
+  const { port } = new URL(origin)
+  return port === '' ? undefined : Number(port)
+}
+
+/** One header as one string, as rules look it up (LOOK-2). */
+function joined(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+/** Folder of the demo site's files. */
+export const DEMO = fileURLToPath(new URL('demo/site', import.meta.url))
+
+/** Imports the demo site where nothing is stored yet. */
+export async function importDemo(hosting: Hosting, store: Store): Promise<Imported | undefined> {
+  const hosted = await hosting.open('localhost')
+  if (!hosted) return undefined
+  if ((await store.sites()).includes(hosted.site.store.name)) return undefined
+  return importFolder(hosted.site, store, DEMO)
+}

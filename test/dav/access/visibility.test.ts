@@ -1,0 +1,143 @@
+/** Credentials that open a part of a site: what is hidden from them changes nothing of what they see (DAV-3, DAV-50). */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { listTag, memberSum, type Resource, statTag } from '../../../pipeline/site/resource-tags.ts'
+import { type Client, client } from '../../support/http.ts'
+import { readMultistatus } from '../../support/multistatus.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { answerTag, basic, list, propertyUpdate, propfindBody } from '../wire.ts'
+
+const LOCK =
+  '<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockinfo>'
+
+const credentials = [
+  { user: 'all', password: 'p', scope: ['/*'], write: true },
+  { user: 'docs', password: 'p', scope: ['/team/docs/*'], write: true },
+  { user: 'pages', password: 'p', scope: ['/*.html'], write: true },
+]
+
+describe('a part of a site over the wire', () => {
+  let server: TestServer
+  let all: Client
+  let docs: Client
+  let pages: Client
+  before(async () => {
+    server = await startServer({ site: { credentials } })
+    const author = (user: string) => client(Number(new URL(server.mountUrl).port), { Authorization: basic(user, 'p') })
+    all = author('all')
+    docs = author('docs')
+    pages = author('pages')
+    for (const path of [
+      '/team/docs/a.html',
+      '/team/docs/deep/b.txt',
+      '/team/other/x.txt',
+      '/team/other/y.html',
+      '/z.txt',
+    ])
+      await all('PUT', path, {}, '<p>x</p>')
+  })
+  after(() => server.close())
+
+  /** Tags of everything on the way to `/team/docs/`, at both depths, with the times that are told. */
+  async function seen(author: Client): Promise<string[]> {
+    const found: string[] = []
+    for (const path of ['/', '/team/', '/team/docs/', '/team/docs/deep/'])
+      for (const depth of ['0', '1'] as const) {
+        const answer = await author('PROPFIND', path, { Depth: depth }, propfindBody('getetag', 'getlastmodified'))
+        found.push(`${path} ${answer.headers.etag} ${answer.text}`)
+      }
+    return found
+  }
+
+  const HIDDEN: [name: string, change: () => Promise<unknown>][] = [
+    ['a new file', () => all('PUT', '/team/new.txt', {}, 'x')],
+    ['a file edited', () => all('PUT', '/z.txt', {}, 'other')],
+    ['a file edited deeper down', () => all('PUT', '/team/other/x.txt', {}, 'other')],
+    ['a file removed', () => all('DELETE', '/team/new.txt')],
+    ['a property', () => all('PROPPATCH', '/z.txt', {}, propertyUpdate(['{urn:x}color', 'red']))],
+    ['a work file', () => all('PUT', '/team/~$plan.docx', {}, 'x')],
+  ]
+  for (const [name, change] of HIDDEN)
+    it(`DAV-50 ${name} where a credential sees nothing changes nothing for it`, async () => {
+      const before = await Promise.all([seen(docs), seen(pages), seen(all)])
+      await change()
+      const after = await Promise.all([seen(docs), seen(pages), seen(all)])
+      expect(after[0]).to.deep.equal(before[0])
+      expect(after[1]).to.deep.equal(before[1])
+      expect(after[2]).not.to.deep.equal(before[2])
+    })
+
+  it('DAV-50 what a credential sees changes the tags of everything that leads there', async () => {
+    const [before, beforePages] = [await seen(docs), await seen(pages)]
+    await all('PUT', '/team/docs/a.html', {}, '<p>other</p>')
+    for (const [then, now] of [
+      [before, await seen(docs)],
+      [beforePages, await seen(pages)],
+    ] as const)
+      expect(now.slice(0, 6).filter((line, i) => line === then[i])).to.deep.equal([])
+    const again = await seen(docs)
+    await all('PUT', '/team/docs/deep/b.txt', {}, 'other')
+    expect((await seen(docs)).filter((line, i) => line === again[i])).to.deep.equal([])
+  })
+
+  it('DAV-50 header, own and member tags agree, and revalidate', async () => {
+    for (const author of [docs, pages]) {
+      const d0 = await answerTag(author, '/team/', '0')
+      const d1 = await answerTag(author, '/team/', '1')
+      expect((await list(author, '/', '1')).get('/team/')?.get('getetag')?.value).to.equal(d0)
+      for (const [Depth, tag] of [
+        ['0', d0],
+        ['1', d1],
+      ] as const) {
+        const answer = await author('PROPFIND', '/team/', { Depth })
+        expect(readMultistatus(answer.text).get('/team/')?.get('getetag')?.value).to.equal(tag)
+        expect((await author('PROPFIND', '/team/', { Depth, 'If-None-Match': tag })).status).to.equal(304)
+        const other = await answerTag(all, '/team/', Depth)
+        expect((await author('PROPFIND', '/team/', { Depth, 'If-None-Match': other })).status).to.equal(207)
+      }
+    }
+    expect(await answerTag(docs, '/team/docs/', '1'), 'all of it is open').to.equal(
+      await answerTag(all, '/team/docs/', '1'),
+    )
+  })
+
+  it('DAV-52 the sum is that of the members that are seen', async () => {
+    const { store } = server.site
+    const members = (await store.list('/team/other/')).filter(({ path }) => path.endsWith('.html'))
+    const state: Resource = { ...(await store.find('/team/other/')), members: memberSum(members) } as Resource
+    expect(await answerTag(pages, '/team/other/', '1')).to.equal(`"${listTag(state)}"`)
+    expect(await answerTag(pages, '/team/other/', '0')).to.equal(`"${statTag(state)}"`)
+  })
+
+  it('DAV-89 an If header is judged by what the credential sees', async () => {
+    const seenTag = await answerTag(docs, '/team/', '0')
+    const realTag = await answerTag(all, '/team/', '0')
+    const put = (tag: string) => docs('PUT', '/team/docs/if.txt', { If: `</team/> ([${tag}])` }, 'x')
+    expect((await put(realTag)).status).to.equal(412)
+    expect((await put(seenTag)).status).to.equal(201)
+    const hidden = (await all('GET', '/z.txt')).headers.etag
+    expect((await docs('PUT', '/team/docs/if.txt', { If: `</z.txt> ([${hidden}])` }, 'x')).status).to.equal(412)
+  })
+
+  it('DAV-88 a lock on what is hidden does not show', async () => {
+    const before = await seen(docs)
+    const { headers } = await all('LOCK', '/team/other/x.txt', {}, LOCK)
+    expect(await seen(docs)).to.deep.equal(before)
+    await all('UNLOCK', '/team/other/x.txt', { 'Lock-Token': headers['lock-token'] })
+  })
+
+  it('DAV-38 tokens of sync-collection are of what is seen', async () => {
+    const sync = (token: string) =>
+      `<D:sync-collection xmlns:D="DAV:"><D:sync-token>${token}</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
+    const tokenOf = (text: string) => /<D:sync-token>(.*?)<\/D:sync-token>/.exec(text)?.[1] ?? ''
+    const first = await docs('REPORT', '/team/', {}, sync(''))
+    await all('PUT', '/team/hidden.txt', {}, 'x')
+    const second = await docs('REPORT', '/team/', {}, sync(tokenOf(first.text)))
+    expect(second.status).to.equal(207)
+    expect(tokenOf(second.text)).to.equal(tokenOf(first.text))
+    expect(readMultistatus(second.text).size).to.equal(0)
+    const told = await docs('PROPFIND', '/team/', { Depth: '0' }, propfindBody('sync-token'))
+    expect(tokenOf(told.text)).to.equal(tokenOf(first.text))
+  })
+})

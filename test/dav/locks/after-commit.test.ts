@@ -1,0 +1,80 @@
+/** A write that is committed is answered as such, whatever can no longer be done afterwards (EVT-81, DAV-87, DAV-102). */
+
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { afterCommit, endForgotten, endLocks } from '../../../dav/locks/after-commit.ts'
+import { type Lock, LockError } from '../../../pipeline/coordination/locks.ts'
+import { startRedis, type TestRedis } from '../../coordination/redis-server.ts'
+import { page } from '../../support/content.ts'
+import { startWire, type Wire } from '../wire.ts'
+import { lockInfo, tokenOf } from './locking.ts'
+
+describe('after the commit', () => {
+  let redis: TestRedis
+  let wire: Wire
+  beforeEach(async () => {
+    redis = await startRedis()
+    wire = await startWire({ settings: { redis: redis.url } })
+  })
+  afterEach(async () => {
+    await wire.server.close()
+    await redis.stop()
+  })
+
+  /** Redis goes as soon as the next write is on disk. */
+  function withoutRedisAfterCommit(): void {
+    const { store } = wire.server.site
+    const commit = store.commit
+    store.commit = async order => {
+      store.commit = commit
+      const result = await commit.call(store, order)
+      await redis.kill()
+      return result
+    }
+  }
+
+  for (const [method, path, destination, status] of [
+    ['DELETE', '/c/', undefined, 204],
+    ['DELETE', '/c/a.html', undefined, 204],
+    ['MOVE', '/c/a.html', '/moved.html', 201],
+    ['MOVE', '/c/', '/moved/', 201],
+  ] as const) {
+    it(`EVT-81 ${method} ${path} of something locked says that it is done when Redis goes after it was`, async () => {
+      const { dav } = wire
+      await dav('MKCOL', '/c/')
+      await dav('PUT', '/c/a.html', {}, page('old'))
+      const token = tokenOf(await dav('LOCK', '/c/a.html', { Depth: '0' }, lockInfo()))
+      withoutRedisAfterCommit()
+      const to = destination === undefined ? {} : { Destination: destination, Overwrite: 'T' }
+      const answer = await dav(method, path, { If: `</c/a.html> (<${token}>)`, ...to })
+      expect(answer.status).to.equal(status)
+      expect(await wire.server.site.store.find(path)).to.equal(undefined)
+    })
+  }
+
+  it('DAV-87 locks that could not be ended are ended by upkeep, by their tokens', async () => {
+    const ended: string[] = []
+    const failures: unknown[] = []
+    let away = true
+    const mount = {
+      locks: {
+        async endAll(_site: string, tokens: string[]) {
+          if (away) throw new LockError('away')
+          ended.push(...tokens)
+        },
+      },
+      site: { store: { name: 'a.example' } },
+      unended: new Set<string>(),
+      failed: (error: unknown) => void failures.push(error),
+    } as unknown as Parameters<typeof endLocks>[0]
+    const lock = (token: string) => ({ token }) as Lock
+    await endLocks(mount, [lock('one'), lock('two')])
+    expect(failures).to.have.length(1)
+    away = false
+    await endForgotten(mount)
+    expect(ended).to.deep.equal(['one', 'two'])
+    await endForgotten(mount)
+    expect(ended).to.have.length(2)
+    expect(await afterCommit(mount, async () => undefined)).to.equal(true)
+  })
+})

@@ -1,0 +1,119 @@
+/** QUERY with a selector over the mount: one document, everything below a path, or the whole site (DAV-49, HTTP-130 to HTTP-134). */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { page, putAll } from '../../support/content.ts'
+import type { Fields } from '../../support/http.ts'
+import { partsOf } from '../../support/multipart.ts'
+import { changesNothing, outcomeOf, startWire, type Wire } from '../wire.ts'
+
+describe('QUERY over the wire', () => {
+  let wire: Wire
+  const query = (path: string, selector: string, fields: Fields = {}) =>
+    wire.dav('QUERY', path, { 'Content-Type': 'text/css-selector', ...fields }, selector)
+
+  before(async () => {
+    wire = await startWire()
+    await putAll(wire.server, {
+      '/index.html': page('<h1>Home</h1>'),
+      '/posts/may.html': page('<h2 class="title">May</h2>'),
+      '/posts/april.html': page('<h2 class="title">April</h2><p>p</p>'),
+      '/posts/deep/er.html': page('<h2 class="title">Deep</h2>'),
+      '/posts/feed.xml': '<feed><title class="title">Feed</title></feed>',
+      '/posts/picture.png': 'png',
+      '/pictures/only.png': 'png',
+      '/composed.html': page('<link rel="include" href="/posts/may.html">'),
+    })
+    await wire.dav('MKCOL', '/empty/')
+  })
+  after(() => wire.server.close())
+
+  const PLACES: [path: string, selector: string, found: string[]][] = [
+    ['/', 'h2.title', ['/posts/april.html', '/posts/deep/er.html', '/posts/may.html']],
+    ['/posts/', '.title', ['/posts/april.html', '/posts/deep/er.html', '/posts/feed.xml', '/posts/may.html']],
+    ['/posts/deep/', 'h2', ['/posts/deep/er.html']],
+    ['/posts/may.html', 'h2', ['/posts/may.html']],
+    ['/posts/feed.xml', 'title', ['/posts/feed.xml']],
+    ['/posts/april.html', 'h2, p', ['/posts/april.html', '/posts/april.html']],
+    ['/', 'h1', ['/index.html']],
+    ['/composed.html', 'h2', []],
+    ['/posts/', 'video', []],
+    ['/pictures/', '*', []],
+  ]
+  for (const [path, selector, found] of PLACES)
+    it(`HTTP-133 ${selector} in ${path}: ${found.length} parts`, () =>
+      changesNothing(wire.server, async () => {
+        const answer = await query(path, selector)
+        expect(answer.status).to.equal(found.length > 0 ? 201 : 200)
+        expect(partsOf(answer).map(({ headers }) => headers['Content-Location'])).to.deep.equal(found)
+      }))
+
+  it('HTTP-130 the worked example', async () => {
+    const [part] = partsOf(await query('/posts/may.html', 'h2.title'))
+    expect(part?.text).to.equal('<h2 class="title">May</h2>')
+    expect(part?.headers).to.include({
+      'Content-Location': '/posts/may.html',
+      'Content-Range': 'selector=html > body:nth-child(2) > h2:nth-child(1)',
+      'Content-Length': '26',
+    })
+    expect(part?.headers['Content-Type']).to.match(/^text\/html/)
+    expect(part?.headers.ETag).to.match(/^"[^"]+-[^"]+"$/)
+  })
+
+  it('HTTP-131 the tag stands for selector and matches', async () => {
+    const { etag } = (await query('/posts/', 'h2')).headers
+    expect(etag).to.be.a('string')
+    const same = await query('/posts/', 'h2', { 'If-None-Match': etag })
+    expect([same.status, same.body.length]).to.deep.equal([304, 0])
+    expect((await query('/posts/', 'body h2', { 'If-None-Match': etag })).status).to.equal(201)
+    await wire.dav('PUT', '/posts/june.html', {}, page('<h2>June</h2>'))
+    expect((await query('/posts/', 'h2', { 'If-None-Match': etag })).status).to.equal(201)
+    await wire.dav('DELETE', '/posts/june.html')
+    expect((await query('/posts/', 'h2', { 'If-None-Match': etag })).status).to.equal(304)
+  })
+
+  const REFUSED: [name: string, path: string, selector: string, fields: Fields, outcome: RegExp][] = [
+    ['no document', '/none.html', 'p', {}, /^404 NotFound/],
+    ['nothing below', '/empty/', 'p', {}, /^404 NotFound/],
+    ['no such collection', '/none/', 'p', {}, /^404 NotFound/],
+    ['a reserved path', '/-platform/', 'p', {}, /^404 NotFound/],
+    ['a blob', '/posts/picture.png', 'p', {}, /^422/],
+    ['an empty body', '/posts/', ' \n', {}, /^422/],
+    ['an unreadable selector', '/posts/', 'p[', {}, /^422/],
+    ['Accept without multipart', '/posts/', 'p', { Accept: 'text/html' }, /^406 NotAcceptable/],
+    ['another type', '/posts/', 'p', { 'Content-Type': 'text/plain' }, /^415 UnsupportedMediaType/],
+    ['no type', '/posts/', 'p', { 'Content-Type': undefined }, /^415 UnsupportedMediaType/],
+    [
+      'expressions, which are not evaluated here',
+      '/posts/',
+      '1',
+      { 'Content-Type': 'text/sessel' },
+      /^415 UnsupportedMediaType/,
+    ],
+    ['JSON', '/posts/', '{}', { 'Content-Type': 'application/json' }, /^415 UnsupportedMediaType/],
+  ]
+  for (const [name, path, selector, fields, outcome] of REFUSED)
+    it(`HTTP-133 HTTP-134 ${outcome.source} for ${name}`, async () => {
+      const answer = await query(path, selector, fields)
+      expect(outcomeOf(answer)).to.match(outcome)
+      if (answer.status === 415) expect(answer.headers['accept-query']).to.equal('text/css-selector')
+    })
+
+  for (const Accept of [undefined, '*/*', 'multipart/*', 'multipart/mixed', 'text/html, multipart/mixed;q=0.1'])
+    it(`HTTP-133 answers with Accept: ${Accept ?? 'nothing'}`, async () => {
+      expect((await query('/posts/', 'h2', { Accept })).status).to.equal(201)
+    })
+
+  it('HTTP-134 every language that OPTIONS and 415 name is answered', async () => {
+    const { headers } = await wire.dav('OPTIONS', '/posts/')
+    const refused = await query('/posts/', 'h2', { 'Content-Type': 'text/plain' })
+    expect(headers['accept-query']).to.equal(refused.headers['accept-query'])
+    for (const language of (headers['accept-query'] ?? '').split(', '))
+      expect((await query('/posts/', 'h2', { 'Content-Type': language })).status, language).to.equal(201)
+  })
+
+  it('HTTP-133 401 without credentials', async () => {
+    const answer = await wire.stranger('QUERY', '/posts/', { 'Content-Type': 'text/css-selector' }, 'h2')
+    expect(answer.status).to.equal(401)
+  })
+})

@@ -1,0 +1,208 @@
+/** What becomes of drafts, put-off removals and helper files when nobody comes back to them (DAV-62, DAV-72, DAV-73). */
+
+import { expect } from 'chai'
+import { after, before, beforeEach, describe, it } from 'mocha'
+import { page } from '../../support/content.ts'
+import type { Client } from '../../support/http.ts'
+import { lockInfo, tokenOf } from '../locks/locking.ts'
+import { answerTag, list, property, propertyUpdate, shown, startWire, to, type Wire } from '../wire.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Times of `UNHURRIED`. */
+const SETTLE = 2 * HOUR
+const KEEP = HOUR
+
+let wire: Wire
+let dav: Client
+let count = 0
+let at = ''
+
+/** Time passes. */
+const later = (milliseconds: number) => wire.server.running.mounts.tend(Date.now() + milliseconds)
+
+async function eventsOf(path: string): Promise<(string | undefined)[]> {
+  const events = await wire.server.site.store.events(path)
+  return events.map(({ payload }) => /itemprop="method">(\w+)</.exec(payload)?.[1])
+}
+
+const status = async (path: string) => (await dav('GET', path)).status
+const names = async () => [...(await list(dav, at)).keys()].slice(1).map(path => path.slice(at.length))
+
+describe('upkeep of the mount', () => {
+  before(async () => {
+    wire = await startWire()
+    dav = wire.dav
+  })
+  after(() => wire.server.close())
+  beforeEach(async () => {
+    at = `/u${++count}/`
+    await dav('MKCOL', at)
+  })
+
+  describe('DAV-62 drafts without content', () => {
+    it('become empty documents some time after their last write', async () => {
+      await dav('PUT', `${at}x.html`, {}, '')
+      await dav('PROPPATCH', `${at}x.html`, {}, propertyUpdate(['{urn:x}mood', 'calm']))
+      await later(0.9 * SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
+      await later(SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('')
+      expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT'])
+      expect(await property(dav, `${at}x.html`, '{urn:x}mood')).to.equal('calm')
+      expect(await names()).to.deep.equal(['x.html'])
+    })
+
+    it('over a document empty it', async () => {
+      await dav('PUT', `${at}x.html`, {}, page('old'))
+      await dav('PUT', `${at}x.html`, {}, '')
+      await later(SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('')
+      expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT', 'PUT'])
+    })
+
+    it('are dropped where the pipeline refuses them', async () => {
+      await dav('PUT', `${at}x.xml`, {}, '')
+      await later(SETTLE)
+      expect(await status(`${at}x.xml`)).to.equal(404)
+      expect(await names()).to.deep.equal([])
+    })
+
+    it('wait while they are locked, and as long again', async () => {
+      const token = tokenOf(await dav('LOCK', `${at}x.html`, { Depth: '0' }, lockInfo()))
+      await later(1.5 * SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
+      await dav('UNLOCK', `${at}x.html`, { 'Lock-Token': `<${token}>` })
+      await later(2 * SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
+      await later(2.5 * SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('')
+    })
+
+    it('give way to what a visitor writes meanwhile', async () => {
+      await dav('PUT', '/rules.html', {}, page(OPEN))
+      await dav('PUT', `${at}x.html`, {}, page('old'))
+      await dav('PUT', `${at}x.html`, {}, '')
+      expect((await dav('GET', `${at}x.html`)).text).to.equal('')
+      expect((await wire.visitor('PUT', `${at}x.html`, {}, page('new'))).status).to.equal(200)
+      expect((await dav('GET', `${at}x.html`)).text).to.equal(page('new'))
+      await later(SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('new'))
+    })
+  })
+
+  describe('DAV-72 a document that is renamed to a backup name', () => {
+    beforeEach(async () => {
+      await dav('PUT', `${at}x.html`, {}, page('old'))
+      await dav('MOVE', `${at}x.html`, to(`${at}x.html~`))
+    })
+
+    it('is gone for the mount and there for visitors, until some time later', async () => {
+      expect(await names()).to.deep.equal(['x.html~'])
+      expect(await status(`${at}x.html`)).to.equal(404)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('old'))
+      expect((await dav('QUERY', at, { 'Content-Type': 'text/css-selector' }, 'body')).status).to.equal(404)
+      await later(0.9 * KEEP)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('old'))
+      await later(KEEP)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
+      expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT', 'DELETE'])
+      expect(await names()).to.deep.equal(['x.html~'])
+    })
+
+    for (const [what, save] of Object.entries<() => Promise<void>>({
+      'one PUT': async () => {
+        expect((await dav('PUT', `${at}x.html`, {}, page('new'))).status).to.equal(201)
+      },
+      'an empty PUT, then content': async () => {
+        expect((await dav('PUT', `${at}x.html`, {}, '')).status).to.equal(201)
+        expect((await dav('PUT', `${at}x.html`, {}, page('new'))).status).to.equal(204)
+      },
+      'a lock, then content': async () => {
+        const locked = await dav('LOCK', `${at}x.html`, { Depth: '0' }, lockInfo())
+        expect(locked.status).to.equal(201)
+        const submit = { If: `(<${tokenOf(locked)}>)` }
+        expect((await dav('PUT', `${at}x.html`, submit, page('new'))).status).to.equal(204)
+      },
+      'a MOVE of a work file': async () => {
+        await dav('PUT', `${at}~$x.tmp`, {}, page('new'))
+        expect((await dav('MOVE', `${at}~$x.tmp`, to(`${at}x.html`))).status).to.equal(201)
+      },
+      'a COPY': async () => {
+        await dav('PUT', `${at}y.html`, {}, page('new'))
+        expect((await dav('COPY', `${at}y.html`, to(`${at}x.html`))).status).to.equal(201)
+      },
+    }))
+      it(`is replaced, not removed, by ${what}`, async () => {
+        await save()
+        await later(KEEP)
+        expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('new'))
+        expect((await dav('GET', `${at}x.html`)).text).to.equal(page('new'))
+        expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT', 'PUT'])
+      })
+
+    it('makes room for a collection of its name', async () => {
+      expect((await dav('MKCOL', `${at}x.html`)).status).to.equal(201)
+      expect(await eventsOf(`${at}x.html`)).to.deep.equal(['PUT', 'DELETE'])
+    })
+
+    it('goes with its collection', async () => {
+      expect((await dav('DELETE', at)).status).to.equal(204)
+      await later(KEEP)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
+      await dav('MKCOL', at)
+      expect(await names()).to.deep.equal([])
+    })
+
+    it('leaves tags as if it had been removed at once', async () => {
+      const tag = await answerTag(dav, at, '1')
+      await later(KEEP)
+      expect(await answerTag(dav, at, '1')).to.equal(tag)
+    })
+  })
+
+  describe('DAV-73 helper files', () => {
+    it('are dropped a day or a month after their last use', async () => {
+      await dav('MKCOL', `${at}x.sb-1a2b3c4d-Xy12Zq/`)
+      for (const name of ['~$x.docx', '._x', 'x.sb-1a2b3c4d-Xy12Zq/y']) await dav('PUT', at + name, {}, name)
+      await later(23 * HOUR)
+      expect(await names()).to.deep.equal(['x.sb-1a2b3c4d-Xy12Zq/', '~$x.docx'])
+      await later(25 * HOUR)
+      await later(27 * HOUR)
+      expect(await names()).to.deep.equal([])
+      expect(await status(`${at}._x`)).to.equal(200)
+      await later(29 * DAY)
+      expect(await status(`${at}._x`)).to.equal(200)
+      await later(31 * DAY)
+      expect(await status(`${at}._x`)).to.equal(404)
+    })
+
+    it('stay while they are locked', async () => {
+      await dav('PUT', `${at}~$y.docx`, {}, 'y')
+      await dav('LOCK', `${at}~$y.docx`, { Depth: '0' }, lockInfo())
+      await later(40 * DAY)
+      expect(await status(`${at}~$y.docx`)).to.equal(200)
+    })
+  })
+})
+
+/** Anybody may replace documents. */
+const OPEN =
+  '<div itemscope itemtype="https://platform.example/ns/AuthorizationRule"><i itemprop="actor">*</i>' +
+  '<i itemprop="resource">/*</i><i itemprop="method">*</i><i itemprop="action">Allow</i></div>'
+
+describe('DAV-62 drafts and put-off removals survive a restart', () => {
+  it('and are finished without a request', async () => {
+    const first = await startWire()
+    await first.dav('PUT', '/draft.html', {}, '')
+    await first.dav('PUT', '/x.html', {}, page('old'))
+    await first.dav('MOVE', '/x.html', to('/x.html~'))
+    await first.server.stop()
+    const second = await startWire({ data: first.server.data })
+    await second.server.running.mounts.tend(Date.now() + SETTLE)
+    expect(await shown(second.visitor, '/x.html')).to.equal('404')
+    expect(await shown(second.visitor, '/draft.html')).to.equal('')
+    await second.server.close()
+  })
+})

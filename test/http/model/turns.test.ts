@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { after, before, beforeEach, describe, it } from 'mocha'
+import { verdictOf } from '../../model/answers.ts'
+import { enumeration, instance, primitive, property, schema, shape } from '../../model/markup.ts'
+import { listPage, type ModelShelf, openShelf } from '../../model/shelf.ts'
+import { leavesTheLoop, runsInTime } from '../../support/loop-hold.ts'
+
+const STATION = 'https://tides.example/Station'
+const READING = 'https://tides.example/Reading'
+const STATE = 'https://tides.example/State'
+
+/** Items of which one document was once judged without a pause for most of a second. */
+const MANY = 16_000
+
+/** What a document has to hold is judged by schemas and shapes in turns with other requests (design, invariant 7). */
+describe('Data model, large documents', () => {
+  let shelf: ModelShelf
+  before(async () => {
+    shelf = await openShelf()
+  })
+  after(() => shelf.close())
+  beforeEach(() => shelf.clear())
+
+  const numbers = Array.from({ length: MANY }, (_, i) => i)
+  const station = (i: number, state = 'raw') =>
+    `<li class="e" itemscope itemtype="${STATION}"><b itemprop="code">c${i}</b><i itemprop="state">${state}</i></li>`
+  const selecting = (selector: string) => ({ Range: `selector=${selector}` })
+  const typed = [
+    schema(
+      STATION,
+      {},
+      property('code', { cardinality: '1..1', unique: 'true', '@key': 'true', type: primitive('Text') }),
+      property('state', { cardinality: '1..1', type: STATE }),
+    ),
+    enumeration(STATE, 'raw', 'checked'),
+    schema(READING, {}, property('station', { references: `${STATION}#code`, cascade: 'true', cardinality: '1..1' })),
+  ]
+  const closed = shape({
+    selector: 'ul#list',
+    permit: ['li[class][itemscope][itemtype]', 'b[itemprop]', 'i[itemprop]'],
+  })
+
+  it('MOD-110 all of a whole document: schemas, uniqueness, references, closed shapes', async function () {
+    this.timeout(60_000)
+    await shelf.declare(...typed, closed)
+    const pages = [listPage(...numbers.map(i => station(i))), listPage(...numbers.map(i => station(i + 1)))]
+    const [first = '', ...others] = pages
+    let next = first
+    await leavesTheLoop(async () => {
+      expect((await shelf.replace('/s.html', next)).status).to.be.oneOf([200, 201])
+      next = next === first ? (others[0] ?? '') : first
+    })
+    const worst = first.replace('</ul>', '<script></script></ul>')
+    await leavesTheLoop(async () => expect(verdictOf(await shelf.replace('/s.html', worst))).to.equal('422 permit'))
+  })
+
+  it('MOD-111 an element inside one', async function () {
+    this.timeout(60_000)
+    await shelf.declare(...typed, closed)
+    expect((await shelf.replace('/s.html', listPage(...numbers.map(i => station(i))))).status).to.equal(201)
+    let next = MANY
+    await leavesTheLoop(async () =>
+      expect(verdictOf(await shelf.http('POST', '/s.html', selecting('#list'), station(next++)))).to.equal('206'),
+    )
+    const wrong = station(next, 'other')
+    await leavesTheLoop(async () =>
+      expect(verdictOf(await shelf.http('POST', '/s.html', selecting('#list'), wrong))).to.equal('422 enum state'),
+    )
+    await leavesTheLoop(async () =>
+      expect(verdictOf(await shelf.http('DELETE', '/s.html', selecting('#list > li')))).to.equal('204'),
+    )
+  })
+
+  it('MOD-30 defaults of all items', async function () {
+    this.timeout(60_000)
+    await shelf.declare(schema(STATION, {}, property('state', { default: 'raw' })))
+    const page = listPage(...numbers.slice(0, MANY / 2).map(() => instance(STATION)))
+    await leavesTheLoop(async () => expect((await shelf.replace('/s.html', page)).status).to.be.oneOf([200, 201]))
+  })
+
+  it('MOD-54 every referrer of what goes', async function () {
+    this.timeout(60_000)
+    await shelf.declare(...typed)
+    const few = numbers.slice(0, 1_000)
+    await shelf.list('/s.html', ...few.map(i => station(i)))
+    await shelf.list('/log.html', ...few.map(i => instance(READING, { station: `c${i}` })), '<p itemscope></p>')
+    await runsInTime(async () => expect((await shelf.http('DELETE', '/s.html')).status).to.equal(204))
+    expect((await shelf.text('/log.html')).replace(/\n+/g, '\n')).to.equal(listPage('<p itemscope></p>'))
+  })
+
+  it('MOD-54 effects that come back to a document again and again are refused in time', async function () {
+    this.timeout(60_000)
+    const next = property('next', { references: `${STATION}#code`, cascade: 'true', cardinality: '1..1' })
+    await shelf.declare(schema(STATION, {}, property('code', { unique: 'true' }), next))
+    const chain = numbers.slice(0, 800).map(i => instance(STATION, { code: `c${i}`, next: `c${Math.max(i - 1, 0)}` }))
+    await shelf.list('/s.html', ...chain)
+    await runsInTime(async () =>
+      expect(verdictOf(await shelf.http('DELETE', '/s.html', selecting('li')))).to.equal('409 cascade'),
+    )
+    expect(await shelf.text('/s.html')).to.equal(listPage(...chain))
+  })
+})

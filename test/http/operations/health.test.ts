@@ -1,0 +1,104 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { page, putAll } from '../../support/content.ts'
+import { type Client, client } from '../../support/http.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+/** What a proxy adds; with it a request is not one of this machine. */
+const STRANGER = { 'X-Forwarded-For': '203.0.113.7' }
+
+describe('health and metrics', () => {
+  let server: TestServer
+  let http: Client
+
+  before(async () => {
+    server = await startServer({ settings: { sites: [{ host: 'localhost' }, { host: 'b.example', brand: 'acme' }] } })
+    http = client(server.port)
+    await putAll(server, { '/page.html': page('<p>x</p>') })
+  })
+  after(() => server.close())
+
+  it('health is there for everybody, under every brand and host', async () => {
+    for (const fields of [{}, STRANGER, { Host: 'b.example' }, { Host: 'unknown.example' }, { Host: '10.0.0.1:80' }]) {
+      for (const target of ['/-platform/health', '/-acme/health', '/-platform/health?x']) {
+        const { status, headers, text } = await http('GET', target, fields)
+        expect(status).to.equal(200)
+        expect(headers).to.include({ 'content-type': 'application/json', 'cache-control': 'no-store' })
+        expect(headers).not.to.have.property('set-cookie')
+        expect(JSON.parse(text)).to.deep.equal({ status: 'ok' })
+      }
+    }
+  })
+
+  it('HEAD of it has no content', async () => {
+    const { status, body } = await http('HEAD', '/-platform/health')
+    expect({ status, size: body.length }).to.deep.equal({ status: 200, size: 0 })
+  })
+
+  it('nothing else is under the prefix, and it cannot be written', async () => {
+    for (const target of [
+      '/-platform/',
+      '/-platform/healthy',
+      '/-platform/health/',
+      '/-platform/health/x',
+      '/-Platform/health',
+      '/x/-platform/health',
+      '/-other/health',
+    ])
+      expect((await http('GET', target)).status, target).to.equal(404)
+    for (const method of ['PUT', 'POST', 'DELETE', 'PATCH'])
+      expect((await http(method, '/-platform/health', {}, 'x')).status, method).to.equal(403)
+  })
+
+  it('metrics are for this machine only', async () => {
+    expect((await http('GET', '/-platform/metrics')).status).to.equal(200)
+    for (const fields of [STRANGER, { Forwarded: 'for=203.0.113.7' }]) {
+      const { status, text } = await http('GET', '/-platform/metrics', fields)
+      expect(status).to.equal(404)
+      expect(text).not.to.include('scriptorium_')
+    }
+  })
+
+  it('metrics count every request by face, method and outcome, repeated answers included', async () => {
+    const counted = async () => {
+      const { text, headers } = await http('GET', '/-platform/metrics')
+      expect(headers['content-type']).to.match(/^text\/plain/)
+      expect(headers['cache-control']).to.equal('no-store')
+      const lines = text.matchAll(
+        /^scriptorium_requests_total\{face="public",method="([A-Za-z]+)",outcome="(\dxx)"\} (\d+)$/gm,
+      )
+      return Object.fromEntries([...lines].map(([, method, outcome, count]) => [`${method} ${outcome}`, Number(count)]))
+    }
+    const before = await counted()
+    for (let i = 0; i < 5; i++) await http('GET', '/page.html')
+    await http('GET', '/none.html')
+    await http('PUT', '/page.html', {}, 'x')
+    await http('PURGE', '/page.html')
+    await http('HEAD', '/page.html')
+    const now = await counted()
+    const grown = (name: string) => (now[name] ?? 0) - (before[name] ?? 0)
+    expect(grown('GET 2xx'), 'with the first look at the metrics').to.equal(6)
+    expect(grown('GET 4xx')).to.equal(1)
+    expect(grown('PUT 4xx')).to.equal(1)
+    expect(grown('HEAD 2xx')).to.equal(1)
+    expect(grown('other 5xx'), 'unknown methods share one name').to.equal(1)
+  })
+})
+
+describe('health and metrics as operators set them', () => {
+  let server: TestServer
+
+  before(async () => {
+    server = await startServer({ settings: { health: { public: false }, metrics: { public: true } } })
+  })
+  after(() => server.close())
+
+  it('health for this machine only, metrics for everybody', async () => {
+    const http = client(server.port)
+    expect((await http('GET', '/-platform/health')).status).to.equal(200)
+    expect((await http('GET', '/-platform/health', STRANGER)).status).to.equal(404)
+    expect((await http('GET', '/-platform/metrics', STRANGER)).text).to.match(
+      /^scriptorium_request_duration_seconds_count/m,
+    )
+  })
+})

@@ -1,0 +1,81 @@
+/** Lines about requests: written without pino's help, they must be what pino writes. */
+
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { createLog, type LoggedRequest, logRequest } from '../../../server/log.ts'
+
+const REQUEST: LoggedRequest = {
+  face: 'public',
+  host: 'localhost:8080',
+  method: 'GET',
+  url: '/',
+  status: 200,
+  milliseconds: 0.12345,
+}
+
+describe('lines about requests', () => {
+  let folder: string
+  let count = 0
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'log-'))
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** What is written to a log, as text, when the log says that it was. */
+  async function written(level: 'info' | 'warn', run: (log: ReturnType<typeof createLog>) => void): Promise<string> {
+    const file = join(folder, `${++count}.log`)
+    const log = createLog({ level, format: 'json' }, openSync(file, 'w'))
+    run(log)
+    await new Promise(resolve => setImmediate(resolve))
+    await new Promise(resolve => log.flush(resolve))
+    return readFileSync(file, 'utf8')
+  }
+
+  const ODD: [name: string, request: Partial<LoggedRequest>][] = [
+    ['a plain request', {}],
+    ['an empty host', { host: '' }],
+    ['quotes, backslashes and control characters', { url: '/"\\\u0001\u007f\t', host: 'a"b\\c' }],
+    ['characters of other scripts', { url: '/ü\u{1f600}x\u2028' }],
+    ['whole milliseconds', { milliseconds: 12 }],
+    ['a long time', { milliseconds: 123456789.987 }],
+    ['no time at all', { milliseconds: 0.0004 }],
+    ['a failure on the mount', { face: 'mount', method: 'PROPFIND', status: 503 }],
+  ]
+  for (const [name, odd] of ODD)
+    it(`are the same as pino's: ${name}`, async () => {
+      const request = { ...REQUEST, ...odd }
+      const text = await written('info', log => {
+        logRequest(log, request)
+      })
+      const { face, host, method, url, status, milliseconds } = request
+      const ms = Math.round(milliseconds * 100) / 100
+      const other = await written('info', log => log.info({ face, host, method, path: url, status, ms }, 'request'))
+      const untimed = (line: string) => line.replace(/"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/, '"time":""')
+      expect(untimed(text)).to.equal(untimed(other))
+      expect(untimed(text)).not.to.equal(text)
+    })
+
+  it('leave out queries, which may hold secrets', async () => {
+    const text = await written('info', log => logRequest(log, { ...REQUEST, url: '/a?token=secret?x' }))
+    expect(JSON.parse(text)).to.include({ path: '/a' })
+    expect(text).not.to.contain('secret')
+  })
+
+  it('come in order, each once, however many there are', async () => {
+    const text = await written('info', log => {
+      for (let i = 0; i < 1000; i++) logRequest(log, { ...REQUEST, url: `/${i}` })
+    })
+    const paths = text
+      .trimEnd()
+      .split('\n')
+      .map(line => (JSON.parse(line) as { path: string }).path)
+    expect(paths).to.deep.equal(Array.from({ length: 1000 }, (_, i) => `/${i}`))
+  })
+
+  it('are not written where the level says so', async () => {
+    expect(await written('warn', log => logRequest(log, REQUEST))).to.equal('')
+  })
+})

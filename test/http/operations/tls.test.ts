@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { page, putAll, rulesPage } from '../../support/content.ts'
+import { type Client, client, connect, requestBytes } from '../../support/http.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+describe('HTTPS', () => {
+  let folder: string
+  let server: TestServer
+  let https: Client
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'scriptorium-tls-'))
+    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+    execFileSync(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=localhost',
+        '-keyout',
+        key,
+        '-out',
+        cert,
+      ],
+      { stdio: 'ignore' },
+    )
+    server = await startServer({ settings: { tls: { cert, key } } })
+    https = client({ port: server.port, tls: true, serverName: 'localhost' })
+    await putAll(server, {
+      '/page.html': page('<p>x</p>'),
+      '/style.css': 'p{}',
+      '/rules.html': rulesPage(['*', 'PUT', 'Allow', '/w/*']),
+    })
+  })
+  after(async () => {
+    await server.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('reads and writes', async () => {
+    expect(server.url).to.match(/^https:\/\/localhost:\d+$/)
+    expect((await https('GET', '/page.html')).text).to.include('<p>x</p>')
+    expect((await https('PUT', '/w/x.txt', {}, 'x')).status).to.equal(201)
+    expect((await https('GET', '/w/x.txt')).text).to.equal('x')
+  })
+
+  it('HTTP-160 Strict-Transport-Security on every response, kept ones and errors included', async () => {
+    for (const target of ['/page.html', '/page.html', '/page.html', '/style.css', '/style.css', '/none.html', '/%zz'])
+      expect((await https('GET', target)).headers['strict-transport-security'], target).to.equal('max-age=31536000')
+    const connection = await connect({ port: server.port, tls: true })
+    connection.send('nonsense\r\n\r\n')
+    const { status, headers } = await connection.receive()
+    expect(status).to.equal(400)
+    expect(headers['strict-transport-security']).to.equal('max-age=31536000')
+    connection.close()
+  })
+
+  it('SSN-2 the cookie is Secure', async () => {
+    for (let i = 0; i < 3; i++)
+      expect((await https('GET', '/page.html')).headers['set-cookie']?.split('; ')).to.include('Secure')
+  })
+
+  it('HTTP-167 the own origin is https', async () => {
+    const Cookie = /^[^;]+/.exec((await https('GET', '/page.html')).headers['set-cookie'] ?? '')?.[0]
+    const sessionOf = async (Origin?: string) => {
+      await https('PUT', '/w/x.txt', { Cookie, Origin }, 'x')
+      return (await server.site.store.allEvents(undefined, 1000)).at(-1)?.session
+    }
+    const own = await sessionOf()
+    expect(await sessionOf(`https://localhost:${server.port}`)).to.equal(own)
+    expect(await sessionOf(`http://localhost:${server.port}`)).not.to.equal(own)
+  })
+
+  it('plain HTTP on this port gets no page', async () => {
+    const connection = await connect(server.port)
+    connection.send(requestBytes('GET', '/page.html'))
+    await connection.ended
+    const answer = await connection.receive().catch((error: unknown) => String(error))
+    expect(JSON.stringify(answer)).not.to.include('<p>x</p>')
+    connection.close()
+  })
+
+  it('several requests go over one connection', async () => {
+    const connection = await connect({ port: server.port, tls: true })
+    for (let i = 0; i < 3; i++) {
+      connection.send(requestBytes('GET', '/page.html'))
+      expect((await connection.receive()).status).to.equal(200)
+    }
+    connection.close()
+  })
+})
