@@ -132,7 +132,7 @@ export const settingsSchema = z
     postgres: setting(
       serviceUrl(['postgres:', 'postgresql:'], 'a URL such as postgres://user:password@host:5432/database').optional(),
       {
-        doc: 'PostgreSQL for documents, shared by several machines.',
+        doc: 'PostgreSQL for documents, shared by several machines. Not available in this version: the server refuses to start with it.',
         fallback: 'the embedded store in `data`',
         secret: 'url',
       },

@@ -355,9 +355,6 @@ export const siteEntry = z
 /** Checked settings of an entry of `sites`. */
 export type SiteEntry = z.output<typeof siteEntry>
 
-/** Checked settings of `defaults`. */
-export type SiteDefaults = z.output<typeof siteDefaults>
-
 /** What opens a site's mount. */
 export type Credential = z.output<typeof credential>
 

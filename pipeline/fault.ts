@@ -47,7 +47,6 @@ export type Kind =
   | 'UnsupportedLock'
   | 'SchemaViolation'
   | 'ConstraintViolation'
-  | 'UntranslatableWrite'
   | 'AllowanceExhausted'
 
 /** Codes that RFC 4918 and its relatives put into an XML `error` element (DAV-101). */

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
+import { SettingsError } from '../config/load.ts'
 import { proxyTrust, type Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { clientReader } from '../edge/client.ts'
@@ -49,8 +50,16 @@ async function sessionSecret(store: Store): Promise<Uint8Array> {
   return sessionSecret(store)
 }
 
-/** Opens the store that the settings name. */
-export function openStore(settings: Settings, log: Log): Promise<Store> {
+/**
+ * Opens the store that the settings name.
+ *
+ * @throws SettingsError where they name one that there is none for: documents must not go anywhere else instead
+ */
+export async function openStore(settings: Settings, log: Log): Promise<Store> {
+  if (settings.postgres !== undefined)
+    throw new SettingsError([
+      'postgres: documents cannot be kept in PostgreSQL in this version; remove the setting, and they are kept in data',
+    ])
   const { siteFor } = siteTable(settings)
   return openSqliteStore({
     folder: settings.data,

@@ -16,16 +16,6 @@ export function decodeField(value: string): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : value
 }
 
-/**
- * Makes a header value of any text (HTTP-49).
- *
- * @returns one character per byte of the UTF-8 form; control characters, which no field may hold, become spaces
- */
-export function encodeField(text: string): string {
-  const safe = withoutControls(text)
-  return ASCII.test(safe) ? safe : Buffer.from(safe, 'utf8').toString('latin1')
-}
-
 /** @returns the text with a space for each control character but the tab, so that it cannot end a header line */
 export function withoutControls(text: string): string {
   return text.replace(/[\0-\x08\x0a-\x1f\x7f]/g, ' ')
