@@ -8,12 +8,13 @@ import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
-import { type Held, notHtml } from '../site/held.ts'
+import { notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
+import { type Dependencies, onDocument } from './dependencies.ts'
 import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
-import { steadily } from './steadily.ts'
+import { lookAt, type Seen } from './representation.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -55,7 +56,7 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   // A selector that does not parse is told before anything is looked for (gate 7).
   const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
   if (range?.unit === 'selector' && selector) {
-    const answer = await steadily(site, path, held => readElements(site, read, range, selector, held, authority))
+    const answer = await lookAt(site, path, seen => readElements(site, read, range, selector, seen, authority))
     return answer ?? absence(site, read, authority)
   }
   const held = await site.find(path)
@@ -63,19 +64,20 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
   const shared = authority.shareable(path)
   if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
-    const answer = await steadily(site, path, newest => {
-      const reading = readingOf(site, read, newest, authority, shared)
-      return jsonLdAnswer(site.tree(newest), undefined, newest, reading, site.settings.ns)
+    const answer = await lookAt(site, path, ({ view }) => {
+      if (!view) throw notHtml()
+      const reading = readingOf(site, read, view.dependencies, authority, shared && view.shared)
+      return jsonLdAnswer(view, undefined, reading, site.settings.ns)
     })
     return answer ?? absence(site, read, authority)
   }
-  const reading = readingOf(site, read, held, authority, shared)
+  const reading = readingOf(site, read, onDocument(held), authority, shared)
   return wholeAnswer(held, reading)
 }
 
-function readingOf(site: Site, read: Read, held: Held, authority: Authority, shared: boolean): Reading {
+function readingOf(site: Site, read: Read, dependencies: Dependencies, authority: Authority, shared: boolean): Reading {
   const rules = authority.repeatable(read.path)
-  return { read, shared, reuse: rules && untilChanged(site, held.resource, rules) }
+  return { read, shared, reuse: rules && untilChanged(site, dependencies, rules) }
 }
 
 /**
@@ -83,11 +85,9 @@ function readingOf(site: Site, read: Read, held: Held, authority: Authority, sha
  *
  * @param rules change whenever a rule of the site does
  */
-function untilChanged(site: Site, { path, version }: Held['resource'], rules: object): Reuse {
+function untilChanged(site: Site, dependencies: Dependencies, rules: object): Reuse {
   const { model } = site
-  return {
-    holds: () => site.rules === rules && site.model === model && site.held(path)?.resource.version === version,
-  }
+  return { holds: () => site.rules === rules && site.model === model && dependencies.hold(site) }
 }
 
 /** HTTP-15 and ABS-1: nothing is stored at the path itself. */
@@ -111,11 +111,11 @@ function* readElements(
   read: Read,
   range: SelectorRange,
   selector: Selector,
-  held: Held,
+  { held, view }: Seen,
   authority: Authority,
 ): Steps<Answer> {
   const { path } = read
-  if (!held.isDocument) {
+  if (!view) {
     settleOutcome(
       authority.admit({ ask: 'read', path, exists: true, head: read.head }),
       'GET',
@@ -124,7 +124,7 @@ function* readElements(
     )
     throw notHtml()
   }
-  const document = site.tree(held)
+  const document = view.tree
   const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
   const first = form === 'html' ? yield* selectingFirst(selector, document) : undefined
   const found = form === 'html' ? (first ? [first] : []) : yield* selectingAll(selector, document)
@@ -136,9 +136,9 @@ function* readElements(
     authority,
   )
   if (found.length === 0) throw noMatch()
-  const reading = readingOf(site, read, held, authority, authority.shareable(path, keys))
-  if (first) return yield* fragmentAnswer(first, document, range, held, reading)
-  if (form === 'json-ld')
-    return yield* jsonLdAnswer(document, { range, elements: found }, held, reading, site.settings.ns)
-  return yield* matchesAnswer(document, found, range, held, reading)
+  const shared = view.shared && authority.shareable(path, keys)
+  const reading = readingOf(site, read, view.dependencies, authority, shared)
+  if (first) return yield* fragmentAnswer(first, view, range, reading)
+  if (form === 'json-ld') return yield* jsonLdAnswer(view, { range, elements: found }, reading, site.settings.ns)
+  return yield* matchesAnswer(view, found, range, reading)
 }
