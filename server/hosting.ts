@@ -11,12 +11,12 @@ import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import type { Basis } from '../pipeline/site/rederive.ts'
 import { schemaGroups } from '../pipeline/site/schema-groups.ts'
+import type { SiteRules } from '../pipeline/site/site.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
 import { createVisitors, type Visitors } from './sessions/site-sessions.ts'
 import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
-import { siteRules } from './site-rules.ts'
 
 /** A site with what the edge needs beside the pipeline's part. */
 export interface HostedSite {
@@ -142,4 +142,10 @@ export function createHosting(parts: {
 export function basisOf(store: Store, site: string): Basis {
   const key = `derived-by:${site}`
   return { read: () => store.setting(key), write: basis => store.setSetting(key, basis) }
+}
+
+/** The settings of a site as the pipeline needs them. */
+export function siteRules(settings: SiteSettings): SiteRules {
+  const { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument } = settings
+  return { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument }
 }

@@ -1,6 +1,7 @@
 /** QUERY with a CSS selector over one document or everything below a path, on stored markup (HTTP-133, DAV-49). */
 
 import { setImmediate } from 'node:timers/promises'
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { absent, toSelector } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
@@ -15,7 +16,7 @@ import { lookAt } from '../../pipeline/read/representation.ts'
 import { type Held, notHtml } from '../../pipeline/site/held.ts'
 import { type Selector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
 import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
 
 export async function query(exchange: Exchange): Promise<Answer> {
