@@ -61,14 +61,6 @@ const GRANTED = 24
 const MOST_MULTIPLIED = 512 * 1024
 const TABLES = new Set(['table', 'thead', 'tbody', 'tfoot'])
 
-/** Whether a document with items of some types can have rules or groups. */
-export function declaresAccess(types: ReadonlySet<string>, ns: string, subtypes?: AccessTypes): boolean {
-  if (types.has(`${ns}/AuthorizationRule`) || types.has(`${ns}/Group`)) return true
-  if (!subtypes) return false
-  for (const type of types) if (subtypes.rule.has(type) || subtypes.group.has(type)) return true
-  return false
-}
-
 /**
  * Extracts rules and groups from stored markup. The contents of templates declare nothing (RULE-2).
  *

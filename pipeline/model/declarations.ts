@@ -97,9 +97,9 @@ const REASONS = 20
 /** Takes the reason why a declaration is left out. */
 type LeaveOut = (reason: string) => void
 
-/** Whether a document with items of some types can declare anything. */
-export function declaresModel(types: ReadonlySet<string>, { ns, schemaHost }: Vocabulary): boolean {
-  return types.has(`${ns}/Schema`) || types.has(`${ns}/ShapeConstraint`) || types.has(`${schemaHost}/Enum`)
+/** Item types that declare something. */
+export function modelTypes({ ns, schemaHost }: Vocabulary): string[] {
+  return [`${ns}/Schema`, `${ns}/ShapeConstraint`, `${schemaHost}/Enum`]
 }
 
 /**

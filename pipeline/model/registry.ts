@@ -4,10 +4,10 @@
  * documents together is worked out when it is first asked for.
  */
 
-import type { AccessTypes } from '../access/extract.ts'
 import { pathNames } from '../access/glob.ts'
 import { PersistentMap } from '../access/persistent-map.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
+import type { Steps } from '../tree/steps.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
 import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
 import { appliesTo, compileShapes, type Shape } from './shape.ts'
@@ -58,7 +58,6 @@ export class Registry {
   #referrers: Map<string, Referrer[]> | undefined
   #guarded: Map<string, Set<string>> | undefined
   #shapes: Shape[] | undefined
-  #accessTypes: AccessTypes | undefined
 
   private constructor(parts: {
     vocabulary: Vocabulary
@@ -115,6 +114,12 @@ export class Registry {
         shapes: this.#sizes.shapes + difference(({ shapes }) => shapes.length),
       },
     })
+  }
+
+  /** `withDocument` in steps. */
+  *exchanging(path: string, raw: RawDeclarations | undefined): Steps<Registry> {
+    yield
+    return this.withDocument(path, raw)
   }
 
   /** What a document declares, as it was extracted. */
@@ -211,20 +216,6 @@ export class Registry {
       }
     }
     return subtypes
-  }
-
-  /** Types of rules and groups that schemas make by their parents (RULE-12, GRP-4); undefined when there are none. */
-  get accessTypes(): AccessTypes | undefined {
-    if (!this.hasSchemas) return undefined
-    this.#accessTypes ??= { rule: this.#below('AuthorizationRule'), group: this.#below('Group') }
-    const { rule, group } = this.#accessTypes
-    return rule.size + group.size > 0 ? this.#accessTypes : undefined
-  }
-
-  /** Types that descend from one of the built-in ones. */
-  #below(name: string): ReadonlySet<string> {
-    const base = `${this.vocabulary.ns}/${name}`
-    return new Set([...this.subtypes(base)].filter(type => type !== base))
   }
 
   /** Properties, of every schema that has them, that refer to exactly this property of this type. */

@@ -1,5 +1,6 @@
 /** A stored resource as the process holds it in memory: its state, its bytes and, once somebody needs them, text and tree. */
 
+import type { Profile } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
 import { type Kind, kindOf } from '../http/media.ts'
 import type { Body, Resource } from '../store/store.ts'
@@ -9,16 +10,6 @@ import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { type Coding, compress } from './encodings.ts'
 import { type FollowedEdit, following } from './followed-edits.ts'
-
-/** Facts about a document that are found when it is committed (design, invariant 3). */
-export interface Profile {
-  /** The bytes are valid UTF-8 (HTTP-25). */
-  utf8: boolean
-  /** Item types that occur, each once. */
-  types: string[]
-  /** Namespace URIs bound to prefixes by `xmlns:` declarations. */
-  namespaces: string[]
-}
 
 /** Edits that are followed one by one; behind more of them the document is parsed. */
 const MOST_EDITS = 32

@@ -1,13 +1,13 @@
 /** The files of a site as the process holds them in memory: loaded when they are asked for, replaced by commits. */
 
+import { type Profile, profileOf } from '../declarations/derive.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Body, Resource, SiteStore } from '../store/store.ts'
 import { PinnedDocument } from '../tree/edit/edit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { DocumentCache } from './cache.ts'
-import { profileOf } from './derive.ts'
 import type { FollowedEdit } from './followed-edits.ts'
-import { Held, type Profile } from './held.ts'
+import { Held } from './held.ts'
 
 /** A version that a commit brings. */
 export interface Version {

@@ -6,6 +6,10 @@
 import type { AccessRules } from '../access/access-rules.ts'
 import type { FanOut, Outcome } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
+import type { Derivation } from '../declarations/kind.ts'
+import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds.ts'
+import type { Basis } from '../declarations/rederive.ts'
+import { type AskedCommit, type Declaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import type { RuleScope } from '../events/facts.ts'
 import { type CodeHost, noCode } from '../model/code.ts'
 import type { Registry } from '../model/registry.ts'
@@ -14,11 +18,8 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
-import { ACCESS_COUNTER, type AskedCommit, type Declaration, Declared, MODEL_COUNTER } from './declared.ts'
-import type { Derivation } from './derive.ts'
 import { readNotice } from './followed-edits.ts'
 import type { Held } from './held.ts'
-import type { Basis } from './rederive.ts'
 import { Resources, type Version } from './resources.ts'
 import { createUsage, type Usage } from './usage.ts'
 
@@ -66,7 +67,7 @@ export class Site {
   /** Room on the site; undefined where nothing limits it. */
   readonly usage: Usage | undefined
   readonly #resources: Resources
-  readonly #declared: Declared
+  readonly #declared: SiteDeclarations
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
@@ -80,7 +81,7 @@ export class Site {
     leases: Leases
     cache: DocumentCache
     report: (message: string, details: object) => void
-    declared: Declared
+    declared: SiteDeclarations
     code?: CodeHost
     audience?: Audience | undefined
     coherence?: Pick<Coherence, 'inStep'> | undefined
@@ -119,27 +120,43 @@ export class Site {
     coherence?: Pick<Coherence, 'inStep'> | undefined
     quota?: number | undefined
   }): Promise<Site> {
-    return new Site({ ...parts, declared: await Declared.read(parts) })
+    return new Site({ ...parts, declared: await SiteDeclarations.read(parts) })
+  }
+
+  /**
+   * The declarations of one kind as they stand; another object whenever one of them changes. A request takes each once at
+   * its start.
+   */
+  declarations<Name extends KindName>(name: Name): Snapshots[Name] {
+    return this.#declared.snapshot(name)
+  }
+
+  /**
+   * Value of the store's counter that belongs to the declarations of a kind: a commit that was decided by them requires it
+   * (`requires: { [name]: version }`).
+   */
+  declarationsVersion(name: KindName): number {
+    return this.#declared.version(name)
   }
 
   /** The rules as they stand. The object changes whenever a rule does; a request takes it once at its start. */
   get rules(): AccessRules {
-    return this.#declared.rules
+    return this.#declared.snapshot('access')
   }
 
   /** Value of the store's counter that belongs to `rules`. */
   get accessVersion(): number {
-    return this.#declared.accessVersion
+    return this.#declared.version('access')
   }
 
   /** Schemas, enumerations and shapes as they stand; another object whenever one changes. */
   get model(): Registry {
-    return this.#declared.model
+    return this.#declared.snapshot('model')
   }
 
   /** Value of the store's counter that belongs to `model`. */
   get modelVersion(): number {
-    return this.#declared.modelVersion
+    return this.#declared.version('model')
   }
 
   /** What selectors of this site may use beside CSS; `:isa()` goes by the schemas as they stand. */
@@ -149,7 +166,7 @@ export class Site {
 
   /** By what documents are read that are to be committed. */
   get derivation(): Derivation {
-    return { ...this.settings, accessTypes: this.model.accessTypes }
+    return this.#declared.derivation
   }
 
   /** Whether other processes hold its documents as well. */
@@ -272,7 +289,7 @@ export class Site {
 
   /** The same, after commits up to a version of which nothing else is known. */
   startOver(version: number): Promise<void> {
-    return this.follow([{ version, paths: ['/'], raised: [ACCESS_COUNTER, MODEL_COUNTER] }])
+    return this.follow([{ version, paths: ['/'], raised: KIND_NAMES }])
   }
 
   /**

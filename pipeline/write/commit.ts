@@ -4,7 +4,6 @@ import { busy } from '../failures.ts'
 import type { CodeHost } from '../model/code.ts'
 import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
-import { ACCESS_COUNTER, MODEL_COUNTER } from '../site/declared.ts'
 import type { Settled, Site } from '../site/site.ts'
 import type { Change, CommitResult, EventDraft } from '../store/store.ts'
 import type { Consequences } from './consequences.ts'
@@ -72,7 +71,7 @@ export async function commitJudged(
     {
       changes: [...changes, ...follows.changes],
       events: [...events, ...follows.events],
-      requires: { [MODEL_COUNTER]: version, ...(accessVersion !== undefined && { [ACCESS_COUNTER]: accessVersion }) },
+      requires: { model: version, ...(accessVersion !== undefined && { access: accessVersion }) },
       ...(edit !== undefined && { edit }),
       ...(requirements.length > 0 && { guards: requirements.map(({ guard }) => guard) }),
     },

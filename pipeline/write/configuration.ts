@@ -1,10 +1,9 @@
 /** Keeps those who may write to a part of a page from configuring the site through it. */
 
-import { type RawAccess, sameRights } from '../access/extract.ts'
 import type { Authority } from '../authority.ts'
+import type { Derived } from '../declarations/derive.ts'
+import { KIND_NAMES, KINDS, type KindName } from '../declarations/kinds.ts'
 import { Fault } from '../fault.ts'
-import { type RawDeclarations, sameModel } from '../model/declarations.ts'
-import type { Derived } from '../site/derive.ts'
 import type { Site } from '../site/site.ts'
 import type { View } from '../tree/edit/edit.ts'
 import { typesOf } from '../tree/microdata.ts'
@@ -62,27 +61,20 @@ export function isConfiguration(site: Site, element: ElementNode): boolean {
 }
 
 /** Whether a write changes what the document declares, beyond entries of the lists that it stands in. */
-function changes(site: Site, path: string, { parents }: View, { access, model }: Derived, sorts: Sorts): boolean {
+function changes(site: Site, path: string, { parents }: View, { declares }: Derived, sorts: Sorts): boolean {
   if (parents.some(parent => typesAround(parent).some(sorts.decides))) return true
-  const [oldAccess, oldModel] = [site.rules.document(path), site.model.document(path)]
-  if (sameRights(access, oldAccess) && sameModel(model, oldModel)) return false
+  const before = (name: KindName): unknown => site.declarations(name).document(path)
+  if (KIND_NAMES.every(name => KINDS[name].sameAsWritten(declares[name], before(name)))) return false
   const inLists = parents.every(parent => {
     const types = typesAround(parent).filter(sorts.isConfiguration)
     return types.length > 0 && types.every(sorts.isList)
   })
   if (!inLists) return true
-  return (
-    !sameRights(withoutMembers(access), withoutMembers(oldAccess)) ||
-    !sameModel(withoutValues(model), withoutValues(oldModel))
-  )
-}
-
-function withoutMembers(access: RawAccess | undefined): RawAccess | undefined {
-  return access && { ...access, groups: access.groups.map(group => ({ ...group, members: [] })) }
-}
-
-function withoutValues(model: RawDeclarations | undefined): RawDeclarations | undefined {
-  return model && { ...model, enums: model.enums.map(({ url }) => ({ url, values: [] })) }
+  return !KIND_NAMES.every(name => {
+    const kind = KINDS[name]
+    const withoutEntries = (raw: unknown) => (raw === undefined ? raw : (kind.withoutEntries?.(raw) ?? raw))
+    return kind.sameAsWritten(withoutEntries(declares[name]), withoutEntries(before(name)))
+  })
 }
 
 /** Tells configuration items: those of the site's vocabulary, enumerations and what schemas make into rules and groups. */
@@ -95,18 +87,18 @@ interface Sorts {
 }
 
 function sortsOf({ derivation, model }: Site): Sorts {
-  const { ns, schemaHost, accessTypes } = derivation
+  const { ns, schemaHost, subtypes } = derivation
   const prefix = `${ns}/`
   const group = `${ns}/Group`
   const enumeration = `${schemaHost}/Enum`
-  const isDerived = (type: string) => accessTypes?.group.has(type) === true
+  const below = [...(subtypes?.values() ?? [])]
+  const isDerived = (type: string) => subtypes?.get(group)?.has(type) === true
   const decides = (type: string) =>
     isDerived(type) && model.schema(type)?.methods.some(({ name }) => name === 'includes') === true
   return {
     decides,
     isList: type => type === group || type === enumeration || (isDerived(type) && !decides(type)),
-    isConfiguration: type =>
-      type.startsWith(prefix) || type === enumeration || isDerived(type) || accessTypes?.rule.has(type) === true,
+    isConfiguration: type => type.startsWith(prefix) || type === enumeration || below.some(types => types.has(type)),
   }
 }
 

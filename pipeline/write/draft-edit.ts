@@ -1,12 +1,12 @@
 /** Edits of elements on their way into a commit: made, judged and, where the data model adds to them, completed. */
 
-import { type AccessTypes, extractAccess, type RawAccess } from '../access/extract.ts'
+import { type Derived, deriveInTurns, deriving, unusable } from '../declarations/derive.ts'
+import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
 import { type Judgement, judging } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
-import { type Derived, deriveInTurns, deriving, unusable } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
@@ -44,8 +44,8 @@ export interface Draft {
   digest: string
   derived: Derived
   settle: () => TreeDocument
-  /** Rules and groups of the new document, by other types (RULE-12, GRP-4). */
-  extract: (types: AccessTypes, ns: string) => RawAccess | undefined
+  /** Shows the tree of the new document. */
+  show: ShowTree
   /** Fragment tag of the first new element (HTTP-81). */
   tag: string | undefined
   facts: string
@@ -85,12 +85,11 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
     const derived = yield* deriving(document, site.derivation, true, around)
     if (!judged) yield* request.check(proposal, view, derived)
     const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
-    const extract = (types: AccessTypes, ns: string) =>
-      proposal.propose(shown => extractAccess(shown.document, ns, types))
+    const show: ShowTree = look => proposal.propose(shown => look(shown.document))
     const tag = yield* taggingElement(nodes, document, digest)
     const facts = request.facts(view)
     const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
-    return { inserted, way, settle, extract, bytes, digest, derived, tag, facts, judgement, losses }
+    return { inserted, way, settle, show, bytes, digest, derived, tag, facts, judgement, losses }
   }
   /** For a proposal that is a document of its own. */
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>
@@ -112,8 +111,7 @@ export async function redraft(site: Site, held: Held, draft: Draft, { document, 
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
   const tag = draft.tag && (await inTurns(taggingElement(brought, document, digest), document.source.length))
   const derived = await deriveInTurns(document, site.derivation, true)
-  const extract = (types: AccessTypes, ns: string) => extractAccess(document, ns, types)
-  return { ...draft, inserted, bytes, digest, derived, tag, extract, settle: () => document }
+  return { ...draft, inserted, bytes, digest, derived, tag, show: look => look(document), settle: () => document }
 }
 
 /** Fragment tag of the first new element (HTTP-81). */

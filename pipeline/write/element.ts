@@ -200,8 +200,8 @@ async function commitEdit(
   const { asked, follows } = await judgedEdit(site, model, write, located, wanted, authority)
   const changed = follows.own.get(path)
   const draft = changed ? await redraft(site, held, asked, changed) : asked
-  const { bytes, digest, derived, extract, settle } = draft
-  const { profile, access } = derived
+  const { bytes, digest, derived, show, settle } = draft
+  const { profile, declares } = derived
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
   const event =
     changed || asked.way === 'reparsed'
@@ -213,7 +213,7 @@ async function commitEdit(
     changes: [newVersion(held.resource, bytes, derived)],
     events: [event],
     ...(edit !== undefined && { edit }),
-    settled: [{ path, bytes, profile, access, model: derived.model, extract, settle }],
+    settled: [{ path, bytes, profile, declares, show, settle }],
     accessVersion: authority.accessVersion === undefined ? undefined : located.accessVersion,
   }
   const result = await commitJudged(site, model, own, follows)

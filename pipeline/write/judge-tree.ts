@@ -1,10 +1,10 @@
 /** Whole trees judged by the site's data model: collections and files that the mount removes, copies and moves (MOD-110). */
 
 import { setImmediate } from 'node:timers/promises'
+import { deriveInTurns } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
 import { typeKey } from '../model/entries.ts'
 import type { Requirement } from '../model/integrity.ts'
-import { deriveInTurns } from '../site/derive.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { namesCollection } from '../store/paths.ts'

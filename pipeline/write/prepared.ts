@@ -2,11 +2,11 @@
 
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { type AccessTypes, extractAccess } from '../access/extract.ts'
 import { absent } from '../decide.ts'
+import { type Derived, deriveInTurns, parseForStorage, storedForm } from '../declarations/derive.ts'
+import type { Subtypes } from '../declarations/kind.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
-import { type Derived, deriveInTurns, parseForStorage, storedForm } from '../site/derive.ts'
 import { largestDocument, type Settled, type Site } from '../site/site.ts'
 import type { Body, Change, Content, Resource } from '../store/store.ts'
 import { decode, encode } from '../tree/document.ts'
@@ -24,7 +24,7 @@ export interface Prepared {
   tree?: TreeDocument
   derived?: Derived
   /** What `derived` was made by. */
-  accessTypes?: AccessTypes | undefined
+  subtypes?: Subtypes | undefined
 }
 
 /** A document ready to be committed. */
@@ -44,8 +44,8 @@ export async function prepareDocument(
 ): Promise<PreparedDocument> {
   const { derivation } = site
   const parsed = await parseForStorage(bytes, kind, derivation)
-  const { accessTypes } = derivation
-  return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, accessTypes, ...parsed }
+  const { subtypes } = derivation
+  return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, subtypes, ...parsed }
 }
 
 /**
@@ -57,9 +57,9 @@ export async function prepareDocument(
 export async function renewed(site: Site, prepared: Prepared): Promise<Prepared> {
   const { tree, derived } = prepared
   const { derivation } = site
-  const { accessTypes } = derivation
-  if (!tree || !derived || accessTypes === prepared.accessTypes) return prepared
-  return { ...prepared, accessTypes, derived: await deriveInTurns(tree, derivation, derived.profile.utf8) }
+  const { subtypes } = derivation
+  if (!tree || !derived || subtypes === prepared.subtypes) return prepared
+  return { ...prepared, subtypes, derived: await deriveInTurns(tree, derivation, derived.profile.utf8) }
 }
 
 /**
@@ -146,8 +146,7 @@ export async function bytesOf(body: Body): Promise<Uint8Array> {
 export function toSettled(path: string, prepared: Prepared): Settled[] {
   const { bytes, derived, tree } = prepared
   if (!bytes || !derived) return []
-  const { profile, access, model } = derived
-  if (!tree) return [{ path, bytes, profile, access, model }]
-  const extract = (types: AccessTypes, ns: string) => extractAccess(tree, ns, types)
-  return [{ path, bytes, profile, access, model, extract, settle: () => tree }]
+  const { profile, declares } = derived
+  if (!tree) return [{ path, bytes, profile, declares }]
+  return [{ path, bytes, profile, declares, show: look => look(tree), settle: () => tree }]
 }

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { noCode } from '../../pipeline/model/code.ts'
-import { MODEL_COUNTER } from '../../pipeline/site/declared.ts'
 import type { SiteStore, Store } from '../../pipeline/store/store.ts'
 import { openTemporary } from '../store/fixture.ts'
 import { page } from '../support/content.ts'
@@ -86,7 +85,7 @@ describe('Data model, what a change of declarations reads', () => {
     await hosted.put('/model.html', page(schema(THING, {}, property('q'))))
     const { version } = (await store.site('read.example').find('/model.html')) ?? { version: 0 }
     calls.length = 0
-    await other.site.follow([{ version, paths: ['/model.html'], raised: [MODEL_COUNTER] }])
+    await other.site.follow([{ version, paths: ['/model.html'], raised: ['model'] }])
     expect([...(other.site.model.schema(THING)?.properties.keys() ?? [])]).to.deep.equal(['q'])
     expect(asked()).to.deep.equal(['/model.html'])
   })

@@ -1,9 +1,7 @@
 /** What is found out about a document when it is committed, so that no request has to (design, invariant 3). */
 
-import { type AccessTypes, declaresAccess, extractingAccess, type RawAccess } from '../access/extract.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
-import { declaresModel, extractingDeclarations, type RawDeclarations } from '../model/declarations.ts'
 import { listingEntries } from '../model/entries.ts'
 import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
@@ -19,11 +17,18 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import type { Profile } from './held.ts'
+import type { Derivation } from './kind.ts'
+import { type Declares, KIND_NAMES, KINDS, type KindName, mayDeclare } from './kinds.ts'
+import { storedDeclarations } from './retype.ts'
 
-/** What derived data is made by: the site's names, and the types that its schemas add to those of rules and groups. */
-export interface Derivation extends Vocabulary {
-  accessTypes?: AccessTypes | undefined
+/** Facts about a document that are found when it is committed (design, invariant 3). */
+export interface Profile {
+  /** The bytes are valid UTF-8 (HTTP-25). */
+  utf8: boolean
+  /** Item types that occur, each once. */
+  types: string[]
+  /** Namespace URIs bound to prefixes by `xmlns:` declarations. */
+  namespaces: string[]
 }
 
 /** A microdata item as a document's derived data tells of it: what it is, and which one. */
@@ -31,12 +36,10 @@ export type ItemEntry = [types: string[], id: string | null]
 
 export interface Derived {
   profile: Profile
-  /** Rules and groups as written; undefined when there are none. */
-  access: RawAccess | undefined
+  /** What it declares about the site. */
+  declares: Declares
   /** Every item of the document in tree order, nested ones and those inside templates left out. */
   items: ItemEntry[]
-  /** Schemas, enumerations and shapes as written; undefined when there are none. */
-  model: RawDeclarations | undefined
   /** Its items, for the index of the site. */
   entries: Entry[]
 }
@@ -87,13 +90,17 @@ export function* deriving(
       open.push({ nodes: node.childNodes, next: 0, isShown: level.isShown && !isTemplate(node) })
   }
   yield
-  const { ns, accessTypes } = derivation
+  const declares: Partial<Record<KindName, unknown>> = {}
+  for (const name of KIND_NAMES) {
+    if (!mayDeclare(name, types, derivation)) continue
+    const raw = yield* KINDS[name].extracting({ document, items: elements }, derivation)
+    if (raw !== undefined) declares[name] = raw
+  }
   return {
     profile: { utf8, types: [...types], namespaces: [...namespaces] },
-    access: declaresAccess(types, ns, accessTypes) ? yield* extractingAccess(document, ns, accessTypes) : undefined,
+    declares: declares as Declares,
     items,
-    model: declaresModel(types, derivation) ? yield* extractingDeclarations(elements, derivation) : undefined,
-    entries: yield* listingEntries(elements, ns, changed),
+    entries: yield* listingEntries(elements, derivation.ns, changed),
   }
 }
 
@@ -154,9 +161,7 @@ export async function profileOf(bytes: Uint8Array, type: string, vocabulary: Voc
 
 /** The form in which a store keeps derived data: one text a name, and what its index is made from. */
 export function storedForm(derived: Derived): { derived: Record<string, string>; entries: Entry[] } {
-  const form: Record<string, string> = { profile: JSON.stringify(derived.profile) }
-  if (derived.access) form.access = JSON.stringify(derived.access)
-  if (derived.items.length > 0) form.items = JSON.stringify(derived.items)
-  if (derived.model) form.model = JSON.stringify(derived.model)
+  const form = { profile: JSON.stringify(derived.profile), ...storedDeclarations(derived.declares) }
+  if (derived.items.length > 0) Object.assign(form, { items: JSON.stringify(derived.items) })
   return { derived: form, entries: derived.entries }
 }

@@ -1,26 +1,26 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { SiteDeclarations } from '../../pipeline/declarations/site-declarations.ts'
 import { noCode } from '../../pipeline/model/code.ts'
 import { extractingDeclarations } from '../../pipeline/model/declarations.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
-import { Declared, MODEL_COUNTER } from '../../pipeline/site/declared.ts'
 import type { Commit } from '../../pipeline/store/store.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { atOnce } from '../../pipeline/tree/steps.ts'
+import { type HostedSite, openHosted } from '../model/hosted.ts'
+import { schema } from '../model/markup.ts'
 import { page } from '../support/content.ts'
-import { type HostedSite, openHosted } from './hosted.ts'
-import { schema } from './markup.ts'
 
 const PATHS: Commit = { changes: [{ op: 'describe', path: '/x.html', set: [], remove: [] }] }
 
 describe('What documents declare', () => {
   let hosted: HostedSite
-  let declared: Declared
+  let declared: SiteDeclarations
   beforeEach(async () => {
     hosted = await openHosted(noCode)
     const { store, settings } = hosted.site
     const basis = { read: async () => undefined, write: async () => undefined }
-    declared = await Declared.read({ store, settings, basis, report: () => undefined })
+    declared = await SiteDeclarations.read({ store, settings, basis, report: () => undefined })
   })
   afterEach(() => hosted.close())
 
@@ -30,27 +30,31 @@ describe('What documents declare', () => {
     const model = atOnce(extractingDeclarations(itemElements(tree.root), hosted.site.settings))
     const content = { bytes: Buffer.from(tree.source) }
     const put = { op: 'put', path, expect: 'absent', kind: 'document', content, type: 'text/html' } as const
-    return declared.after({ changes: [put] }, new Map([[path, { access: undefined, model }]]), async () => undefined)
+    return declared.after(
+      { changes: [put] },
+      new Map([[path, { declares: model ? { model } : {} }]]),
+      async () => undefined,
+    )
   }
-  const types = () => ['x:a', 'x:b'].filter(type => declared.model.schema(type))
+  const types = () => ['x:a', 'x:b'].filter(type => declared.snapshot('model').schema(type))
 
   it('changes when the commit is taken, not before', async () => {
     const { commit, take } = await schemaCommit('/a.html', 'x:a')
-    expect(commit.raises).to.deep.equal([MODEL_COUNTER])
+    expect(commit.raises).to.deep.equal(['model'])
     expect(types()).to.deep.equal([])
-    take({ [MODEL_COUNTER]: 1 })
+    take({ model: 1 })
     expect(types()).to.deep.equal(['x:a'])
-    expect(declared.modelVersion).to.equal(1)
+    expect(declared.version('model')).to.equal(1)
   })
 
   it('a commit that was under way together with it takes nothing back', async () => {
     const first = await schemaCommit('/a.html', 'x:a')
     const others = [await schemaCommit('/b.html', 'x:b'), await declared.after(PATHS, new Map(), async () => undefined)]
-    first.take({ [MODEL_COUNTER]: 1 })
+    first.take({ model: 1 })
     expect(types()).to.deep.equal(['x:a'])
-    others[0]?.take({ [MODEL_COUNTER]: 2 })
+    others[0]?.take({ model: 2 })
     others[1]?.take({})
     expect(types()).to.deep.equal(['x:a', 'x:b'])
-    expect(declared.modelVersion).to.equal(2)
+    expect(declared.version('model')).to.equal(2)
   })
 })

@@ -1,52 +1,28 @@
-/** What documents declare about their site, rules and data models alike, kept in step with commits. */
+/** What a commit makes of the declarations of one kind. */
 
 import type { Change, Commit, SiteStore } from '../store/store.ts'
-import { atOnce, type Steps } from '../tree/steps.ts'
-
-/** All declarations of a site at one moment, by document. Immutable. */
-interface Declared<Raw> {
-  document(path: string): Raw | undefined
-  /** The path itself or, for a collection, everything below it that declares something. */
-  documentsUnder(path: string): string[]
-  withDocument(path: string, raw: Raw | undefined): this
-}
+import type { Steps } from '../tree/steps.ts'
+import type { Snapshot } from './kind.ts'
+import { KIND_NAMES } from './kinds.ts'
 
 /** What the new versions of a commit declare; undefined for paths that it brings no new text to. */
-export type Brought<Raw> = (path: string) => { raw: Raw | undefined } | undefined
+export type Brought = (path: string) => { raw: unknown } | undefined
 
 /**
  * The declarations after a commit.
  *
  * @param changed told of every document that may declare something else now
  */
-export function afterCommit<Raw, S extends Declared<Raw>>(
-  before: S,
-  commit: Pick<Commit, 'changes'>,
-  brought: Brought<Raw>,
-  changed: (path: string) => void = () => undefined,
-): S {
-  const exchanging = function* (snapshot: S, path: string, raw: Raw | undefined): Steps<S> {
-    changed(path)
-    yield
-    return snapshot.withDocument(path, raw)
-  }
-  return atOnce(applyingCommit(before, commit, brought, exchanging))
-}
-
-/**
- * `afterCommit` in steps.
- *
- * @param exchanging gives the declarations with another version of a document
- */
-export function* applyingCommit<Raw, S extends Pick<Declared<Raw>, 'document' | 'documentsUnder'>>(
-  before: S,
+export function* applyingCommit(
+  before: Snapshot<unknown>,
   { changes }: Pick<Commit, 'changes'>,
-  brought: Brought<Raw>,
-  exchanging: (snapshot: S, path: string, raw: Raw | undefined) => Steps<S>,
-): Steps<S> {
+  brought: Brought,
+  changed: (path: string) => void = () => undefined,
+): Steps<Snapshot<unknown>> {
   let snapshot = before
-  const replace = function* (path: string, raw: Raw | undefined): Steps<void> {
-    snapshot = yield* exchanging(snapshot, path, raw)
+  const replace = function* (path: string, raw: unknown): Steps<void> {
+    changed(path)
+    snapshot = yield* snapshot.exchanging(path, raw)
   }
   for (const change of changes) {
     if (change.op === 'put') yield* replace(change.path, brought(change.path)?.raw)
@@ -79,14 +55,14 @@ function isBare(change: Extract<Change, { op: 'move' | 'copy' }>): boolean {
 }
 
 /** Whether a commit changes what is declared. */
-export function changesDeclarations<Raw>(
-  before: Declared<Raw>,
-  commit: Commit,
-  brought: Brought<Raw>,
-  same: (a: Raw | undefined, b: Raw | undefined) => boolean,
+export function changesDeclarations(
+  before: Snapshot<unknown>,
+  { changes }: Pick<Commit, 'changes'>,
+  brought: Brought,
+  same: (a: unknown, b: unknown) => boolean,
 ): boolean {
   const declares = (path: string) => before.documentsUnder(path).length > 0
-  return commit.changes.some(change => {
+  return changes.some(change => {
     if (change.op === 'put' || change.op === 'derive') {
       const known = brought(change.path)
       if (!known && change.op === 'derive') return false
@@ -105,7 +81,7 @@ export function changesDeclarations<Raw>(
  */
 export async function declaringAt(
   store: Pick<SiteStore, 'allDerived'>,
-  before: readonly { documentsUnder(path: string): string[] }[],
+  before: Iterable<Snapshot<unknown>>,
   paths: Iterable<string>,
 ): Promise<Set<string>> {
   const found = new Set<string>()
@@ -117,7 +93,7 @@ export async function declaringAt(
   if (collections.length === 0) return found
   for (const known of before)
     for (const collection of collections) for (const path of known.documentsUnder(collection)) found.add(path)
-  for (const name of ['access', 'model']) {
+  for (const name of KIND_NAMES) {
     for await (const { path } of store.allDerived(name))
       if (collections.some(collection => path.startsWith(collection))) found.add(path)
   }

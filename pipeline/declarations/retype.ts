@@ -1,0 +1,137 @@
+/**
+ * Declarations by the types that schemas make of them: when a schema's parents change, documents with items of the types
+ * concerned are read again, in the same commit (RULE-12, GRP-4).
+ */
+
+import { Fault } from '../fault.ts'
+import { typeKey } from '../model/entries.ts'
+import { itemElements } from '../model/items.ts'
+import type { Change, Commit, SiteStore } from '../store/store.ts'
+import { TreeError } from '../tree/document.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
+import type { Derivation } from './kind.ts'
+import { type Declares, KIND_NAMES, KINDS, type KindName, subtypesOfKind } from './kinds.ts'
+
+/** Shows the tree of a document that is not stored yet to a function, which must not keep it. */
+export type ShowTree = <T>(look: (tree: TreeDocument) => T) => T
+
+/** What a commit needs to know of the site. */
+export interface Retyping {
+  store: Pick<SiteStore, 'lookup'>
+  /** What documents were read by so far. */
+  before: Derivation
+  after: Derivation
+  /** What a document declares now. */
+  declared(name: KindName, path: string): unknown
+  /** Shows a document that the commit itself brings; undefined for others. */
+  brought(path: string): ShowTree | undefined
+  /** A stored document with its version; undefined when it is gone or none. */
+  read(path: string): Promise<{ tree: TreeDocument; version: number } | undefined>
+}
+
+export interface Retyped {
+  /** The changes of the commit with what the new types add to them. */
+  changes: Change[]
+  /** Kinds that documents have to be read again for. */
+  kinds: readonly KindName[]
+  /** What documents declare by the new types, for every kind concerned, by path. */
+  declares: Map<string, Declares>
+}
+
+/**
+ * @returns undefined when the types stay as they are
+ * @throws Fault 422 for a document whose items break a limit once they declare something
+ */
+export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retyping): Promise<Retyped | undefined> {
+  const { store, before, after, declared, brought, read } = site
+  const types = new Set<string>()
+  const kinds = KIND_NAMES.filter(name => {
+    const old = new Set(subtypesOfKind(name, before, before.subtypes))
+    const now = new Set(subtypesOfKind(name, after, after.subtypes))
+    const concerned = [...old].filter(type => !now.has(type)).concat([...now].filter(type => !old.has(type)))
+    for (const type of concerned) types.add(type)
+    return concerned.length > 0
+  })
+  if (kinds.length === 0) return undefined
+  const declares = new Map<string, Declares>()
+  const rewritten = changes.map(change => {
+    const show = change.op === 'put' ? brought(change.path) : undefined
+    if (change.op !== 'put' || !show) return change
+    const found = show(tree => extracted(change.path, tree, kinds, after))
+    declares.set(change.path, found)
+    const derived = { ...change.derived }
+    for (const name of kinds) delete derived[name]
+    return { ...change, derived: { ...derived, ...storedDeclarations(found) } }
+  })
+  const written = new Set(changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to])))
+  for (const path of await holdersOf(store, types)) {
+    if (written.has(path)) continue
+    const document = await read(path)
+    if (!document) continue
+    const found = extracted(path, document.tree, kinds, after)
+    const other = kinds.filter(name => !KINDS[name].same(found[name], declared(name, path)))
+    if (other.length === 0) continue
+    declares.set(path, found)
+    rewritten.push({ op: 'derive', path, expect: document.version, derived: rewrittenDeclarations(found, other) })
+  }
+  return { changes: rewritten, kinds, declares }
+}
+
+/** @throws Fault 422 for a document whose items break a limit once they declare something */
+function extracted(path: string, tree: TreeDocument, kinds: readonly KindName[], derivation: Derivation): Declares {
+  try {
+    return atOnce(extractingKinds(tree, kinds, derivation))
+  } catch (error) {
+    throw error instanceof TreeError ? overLimit(path, error) : error
+  }
+}
+
+/**
+ * As `extracted`, sharing the event loop where the document is large.
+ *
+ * @throws Fault 422
+ */
+export async function extractInTurns(
+  path: string,
+  tree: TreeDocument,
+  name: KindName,
+  derivation: Derivation,
+): Promise<Declares> {
+  try {
+    return await inTurns(extractingKinds(tree, [name], derivation), tree.source.length)
+  } catch (error) {
+    throw error instanceof TreeError ? overLimit(path, error) : error
+  }
+}
+
+function* extractingKinds(document: TreeDocument, kinds: readonly KindName[], derivation: Derivation): Steps<Declares> {
+  const source = { document, items: itemElements(document.root) }
+  const found: Partial<Record<KindName, unknown>> = {}
+  for (const name of kinds) {
+    const raw = yield* KINDS[name].extracting(source, derivation)
+    if (raw !== undefined) found[name] = raw
+  }
+  return found as Declares
+}
+
+function overLimit(path: string, error: TreeError): Fault {
+  return new Fault(422, 'InvalidFragment', `${path} cannot declare items of these types: ${error.message}`)
+}
+
+/** Declarations as a new version of a document is stored with them. */
+export function storedDeclarations(declares: Declares): Record<string, string> {
+  return Object.fromEntries(Object.entries(declares).map(([name, raw]) => [name, JSON.stringify(raw)]))
+}
+
+/** Declarations of some kinds of a stored document: data that are stored once have no absence. */
+export function rewrittenDeclarations(declares: Declares, kinds: readonly KindName[]): Record<string, string> {
+  return Object.fromEntries(kinds.map(name => [name, JSON.stringify(declares[name] ?? null)]))
+}
+
+/** Paths of the documents that hold items of some types. */
+export async function holdersOf(store: Pick<SiteStore, 'lookup'>, types: Iterable<string>): Promise<Set<string>> {
+  const paths = new Set<string>()
+  for (const type of types) for (const { path } of await store.lookup([typeKey(type)])) paths.add(path)
+  return paths
+}

@@ -1,0 +1,258 @@
+/**
+ * What the documents of a site declare, as it stands: for every kind the snapshot of the site, with the value of the
+ * store's counter that it belongs to.
+ */
+
+import type { Vocabulary } from '../model/vocabulary.ts'
+import type { Commit, SiteStore } from '../store/store.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import { additions, type Extensions } from '../tree/selector/selector.ts'
+import { atOnce, inTurns } from '../tree/steps.ts'
+import { applyingCommit, type Brought, changesDeclarations, declaringAt } from './after-commit.ts'
+import type { Derivation, Snapshot } from './kind.ts'
+import { type Declares, emptySnapshots, KIND_NAMES, KINDS, type KindName, type Snapshots, subtypesBy } from './kinds.ts'
+import { type Basis, outdated, rederiveAll, rederiveKind } from './rederive.ts'
+import { type Retyped, retyped, type ShowTree } from './retype.ts'
+
+/** Findings that one commit is reported for, of each kind. */
+const TOLD = 100
+
+/** Stands for the length of a text: how much a commit changes shows only on the way. */
+const UNKNOWN_LENGTH = 1024 * 1024
+
+/** What a new version of a document declares. */
+export interface Declaration {
+  declares: Declares
+  /** Shows the tree of the new version, which may have to be read by other types than those it was read with. */
+  show?: ShowTree
+}
+
+type Counters = Readonly<Record<string, number>>
+type All = Record<KindName, Snapshot<unknown>>
+
+/** A commit as it is asked for: which counters it raises is for what it declares to say. */
+export type AskedCommit = Omit<Commit, 'raises'>
+
+/** What a commit makes of the declarations of a site. */
+export interface Redeclaration {
+  /** The commit, with what it changes in the derived data of other documents, and the counters that it raises. */
+  commit: Commit
+  /** To be called when the commit was carried out, before anybody else runs. */
+  take(counters: Counters): void
+}
+
+export class SiteDeclarations {
+  readonly #store: SiteStore
+  readonly #vocabulary: Vocabulary
+  readonly #report: (message: string, details: object) => void
+  /** Replaced kind by kind by every commit that changes declarations. */
+  readonly #snapshots: Snapshots
+  readonly #versions: Record<KindName, number>
+  /** What selectors of the site may use beside CSS. Compiled selectors outlive changes of the model: they ask anew. */
+  readonly selectors: Extensions
+
+  private constructor(parts: {
+    store: SiteStore
+    settings: Vocabulary
+    report: (message: string, details: object) => void
+  }) {
+    this.#store = parts.store
+    this.#vocabulary = parts.settings
+    this.#report = parts.report
+    this.selectors = additions((type, ancestor) => {
+      const { model } = this.#snapshots
+      return model.hasSchemas && model.isa(type, ancestor)
+    })
+    this.#snapshots = emptySnapshots(parts.settings, this.selectors)
+    this.#versions = Object.fromEntries(KIND_NAMES.map(name => [name, 0])) as Record<KindName, number>
+  }
+
+  /**
+   * Puts together what was derived when the documents were committed, and derives what is missing.
+   *
+   * @param report takes findings about declarations (RULE-13, MOD-8) and repairs, for the log
+   */
+  static async read(parts: {
+    store: SiteStore
+    settings: Vocabulary
+    basis: Basis
+    report: (message: string, details: object) => void
+  }): Promise<SiteDeclarations> {
+    const { store, settings, basis, report } = parts
+    const { all, kinds, basis: reached } = outdated(await basis.read(), settings)
+    if (all) await rederiveAll(store, settings, report)
+    const declarations = new SiteDeclarations(parts)
+    declarations.#reach(await store.counters())
+    for (const name of KIND_NAMES) {
+      if (kinds.has(name)) {
+        report('Reading documents again for a new kind of declarations', { kind: name })
+        await rederiveKind(store, name, declarations.derivation, 'all', report)
+      } else if (all) await rederiveKind(store, name, declarations.derivation, 'subtypes', report)
+      await declarations.#load(name)
+    }
+    if (reached !== undefined) await basis.write(reached)
+    return declarations
+  }
+
+  async #load(name: KindName): Promise<void> {
+    const snapshots: All = this.#snapshots
+    let snapshot = snapshots[name]
+    for await (const { path, value } of this.#store.allDerived(name))
+      snapshot = await inTurns(snapshot.exchanging(path, parsed(value)), value.length)
+    snapshots[name] = snapshot
+  }
+
+  /** The declarations of one kind; another object whenever one of them changes. */
+  snapshot<Name extends KindName>(name: Name): Snapshots[Name] {
+    return this.#snapshots[name]
+  }
+
+  /** Value of the store's counter that belongs to a snapshot. */
+  version(name: KindName): number {
+    return this.#versions[name]
+  }
+
+  /** By what documents are read that are to be committed. */
+  get derivation(): Derivation {
+    const { ns, schemaHost } = this.#vocabulary
+    return { ns, schemaHost, subtypes: subtypesBy(this.#snapshots.model) }
+  }
+
+  /**
+   * Works out what a commit makes of declarations. Nothing changes before it is taken.
+   *
+   * @param brought what the documents declare that the commit puts, by path
+   * @param read finds a stored document with its version
+   */
+  async after(
+    commit: AskedCommit,
+    brought: ReadonlyMap<string, Declaration>,
+    read: (path: string) => Promise<{ tree: TreeDocument; version: number } | undefined>,
+  ): Promise<Redeclaration> {
+    // What is replaced, goes or moves takes with it what it declares, whoever put that there a moment ago: whether others
+    // have to be told shows only to a memory that knows all of it.
+    const requires = { ...this.#versions, ...commit.requires }
+    const before: All = { ...this.#snapshots }
+    const { derivation } = this
+    const brings =
+      (name: KindName, retypedNow?: Retyped): Brought =>
+      path => {
+        const reread = retypedNow?.kinds.includes(name) ? retypedNow.declares.get(path) : undefined
+        const known = reread ?? brought.get(path)?.declares
+        return known && { raw: known[name] }
+      }
+    const isChanged = (name: KindName) =>
+      changesDeclarations(before[name], commit, brings(name), (a, b) => KINDS[name].same(a, b))
+    const changed = new Set(KIND_NAMES.filter(isChanged))
+    const exchanges: Exchange[] = []
+    let types: Retyped | undefined
+    if (changed.has('model')) {
+      const model = await exchangeBy('model', before.model, commit, brings('model'))
+      exchanges.push(model)
+      types = await retyped(commit, {
+        store: this.#store,
+        before: derivation,
+        after: { ...this.#vocabulary, subtypes: subtypesBy(model.after as Snapshots['model']) },
+        declared: (name, path) => before[name].document(path),
+        brought: path => brought.get(path)?.show,
+        read,
+      })
+      for (const name of types?.kinds ?? []) changed.add(name)
+    }
+    const raises = [...changed]
+    const done = {
+      ...commit,
+      ...(types && { changes: types.changes }),
+      ...(raises.length > 0 && { raises }),
+      ...(mayRedeclare(commit) && { requires }),
+    }
+    for (const name of changed)
+      if (name !== 'model') exchanges.push(await exchangeBy(name, before[name], done, brings(name, types)))
+    return {
+      commit: done,
+      take: counters => {
+        const now: All = this.#snapshots
+        for (const { name, before, after, again } of exchanges) {
+          // Another commit may have been taken since.
+          now[name] = now[name] === before ? after : atOnce(again(now[name]))
+        }
+        for (const name of KIND_NAMES) this.#versions[name] = counters[name] ?? this.#versions[name]
+        for (const { name, paths } of exchanges) this.#reportFindings(name, paths)
+      },
+    }
+  }
+
+  /** Whether counters after a commit tell of changes that are not its own. */
+  isOvertaken(counters: Counters): boolean {
+    return KIND_NAMES.some(name => (counters[name] ?? this.#versions[name] + 1) !== this.#versions[name] + 1)
+  }
+
+  /**
+   * Reads again what documents declare, at the paths and below those of collections; all of it counts at once.
+   *
+   * @param state changes with every commit of this process, after which reading begins anew
+   */
+  async readAgain(paths: ReadonlySet<string>, state: () => unknown): Promise<void> {
+    for (;;) {
+      const begun = state()
+      // Read first: declarations newer than their counter only make a commit look again.
+      const counters = await this.#store.counters()
+      const now: All = this.#snapshots
+      const after: All = { ...now }
+      for (const path of await declaringAt(this.#store, Object.values(now), paths)) {
+        for (const name of KIND_NAMES) {
+          const json = (await this.#store.derived(path, name)) ?? 'null'
+          after[name] = await inTurns(after[name].exchanging(path, parsed(json)), json.length)
+        }
+      }
+      if (begun !== state()) continue
+      Object.assign(now, after)
+      this.#reach(counters)
+      return
+    }
+  }
+
+  #reach(counters: Counters): void {
+    for (const name of KIND_NAMES) this.#versions[name] = Math.max(this.#versions[name], counters[name] ?? 0)
+  }
+
+  /** Says which declarations of new document versions are not as their authors may think (RULE-13, MOD-8). */
+  #reportFindings(name: KindName, paths: ReadonlySet<string>): void {
+    const snapshot: Snapshot<unknown> = this.#snapshots[name]
+    const findings = [...paths].flatMap(path => snapshot.findings(path))
+    for (const finding of findings.slice(0, TOLD)) this.#report(KINDS[name].finding, finding)
+  }
+}
+
+/** One kind's part of a commit that changes it. */
+interface Exchange {
+  name: KindName
+  before: Snapshot<unknown>
+  after: Snapshot<unknown>
+  /** Documents that may declare something else now. */
+  paths: ReadonlySet<string>
+  /** The same on another snapshot. */
+  again(snapshot: Snapshot<unknown>): ReturnType<typeof applyingCommit>
+}
+
+/** Works out the declarations of a kind after a commit, in turns with other work. */
+async function exchangeBy(
+  name: KindName,
+  before: Snapshot<unknown>,
+  commit: AskedCommit,
+  brought: Brought,
+): Promise<Exchange> {
+  const paths = new Set<string>()
+  const again = (snapshot: Snapshot<unknown>) => applyingCommit(snapshot, commit, brought, path => paths.add(path))
+  return { name, before, after: await inTurns(again(before), UNKNOWN_LENGTH), paths, again }
+}
+
+/** Stored declarations; `null` where a document declares nothing any more. */
+function parsed(json: string): unknown {
+  return JSON.parse(json) ?? undefined
+}
+
+/** Whether a commit puts, removes or moves documents; empty collections and properties declare nothing. */
+function mayRedeclare({ changes }: AskedCommit): boolean {
+  return changes.some(({ op }) => op !== 'collection' && op !== 'describe')
+}
