@@ -41,7 +41,7 @@ export interface LoadedSettings {
 }
 
 /** The site of a server that has none configured: one for all hosts, so that it works under any name. */
-const DEMO_SITE = { host: '*', name: 'localhost' }
+const DEMO_SITE = { host: '*', name: 'localhost', reference: true }
 
 /**
  * Loads and checks the settings.

@@ -281,6 +281,10 @@ export const siteKeys = {
     doc: 'Sign-in through an OpenID Connect provider.',
     fallback: 'no provider: the sign-in addresses answer 404',
   }),
+  reference: setting(
+    flag().default(false),
+    'Show the reference of this server at `/.{brand}/reference/`. The demo site does.',
+  ),
   authAliases: setting(
     flag().default(true),
     '`/auth/login`, `/auth/logout` and `/auth/callback` work as further sign-in addresses where nothing is stored there.',

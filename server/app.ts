@@ -27,6 +27,7 @@ import type { HostedSite, Hosting } from './hosting.ts'
 import { type Log, logRequest } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { liveModule } from './platform/live.ts'
+import { referencePage } from './platform/reference.ts'
 import { remove } from './public/delete.ts'
 import type { Exchange } from './public/exchange.ts'
 import { get } from './public/get.ts'
@@ -241,7 +242,9 @@ const guardReserved: Step = ({ req, state }, next) => {
   if (!hosted || !target || !isReserved(target.path, hosted.settings.brand)) return next()
   if (WRITES.has(req.method ?? '')) throw reserved()
   if (req.method === 'GET' || req.method === 'HEAD') {
-    state.answer = liveModule(hosted.settings, target.path, readConditions(req.headers))
+    const conditions = readConditions(req.headers)
+    state.answer =
+      liveModule(hosted.settings, target.path, conditions) ?? referencePage(hosted.settings, target.path, conditions)
     if (state.answer) return undefined
   }
   if (req.method !== 'OPTIONS') throw new Fault(404, 'NotFound', 'Nothing is served at this address.')

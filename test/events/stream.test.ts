@@ -92,7 +92,7 @@ describe('event streams', () => {
       expect(replayed.reader.text.endsWith(Buffer.from(first ?? '').toString())).to.equal(true)
     })
 
-    it('EVT-6.1 only the watched path counts', async () => {
+    it('Contract 6.1: only the watched path counts', async () => {
       const { reader } = await site.watch(PATH)
       await site.put('/other.html', LIST)
       expect(reader.mutations).to.deep.equal([])

@@ -1,0 +1,100 @@
+/** The reference of this server as pages: the chapters of `docs/reference/`, with the names that the site itself uses. */
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { marked } from 'marked'
+import type { SiteSettings } from '../../config/sites.ts'
+import type { Answer } from '../../pipeline/answer.ts'
+import { type Conditions, evaluateRead, preconditionFailed } from '../../pipeline/http/conditions.ts'
+import { escapeMarkup } from '../../pipeline/http/markup.ts'
+import { STYLE } from './reference-style.ts'
+
+const FOLDER = new URL('../../docs/reference/', import.meta.url)
+const CONTENTS = 'README'
+
+type Names = Pick<SiteSettings, 'brand' | 'ns' | 'schemaHost' | 'errorNs'>
+
+interface Page {
+  tag: string
+  text: string
+}
+
+const made = new Map<string, Page>()
+
+/**
+ * A read below `/.{brand}/reference/`.
+ *
+ * @returns undefined where the site does not show the reference, and for any other path
+ * @throws Fault 412
+ */
+export function referencePage(
+  settings: Names & Pick<SiteSettings, 'reference'>,
+  path: string,
+  conditions: Conditions | undefined,
+): Answer | undefined {
+  const base = `/.${settings.brand}/reference`
+  if (!settings.reference || (path !== base && !path.startsWith(`${base}/`))) return undefined
+  // Links between chapters are relative, so the contents need the slash.
+  if (path === base)
+    return { status: 301, headers: { Location: `${base}/`, 'Cache-Control': 'no-cache' }, cookieless: true }
+  const chapter = path.slice(base.length + 1)
+  const page = pageOf(settings, chapter === '' ? CONTENTS : chapter)
+  if (!page) return undefined
+  const headers = { ETag: page.tag, 'Cache-Control': 'no-cache' }
+  if (conditions) {
+    const verdict = evaluateRead(conditions, { tag: page.tag })
+    if (verdict === 412) throw preconditionFailed(page.tag)
+    if (verdict !== 'proceed') return { status: 304, headers, cookieless: true }
+  }
+  return {
+    status: 200,
+    headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8' },
+    body: page.text,
+    cookieless: true,
+  }
+}
+
+function pageOf(names: Names, chapter: string): Page | undefined {
+  const key = JSON.stringify([names.brand, names.ns, names.schemaHost, names.errorNs, chapter])
+  let page = made.get(key)
+  if (!page) {
+    const source = read(chapter)
+    if (source === undefined) return undefined
+    const text = render(withNames(source, names), chapter)
+    page = { tag: `"${createHash('sha256').update(text).digest('hex').slice(0, 48)}"`, text }
+    made.set(key, page)
+  }
+  return page
+}
+
+/** Only names that the folder lists are read: what a client asks for never becomes a part of a path. */
+function read(chapter: string): string | undefined {
+  const files: string[] = readdirSync(FOLDER)
+  const file = `${chapter}.md`
+  return files.includes(file) ? readFileSync(new URL(file, FOLDER), 'utf8') : undefined
+}
+
+function withNames(source: string, { brand, ns, schemaHost, errorNs }: Names): string {
+  const capital = brand.charAt(0).toUpperCase() + brand.slice(1)
+  return source
+    .replaceAll('{brand}', brand)
+    .replaceAll('{Brand}', capital)
+    .replaceAll('{ns}', ns)
+    .replaceAll('{error_ns}', errorNs)
+    .replaceAll('{schema_host}', schemaHost)
+}
+
+function render(source: string, chapter: string): string {
+  const title = /^# (.+)$/m.exec(source)?.[1] ?? 'Reference'
+  const content = marked
+    .parse(source, { async: false })
+    .replace(/href="([a-z-]+)\.md(#[A-Z0-9-]+)?"/g, 'href="$1$2"')
+    .replaceAll('<table>', '<div class="table"><table>')
+    .replaceAll('</table>', '</table></div>')
+  const back = chapter === CONTENTS ? '' : '<nav><a href="./">Contents</a></nav>\n'
+  return (
+    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">' +
+    '<meta name="viewport" content="width=device-width, initial-scale=1">' +
+    `<title>${escapeMarkup(title)}</title><style>${STYLE}</style></head>\n<body><main>\n${back}${content}</main></body></html>\n`
+  )
+}
