@@ -5,9 +5,12 @@
 
 import type { Outcome, Question } from './access/admission.ts'
 import type { Key } from './access/matching.ts'
+import { type ReadableView, wholeView } from './access/readable-view.ts'
 import { Fault } from './fault.ts'
+import type { TreeDocument } from './tree/nodes.ts'
+import type { Steps } from './tree/steps.ts'
 
-export type { Key, Outcome, Question }
+export type { Key, Outcome, Question, ReadableView }
 
 export interface Authority {
   /**
@@ -17,6 +20,8 @@ export interface Authority {
   readonly accessVersion: number | undefined
   /** What becomes of a request (METH-3). */
   admit(question: Question): Outcome
+  /** What the requester's selectors are matched against in a document (SEC-6), in steps. */
+  viewing(path: string, document: TreeDocument): Steps<ReadableView>
   /** A request for a directory without its slash (ABS-6). */
   admitDirectory(path: string, index: boolean): Outcome | 'redirect'
   /** Whether an anonymous visitor would be shown the same (PRIV-1); false keeps an answer out of shared caches. */
@@ -39,6 +44,10 @@ export const fullAuthority: Authority = {
     if (question.ask === 'read-elements') return question.keys.length > 0 ? 'allow' : 'no-match'
     if (question.ask === 'move-element') return question.source && question.anchor ? 'allow' : 'no-match'
     return 'target' in question && !question.target ? 'no-match' : 'allow'
+  },
+  // biome-ignore lint/correctness/useYield: nothing takes long here
+  *viewing(_path, document) {
+    return wholeView(document)
   },
   admitDirectory: (_path, index) => (index ? 'redirect' : 'not-found'),
   shareable: () => false,

@@ -1,5 +1,6 @@
 /** The sites of this process: found by host name, opened when first asked for. */
 
+import { hkdfSync } from 'node:crypto'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import type { GroupOracle } from '../pipeline/access/groups.ts'
 import type { FanOut } from '../pipeline/coordination/fan-out.ts'
@@ -11,12 +12,12 @@ import type { Streams } from '../pipeline/events/streams.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { schemaGroups } from '../pipeline/site/schema-groups.ts'
-import type { SiteRules } from '../pipeline/site/site.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
 import { createVisitors, type Visitors } from './sessions/site-sessions.ts'
 import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
+import { siteRules } from './site-rules.ts'
 
 /** A site with what the edge needs beside the pipeline's part. */
 export interface HostedSite {
@@ -47,7 +48,7 @@ export interface Hosting {
 const MOST_SITES = 10_000
 
 /**
- * @param parts.secret signs session cookies
+ * @param parts.secret kept with the data: signs session cookies and keys fragment tags (SEC-11)
  */
 export function createHosting(parts: {
   table: SiteTable
@@ -84,6 +85,7 @@ export function createHosting(parts: {
         audience,
         coherence,
         quota: settings.quota,
+        tagKey: Buffer.from(hkdfSync('sha256', secret, 'fragment tags', name, 32)),
       })
     const site = resting.get(name)?.deref() ?? (await (coherence ? coherence.open(name, open) : open()))
     resting.delete(name)
@@ -142,10 +144,4 @@ export function createHosting(parts: {
 export function basisOf(store: Store, site: string): Basis {
   const key = `derived-by:${site}`
   return { read: () => store.setting(key), write: basis => store.setSetting(key, basis) }
-}
-
-/** The settings of a site as the pipeline needs them. */
-export function siteRules(settings: SiteSettings): SiteRules {
-  const { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument } = settings
-  return { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument }
 }

@@ -127,6 +127,24 @@ export class Access {
     )
   }
 
+  /**
+   * `permit` for many elements of trees that do not change meanwhile, asked one by one; together they take time in
+   * proportion to the document.
+   */
+  permitting(method: string, path: string): (key: Key) => boolean {
+    if (!this.selectorDependence(method, path)) {
+      const permitted = this.permit(method, path)
+      return () => permitted
+    }
+    const matching = this.matching(method, path)
+    const test = sharedTest()
+    return key =>
+      this.#permitted(
+        resolve(matching, rule => applies(rule, key, test)),
+        method,
+      )
+  }
+
   /** Whether the requester may GET the resource as a whole: R of section 9. */
   readable(path: string): boolean {
     return this.permit('GET', path)

@@ -142,11 +142,12 @@ export function rangeApplies(ifRange: string | undefined, current: Representatio
 }
 
 /**
- * @param tag the current tag, quoted; undefined if nothing exists
+ * @param tag the current tag, quoted; undefined if nothing exists, or the requester may not know it
+ * @param exists whether something exists
  * @returns the 412 of a failed condition (HTTP-38, HTTP-39)
  */
-export function preconditionFailed(tag: string | undefined): Fault {
-  const message = tag
+export function preconditionFailed(tag: string | undefined, exists = tag !== undefined): Fault {
+  const message = exists
     ? 'The resource is not in the state that the request names; it may have been changed meanwhile.'
     : 'The request expects something that does not exist.'
   return new Fault(412, 'PreconditionFailed', message, tag ? { headers: { ETag: tag } } : {})

@@ -6,7 +6,7 @@
  * with `-br` or `-gzip` when compressed.
  */
 
-import { hash } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import type { Steps } from '../tree/steps.ts'
 import { digesting } from './digest.ts'
 
@@ -28,14 +28,22 @@ export function fragmentPart(outerMarkup: string): string {
 }
 
 /**
- * @param digest SHA-256 of the stored document, 64 hex digits
+ * It is keyed, so that it says nothing about bytes that whoever holds it may not see: they cannot be guessed and compared,
+ * nor written elsewhere and compared (SEC-11).
+ *
+ * @param key secret of the site
+ * @param document path and SHA-256, 64 hex digits, of the stored document
  * @param projected what else went into a composed page, in a stable order: digests of the documents from which elements
  *   were taken, and of the session's copies of transient elements
  * @returns the document part of its fragment tags, 32 hex digits
  */
-export function documentPart(digest: string, projected: readonly string[] = []): string {
-  if (projected.length === 0) return digest.slice(0, PART_DIGITS)
-  return hash('sha256', `${digest}\n${projected.join('\n')}`).slice(0, PART_DIGITS)
+export function documentPart(
+  key: Uint8Array,
+  { path, digest }: { path: string; digest: string },
+  projected: readonly string[] = [],
+): string {
+  const hmac = createHmac('sha256', key).update(`${digest}\n${projected.join('\n')}\n${path}`)
+  return hmac.digest('hex').slice(0, PART_DIGITS)
 }
 
 /** @returns the tag of a fragment, quoted */

@@ -3,36 +3,38 @@
 import type { Answer } from '../answer.ts'
 import { Fault } from '../fault.ts'
 import { cacheableOf, cacheControl, vary } from '../http/caching.ts'
-import { evaluateRead, preconditionFailed, type Representation as Tagged } from '../http/conditions.ts'
+import { evaluateRead, preconditionFailed, type Representation } from '../http/conditions.ts'
 import { servedType } from '../http/media.ts'
 import { type Part, writingMultipart } from '../http/multipart.ts'
 import { encodePath } from '../http/path.ts'
 import { entriesContentRange, resolveEntries, type SelectorRange, selectorContentRange } from '../http/range.ts'
 import { fragmentPart, fragmentTag, taggingMatches } from '../http/tags.ts'
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
 import { bodyTag } from '../store/tags.ts'
 import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
 import { TreeError } from '../tree/document.ts'
 import { writingJsonLd } from '../tree/json-ld.ts'
 import { readingItemsWithin, readingTopLevelItems } from '../tree/microdata.ts'
 import { jsonLdValue } from '../tree/microdata-value.ts'
-import type { ElementNode } from '../tree/nodes.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { Reading } from './read.ts'
-import type { Representation } from './representation.ts'
 
 /** One element: 206 with its outer markup; in steps, as all answers here. */
 export function* fragmentAnswer(
+  site: Site,
   element: ElementNode,
-  view: Representation,
+  document: TreeDocument,
   range: SelectorRange,
+  held: Held,
   reading: Reading,
 ): Steps<Answer> {
-  const { held, tree } = view
-  const markup = yield* writingMarkup(element, tree.kind)
+  const markup = yield* writingMarkup(element, document.kind)
   const part = fragmentPart(markup)
-  const tag = fragmentTag(part, view.documentPart)
-  const headers = commonHeaders(view, reading, tag)
+  const tag = fragmentTag(part, site.documentPart(held.resource))
+  const headers = commonHeaders(held, reading, tag)
   const unchanged = conditional(reading, headers, { tag, fragmentParts: [part] })
   if (unchanged) return unchanged
   headers['Content-Type'] = servedType(held.resource.type, held.profile?.utf8 ?? false)
@@ -42,16 +44,18 @@ export function* fragmentAnswer(
 
 /** Every match, as `multipart/mixed` (HTTP-65 to HTTP-68). */
 export function* matchesAnswer(
-  view: Representation,
+  site: Site,
+  document: TreeDocument,
   elements: ElementNode[],
   range: SelectorRange,
+  held: Held,
   reading: Reading,
 ): Steps<Answer> {
   const { shown, slice, contentRange } = sliceOf(elements, range)
-  const { parts, places } = yield* elementParts(view, shown)
+  const { parts, places } = yield* elementParts(site, document, shown, held)
   const selection = slice ? `${range.selector}\n${slice.first}-${slice.last}` : range.selector
   const tag = yield* taggingMatches(selection, places)
-  const headers = commonHeaders(view, reading, tag)
+  const headers = commonHeaders(held, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged
   const { contentType, body } = yield* writingMultipart(parts)
@@ -92,20 +96,23 @@ const PARTS_PER_STEP = 20
  * @throws Fault 422 when elements inside each other repeat the document beyond all proportion
  */
 export function* elementParts(
-  { tree, held, documentPart }: Representation,
+  site: Site,
+  document: TreeDocument,
   elements: ElementNode[],
+  held: Held,
   options: { lastModified?: string } = {},
 ): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
-  const index = yield* indexingAddresses(tree)
+  const index = yield* indexingAddresses(document)
   const location = encodePath(held.resource.path)
   const type = servedType(held.resource.type, held.profile?.utf8 ?? false)
+  const documentHash = site.documentPart(held.resource)
   const parts: Part[] = []
   const places: { place: string; part: string }[] = []
-  let left = Math.max(LARGEST_PARTS.least, tree.source.length * LARGEST_PARTS.perUnit)
+  let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)
   for (const element of elements) {
     if (parts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
-    const markup = yield* writingMarkup(element, tree.kind)
-    const place = uniqueSelector(element, tree, index)
+    const markup = yield* writingMarkup(element, document.kind)
+    const place = uniqueSelector(element, document, index)
     left -= markup.length + place.length
     if (left < 0)
       throw new Fault(
@@ -120,7 +127,7 @@ export function* elementParts(
         'Content-Type': type,
         'Content-Location': location,
         'Content-Range': selectorContentRange(place),
-        ETag: fragmentTag(part, documentPart),
+        ETag: fragmentTag(part, documentHash),
         ...(options.lastModified !== undefined && { 'Last-Modified': options.lastModified }),
       },
       content: markup,
@@ -129,17 +136,26 @@ export function* elementParts(
   return { parts, places }
 }
 
+/** Elements whose microdata is asked for. */
+export interface SelectedItems {
+  range: SelectorRange
+  elements: ElementNode[]
+  /** Where `itemref` may lead: to what the requester may read (SEC-7). */
+  mayRefer: (element: ElementNode) => boolean
+}
+
 /** The microdata of a page, or of the elements that match (HTTP-70). */
 export function* jsonLdAnswer(
-  view: Representation,
-  selected: { range: SelectorRange; elements: ElementNode[] } | undefined,
+  document: TreeDocument,
+  selected: SelectedItems | undefined,
+  held: Held,
   reading: Reading,
   ns: string,
 ): Steps<Answer> {
   const part = selected && sliceOf(selected.elements, selected.range)
-  const text = yield* microdataText(view, part?.shown, ns)
+  const text = yield* microdataText(document, part?.shown, ns, selected?.mayRefer)
   const tag = bodyTag(text)
-  const headers = commonHeaders(view, reading, tag)
+  const headers = commonHeaders(held, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged
   headers['Content-Type'] = 'application/ld+json; charset=utf-8'
@@ -151,10 +167,15 @@ export function* jsonLdAnswer(
 /**
  * @throws Fault 422 when references between items multiply beyond all proportion to the page
  */
-function* microdataText({ tree }: Representation, elements: ElementNode[] | undefined, ns: string): Steps<string> {
+function* microdataText(
+  document: TreeDocument,
+  elements: ElementNode[] | undefined,
+  ns: string,
+  mayRefer?: (element: ElementNode) => boolean,
+): Steps<string> {
   const read = jsonLdValue(ns)
   try {
-    const reading = elements ? readingItemsWithin(elements, read) : readingTopLevelItems(tree.root, read)
+    const reading = elements ? readingItemsWithin(elements, read, mayRefer) : readingTopLevelItems(document.root, read)
     return yield* writingJsonLd(yield* reading)
   } catch (error) {
     if (error instanceof TreeError) throw new Fault(422, 'InvalidFragment', error.message)
@@ -162,7 +183,7 @@ function* microdataText({ tree }: Representation, elements: ElementNode[] | unde
   }
 }
 
-export function commonHeaders({ held }: Representation, reading: Reading, tag: string): Record<string, string> {
+export function commonHeaders(held: Held, reading: Reading, tag: string): Record<string, string> {
   const { read, shared } = reading
   const personal = !shared || read.setsCookie
   const headers: Record<string, string> = {
@@ -176,7 +197,11 @@ export function commonHeaders({ held }: Representation, reading: Reading, tag: s
 }
 
 /** 304 when the client has it already (HTTP-40); such answers have no date to compare (HTTP-30). */
-export function conditional(reading: Reading, headers: Record<string, string>, current: Tagged): Answer | undefined {
+export function conditional(
+  reading: Reading,
+  headers: Record<string, string>,
+  current: Representation,
+): Answer | undefined {
   const { conditions } = reading.read
   if (!conditions) return undefined
   const verdict = evaluateRead(conditions, current)

@@ -8,13 +8,12 @@ import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
-import { notHtml } from '../site/held.ts'
+import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
-import { type Dependencies, onDocument } from './dependencies.ts'
 import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
-import { lookAt, type Seen } from './representation.ts'
+import { steadily } from './steadily.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -56,7 +55,7 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   // A selector that does not parse is told before anything is looked for (gate 7).
   const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
   if (range?.unit === 'selector' && selector) {
-    const answer = await lookAt(site, path, seen => readElements(site, read, range, selector, seen, authority))
+    const answer = await steadily(site, path, held => readElements(site, read, range, selector, held, authority))
     return answer ?? absence(site, read, authority)
   }
   const held = await site.find(path)
@@ -64,20 +63,19 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
   const shared = authority.shareable(path)
   if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
-    const answer = await lookAt(site, path, ({ view }) => {
-      if (!view) throw notHtml()
-      const reading = readingOf(site, read, view.dependencies, authority, shared && view.shared)
-      return jsonLdAnswer(view, undefined, reading, site.settings.ns)
+    const answer = await steadily(site, path, newest => {
+      const reading = readingOf(site, read, newest, authority, shared)
+      return jsonLdAnswer(site.tree(newest), undefined, newest, reading, site.settings.ns)
     })
     return answer ?? absence(site, read, authority)
   }
-  const reading = readingOf(site, read, onDocument(held), authority, shared)
+  const reading = readingOf(site, read, held, authority, shared)
   return wholeAnswer(held, reading)
 }
 
-function readingOf(site: Site, read: Read, dependencies: Dependencies, authority: Authority, shared: boolean): Reading {
+function readingOf(site: Site, read: Read, held: Held, authority: Authority, shared: boolean): Reading {
   const rules = authority.repeatable(read.path)
-  return { read, shared, reuse: rules && untilChanged(site, dependencies, rules) }
+  return { read, shared, reuse: rules && untilChanged(site, held.resource, rules) }
 }
 
 /**
@@ -85,9 +83,11 @@ function readingOf(site: Site, read: Read, dependencies: Dependencies, authority
  *
  * @param rules change whenever a rule of the site does
  */
-function untilChanged(site: Site, dependencies: Dependencies, rules: object): Reuse {
+function untilChanged(site: Site, { path, version }: Held['resource'], rules: object): Reuse {
   const { model } = site
-  return { holds: () => site.rules === rules && site.model === model && dependencies.hold(site) }
+  return {
+    holds: () => site.rules === rules && site.model === model && site.held(path)?.resource.version === version,
+  }
 }
 
 /** HTTP-15 and ABS-1: nothing is stored at the path itself. */
@@ -111,11 +111,11 @@ function* readElements(
   read: Read,
   range: SelectorRange,
   selector: Selector,
-  { held, view }: Seen,
+  held: Held,
   authority: Authority,
 ): Steps<Answer> {
   const { path } = read
-  if (!view) {
+  if (!held.isDocument) {
     settleOutcome(
       authority.admit({ ask: 'read', path, exists: true, head: read.head }),
       'GET',
@@ -124,10 +124,13 @@ function* readElements(
     )
     throw notHtml()
   }
-  const document = view.tree
+  const document = site.tree(held)
   const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
-  const first = form === 'html' ? yield* selectingFirst(selector, document) : undefined
-  const found = form === 'html' ? (first ? [first] : []) : yield* selectingAll(selector, document)
+  const view = yield* authority.viewing(path, document)
+  const seen = form === 'html' ? yield* selectingFirst(selector, view.document) : undefined
+  const first = seen && view.original(seen)
+  const every = form === 'html' ? [] : yield* selectingAll(selector, view.document)
+  const found = form === 'html' ? (first ? [first] : []) : every.map(view.original)
   const keys: Key[] = found.map(element => ({ element, document }))
   settleOutcome(
     authority.admit({ ask: 'read-elements', path, exists: true, head: read.head, keys }),
@@ -136,9 +139,15 @@ function* readElements(
     authority,
   )
   if (found.length === 0) throw noMatch()
-  const shared = view.shared && authority.shareable(path, keys)
-  const reading = readingOf(site, read, view.dependencies, authority, shared)
-  if (first) return yield* fragmentAnswer(first, view, range, reading)
-  if (form === 'json-ld') return yield* jsonLdAnswer(view, { range, elements: found }, reading, site.settings.ns)
-  return yield* matchesAnswer(view, found, range, reading)
+  const reading = readingOf(site, read, held, authority, authority.shareable(path, keys))
+  if (first) return yield* fragmentAnswer(site, first, document, range, held, reading)
+  if (form === 'json-ld')
+    return yield* jsonLdAnswer(
+      document,
+      { range, elements: found, mayRefer: view.isReadable },
+      held,
+      reading,
+      site.settings.ns,
+    )
+  return yield* matchesAnswer(site, document, found, range, held, reading)
 }

@@ -4,6 +4,7 @@ import { admit, admitDirectory } from '../access/admission.ts'
 import { Access } from '../access/decision.ts'
 import { type GroupOracle, Membership } from '../access/groups.ts'
 import { type Requester, refusalStatus } from '../access/principal.ts'
+import { viewing } from '../access/readable-view.ts'
 import type { Authority } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import type { Site } from './site.ts'
@@ -27,6 +28,7 @@ export function rulesAuthority(site: Site, requester: Requester, groups?: GroupO
       access,
       accessVersion: site.accessVersion,
       admit: question => admit(access, question),
+      viewing: (path, document) => viewing(access, path, document),
       admitDirectory: (path, index) => admitDirectory(access, path, index),
       shareable: (path, keys) =>
         !access.dependsOnFacts('GET', path) &&

@@ -3,6 +3,7 @@
  * Every commit of the site goes through here, so that memory never falls behind the store.
  */
 
+import { randomBytes } from 'node:crypto'
 import type { AccessRules } from '../access/access-rules.ts'
 import type { FanOut, Outcome } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
@@ -11,6 +12,7 @@ import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds
 import type { Basis } from '../declarations/rederive.ts'
 import { type AskedCommit, type Declaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import type { RuleScope } from '../events/facts.ts'
+import { documentPart } from '../http/tags.ts'
 import { type CodeHost, noCode } from '../model/code.ts'
 import type { Registry } from '../model/registry.ts'
 import type { CommitResult, ForeignCommit, SiteStore } from '../store/store.ts'
@@ -66,6 +68,7 @@ export class Site {
   readonly code: CodeHost
   /** Room on the site; undefined where nothing limits it. */
   readonly usage: Usage | undefined
+  readonly #tagKey: Uint8Array
   readonly #resources: Resources
   readonly #declared: SiteDeclarations
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
@@ -86,6 +89,7 @@ export class Site {
     audience?: Audience | undefined
     coherence?: Pick<Coherence, 'inStep'> | undefined
     quota?: number | undefined
+    tagKey?: Uint8Array
   }) {
     this.#audience = parts.audience
     this.#coherence = parts.coherence
@@ -93,6 +97,7 @@ export class Site {
     this.store = parts.store
     this.leases = parts.leases
     this.code = parts.code ?? noCode
+    this.#tagKey = parts.tagKey ?? randomBytes(32)
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#declared = parts.declared
     this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota)
@@ -106,6 +111,8 @@ export class Site {
    * @param parts.audience hears of the events of its commits; without it they are only kept
    * @param parts.coherence brings memory in step with other processes, where there are any
    * @param parts.quota bytes that its files may take together
+   * @param parts.tagKey makes fragment tags (SEC-11); the same for all processes and at every start. Without it tags hold
+   *   for this object alone
    */
   static async open(parts: {
     settings: SiteRules
@@ -119,6 +126,7 @@ export class Site {
     audience?: Audience | undefined
     coherence?: Pick<Coherence, 'inStep'> | undefined
     quota?: number | undefined
+    tagKey?: Uint8Array
   }): Promise<Site> {
     return new Site({ ...parts, declared: await SiteDeclarations.read(parts) })
   }
@@ -172,6 +180,16 @@ export class Site {
   /** Whether other processes hold its documents as well. */
   get isShared(): boolean {
     return this.#coherence !== undefined
+  }
+
+  /**
+   * The document part of fragment tags (HTTP-32).
+   *
+   * @param document a stored document, or one that is about to be
+   * @param projected what else went into the page that is served
+   */
+  documentPart(document: { path: string; digest: string }, projected?: readonly string[]): string {
+    return documentPart(this.#tagKey, document, projected)
   }
 
   /** What is held in memory for a path; undefined says nothing about the store. */

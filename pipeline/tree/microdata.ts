@@ -6,7 +6,7 @@
 import { tooLarge } from './limits.ts'
 import { microdataValue, type ValueReader } from './microdata-value.ts'
 import { localName } from './namespaces.ts'
-import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from './nodes.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, parentElement } from './nodes.ts'
 import { atOnce, type Steps } from './steps.ts'
 
 export interface Item {
@@ -60,8 +60,16 @@ export function itemsWithin(nodes: ElementNode | ElementNode[], read: ValueReade
   return atOnce(readingItemsWithin(nodes, read))
 }
 
-/** `itemsWithin` in steps. */
-export function* readingItemsWithin(nodes: ElementNode | ElementNode[], read: ValueReader): Steps<Item[]> {
+/**
+ * `itemsWithin` in steps.
+ *
+ * @param mayRefer whether `itemref` leads to an element outside of the chosen ones (SEC-7)
+ */
+export function* readingItemsWithin(
+  nodes: ElementNode | ElementNode[],
+  read: ValueReader,
+  mayRefer: (element: ElementNode) => boolean = () => true,
+): Steps<Item[]> {
   const list = Array.isArray(nodes) ? nodes : [nodes]
   const [first] = list
   if (!first) return []
@@ -71,7 +79,14 @@ export function* readingItemsWithin(nodes: ElementNode | ElementNode[], read: Va
   for (const node of list) {
     for (const scope of isScope(node) ? [node] : topLevelScopes(node, seen)) scopes.add(scope)
   }
-  return yield* itemReader(first, read).reading(
+  const chosen = new Set(list)
+  const open = new Map<ElementNode, boolean>()
+  const isOpen = (element: ElementNode): boolean => {
+    const known = open.get(element) ?? (isInside(element, chosen) || mayRefer(element))
+    open.set(element, known)
+    return known
+  }
+  return yield* itemReader(first, read, isOpen).reading(
     list.length === 1 ? [...scopes] : inTreeOrder([...scopes], indexTree(first)),
   )
 }
@@ -174,7 +189,11 @@ function inTreeOrder(elements: ElementNode[], { order }: TreeIndex): ElementNode
 /** Items that are filled in one step. */
 const ITEMS_PER_STEP = 50
 
-function itemReader(root: ParentNode, read: ValueReader): { reading(scopes: ElementNode[]): Steps<Item[]> } {
+function itemReader(
+  root: ParentNode,
+  read: ValueReader,
+  mayRefer: (element: ElementNode) => boolean = () => true,
+): { reading(scopes: ElementNode[]): Steps<Item[]> } {
   const items = new Map<ElementNode, Item>()
   const unread: Item[] = []
   // Needed for `itemref` alone.
@@ -214,7 +233,7 @@ function itemReader(root: ParentNode, read: ValueReader): { reading(scopes: Elem
     for (const child of scope.childNodes) if (isElement(child)) eachElement(child, visit)
     for (const reference of references) {
       const target = index.ids.get(reference)
-      if (target) eachElement(target, visit)
+      if (target && mayRefer(target)) eachElement(target, visit)
     }
     return inTreeOrder(found, index)
   }
@@ -240,6 +259,11 @@ function itemReader(root: ParentNode, read: ValueReader): { reading(scopes: Elem
       return result
     },
   }
+}
+
+function isInside(element: ElementNode, chosen: ReadonlySet<ElementNode>): boolean {
+  for (let at: ElementNode | undefined = element; at; at = parentElement(at)) if (chosen.has(at)) return true
+  return false
 }
 
 /** Notes a property element; nested items keep their own descendants. */

@@ -89,7 +89,7 @@ export type DocumentKind = 'html' | 'xml'
 
 /**
  * A parsed document. The source text is the truth; the tree and its offsets describe it.
- * An edit that settles changes it in place: whoever reads it over several turns of the event loop pins it.
+ * A tree is only touched synchronously: an edit that settles changes it in place.
  */
 export interface TreeDocument {
   kind: DocumentKind
@@ -102,6 +102,9 @@ export interface TreeDocument {
    */
   clean: boolean
 }
+
+/** Name of an element whose name is kept from whoever looks: no parser makes such a one, and no selector can say it. */
+export const NAMELESS = ''
 
 export const HTML_NAMESPACE = 'http://www.w3.org/1999/xhtml'
 

@@ -94,19 +94,28 @@ async function checkWhole(
   const ask = method === 'PUT' ? 'put' : 'delete'
   settleOutcome(authority.admit({ ask, path: write.path, exists: held !== undefined }), method, write.path, authority)
   if (method === 'DELETE' && !held) throw absent()
-  checkConditions(write.conditions, held)
+  checkConditions(write.conditions, held, mayRead(authority, write.path))
   await write.check?.(held, [write.path])
 }
 
-/** HTTP-37 and HTTP-38 for whole documents. */
-function checkConditions(conditions: Conditions | undefined, held: Held | undefined): void {
+/** Whether a requester may know the tag of a stored document, which is made of all its bytes (SEC-11). */
+function mayRead(authority: Authority, path: string): boolean {
+  return authority.admit({ ask: 'read', path, exists: true }) === 'allow'
+}
+
+/**
+ * HTTP-37 and HTTP-38 for whole documents.
+ *
+ * @param readable whether a failure may name the current tag
+ */
+function checkConditions(conditions: Conditions | undefined, held: Held | undefined, readable: boolean): void {
   if (!conditions) return
   const verdict = evaluateWrite(conditions, {
     exists: held !== undefined,
     tags: held ? [held.tag] : [],
     ...(held && { lastModified: held.resource.modified, sameSecond: held.resource.sameSecond }),
   })
-  if (verdict !== 'proceed') throw preconditionFailed(held?.tag)
+  if (verdict !== 'proceed') throw preconditionFailed(readable ? held?.tag : undefined, held !== undefined)
 }
 
 /** Reads and checks a body: blobs to disk, documents into memory and through the parser. */
@@ -244,7 +253,7 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
     settleMove(decided, path, to, held !== undefined)
     if (!held) throw absent()
     if (to === path) throw new Fault(403, 'IllegalMove', 'Source and destination are the same.')
-    checkConditions(write.conditions, held)
+    checkConditions(write.conditions, held, mayRead(decided, path))
     const taken = await site.find(to)
     if (taken && !write.overwrite) throw mayNotReplace()
     await write.check?.(held, [path, to])
@@ -256,7 +265,8 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
       const decided = authority()
       const { held, taken } = await check(decided)
       const result = await commitMove(site, write, held, taken, decided.accessVersion)
-      return carriedOut(result) && { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
+      const tag: Record<string, string> = mayRead(decided, path) || mayRead(decided, to) ? { ETag: held.tag } : {}
+      return carriedOut(result) && { status: 204, headers: { ...tag, 'Cache-Control': 'no-store' } }
     }),
   )
 }

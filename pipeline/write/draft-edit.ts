@@ -3,7 +3,7 @@
 import { type Derived, deriveInTurns, deriving, unusable } from '../declarations/derive.ts'
 import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
-import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
+import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import { type Judgement, judging } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
@@ -86,7 +86,7 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
     if (!judged) yield* request.check(proposal, view, derived)
     const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
     const show: ShowTree = look => proposal.propose(shown => look(shown.document))
-    const tag = yield* taggingElement(nodes, document, digest)
+    const tag = yield* taggingElement(site, nodes, document, { path, digest })
     const facts = request.facts(view)
     const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
     return { inserted, way, settle, show, bytes, digest, derived, tag, facts, judgement, losses }
@@ -107,21 +107,24 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
 /** The draft of an edit whose document a cascade has changed further. */
 export async function redraft(site: Site, held: Held, draft: Draft, { document, part }: WrittenPlace): Promise<Draft> {
   const { bytes, digest } = encoded(site, document.source, held.bytes)
+  const { path } = held.resource
   const brought = part?.brought ?? part?.nodes ?? []
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
-  const tag = draft.tag && (await inTurns(taggingElement(brought, document, digest), document.source.length))
+  const tag =
+    draft.tag && (await inTurns(taggingElement(site, brought, document, { path, digest }), document.source.length))
   const derived = await deriveInTurns(document, site.derivation, true)
   return { ...draft, inserted, bytes, digest, derived, tag, show: look => look(document), settle: () => document }
 }
 
 /** Fragment tag of the first new element (HTTP-81). */
 function* taggingElement(
+  site: Site,
   nodes: readonly ChildNode[],
   { kind }: TreeDocument,
-  digest: string,
+  stored: { path: string; digest: string },
 ): Steps<string | undefined> {
   const element = nodes.find(isElement)
-  return element && fragmentTag(fragmentPart(yield* writingMarkup(element, kind)), documentPart(digest))
+  return element && fragmentTag(fragmentPart(yield* writingMarkup(element, kind)), site.documentPart(stored))
 }
 
 const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Fault>> = {

@@ -12,8 +12,9 @@ import { type Conditions, evaluateWrite, preconditionFailed } from '../http/cond
 import { formatHttpDate } from '../http/http-date.ts'
 import { servedType } from '../http/media.ts'
 import { type DestinationRange, type SelectorRange, selectorContentRange } from '../http/range.ts'
-import { documentPart, fragmentPart, fragmentTag } from '../http/tags.ts'
+import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import { newFailures } from '../model/judge.ts'
+import { steadily } from '../read/steadily.ts'
 import { editNotice } from '../site/followed-edits.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
@@ -21,8 +22,9 @@ import { contentTag } from '../store/tags.ts'
 import { decode } from '../tree/document.ts'
 import { ChangedDocument, type Edit, type Placement } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement, type TreeDocument } from '../tree/nodes.ts'
-import { type Selector, selectFirst } from '../tree/selector/selector.ts'
-import { outerMarkup } from '../tree/serialize.ts'
+import { type Selector, selectingFirst } from '../tree/selector/selector.ts'
+import { writingMarkup } from '../tree/serialize.ts'
+import type { Steps } from '../tree/steps.ts'
 import { commitJudged, commitLoop, type Judging, type ModelState, modelState } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
@@ -56,6 +58,8 @@ interface Located {
   /** Of a move. */
   anchor?: Key
   accessVersion: number
+  /** What the requester may know of the document by its tags (SEC-6, SEC-11). */
+  known: 'everything' | 'target' | 'nothing'
 }
 
 /** Selectors of a write, compiled once. */
@@ -101,29 +105,35 @@ function isCurrent(site: Site, path: string, located: Located): boolean {
 
 /** Gates 8 and 10 to 12: finds the elements in the newest version, decides, and checks preconditions. */
 async function locate(site: Site, write: ElementWrite, selectors: Selectors, authority: Authority): Promise<Located> {
+  const located = await steadily(site, write.path, held => locating(site, write, selectors, held, authority))
+  if (located) return located
+  settleOutcome(authority.admit(questionOf(write, 'nothing')), write.op.toUpperCase(), write.path, authority)
+  throw absent()
+}
+
+/** In steps. */
+function* locating(
+  site: Site,
+  write: ElementWrite,
+  selectors: Selectors,
+  held: Held,
+  authority: Authority,
+): Steps<Located> {
   const accessVersion = site.accessVersion
   const { path, op } = write
-  const held = await site.findParsed(path)
-  const tree = held?.isDocument ? site.tree(held) : undefined
-  const find = (selector: Selector | undefined): Key | undefined => {
-    if (!tree || !selector) return undefined
-    const element = selectFirst(selector, tree)
-    return element && { element, document: tree }
+  const tree = held.isDocument ? site.tree(held) : undefined
+  const view = tree && (yield* authority.viewing(path, tree))
+  const find = function* (selector: Selector | undefined): Steps<Key | undefined> {
+    if (!tree || !view || !selector) return undefined
+    const element = yield* selectingFirst(selector, view.document)
+    return element && { element: view.original(element), document: tree }
   }
-  const target = find(selectors.target)
-  const anchor = find(selectors.anchor)
-  const exists = held !== undefined
-  // A blob has no place beside an element either: who may POST there learns that, as for any other placement (HTTP-22).
-  const placed = op === 'post' && (!exists || tree) ? { placement: write.placement } : {}
-  const question: Question =
-    op === 'move'
-      ? { ask: 'move-element', path, exists, source: target, anchor, placement: write.destination.placement }
-      : { ask: `${op}-element`, path, exists, target, ...placed }
-  const outcome = authority.admit(question)
+  const target = yield* find(selectors.target)
+  const anchor = yield* find(selectors.anchor)
+  const outcome = authority.admit(questionOf(write, tree ? 'document' : 'blob', target, anchor))
   // The kind of the resource is a gate before the match (HTTP-1, gates 10 and 11).
   if (outcome !== 'no-match') settleOutcome(outcome, op.toUpperCase(), path, authority)
-  if (!held) throw absent()
-  if (!tree) throw notHtml()
+  if (!tree || !view) throw notHtml()
   if (held.profile?.utf8 === false)
     throw new Fault(
       422,
@@ -132,8 +142,25 @@ async function locate(site: Site, write: ElementWrite, selectors: Selectors, aut
     )
   if (!target || (op === 'move' && !anchor)) throw noMatch()
   refuseTransient(site, write, target, anchor)
-  checkConditions(write.conditions, held, target)
-  return { held, tree, target, ...(anchor && { anchor }), accessVersion }
+  const known = view.document === tree ? 'everything' : view.isReadable(target.element) ? 'target' : 'nothing'
+  const located: Located = { held, tree, target, ...(anchor && { anchor }), accessVersion, known }
+  if (write.conditions) yield* checkingConditions(site, write.conditions, located)
+  return located
+}
+
+function questionOf(
+  write: ElementWrite,
+  stored: 'document' | 'blob' | 'nothing',
+  target?: Key,
+  anchor?: Key,
+): Question {
+  const { path, op } = write
+  const exists = stored !== 'nothing'
+  if (op === 'move')
+    return { ask: 'move-element', path, exists, source: target, anchor, placement: write.destination.placement }
+  // A blob has no place beside an element either: who may POST there learns that, as for any other placement (HTTP-22).
+  const placed = op === 'post' && stored !== 'blob' ? { placement: write.placement } : {}
+  return { ask: `${op}-element`, path, exists, target, ...placed }
 }
 
 /**
@@ -157,20 +184,24 @@ function refuseTransient(site: Site, write: ElementWrite, target: Key, anchor: K
     throw new Fault(501, 'NotImplemented', 'Elements that each visitor has a version of cannot be written yet.')
 }
 
-/** HTTP-37 and HTTP-38 for selector writes. */
-function checkConditions(conditions: Conditions | undefined, held: Held, target: Key): void {
-  if (!conditions) return
-  const fragment = fragmentPart(outerMarkup(target.element, target.document.kind))
-  const document = documentPart(held.resource.digest)
+/**
+ * HTTP-37 and HTTP-38 for selector writes. Whoever may not read the element or the document is told nothing of them by
+ * tags or dates: neither a guess is confirmed, nor does a failure name what is there (SEC-6).
+ */
+function* checkingConditions(site: Site, conditions: Conditions, { held, target, known }: Located): Steps<void> {
+  const { resource } = held
+  const fragment = fragmentPart(yield* writingMarkup(target.element, target.document.kind))
+  const document = site.documentPart(resource)
+  const all = known === 'everything'
   const verdict = evaluateWrite(conditions, {
     exists: true,
-    tags: [held.tag],
+    tags: all ? [held.tag] : [],
     documentParts: [document],
-    fragmentParts: [fragment],
-    lastModified: held.resource.modified,
-    sameSecond: held.resource.sameSecond,
+    fragmentParts: known === 'nothing' ? [] : [fragment],
+    ...(all && { lastModified: resource.modified, sameSecond: resource.sameSecond }),
   })
-  if (verdict !== 'proceed') throw preconditionFailed(fragmentTag(fragment, document))
+  if (verdict !== 'proceed')
+    throw preconditionFailed(known === 'nothing' ? undefined : fragmentTag(fragment, document), true)
 }
 
 function toEdit(write: ElementWrite, located: Located, text: string): Edit {
@@ -192,7 +223,7 @@ async function commitEdit(
 ): Promise<Answer | undefined> {
   const { target, anchor, held } = located
   if (write.op === 'move' && anchor?.element === target.element && isSibling(write.destination.placement))
-    return { status: 204, headers: { ETag: held.tag, 'Cache-Control': 'no-store' } }
+    return { status: 204, headers: { ...storedTag(located, held.tag), 'Cache-Control': 'no-store' } }
   const { path, cause } = write
   const model = modelState(site, write)
   const selectors = eventSelectors(site, write, located)
@@ -217,7 +248,7 @@ async function commitEdit(
     accessVersion: authority.accessVersion === undefined ? undefined : located.accessVersion,
   }
   const result = await commitJudged(site, model, own, follows)
-  return result.ok ? answerTo(write, held, draft, result.at) : undefined
+  return result.ok ? answerTo(write, located, draft, result.at) : undefined
 }
 
 /**
@@ -264,15 +295,21 @@ async function judgedEdit(
   return { asked, follows }
 }
 
-function answerTo(write: ElementWrite, { resource }: Held, { digest, tag, inserted }: Draft, at: number): Answer {
+function answerTo(write: ElementWrite, located: Located, { digest, tag, inserted }: Draft, at: number): Answer {
+  const { resource } = located.held
+  const whole = storedTag(located, contentTag(digest))
   const headers = { 'Last-Modified': formatHttpDate(at), 'Cache-Control': 'no-store' }
-  if (write.op === 'delete' || write.op === 'move')
-    return { status: 204, headers: { ETag: contentTag(digest), ...headers } }
+  if (write.op === 'delete' || write.op === 'move') return { status: 204, headers: { ...whole, ...headers } }
   const described = {
     'Content-Type': servedType(resource.type, true),
     'Content-Range': selectorContentRange(write.range.wire),
   }
-  return { status: 206, headers: { ETag: tag ?? contentTag(digest), ...headers, ...described }, body: inserted }
+  return { status: 206, headers: { ...(tag ? { ETag: tag } : whole), ...headers, ...described }, body: inserted }
+}
+
+/** The tag of the stored document is made of all its bytes: it is for those who may read them (SEC-11). */
+function storedTag({ known }: Located, tag: string): Record<string, string> {
+  return known === 'everything' ? { ETag: tag } : {}
 }
 
 /** The elements whose children a write is about. */

@@ -15,32 +15,45 @@ import { RUNS } from './seed.ts'
 
 const DIGEST = '8206af590130802332e4b8b4b2dc23151d78c0513d800ccdda617d018af39160'
 
+const KEY = Buffer.alloc(32, 'k')
+const part = (digest: string, projected?: string[]) => documentPart(KEY, { path: '/a.html', digest }, projected)
+
 /** The tag of matches, made at once. */
 const matchesTag = (...asked: Parameters<typeof taggingMatches>) => atOnce(taggingMatches(...asked))
 
 describe('entity tags', () => {
   it('HTTP-32 two parts, lower-case hex', () => {
-    const tag = fragmentTag(fragmentPart('<li>é</li>'), documentPart(DIGEST))
+    const tag = fragmentTag(fragmentPart('<li>é</li>'), part(DIGEST))
     expect(tag).to.match(/^"[0-9a-f]{32}-[0-9a-f]{32}"$/)
     expect(splitFragmentTag(tag.slice(1, -1))).to.deep.equal({
       fragment: fragmentPart('<li>é</li>'),
-      document: documentPart(DIGEST),
+      document: part(DIGEST),
     })
   })
 
   it('HTTP-32 the document part covers all that was projected', () => {
     const other = DIGEST.replace('8', '9')
     const parts = [
-      documentPart(DIGEST),
-      documentPart(other),
-      documentPart(DIGEST, [other]),
-      documentPart(DIGEST, [DIGEST]),
-      documentPart(other, [DIGEST]),
-      documentPart(DIGEST, [other, DIGEST]),
+      part(DIGEST),
+      part(other),
+      part(DIGEST, [other]),
+      part(DIGEST, [DIGEST]),
+      part(other, [DIGEST]),
+      part(DIGEST, [other, DIGEST]),
     ]
     expect(new Set(parts).size).to.equal(parts.length)
     for (const part of parts) expect(part).to.match(/^[0-9a-f]{32}$/)
-    expect(documentPart(DIGEST, [])).to.equal(documentPart(DIGEST))
+    expect(part(DIGEST, [])).to.equal(part(DIGEST))
+  })
+
+  it('SEC-11 the document part tells nothing to whoever lacks the key, nor by the same bytes elsewhere', () => {
+    const parts = [
+      part(DIGEST),
+      documentPart(Buffer.alloc(32, 'l'), { path: '/a.html', digest: DIGEST }),
+      documentPart(KEY, { path: '/b.html', digest: DIGEST }),
+      DIGEST.slice(0, 32),
+    ]
+    expect(new Set(parts).size).to.equal(parts.length)
   })
 
   it('HTTP-31 other tags are no fragment tags', () => {

@@ -1,5 +1,5 @@
 /** Turns parsed selectors into tests of elements. */
-import { type ElementNode, HTML_NAMESPACE, isElement } from '../../tree/nodes.ts'
+import { type ElementNode, HTML_NAMESPACE, isElement, NAMELESS } from '../../tree/nodes.ts'
 import { attributeTest, classTest, idTest, type Mode, type Test } from './attribute.ts'
 import { directionTest, languageTest } from './language.ts'
 import { anyMatch, anyOf } from './list.ts'
@@ -41,13 +41,14 @@ function complexTest({ compounds, combinators }: ComplexSelector, compilation: C
   return test ?? (() => false)
 }
 
-/** `:has(> a b)` is “has a child `a` that has a descendant `b`”. */
+/** `:has(> a b)` is “has a child `a` that has a descendant `b`”; elements without a name are nothing to have (SEC-6). */
 function relativeTest({ leading, compounds, combinators }: RelativeSelector, compilation: Compilation): Test {
   let test: Test | undefined
   for (const [at, compound] of [...compounds.entries()].reverse()) {
     const own = compoundTest(compound, compilation)
     const rest = test
-    const both: Test = rest ? (element, query) => own(element, query) && rest(element, query) : own
+    const named: Test = (element, query) => element.tagName !== NAMELESS && own(element, query)
+    const both: Test = rest ? (element, query) => named(element, query) && rest(element, query) : named
     test = forwards(combinators[at - 1] ?? leading, both, compilation.slots++)
   }
   return test ?? (() => false)
@@ -63,7 +64,9 @@ function onlyTest(selectors: RelativeSelector[], compilation: Compilation): Test
     const test = listTest(selectors, compilation)
     const below: Test = remembered(
       (element, query) =>
-        element.childNodes.every(child => !isElement(child) || (test(child, query) && below(child, query))),
+        element.childNodes.every(
+          child => !isElement(child) || ((child.tagName === NAMELESS || test(child, query)) && below(child, query)),
+        ),
       slot,
     )
     return below
@@ -71,7 +74,7 @@ function onlyTest(selectors: RelativeSelector[], compilation: Compilation): Test
   const test = listTest(selectors.map(fromScope), compilation)
   return remembered((element, query) => {
     const own = query.within(element)
-    return !walk(element, descendant => !test(descendant, own))
+    return !walk(element, descendant => descendant.tagName !== NAMELESS && !test(descendant, own))
   }, slot)
 }
 

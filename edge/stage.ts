@@ -1,0 +1,37 @@
+/** Bodies of blobs on their way to disk. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type StagedBlob, StagingError, type Store } from '../pipeline/store/store.ts'
+import { checkDeclaredLength, endedEarly, invite, tooLarge, untilIdle } from './body.ts'
+
+export type Stage = Store['stage']
+
+/**
+ * Streams a request body into the store's staging area with constant memory.
+ *
+ * @param cap bytes
+ * @param idle milliseconds without a byte before 408
+ * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops; then nothing is left behind
+ */
+export async function stageBody(
+  stage: Stage,
+  request: IncomingMessage,
+  response: ServerResponse,
+  cap: number,
+  idle: number,
+): Promise<StagedBlob> {
+  checkDeclaredLength(request, cap)
+  invite(request, response)
+  const staging = stage(request, { limit: cap })
+  try {
+    return await untilIdle(request, idle, () => staging)
+  } catch (error) {
+    // What may still arrive until the connection is closed is not wanted any more.
+    staging.then(
+      staged => staged.discard(),
+      () => undefined,
+    )
+    if (error instanceof StagingError) throw error.reason === 'too-large' ? tooLarge(cap) : endedEarly()
+    throw error
+  }
+}

@@ -1,0 +1,61 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { page, put, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+describe('JSON-LD with itemref: what its reader may not read', () => {
+  let server: TestServer
+  let http: Client
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'deny' } })
+    http = client(server.port)
+    await put(server, '/rules.html', rulesPage(['*', 'GET|PUT', 'Allow', '/*.html', '.mine, .theirs']))
+  })
+  after(() => server.close())
+
+  const VAULT = '<section id=vault><b itemprop=note>TOPSECRET</b></section>'
+  const items = (text: string) => http('GET', '/box.html', { Range: `selector=${text}`, Accept: 'application/ld+json' })
+
+  it('SEC-7 an itemref that a visitor writes leads nowhere', async () => {
+    await put(server, '/box.html', page(`${VAULT}<div class=mine>x</div>`))
+    const fields = { Range: 'selector=.mine' }
+    const written = await http('PUT', '/box.html', fields, '<div class=mine itemscope itemref=vault></div>')
+    expect(written.status).to.equal(206)
+    const answer = await items('.mine')
+    expect(answer.status).to.equal(206)
+    expect(answer.text).not.to.include('TOPSECRET')
+  })
+
+  for (const [what, markup] of [
+    ['around the item', '<div id=vault><b itemprop=note>TOPSECRET</b><p class=mine itemscope itemref=vault></p></div>'],
+    [
+      'by way of another item',
+      `${VAULT}<p class=mine itemscope itemref=step></p><p class=theirs id=step itemprop=s itemscope itemref=vault></p>`,
+    ],
+    ['inside an item', `${VAULT}<p class=mine><span itemscope itemref=vault></span></p>`],
+    [
+      'an item itself',
+      `<b id=vault itemscope itemprop=s><i itemprop=note>TOPSECRET</i></b><p class=mine itemscope itemref=vault></p>`,
+    ],
+  ] as const)
+    it(`SEC-7 nor does one ${what}`, async () => {
+      await put(server, '/box.html', page(markup))
+      const answer = await items('.mine')
+      expect(answer.status).to.equal(206)
+      expect(answer.text).not.to.include('TOPSECRET')
+    })
+
+  it('SEC-7 what the reader may read by itself is still referred to, and so is what is read along', async () => {
+    await put(
+      server,
+      '/box.html',
+      page(
+        '<p class=theirs id=t><b itemprop=note>open</b></p><p class=mine itemscope itemref="t u"><i id=u itemprop=own>own</i></p>',
+      ),
+    )
+    const text = (await items('.mine')).text
+    expect(JSON.parse(text)).to.include({ note: 'open', own: 'own' })
+  })
+})
