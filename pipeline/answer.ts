@@ -1,6 +1,6 @@
 /** What the pipeline gives back for a request: plain values that the edge writes to a socket. */
 
-import type { Sink } from './events/outbox.ts'
+import type { Sink } from './events/send-buffer.ts'
 
 /** A file on disk, or a part of it. */
 export interface FileBody {

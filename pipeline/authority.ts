@@ -3,14 +3,14 @@
  * mount, nobody for the operator's own commands. Handlers ask here and never look at rules themselves.
  */
 
-import type { Outcome, Question } from './access/admission.ts'
+import type { Admission, Question } from './access/admission.ts'
 import type { Key } from './access/matching.ts'
 import { type ReadableView, wholeView } from './access/readable-view.ts'
 import { Fault } from './fault.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { Steps } from './tree/steps.ts'
 
-export type { Key, Outcome, Question, ReadableView }
+export type { Admission, Key, Question, ReadableView }
 
 export interface Authority {
   /**
@@ -19,11 +19,11 @@ export interface Authority {
    */
   readonly accessVersion: number | undefined
   /** What becomes of a request (METH-3). */
-  admit(question: Question): Outcome
+  admit(question: Question): Admission
   /** What the requester's selectors are matched against in a document (SEC-6), in steps. */
   viewing(path: string, document: TreeDocument): Steps<ReadableView>
   /** A request for a directory without its slash (ABS-6). */
-  admitDirectory(path: string, index: boolean): Outcome | 'redirect'
+  admitDirectory(path: string, index: boolean): Admission | 'redirect'
   /** Whether an anonymous visitor would be shown the same (PRIV-1); false keeps an answer out of shared caches. */
   shareable(path: string, keys?: readonly Key[]): boolean
   /**

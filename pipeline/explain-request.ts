@@ -1,15 +1,15 @@
 /** Why a request would be allowed or refused, asked of a site by its operator or author (SEC-5). */
 
-import { admit, admitDirectory, type Outcome } from './access/admission.ts'
+import { type Admission, admit, admitDirectory } from './access/admission.ts'
 import { Access } from './access/decision.ts'
 import { type ExplainedRule, type Explanation, explain, nearMisses, type RuleText } from './access/explain.ts'
 import { Membership } from './access/groups.ts'
 import { identityOf } from './access/identity.ts'
 import type { Decision, Key } from './access/matching.ts'
 import { type Principal, principalFromClaims, refusalStatus } from './access/principal.ts'
-import type { Finding, Tier } from './access/rules.ts'
-import { toSelector } from './decide.ts'
+import type { RuleFinding, Tier } from './access/rules.ts'
 import { canonicalPath, decodeTarget, isReserved, mayNameDirectory } from './http/path.ts'
+import { toSelector } from './refusals.ts'
 import { schemaGroups } from './site/schema-groups.ts'
 import type { Site } from './site/site.ts'
 import { selectFirst } from './tree/selector/selector.ts'
@@ -80,7 +80,7 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
   if (unasked) return { known, rules: [], ...unasked }
   const facts = { method, path, headers: () => undefined, queryString: query }
   const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
-  await access.settle([path, canonicalPath(path), `${path}/`])
+  await access.resolveGroups([path, canonicalPath(path), `${path}/`])
   const target = await targetOf(site, path, question.selector)
   const outcome = outcomeOf(access, method, target)
   // A directory without its slash is what its index is, unless a rule is for its bare name.
@@ -172,7 +172,7 @@ async function targetOf(site: Site, path: string, selector: string | undefined):
 }
 
 /** What becomes of the request, as far as one permission decides it. */
-function outcomeOf(access: Access, method: string, target: Target): Outcome | 'redirect' {
+function outcomeOf(access: Access, method: string, target: Target): Admission | 'redirect' {
   const { path, exists, selector, key, mayBeDirectory, hasIndex } = target
   const isRead = method === 'GET' || method === 'HEAD'
   if (isRead && mayBeDirectory && selector === undefined) return admitDirectory(access, path, hasIndex)
@@ -222,7 +222,7 @@ function shown(rule: RuleText): Omit<AccessRule, 'tier' | 'why'> {
   }
 }
 
-function toldFindings(findings: readonly Finding[]): string[] {
+function toldFindings(findings: readonly RuleFinding[]): string[] {
   const told = findings.slice(0, MOST_TOLD).map(({ document, order, reason }) => {
     return `${order === undefined ? 'A group' : `Rule ${order + 1}`} of ${document}: ${reason}`
   })
@@ -259,7 +259,7 @@ const TIERS: Readonly<Record<Tier, string>> = {
   3: 'a user by name',
 }
 
-function reasonOf(found: Explanation, outcome: Outcome | 'redirect', target: Target, path: string): string {
+function reasonOf(found: Explanation, outcome: Admission | 'redirect', target: Target, path: string): string {
   const { selector, key } = target
   if (outcome === 'refuse' && found.permitted) {
     const lack =

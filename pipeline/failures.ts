@@ -2,8 +2,8 @@
 
 import { LeaseError, LeaseTimeout } from './coordination/leases.ts'
 import { LockError } from './coordination/locks.ts'
-import { invalidSelector } from './decide.ts'
 import { Fault } from './fault.ts'
+import { invalidSelector } from './refusals.ts'
 import { StoreError } from './store/store.ts'
 import { SelectorError } from './tree/selector/selector.ts'
 

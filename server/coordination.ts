@@ -1,5 +1,5 @@
 /**
- * What the processes of an installation share, or a single one keeps for itself: leases, locks, sessions, tallies, the
+ * What the processes of an installation share, or a single one keeps for itself: leases, locks, sessions, rate limits, the
  * passing on of events, and memory in step with the store.
  */
 
@@ -10,18 +10,18 @@ import type { Leases } from '../pipeline/coordination/leases.ts'
 import { localFanOut } from '../pipeline/coordination/local/fan-out.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { openLocalLocks } from '../pipeline/coordination/local/locks.ts'
+import { localRateLimits } from '../pipeline/coordination/local/rate-limits.ts'
 import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
-import { localTallies } from '../pipeline/coordination/local/tallies.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
+import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
 import { parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
 import { connectRedis } from '../pipeline/coordination/redis/connection.ts'
 import { redisFanOut } from '../pipeline/coordination/redis/fan-out.ts'
 import { redisLeases } from '../pipeline/coordination/redis/leases.ts'
 import { redisLocks } from '../pipeline/coordination/redis/locks.ts'
+import { redisRateLimits } from '../pipeline/coordination/redis/rate-limits.ts'
 import { openRedisSessions } from '../pipeline/coordination/redis/sessions.ts'
-import { redisTallies } from '../pipeline/coordination/redis/tallies.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
-import type { Tallies } from '../pipeline/coordination/tallies.ts'
 import { Coherence, leasesInStep } from '../pipeline/site/coherence.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
@@ -30,7 +30,7 @@ export interface Coordination {
   leases: Leases
   locks: Locks
   sessions: Sessions
-  tallies: Tallies
+  rateLimits: RateLimits
   fanOut: FanOut
   /** Present when other processes may change the store. */
   coherence?: Coherence
@@ -63,7 +63,7 @@ async function openLocal({ data, limits }: Settings, store: Store, log: Log): Pr
     leases: localLeases({ patience: limits.leaseWait }),
     locks: await openLocalLocks({ folder: data }),
     sessions: await openLocalSessions({ store }),
-    tallies: localTallies(),
+    rateLimits: localRateLimits(),
     fanOut: localFanOut({ store, failed: error => log.error({ err: error }, 'an event was not passed on') }),
     end: async () => undefined,
   }
@@ -89,7 +89,7 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
       prefix,
       failed: error => log.warn({ err: error }, 'ended sessions could not be looked up'),
     }),
-    tallies: redisTallies({ connection, prefix }),
+    rateLimits: redisRateLimits({ connection, prefix }),
     fanOut: redisFanOut({
       store,
       coherence,

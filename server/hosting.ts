@@ -5,8 +5,8 @@ import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import type { GroupOracle } from '../pipeline/access/groups.ts'
 import type { FanOut } from '../pipeline/coordination/fan-out.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
+import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
-import type { Tallies } from '../pipeline/coordination/tallies.ts'
 import type { Basis } from '../pipeline/declarations/rederive.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
@@ -15,9 +15,9 @@ import { schemaGroups } from '../pipeline/site/schema-groups.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
+import { pipelineSettings } from './pipeline-settings.ts'
 import { createVisitors, type Visitors } from './sessions/site-sessions.ts'
 import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
-import { siteRules } from './site-rules.ts'
 
 /** A site with what the edge needs beside the pipeline's part. */
 export interface HostedSite {
@@ -61,10 +61,10 @@ export function createHosting(parts: {
   fanOut: FanOut
   streams: Streams
   /** Of all sites together: whoever may invent hosts is counted once. */
-  tallies: Tallies
+  rateLimits: RateLimits
   coherence?: Coherence | undefined
 }): Hosting {
-  const { store, leases, cache, log, secret, sessions, fanOut, streams, tallies, coherence } = parts
+  const { store, leases, cache, log, secret, sessions, fanOut, streams, rateLimits, coherence } = parts
   const audience = { fanOut, onlookers: (site: string, path: string) => streams.onlookers(site, path) }
   const sites = new Map<string, Promise<HostedSite>>()
   const ready = new Map<string, HostedSite>()
@@ -76,7 +76,7 @@ export function createHosting(parts: {
     const report = (message: string, details: object) => log.warn({ site: name, ...details }, message)
     const open = () =>
       Site.open({
-        settings: siteRules(settings),
+        settings: pipelineSettings(settings),
         store: store.site(name),
         leases,
         cache,
@@ -92,7 +92,7 @@ export function createHosting(parts: {
     const { external, ...lifetimes } = settings.sessions
     const visitors = createVisitors({ secret, site: name, sessions, lifetimes, external, report })
     const isStored = async (path: string) => !!(await site.find(path))
-    const signIn = createSignIn({ settings, visitors, tallies, report, isStored })
+    const signIn = createSignIn({ settings, visitors, rateLimits, report, isStored })
     return { site, settings, visitors, signIn, groups: schemaGroups(site) }
   }
 

@@ -16,7 +16,7 @@ import { send } from '../edge/send.ts'
 import { stageBody } from '../edge/stage.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
-import type { Tallies } from '../pipeline/coordination/tallies.ts'
+import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
 import { ownOrigin } from '../pipeline/http/origin.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
@@ -38,7 +38,7 @@ export interface MountsParts {
   leases: Leases
   cache: DocumentCache
   locks: Locks
-  tallies: Tallies
+  rateLimits: RateLimits
   coherence?: Coherence | undefined
   knowClient: KnowClient
   limits: Limits
@@ -170,10 +170,10 @@ interface MountOpener {
 }
 
 function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upkeep>): MountOpener {
-  const { store, leases, cache, locks, tallies, log, coherence } = parts
+  const { store, leases, cache, locks, rateLimits, log, coherence } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
-  const attempts = createAttempts({ tallies })
+  const attempts = createAttempts({ rateLimits })
   const pages = createPages()
   const fileBody = (file: string): BodySource => ({
     bytes: () => Promise.reject(new Error('A file on disk is no body to be held in memory')),

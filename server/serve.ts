@@ -2,7 +2,7 @@
 
 import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
-import { dropStartGarbage } from '../pipeline/store/memory.ts'
+import { dropStartGarbage } from '../pipeline/store/garbage-collection.ts'
 import { banner } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
 import { createLog } from './log.ts'

@@ -12,7 +12,7 @@ import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
-import { siteRules } from './site-rules.ts'
+import { pipelineSettings } from './pipeline-settings.ts'
 import { DEMO, openStore } from './start.ts'
 
 /** Opens one site for the time of some work. */
@@ -27,7 +27,7 @@ async function withSite<T>(
     const found = siteTable(settings).siteFor(name)
     if (!found) throw new Error(`No site of the settings answers for ${name}.`)
     const site = await Site.open({
-      settings: siteRules(found),
+      settings: pipelineSettings(found),
       store: store.site(found.host),
       leases: localLeases(),
       cache: documentCache(),

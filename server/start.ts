@@ -104,7 +104,7 @@ function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
  */
 export async function startServer(settings: Settings, store: Store, log: Log): Promise<Running> {
   const coordination = await openCoordination(settings, store, log)
-  const { leases, locks, sessions, tallies, fanOut, coherence } = coordination
+  const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
   const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
   const metrics = createMetrics({ streams: () => streams.size })
   const table = siteTable(settings)
@@ -119,7 +119,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     secret: await sessionSecret(store),
     fanOut,
     streams,
-    tallies,
+    rateLimits,
     coherence,
   })
   const knowClient = clientReader(proxyTrust(settings.trustProxy))
@@ -163,7 +163,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     leases,
     cache,
     locks,
-    tallies,
+    rateLimits,
     coherence,
     knowClient,
     limits,

@@ -1,7 +1,7 @@
 /** Slows down those who guess passwords: every failure makes the next attempt from there wait longer (DAV-3). */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Tallies } from '../../pipeline/coordination/tallies.ts'
+import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { networkOf } from '../../pipeline/http/network.ts'
 
@@ -30,14 +30,14 @@ const MOST_WAITING = 8
 const LONGEST_USER = 64
 
 /**
- * @param options.tallies keep the failures
+ * @param options.rateLimits keep the failures
  * @param options.pause waits that many milliseconds
  */
 export function createAttempts(options: {
-  tallies: Tallies
+  rateLimits: RateLimits
   pause?: (milliseconds: number) => Promise<void>
 }): Attempts {
-  const { tallies, pause = ms => sleep(ms, undefined, { ref: false }) } = options
+  const { rateLimits, pause = ms => sleep(ms, undefined, { ref: false }) } = options
   const waiting = new Map<string, number>()
 
   const ofUser = (network: string, user: string) => `password ${network}\n${user.slice(0, LONGEST_USER)}`
@@ -49,7 +49,7 @@ export function createAttempts(options: {
   return {
     async wait(address, user) {
       const network = networkOf(address)
-      const [one = 0, all = 0] = await tallies.counts([ofUser(network, user), ofNetwork(network)])
+      const [one = 0, all = 0] = await rateLimits.counts([ofUser(network, user), ofNetwork(network)])
       const delay = Math.max(delayAfter(one, FREE.user), delayAfter(all, FREE.address))
       if (delay === 0) return
       const others = waiting.get(network) ?? 0
@@ -68,8 +68,8 @@ export function createAttempts(options: {
     },
     failed(address, user) {
       const network = networkOf(address)
-      return tallies.add([ofUser(network, user), ofNetwork(network)], FORGOTTEN)
+      return rateLimits.add([ofUser(network, user), ofNetwork(network)], FORGOTTEN)
     },
-    succeeded: (address, user) => tallies.forget(ofUser(networkOf(address), user)),
+    succeeded: (address, user) => rateLimits.forget(ofUser(networkOf(address), user)),
   }
 }

@@ -2,8 +2,8 @@
 
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Lock, lockKey } from '../../pipeline/coordination/locks.ts'
-import { absent } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import { contentTag } from '../../pipeline/site/resource-tags.ts'
 import { mayNotReplace } from '../../pipeline/write/places.ts'
 import { checkWritable } from '../access/scope-authority.ts'

@@ -1,8 +1,8 @@
 /** DELETE: a file, a collection with everything below it, or an element of a document (DAV-45, DAV-46). */
 
 import type { Answer } from '../../pipeline/answer.ts'
-import { absent } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import { removeTree } from '../../pipeline/write/collection.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'

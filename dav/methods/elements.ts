@@ -1,7 +1,6 @@
 /** Elements of documents by selector: as on the public surface, but on stored markup (DAV-45, DAV-48). */
 
 import type { Answer } from '../../pipeline/answer.ts'
-import { absent } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import {
@@ -12,6 +11,7 @@ import {
   type SelectorRange,
 } from '../../pipeline/http/range.ts'
 import { readResource } from '../../pipeline/read/read.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import { notHtml } from '../../pipeline/site/held.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import { type ElementWrite, writeElement } from '../../pipeline/write/element.ts'

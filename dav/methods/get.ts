@@ -1,12 +1,12 @@
 /** GET and HEAD: stored bytes of files, a listing of collections for browsers (DAV-40, DAV-41). */
 
 import type { Answer, Reuse } from '../../pipeline/answer.ts'
-import { absent } from '../../pipeline/decide.ts'
 import { evaluateRead, preconditionFailed, rangeApplies, readConditions } from '../../pipeline/http/conditions.ts'
 import { formatHttpDate } from '../../pipeline/http/http-date.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { parseRange, type Range } from '../../pipeline/http/range.ts'
 import { fileBody, rangeAnswer } from '../../pipeline/read/whole.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import type { Held } from '../../pipeline/site/held.ts'
 import { contentTag, shownSeconds } from '../../pipeline/site/resource-tags.ts'
 import { visible, visibleMembers } from '../access/visibility.ts'

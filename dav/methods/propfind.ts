@@ -1,10 +1,10 @@
 /** PROPFIND: properties of a resource and its members (RFC 4918 §9.1, DAV-30 to DAV-37). */
 
 import type { Answer, PiecesBody, Reuse } from '../../pipeline/answer.ts'
-import { absent } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import { asSeen, findSeen, viewerOf, visible, visibleLeaves, visibleMembers } from '../access/visibility.ts'
 import { answerTag, memberTag } from '../conditions/answer-tags.ts'
 import { depthOf, type Exchange } from '../exchange.ts'

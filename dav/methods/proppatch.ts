@@ -1,7 +1,7 @@
 /** PROPPATCH: sets and removes properties, all or nothing (RFC 4918 §9.2, DAV-35). */
 
 import type { Answer } from '../../pipeline/answer.ts'
-import { absent } from '../../pipeline/decide.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import { inTurns } from '../../pipeline/tree/steps.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { checkConditions } from '../conditions/preconditions.ts'

@@ -1,10 +1,10 @@
 /** REPORT: what changed in a collection since it was last asked for (RFC 6578, DAV-38). */
 
 import type { Answer } from '../../pipeline/answer.ts'
-import { absent } from '../../pipeline/decide.ts'
 import { busy } from '../../pipeline/failures.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { textContent } from '../../pipeline/tree/serialize.ts'
 import { findSeen, viewerOf, visibleMembers } from '../access/visibility.ts'

@@ -3,9 +3,9 @@
  * (DAV-62, DAV-72, DAV-73).
  */
 
-import { absent } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import { makeCollection, removeTree, transferTree } from '../../pipeline/write/collection.ts'
 import { type BodySource, putDocument } from '../../pipeline/write/document.ts'
 import { bytesOf } from '../../pipeline/write/prepared.ts'

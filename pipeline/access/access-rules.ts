@@ -8,7 +8,7 @@ import { atOnce, type Steps } from '../tree/steps.ts'
 import type { RawAccess } from './extract.ts'
 import { mayMatchNames, type Pattern, pathNames } from './glob.ts'
 import { PersistentMap } from './persistent-map.ts'
-import { type CompiledAccess, compilingAccess, type Finding, type Group, type Rule } from './rules.ts'
+import { type CompiledAccess, compilingAccess, type Group, type Rule, type RuleFinding } from './rules.ts'
 
 /** Rules by method, in upper case, the strongest first; those for every method stand under `*`. */
 type Bucket = ReadonlyMap<string, readonly Rule[]>
@@ -110,12 +110,12 @@ export class AccessRules {
   }
 
   /** What the author of a document should know about its rules and groups (RULE-13). */
-  findings(path: string): readonly Finding[] {
+  findings(path: string): readonly RuleFinding[] {
     return this.#documents.get(path)?.findings ?? []
   }
 
   /** The same of all documents. */
-  *allFindings(): Generator<Finding> {
+  *allFindings(): Generator<RuleFinding> {
     for (const [, { findings }] of this.#documents.entries()) yield* findings
   }
 
@@ -204,16 +204,16 @@ function* exchangingRules(
       else added.set(key, [rule])
     }
   }
-  const draft = buckets.draft()
+  const builder = buckets.builder()
   const counts = new Map(lengths)
   for (const [key, rules] of added) {
     if (++seen % PER_STEP === 0) yield
     const known = buckets.get(key)
     const bucket = exchanged(known, document, rules)
-    draft.set(key, bucket)
+    builder.set(key, bucket)
     count(counts, key.length, Number(bucket !== undefined) - Number(known !== undefined))
   }
-  return { buckets: draft.finished(), lengths: counts }
+  return { buckets: builder.finished(), lengths: counts }
 }
 
 /** A bucket in which a document has other rules; undefined when it is empty. */
@@ -252,14 +252,14 @@ function* exchangingGroups(
     if (named) named.push(group)
     else added.set(group.name, [group])
   }
-  const draft = groups.draft()
+  const builder = groups.builder()
   let seen = 0
   for (const [name, named] of added) {
     if (++seen % PER_STEP === 0) yield
     const all = [...(groups.get(name) ?? []).filter(group => group.document !== document), ...named]
-    draft.set(name, all.length > 0 ? all : undefined)
+    builder.set(name, all.length > 0 ? all : undefined)
   }
-  return draft.finished()
+  return builder.finished()
 }
 
 /** Buckets of a rule: the texts, or whole paths, that its patterns begin with literally. */

@@ -11,7 +11,7 @@ import type { Key } from './matching.ts'
  * `refuse` is 401 or 403 (DENY-1), `not-found` 404 and `no-match` 416. The last two are told only to those who may know
  * (section 9), and answered later in the request (HTTP-2).
  */
-export type Outcome = 'allow' | 'refuse' | 'not-found' | 'no-match'
+export type Admission = 'allow' | 'refuse' | 'not-found' | 'no-match'
 
 export type Placement = 'append' | 'prepend' | 'before' | 'after'
 
@@ -97,7 +97,7 @@ const WRITES: Record<ElementWriteQuestion['ask'], 'PUT' | 'POST' | 'DELETE'> = {
  *
  * @returns the outcome; whoever asks checks what rules do not decide, such as reserved paths (METH-5)
  */
-export function admit(access: Access, question: Question): Outcome {
+export function admit(access: Access, question: Question): Admission {
   switch (question.ask) {
     case 'read-elements':
       return admitElements(access, question)
@@ -114,20 +114,20 @@ export function admit(access: Access, question: Question): Outcome {
   }
 }
 
-function admitWhole(access: Access, { ask, path, exists, head }: WholeQuestion): Outcome {
+function admitWhole(access: Access, { ask, path, exists, head }: WholeQuestion): Admission {
   const { method, absence, subscribe } = WHOLE[ask]
   if (!access.permit(head ? 'HEAD' : method, path, undefined, { subscribe })) return 'refuse'
   if (exists || absence === 'ignored' || (ask === 'post' && path.endsWith('/'))) return 'allow'
   return tell('not-found', access.readable(path))
 }
 
-function admitElements(access: Access, { path, exists, head, keys }: ElementsQuestion): Outcome {
+function admitElements(access: Access, { path, exists, head, keys }: ElementsQuestion): Admission {
   if (!exists) return tell('not-found', access.readable(path))
   if (keys.length === 0) return tell('no-match', access.readable(path))
   return access.permitEvery(head ? 'HEAD' : 'GET', path, keys) ? 'allow' : 'refuse'
 }
 
-function admitElementWrite(access: Access, question: ElementWriteQuestion): Outcome {
+function admitElementWrite(access: Access, question: ElementWriteQuestion): Admission {
   const { path, exists, target, session, transient } = question
   const method = WRITES[question.ask]
   const placement = method === 'POST' ? (question.placement ?? 'append') : undefined
@@ -141,7 +141,7 @@ function admitElementWrite(access: Access, question: ElementWriteQuestion): Outc
 }
 
 /** AMV-4, in its order. */
-function admitElementMove(access: Access, question: ElementMoveQuestion): Outcome {
+function admitElementMove(access: Access, question: ElementMoveQuestion): Admission {
   const { path, exists, source, anchor, placement } = question
   if (!access.permit('MOVE', path)) return 'refuse'
   const readable = access.readable(path)
@@ -154,7 +154,7 @@ function admitElementMove(access: Access, question: ElementMoveQuestion): Outcom
 }
 
 /** AMV-3. */
-function admitMove(access: Access, { path, destination, exists }: MoveQuestion): Outcome {
+function admitMove(access: Access, { path, destination, exists }: MoveQuestion): Admission {
   if (!access.permit('MOVE', path) || !access.permit('MOVE', destination)) return 'refuse'
   return exists ? 'allow' : tell('not-found', access.readable(path))
 }
@@ -165,14 +165,14 @@ function admitMove(access: Access, { path, destination, exists }: MoveQuestion):
  * @param path without slash at the end; nothing is stored there
  * @param index whether the directory has an index
  */
-export function admitDirectory(access: Access, path: string, index: boolean): Outcome | 'redirect' {
+export function admitDirectory(access: Access, path: string, index: boolean): Admission | 'redirect' {
   const directory = `${path}/`
   if (access.decide('GET', path) === 'deny' || access.decide('GET', directory) === 'deny') return 'refuse'
   return index && access.readable(directory) ? 'redirect' : tell('not-found', access.readable(path))
 }
 
 /** Absence is told only to those who may know of it (section 9). */
-function tell(absence: 'not-found' | 'no-match', mayKnow: boolean): Outcome {
+function tell(absence: 'not-found' | 'no-match', mayKnow: boolean): Admission {
   return mayKnow ? absence : 'refuse'
 }
 

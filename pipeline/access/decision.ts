@@ -35,7 +35,7 @@ const FEW = 16
 
 /**
  * What one requester may do, by one snapshot of the rules. Made once for each request; remembers what it found out.
- * Groups that decide by themselves have to be settled before they are asked about; until then a rule that names one
+ * Groups that decide by themselves have to be resolved before they are asked about; until then a rule that names one
  * does not allow, and refuses if it is a Deny.
  */
 export class Access {
@@ -237,7 +237,7 @@ export class Access {
    *
    * @param paths every path that will be asked about
    */
-  async settle(paths: readonly string[]): Promise<void> {
+  async resolveGroups(paths: readonly string[]): Promise<void> {
     const { principal } = this.requester
     if (this.rules.subtypedGroups === 0 || !principal || verifiedEmail(principal) === undefined) return
     const groups = new Set<Group>()
@@ -251,7 +251,7 @@ export class Access {
         }
       }
     }
-    await this.membership.settle(groups)
+    await this.membership.resolveGroups(groups)
   }
 
   /** Rules that match but for their selector, which is not looked at. */

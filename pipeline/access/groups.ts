@@ -31,7 +31,7 @@ export class Membership {
   /**
    * Whether the principal holds a group or role name (ACT-2, GRP-3).
    *
-   * @returns undefined when it depends on a group that has not been settled
+   * @returns undefined when it depends on a group that has not been resolved
    */
   holds(name: string, rules: AccessRules): boolean | undefined {
     if (this.#roles.has(name)) return true
@@ -52,7 +52,7 @@ export class Membership {
   }
 
   /** Asks the groups that decide by themselves and have not been asked yet (GRP-5). */
-  async settle(groups: Iterable<Group>): Promise<void> {
+  async resolveGroups(groups: Iterable<Group>): Promise<void> {
     const [email, oracle] = [this.#email, this.#oracle]
     if (email === undefined || !oracle) return
     const open = [...new Set(groups)].filter(group => this.includes(group) === undefined)

@@ -24,7 +24,7 @@ export async function identityOf(
 ): Promise<Identity> {
   if (!principal) return ANONYMOUS
   const groups = [...rules.groups()]
-  await membership.settle(groups)
+  await membership.resolveGroups(groups)
   const names = groups.filter(group => membership.includes(group)).map(group => group.name)
   const email = verifiedEmail(principal)
   const roles = [...new Set([...(email ? [email] : []), ...names.sort(), ...principal.roles, 'users'])]

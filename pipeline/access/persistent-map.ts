@@ -6,11 +6,11 @@ const BITS = 5
 const WIDTH = 1 << BITS
 const HASH_BITS = 30
 
-/** A node is only changed by the draft that made it. */
+/** A node is only changed by the builder that made it. */
 type Node<V> = Map<string, V> | (Node<V> | undefined)[]
 
 /** A copy of a map while it is being changed. */
-export interface Draft<V> {
+export interface MapBuilder<V> {
   /** Gives a key another value, or none. */
   set(key: string, value: V | undefined): void
   /** The map as it is now; nothing may be set afterwards. */
@@ -38,13 +38,13 @@ export class PersistentMap<V> {
 
   /** A copy in which a key has another value, or none. */
   with(key: string, value: V | undefined): PersistentMap<V> {
-    const draft = this.draft()
-    draft.set(key, value)
-    return draft.finished()
+    const builder = this.builder()
+    builder.set(key, value)
+    return builder.finished()
   }
 
   /** Begins a copy with many changes: a node that was copied for one of them is not copied again for the others. */
-  draft(): Draft<V> {
+  builder(): MapBuilder<V> {
     let root = this.#root
     const made = new Set<Node<V>>()
     return {
@@ -67,7 +67,7 @@ function isLeaf<V>(node: Node<V>): node is Map<string, V> {
   return node instanceof Map
 }
 
-/** One change, and the nodes that its draft has made. */
+/** One change, and the nodes that its builder has made. */
 interface Change<V> {
   key: string
   value: V | undefined

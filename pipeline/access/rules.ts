@@ -63,7 +63,7 @@ export interface Group {
 }
 
 /** Something an author should know: an item that is ignored or not taken as written (RULE-13). */
-export interface Finding {
+export interface RuleFinding {
   document: string
   /** Place of a rule among those of its document; missing for a group. */
   order?: number
@@ -78,7 +78,7 @@ export interface CompiledAccess {
   readonly raw: RawAccess
   readonly rules: readonly Rule[]
   readonly groups: readonly Group[]
-  readonly findings: readonly Finding[]
+  readonly findings: readonly RuleFinding[]
 }
 
 /** What `*` covers in a rule for elements (KEY-7). */
@@ -101,7 +101,7 @@ const RULES_PER_STEP = 100
  * @param extensions the server's additions to the selector language
  */
 export function* compilingAccess(path: string, raw: RawAccess, extensions?: Extensions): Steps<CompiledAccess> {
-  const findings: Finding[] = []
+  const findings: RuleFinding[] = []
   const rules: Rule[] = []
   for (const [order, rule] of raw.rules.entries()) {
     if (order % RULES_PER_STEP === RULES_PER_STEP - 1) yield

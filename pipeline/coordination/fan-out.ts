@@ -5,9 +5,9 @@
  *
  * In one process the store keeps the events and gives them their ids; publishing is a call. Several processes share a
  * store that does so and tell each other that there is something to read, or share a stream for each path, for which the
- * store's events are the outbox. Either way:
+ * store's events wait to be sent. Either way:
  *
- * - `settle` is called within the critical section of the write (its caller still holds the lease, and waits), so that
+ * - `finish` is called within the critical section of the write (its caller still holds the lease, and waits), so that
  *   what it appends or tells is in the order of the commits. What cannot be told at once is told later, by whoever can;
  *   versions and ids tell a repetition from a second event.
  * - `watch` adds the path to those that the process reads; `read` and `resume` ask what is shared and not the process.
@@ -26,7 +26,7 @@ export interface Watcher {
 }
 
 /** What became of a commit; `unknown` when the store failed to tell. */
-export type Outcome = { version: number; events: readonly string[] } | 'refused' | 'unknown'
+export type CommitOutcome = { version: number; events: readonly string[] } | 'refused' | 'unknown'
 
 /** The events of one commit on their way. */
 export interface Publication {
@@ -35,7 +35,7 @@ export interface Publication {
    *
    * @returns settles when the order of these events is decided for all processes
    */
-  settle(outcome: Outcome): Promise<void>
+  finish(outcome: CommitOutcome): Promise<void>
 }
 
 /** Where a watcher goes on. */
@@ -48,7 +48,7 @@ export interface Place {
 
 export interface FanOut {
   /**
-   * Announces a commit that is about to be made. Between here and `settle` later events of the same paths are held
+   * Announces a commit that is about to be made. Between here and `finish` later events of the same paths are held
    * back, so that they cannot overtake these.
    *
    * @param drafts the commit's events, in its order

@@ -11,7 +11,7 @@ import { compareEventIds, type EventId, parseEventId } from '../store/event-id.t
 import type { StoredEvent } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
-import { Outbox, type OutboxLimits, type Sink } from './outbox.ts'
+import { SendBuffer, type SendBufferLimits, type Sink } from './send-buffer.ts'
 import { connectionFrame, PING, type ResetReason, resetFrame, type SessionEnd } from './wire.ts'
 
 /** Who watches what. */
@@ -38,7 +38,7 @@ export interface StreamContext {
   clock: Clock
   /** Milliseconds that events can be replayed after their commit. */
   retention: number
-  limits: OutboxLimits
+  limits: SendBufferLimits
   /** The subscriber's access by the newest rules; shared by all to whom they say the same. */
   accessOf: (subscriber: Subscriber, current: Access | undefined) => Access
   /** Told once, when the stream ends, whoever ended it. */
@@ -68,7 +68,7 @@ export class Stream {
   readonly #context: StreamContext
   #state: State = 'opening'
   #sink: Sink | undefined
-  #outbox: Outbox | undefined
+  #sendBuffer: SendBuffer | undefined
   #access: Access | undefined
   /** Id of the last event that was considered. */
   #position: EventId | undefined
@@ -125,8 +125,8 @@ export class Stream {
     }
     const { brand, limits } = this.#context
     this.#sink = sink
-    this.#outbox = new Outbox(sink, limits)
-    this.#outbox.push(connectionFrame(brand, this.token))
+    this.#sendBuffer = new SendBuffer(sink, limits)
+    this.#sendBuffer.push(connectionFrame(brand, this.token))
     if (this.#gap) this.#reset('events-expired')
     if (this.#behind) void this.#read()
     else this.#state = 'live'
@@ -141,7 +141,7 @@ export class Stream {
     }
     this.#behind = true
     // A client that does not read may not make others wait, and not fall behind for ever either (EVT-37).
-    if (this.#state === 'reading' && ++this.#missed > this.#context.limits.events && !this.#outbox?.isEmpty)
+    if (this.#state === 'reading' && ++this.#missed > this.#context.limits.events && !this.#sendBuffer?.isEmpty)
       this.end('at once')
   }
 
@@ -159,7 +159,7 @@ export class Stream {
       do {
         this.#behind = false
         this.#missed = 0
-        await this.access.settle([this.subscriber.path])
+        await this.access.resolveGroups([this.subscriber.path])
         if (!this.#isAdmitted(this.access)) return this.end('now')
         const events = await fanOut.read(site, this.subscriber.path, format(this.#position), BATCH)
         if (!this.isOpen) return
@@ -185,7 +185,7 @@ export class Stream {
   }
 
   #drained(): Promise<void> {
-    return new Promise(resolve => (this.#outbox && this.isOpen ? this.#outbox.whenEmpty(resolve) : resolve()))
+    return new Promise(resolve => (this.#sendBuffer && this.isOpen ? this.#sendBuffer.whenEmpty(resolve) : resolve()))
   }
 
   #pass(delivery: Delivery): void {
@@ -205,8 +205,8 @@ export class Stream {
   #send(event: Uint8Array): void {
     this.#wasReset = false
     // Replays go in step with the client, so they need no bound.
-    if (this.#state === 'reading') this.#outbox?.push(event)
-    else if (!this.#outbox?.offer(event)) this.end('at once')
+    if (this.#state === 'reading') this.#sendBuffer?.push(event)
+    else if (!this.#sendBuffer?.offer(event)) this.end('at once')
   }
 
   /** Section 6: the token decides where the writer sent one, else the session. */
@@ -218,7 +218,7 @@ export class Stream {
   #reset(reason: ResetReason): void {
     if (this.#wasReset) return
     this.#wasReset = true
-    this.#outbox?.push(resetFrame(this.#context.ns, reason))
+    this.#sendBuffer?.push(resetFrame(this.#context.ns, reason))
   }
 
   #isAdmitted(access: Access): boolean {
@@ -235,7 +235,7 @@ export class Stream {
   tend(): void {
     if (!this.#isSettled()) this.readOn()
     else if (!this.#isAdmitted(this.access)) this.end('now')
-    if (this.isOpen) this.#outbox?.pushOnce(PING)
+    if (this.isOpen) this.#sendBuffer?.pushOnce(PING)
   }
 
   /** Tells the client why, and ends (EVT-50). */
@@ -255,13 +255,13 @@ export class Stream {
     this.#state = 'ended'
     this.#context.ended(this)
     const sink = this.#sink
-    const outbox = this.#outbox
-    if (!sink || !outbox) return
-    if (how !== 'after that') outbox.discard()
+    const sendBuffer = this.#sendBuffer
+    if (!sink || !sendBuffer) return
+    if (how !== 'after that') sendBuffer.discard()
     if (how === 'at once') sink.destroy()
     else {
-      if (farewell) outbox.push(farewell)
-      outbox.whenEmpty(() => sink.end())
+      if (farewell) sendBuffer.push(farewell)
+      sendBuffer.whenEmpty(() => sink.end())
       this.#context.clock.after(FAREWELL, () => sink.destroy())
     }
   }

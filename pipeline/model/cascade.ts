@@ -85,7 +85,7 @@ export async function cascade(
   }
 
   /** @param effects gets what follows, by path */
-  const settle = async (
+  const carryOut = async (
     target: string,
     { property, value, to }: Loss,
     effects: Map<string, Effect[]>,
@@ -131,7 +131,7 @@ export async function cascade(
     const effects = new Map<string, Effect[]>()
     for (const [i, loss] of waiting.entries()) {
       if (i % SLICE === SLICE - 1) await setImmediate()
-      for (const target of registry.schema(loss.type)?.chain ?? [loss.type]) await settle(target, loss, effects)
+      for (const target of registry.schema(loss.type)?.chain ?? [loss.type]) await carryOut(target, loss, effects)
     }
     const next: Loss[] = []
     for (const [path, list] of effects) for (const loss of await apply(path, list)) next.push(loss)

@@ -17,7 +17,7 @@ export interface ThrownResponse {
 }
 
 /** What became of a piece of code. */
-export type Outcome<T> = { value: T } | { failure: CodeFailure } | { response: ThrownResponse }
+export type CodeResult<T> = { value: T } | { failure: CodeFailure } | { response: ThrownResponse }
 
 /** An item that code looks at. The document is the caller's own copy: it stays as it is while code runs, and after. */
 export interface CodeItem {
@@ -57,15 +57,15 @@ export type Given = { elements: readonly ElementNode[] } | { texts: readonly str
  */
 export interface CodeHost {
   /** MOD-32. Undefined: nothing is added. */
-  default(code: RawCode, at: CodeDefault): Promise<Outcome<string | ElementNode | undefined>>
+  default(code: RawCode, at: CodeDefault): Promise<CodeResult<string | ElementNode | undefined>>
   /** MOD-65, the answer as the language's own truth value. */
-  validateValues(code: RawCode, at: CodeValues): Promise<Outcome<boolean>>
+  validateValues(code: RawCode, at: CodeValues): Promise<CodeResult<boolean>>
   /** MOD-66. */
-  validateItem(code: RawCode, at: CodeItem): Promise<Outcome<boolean>>
+  validateItem(code: RawCode, at: CodeItem): Promise<CodeResult<boolean>>
   /** MOD-70: one step of a chain. */
-  write(code: RawCode, at: CodeValues): Promise<Outcome<Given>>
+  write(code: RawCode, at: CodeValues): Promise<CodeResult<Given>>
   /** GRP-4, the answer as the language's own truth value; with a small budget of its own (GRP-5). */
-  includes(method: RawMethod, at: CodeItem, email: string): Promise<Outcome<boolean>>
+  includes(method: RawMethod, at: CodeItem, email: string): Promise<CodeResult<boolean>>
 }
 
 /** The host of a server without languages: whatever needs code is not implemented. */

@@ -37,7 +37,7 @@ export function* countingReferrers(
 }
 
 /** A document after effects. */
-export type Outcome =
+export type EffectResult =
   /** With items that are the same before and after. */
   | { place: WrittenPlace; pairs: Pair[] }
   /** The last item has gone, and the document with it. */
@@ -65,7 +65,7 @@ export function* following(
   place: WrittenPlace,
   effects: readonly Effect[],
   isOwn: boolean,
-): Steps<Outcome> {
+): Steps<EffectResult> {
   const { document } = place
   const items = yield* findingItems(document.root)
   const changes = yield* findingChanges(registry, items, effects)

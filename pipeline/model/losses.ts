@@ -23,10 +23,14 @@ const keyOf = (type: string, property: string) => `${type}\0${property}`
 const ITEMS_PER_STEP = 50
 
 /** What one item holds. */
-export type Held = readonly { type: string; property: string; values: readonly string[] }[]
+export type ReferredValues = readonly { type: string; property: string; values: readonly string[] }[]
 
 /** @returns what an element holds; nothing when it is no item */
-export function heldBy(registry: Registry, element: ElementNode, read = valueReader(registry.vocabulary.ns)): Held {
+export function heldBy(
+  registry: Registry,
+  element: ElementNode,
+  read = valueReader(registry.vocabulary.ns),
+): ReferredValues {
   if (!isItem(element)) return []
   const item = readItem(element)
   return item.types.flatMap(type =>
@@ -56,7 +60,7 @@ export function* findingHoldings(registry: Registry, document: TreeDocument | un
 }
 
 /** An item before and after a write. */
-export type Pair = readonly [before: Held, after: Held]
+export type Pair = readonly [before: ReferredValues, after: ReferredValues]
 
 /** What was held and is no more. */
 export function* findingLosses(before: Holdings, after: Holdings): Steps<Loss[]> {
@@ -143,7 +147,7 @@ function* pairingItems(
 
 interface Identified {
   key: string | undefined
-  held: Held
+  held: ReferredValues
 }
 
 function* identifying(registry: Registry, document: TreeDocument): Steps<Map<string, Identified[]>> {

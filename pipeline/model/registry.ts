@@ -27,7 +27,7 @@ interface Compiled {
 }
 
 /** What the author of a document should know about its declarations. */
-export interface Finding {
+export interface ModelFinding {
   path: string
   reason: string
 }
@@ -128,7 +128,7 @@ export class Registry {
   }
 
   /** Declarations of a document that have no effect (MOD-6, MOD-8), for the log. */
-  findings(path: string): Finding[] {
+  findings(path: string): ModelFinding[] {
     const raw = this.document(path)
     const reasons = [...(raw?.ignored ?? [])]
     const taken = (what: string, url: string, [first]: readonly Placed<unknown>[], own: unknown) => {

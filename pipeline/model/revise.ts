@@ -6,7 +6,7 @@
 
 import { findingCounterparts } from '../tree/edit/counterpart.ts'
 import { markupIn, tagsOwed } from '../tree/edit/markup.ts'
-import { type Change, changedSource } from '../tree/edit/plan.ts'
+import { changedSource, type PlannedSplice } from '../tree/edit/plan.ts'
 import { isHtmlElement, isSelfClosed } from '../tree/edit/shape.ts'
 import { bodyOf, type Tail, tailOf, workingWithoutTail } from '../tree/edit/tail.ts'
 import { attemptsFor, parsingExpected } from '../tree/edit/whole.ts'
@@ -100,12 +100,12 @@ function apply(revisions: readonly Revision[]): void {
 }
 
 /** A change of the source text, and tags that the author left out and that have to stand before it. */
-interface Splice extends Change {
+interface Splice extends PlannedSplice {
   owed: string
 }
 
 /** Changes of the source text; undefined when an element has no place of its own there. */
-function spliced(document: TreeDocument, tail: Tail, revisions: readonly Revision[]): Change[] | undefined {
+function spliced(document: TreeDocument, tail: Tail, revisions: readonly Revision[]): PlannedSplice[] | undefined {
   const splices: Splice[] = []
   for (const revision of revisions) {
     const splice = spliceOf(document, tail, revision)
@@ -167,14 +167,14 @@ function widened(document: TreeDocument, revisions: readonly Revision[]): string
     if (!around) return undefined
     elements.add(around)
   }
-  const changes: Change[] = []
+  const changes: PlannedSplice[] = []
   for (const element of elements) {
     const place = element.sourceCodeLocation
     if (!place?.startTag || isHtmlElement(element, 'body') || isHtmlElement(element, 'html')) return undefined
     changes.push({ start: place.startOffset, end: place.endOffset, text: outerMarkup(element, document.kind) })
   }
   changes.sort((a, b) => a.start - b.start || b.end - a.end)
-  const kept: Change[] = []
+  const kept: PlannedSplice[] = []
   for (const change of changes) if (change.start >= (kept.at(-1)?.end ?? 0)) kept.push(change)
   return changedSource(document.source, kept)
 }

@@ -1,6 +1,6 @@
 /** Validators of properties and of whole items (MOD-65, MOD-66). */
 
-import { budgetFault, type CodeHost, isSpent, type Outcome, responseFault } from './code.ts'
+import { budgetFault, type CodeHost, type CodeResult, isSpent, responseFault } from './code.ts'
 import type { Instance } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import { isList } from './resolvers.ts'
@@ -56,7 +56,7 @@ export async function checkItemValidators(
   return violations
 }
 
-function told(outcome: Outcome<boolean>, place: Pick<SchemaViolation, 'itemtype' | 'property'>): SchemaViolation[] {
+function told(outcome: CodeResult<boolean>, place: Pick<SchemaViolation, 'itemtype' | 'property'>): SchemaViolation[] {
   if ('response' in outcome) throw responseFault(outcome.response)
   if ('value' in outcome)
     return outcome.value ? [] : [{ check: '@validate', ...place, reason: 'the validator does not accept it' }]

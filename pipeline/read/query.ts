@@ -2,11 +2,11 @@
 
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
-import { absent, settleOutcome, toSelector } from '../decide.ts'
 import { Fault } from '../fault.ts'
 import { excludes } from '../http/accept.ts'
 import { writingMultipart } from '../http/multipart.ts'
 import { taggingMatches } from '../http/tags.ts'
+import { absent, requireAllowed, toSelector } from '../refusals.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
@@ -28,7 +28,7 @@ export async function queryDocument(
 ): Promise<Answer> {
   const { path } = read
   const settle = (held: Held | undefined): Held => {
-    settleOutcome(authority.admit({ ask: 'read', path, exists: held !== undefined }), 'GET', read.requested, authority)
+    requireAllowed(authority.admit({ ask: 'read', path, exists: held !== undefined }), 'GET', read.requested, authority)
     if (!held) throw absent()
     if (!held.isDocument) throw notHtml()
     return held
@@ -57,7 +57,12 @@ function* answering(
   const elements = yield* selectingAll(selector, document)
   const keys = elements.map(element => ({ element, document }))
   if (keys.length > 0)
-    settleOutcome(authority.admit({ ask: 'read-elements', path, exists: true, keys }), 'GET', read.requested, authority)
+    requireAllowed(
+      authority.admit({ ask: 'read-elements', path, exists: true, keys }),
+      'GET',
+      read.requested,
+      authority,
+    )
   if (excludes(read.accept, 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = yield* elementParts(site, document, elements, held)

@@ -2,12 +2,12 @@
 
 import type { Answer, Reuse } from '../answer.ts'
 import type { Authority, Key } from '../authority.ts'
-import { absent, noMatch, settleOutcome, toSelector } from '../decide.ts'
 import { negotiate } from '../http/accept.ts'
 import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
+import { absent, noMatch, requireAllowed, toSelector } from '../refusals.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
@@ -60,7 +60,12 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   }
   const held = await site.find(path)
   if (!held) return absence(site, read, authority)
-  settleOutcome(authority.admit({ ask: 'read', path, exists: true, head: read.head }), 'GET', read.requested, authority)
+  requireAllowed(
+    authority.admit({ ask: 'read', path, exists: true, head: read.head }),
+    'GET',
+    read.requested,
+    authority,
+  )
   const shared = authority.shareable(path)
   if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
     const answer = await steadily(site, path, newest => {
@@ -98,7 +103,7 @@ async function absence(site: Site, read: Read, authority: Authority): Promise<An
     ? authority.admitDirectory(requested, index)
     : authority.admit({ ask: 'read', path: read.path, exists: false, head: read.head })
   if (outcome !== 'redirect') {
-    settleOutcome(outcome, 'GET', requested, authority)
+    requireAllowed(outcome, 'GET', requested, authority)
     throw absent()
   }
   const headers = { Location: directoryLocation(requested, query), 'Cache-Control': cacheControl('redirect', true) }
@@ -116,7 +121,7 @@ function* readElements(
 ): Steps<Answer> {
   const { path } = read
   if (!held.isDocument) {
-    settleOutcome(
+    requireAllowed(
       authority.admit({ ask: 'read', path, exists: true, head: read.head }),
       'GET',
       read.requested,
@@ -132,7 +137,7 @@ function* readElements(
   const every = form === 'html' ? [] : yield* selectingAll(selector, view.document)
   const found = form === 'html' ? (first ? [first] : []) : every.map(view.original)
   const keys: Key[] = found.map(element => ({ element, document }))
-  settleOutcome(
+  requireAllowed(
     authority.admit({ ask: 'read-elements', path, exists: true, head: read.head, keys }),
     'GET',
     read.requested,

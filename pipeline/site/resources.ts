@@ -13,7 +13,7 @@ export interface Version {
   bytes: Uint8Array
   profile: Profile
   /** The tree of the new version, if the edit produced one. */
-  settle?: () => TreeDocument
+  newTree?: () => TreeDocument
 }
 
 /** Versions that are parsed in turns before one is parsed at once, because new ones keep coming. */
@@ -115,7 +115,7 @@ export class Resources {
   /** Puts a committed version in place of what is held. */
   replace(resource: Resource, version: Version): void {
     const before = this.held(resource.path)
-    const tree = this.#settleTree(resource.path, version)
+    const tree = this.#newTree(resource.path, version)
     before?.releaseTree()
     this.#cache.set(this.#store.name, new Held(resource, { bytes: version.bytes }, version.profile, tree))
   }
@@ -126,9 +126,9 @@ export class Resources {
   }
 
   /** The commit stands whatever happens here: a tree that cannot follow is parsed anew when somebody needs it. */
-  #settleTree(path: string, { settle }: Version): TreeDocument | undefined {
+  #newTree(path: string, { newTree }: Version): TreeDocument | undefined {
     try {
-      return settle?.()
+      return newTree?.()
     } catch (error) {
       this.#report('A parsed document could not follow its commit', { path, error })
       return undefined

@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { AccessRules } from '../access/access-rules.ts'
-import type { FanOut, Outcome } from '../coordination/fan-out.ts'
+import type { CommitOutcome, FanOut } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
 import type { Derivation } from '../declarations/kind.ts'
 import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds.ts'
@@ -26,7 +26,7 @@ import { Resources, type Version } from './resources.ts'
 import { createUsage, type Usage } from './usage.ts'
 
 /** The settings of a site that the pipeline acts on. */
-export interface SiteRules {
+export interface PipelineSettings {
   /** Main host name without port; names the site in events (EVT-27). */
   host: string
   brand: string
@@ -42,12 +42,12 @@ export interface SiteRules {
 }
 
 /** Bytes that a document may have: it is held in memory, and part of what a body may have. */
-export function largestDocument({ maxBody, maxDocument }: Pick<SiteRules, 'maxBody' | 'maxDocument'>): number {
+export function largestDocument({ maxBody, maxDocument }: Pick<PipelineSettings, 'maxBody' | 'maxDocument'>): number {
   return Math.min(maxBody, maxDocument)
 }
 
-/** Writes that a commit applies beside what the store tells: trees that were settled with it. */
-export interface Settled extends Version, Declaration {
+/** A document that a commit puts: what memory takes over beside what the store tells. */
+export interface WrittenDocument extends Version, Declaration {
   path: string
 }
 
@@ -61,7 +61,7 @@ export interface Audience {
 type Foreign = Omit<ForeignCommit, 'site'>
 
 export class Site {
-  readonly settings: SiteRules
+  readonly settings: PipelineSettings
   readonly store: SiteStore
   readonly leases: Leases
   /** Runs the code of schemas. */
@@ -79,7 +79,7 @@ export class Site {
   readonly #underWay = new Set<Foreign[]>()
 
   private constructor(parts: {
-    settings: SiteRules
+    settings: PipelineSettings
     store: SiteStore
     leases: Leases
     cache: DocumentCache
@@ -115,7 +115,7 @@ export class Site {
    *   for this object alone
    */
   static async open(parts: {
-    settings: SiteRules
+    settings: PipelineSettings
     store: SiteStore
     leases: Leases
     cache: DocumentCache
@@ -235,25 +235,25 @@ export class Site {
   /**
    * Commits, brings memory in step before anybody else runs, and publishes the events.
    *
-   * @param settled what the commit puts, for every document among its changes
+   * @param written what the commit puts, for every document among its changes
    * @throws Fault 507 where the quota has no room for it
    */
-  async commit(commit: AskedCommit, settled: readonly Settled[] = []): Promise<CommitResult> {
+  async commit(commit: AskedCommit, written: readonly WrittenDocument[] = []): Promise<CommitResult> {
     const release = this.usage && (await this.usage.reserve(commit.changes))
     const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
-    let outcome: Outcome = 'unknown'
+    let outcome: CommitOutcome = 'unknown'
     try {
-      const result = await this.#carryOut(commit, settled)
+      const result = await this.#carryOut(commit, written)
       outcome = result.ok ? result : 'refused'
       return result
     } finally {
       release?.()
-      await publication?.settle(outcome)
+      await publication?.finish(outcome)
     }
   }
 
-  async #carryOut(commit: AskedCommit, settled: readonly Settled[]): Promise<CommitResult> {
-    const byPath = new Map(settled.map(s => [s.path, s]))
+  async #carryOut(commit: AskedCommit, written: readonly WrittenDocument[]): Promise<CommitResult> {
+    const byPath = new Map(written.map(s => [s.path, s]))
     const redeclared = await this.#declared.after(commit, byPath, async path => {
       const held = await this.findParsed(path)
       return held?.isDocument ? { tree: this.tree(held), version: held.resource.version } : undefined

@@ -9,14 +9,14 @@ import { connectReader, connectWriter, DATABASE, prepareTables } from './sqlite/
 import { prepareStatements } from './sqlite/statements.ts'
 import type { ProgressReport } from './transfer.ts'
 
-export interface Finding extends Disagreement {
+export interface StoreFinding extends Disagreement {
   repaired: boolean
 }
 
 export interface CheckReport {
   /** Number of resources and blobs looked at. */
   checked: number
-  findings: Finding[]
+  findings: StoreFinding[]
   /** The findings as sentences that name their place. */
   problems: string[]
   /** How many of them were repaired. */
@@ -33,7 +33,7 @@ export interface CheckOptions {
 const REPORT_EVERY = 500
 
 /** A finding as one sentence. */
-function sentence({ site, path, digest, message, repaired }: Finding): string {
+function sentence({ site, path, digest, message, repaired }: StoreFinding): string {
   const place =
     path !== undefined ? `${site ?? ''}${path}: ` : digest !== undefined ? `blob ${digest.slice(0, 12)}: ` : ''
   return `${place}${message}${repaired ? ' (repaired)' : ''}`
@@ -77,7 +77,7 @@ export async function checkFolder(folder: string, options: CheckOptions): Promis
     },
   }
 
-  const findings: Finding[] = []
+  const findings: StoreFinding[] = []
   function take({ repair, ...found }: Found): void {
     let repaired = false
     if (options.repair && repair !== undefined) {

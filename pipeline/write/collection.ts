@@ -3,12 +3,12 @@
  * moved. Each is one commit with an event for every file it touches, or nothing at all (DAV-8, EVT-28).
  */
 
-import { absent } from '../decide.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { LONGEST_PATH, overlongMember } from '../http/path.ts'
-import type { Settled, Site } from '../site/site.ts'
+import { absent } from '../refusals.ts'
+import type { Site, WrittenDocument } from '../site/site.ts'
 import { parentOf } from '../store/paths.ts'
 import type { Change, CommitResult, EventDraft, Expectation, Property, Resource } from '../store/store.ts'
 import { ZERO } from '../store/tags.ts'
@@ -18,7 +18,7 @@ import { nothingFollows } from './consequences.ts'
 import { deleteEvent, putEvent, treeEvents } from './events.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
 import { mayNotReplace, nameTaken, parentMissing } from './places.ts'
-import { bytesOf, renamed, retyping, toSettled } from './prepared.ts'
+import { bytesOf, renamed, retyping, writtenDocuments } from './prepared.ts'
 
 /**
  * Makes an empty collection.
@@ -76,7 +76,7 @@ export async function removeTree(site: Site, { path, cause, check, raw }: TreeRe
         {
           changes: [{ op: 'delete', path, expect: stateOf(collection), tell: treeEvents(site, cause) }],
           events: [],
-          settled: [],
+          written: [],
         },
         follows,
       )
@@ -120,13 +120,13 @@ export async function transferTree(
       const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
       if (replaced && !transfer.overwrite) throw mayNotReplace()
       const model = modelState(site, transfer)
-      const { changes, settled } = await changesOf(site, transfer, source, replaced)
+      const { changes, written } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)
-      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: settled[0]?.settle?.() })
+      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: written[0]?.newTree?.() })
       const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
       if (transfer.op === 'move') refuseEntangled(follows, from)
       const requirements = [...arriving, ...follows.requirements]
-      const own = { changes, events, settled }
+      const own = { changes, events, written }
       const result = await commitJudged(site, model, own, { ...follows, requirements })
       const done = carriedOut(result)
       return done && { replaced, resource: done.resources.get(to) }
@@ -158,7 +158,7 @@ async function changesOf(
   { op, from, to, deep, cause }: Transfer,
   source: Resource,
   replaced: Resource | undefined,
-): Promise<{ changes: Change[]; settled: Settled[] }> {
+): Promise<{ changes: Change[]; written: WrittenDocument[] }> {
   const changes: Change[] = []
   const sameForm = replaced?.path === to
   const ofTrees = source.kind === 'collection' || replaced?.kind === 'collection'
@@ -170,7 +170,7 @@ async function changesOf(
   const arrival = isFile ? await renamed(site, source, to) : undefined
   const typed = arrival && retyping(arrival)
   changes.push(op === 'move' ? { op, ...common, ...typed } : { op, deep, ...common, ...typed })
-  return { changes, settled: arrival?.prepared ? toSettled(to, arrival.prepared) : [] }
+  return { changes, written: arrival?.prepared ? writtenDocuments(to, arrival.prepared) : [] }
 }
 
 /** Events of the files that a transfer names: DELETE where one is gone, PUT where one came or was replaced (EVT-28). */

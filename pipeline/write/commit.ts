@@ -4,7 +4,7 @@ import { busy } from '../failures.ts'
 import type { CodeHost } from '../model/code.ts'
 import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
-import type { Settled, Site } from '../site/site.ts'
+import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change, CommitResult, EventDraft } from '../store/store.ts'
 import type { Consequences } from './consequences.ts'
 
@@ -47,7 +47,7 @@ export interface OwnChanges {
   changes: readonly Change[]
   events: readonly EventDraft[]
   /** What the changes put, for every document among them. */
-  settled: readonly Settled[]
+  written: readonly WrittenDocument[]
   /** Value of the counter of rules that the write was decided under; undefined when no rules decided. */
   accessVersion?: number | undefined
   /** How others may make the same change of the document. */
@@ -63,7 +63,7 @@ export interface OwnChanges {
 export async function commitJudged(
   site: Site,
   { registry, version }: ModelState,
-  { changes, events, settled, accessVersion, edit }: OwnChanges,
+  { changes, events, written, accessVersion, edit }: OwnChanges,
   follows: Consequences,
 ): Promise<CommitResult> {
   const { requirements } = follows
@@ -75,7 +75,7 @@ export async function commitJudged(
       ...(edit !== undefined && { edit }),
       ...(requirements.length > 0 && { guards: requirements.map(({ guard }) => guard) }),
     },
-    [...settled, ...follows.settled],
+    [...written, ...follows.written],
   )
   if (result.ok || result.reason !== 'guard') return result
   const broken = requirements[result.guard]

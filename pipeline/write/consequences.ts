@@ -10,13 +10,13 @@ import type { Loss } from '../model/losses.ts'
 import type { WrittenPlace } from '../model/place.ts'
 import type { OwnDocument } from '../model/working.ts'
 import type { Held } from '../site/held.ts'
-import type { Settled, Site } from '../site/site.ts'
+import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change, Entry, EventDraft } from '../store/store.ts'
 import { cloning } from '../tree/clone.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { deleteEvent, putEvent } from './events.ts'
-import { newVersion, prepareTree, toSettled } from './prepared.ts'
+import { newVersion, prepareTree, writtenDocuments } from './prepared.ts'
 
 /** A write that has been judged by itself. */
 export interface Judged {
@@ -41,12 +41,12 @@ export interface Consequences {
   own: ReadonlyMap<string, WrittenPlace>
   changes: readonly Change[]
   events: readonly EventDraft[]
-  settled: readonly Settled[]
+  written: readonly WrittenDocument[]
 }
 
 /** The consequences of a write that nobody depends on. */
 export function nothingFollows(requirements: readonly Requirement[]): Consequences {
-  return { requirements, own: new Map(), changes: [], events: [], settled: [] }
+  return { requirements, own: new Map(), changes: [], events: [], written: [] }
 }
 
 /** Documents opened in a row before others get their turn. */
@@ -106,13 +106,13 @@ export async function consequencesOf(
 /** Cascades are nobody's echo: whoever caused them hears of them as well (EVT-57). */
 const NOBODY: Cause = {}
 
-type Effect = Pick<Consequences, 'changes' | 'events' | 'settled'>
+type Effect = Pick<Consequences, 'changes' | 'events' | 'written'>
 
 function merged(effects: readonly Effect[]): Effect {
   return {
     changes: effects.flatMap(({ changes }) => changes),
     events: effects.flatMap(({ events }) => events),
-    settled: effects.flatMap(({ settled }) => settled),
+    written: effects.flatMap(({ written }) => written),
   }
 }
 
@@ -129,12 +129,12 @@ async function effectOn(
     return {
       changes: [{ op: 'delete', path, expect }],
       events: [deleteEvent(site, path, NOBODY)],
-      settled: [],
+      written: [],
     }
   const prepared = await prepareTree(site, resource.type, place.document, held.bytes)
   return {
     changes: [newVersion(resource, prepared.bytes, prepared.derived)],
     events: [putEvent(site, path, prepared.digest, prepared.text, NOBODY)],
-    settled: toSettled(path, prepared),
+    written: writtenDocuments(path, prepared),
   }
 }

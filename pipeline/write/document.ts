@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
-import { absent, settleOutcome } from '../decide.ts'
 import { storedForm } from '../declarations/derive.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
@@ -11,6 +10,7 @@ import { type Conditions, evaluateWrite, preconditionFailed } from '../http/cond
 import { formatHttpDate } from '../http/http-date.ts'
 import { extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
 import { encodePath } from '../http/path.ts'
+import { absent, requireAllowed } from '../refusals.ts'
 import type { Held } from '../site/held.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import type { Change, CommitResult, Content, Property, StagedBlob } from '../store/store.ts'
@@ -21,7 +21,7 @@ import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeDocument, judgeMoved } from './judge-document.ts'
 import { refuseEntangled } from './judge-tree.ts'
 import { mayNotReplace, missingParents, nameTaken } from './places.ts'
-import { type Prepared, prepareDocument, renamed, renewed, retyping, toSettled } from './prepared.ts'
+import { type Prepared, prepareDocument, renamed, renewed, retyping, writtenDocuments } from './prepared.ts'
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
@@ -92,7 +92,7 @@ async function checkWhole(
   authority: Authority,
 ): Promise<void> {
   const ask = method === 'PUT' ? 'put' : 'delete'
-  settleOutcome(authority.admit({ ask, path: write.path, exists: held !== undefined }), method, write.path, authority)
+  requireAllowed(authority.admit({ ask, path: write.path, exists: held !== undefined }), method, write.path, authority)
   if (method === 'DELETE' && !held) throw absent()
   checkConditions(write.conditions, held, mayRead(authority, write.path))
   await write.check?.(held, [write.path])
@@ -158,7 +158,7 @@ async function commitPut(
   const { prepared, follows } = await judgeDocument(site, model, { path, held, asked: current })
   const changes = toChanges(write, held, prepared)
   const events = [putEvent(site, path, prepared.digest, prepared.text, write.cause)]
-  const own = { changes, events, settled: toSettled(path, prepared), accessVersion }
+  const own = { changes, events, written: writtenDocuments(path, prepared), accessVersion }
   const result = await commitJudged(site, model, own, follows)
   const done = carriedOut(result)
   return done && { result: done, prepared }
@@ -194,7 +194,7 @@ function putAnswer(prepared: Prepared, result: CommitResult & { ok: true }, exis
 export async function createDocument(site: Site, write: DocumentPut, authority: () => Authority): Promise<Answer> {
   const directory = write.path
   const decided = authority()
-  settleOutcome(decided.admit({ ask: 'post', path: directory, exists: false }), 'POST', directory, decided)
+  requireAllowed(decided.admit({ ask: 'post', path: directory, exists: false }), 'POST', directory, decided)
   const path = directory + generatedName(write.type)
   const answer = await putDocument(site, { ...write, path }, authority)
   return { ...answer, status: 201, headers: { ...answer.headers, Location: encodePath(path) } }
@@ -231,7 +231,7 @@ export async function deleteDocument(site: Site, write: Common, authority: () =>
         {
           changes: [{ op: 'delete', path, expect: held.resource.version }],
           events: [deleteEvent(site, path, write.cause)],
-          settled: [],
+          written: [],
           accessVersion: decided.accessVersion,
         },
         follows,
@@ -298,7 +298,7 @@ async function commitMove(
   const own = {
     changes: [...parents, { op: 'move' as const, from: path, to, ...expect, ...retyping(arrival) }],
     events: [deleteEvent(site, path, cause), putEvent(site, to, resource.digest, text, cause)],
-    settled: prepared ? toSettled(to, prepared) : [],
+    written: prepared ? writtenDocuments(to, prepared) : [],
     accessVersion,
   }
   return commitJudged(site, model, own, {
@@ -311,5 +311,5 @@ async function commitMove(
 function settleMove(authority: Authority, path: string, to: string, exists: boolean): void {
   const outcome = authority.admit({ ask: 'move', path, destination: to, exists })
   const source = outcome === 'refuse' ? authority.admit({ ask: 'move', path, destination: path, exists }) : outcome
-  settleOutcome(outcome, 'MOVE', source === 'refuse' ? path : to, authority)
+  requireAllowed(outcome, 'MOVE', source === 'refuse' ? path : to, authority)
 }

@@ -43,7 +43,7 @@ export interface Draft {
   bytes: Uint8Array
   digest: string
   derived: Derived
-  settle: () => TreeDocument
+  newTree: () => TreeDocument
   /** Shows the tree of the new document. */
   show: ShowTree
   /** Fragment tag of the first new element (HTTP-81). */
@@ -89,7 +89,7 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
     const tag = yield* taggingElement(site, nodes, document, { path, digest })
     const facts = request.facts(view)
     const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
-    return { inserted, way, settle, show, bytes, digest, derived, tag, facts, judgement, losses }
+    return { inserted, way, newTree: settle, show, bytes, digest, derived, tag, facts, judgement, losses }
   }
   /** For a proposal that is a document of its own. */
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>
@@ -113,7 +113,7 @@ export async function redraft(site: Site, held: Held, draft: Draft, { document, 
   const tag =
     draft.tag && (await inTurns(taggingElement(site, brought, document, { path, digest }), document.source.length))
   const derived = await deriveInTurns(document, site.derivation, true)
-  return { ...draft, inserted, bytes, digest, derived, tag, show: look => look(document), settle: () => document }
+  return { ...draft, inserted, bytes, digest, derived, tag, show: look => look(document), newTree: () => document }
 }
 
 /** Fragment tag of the first new element (HTTP-81). */

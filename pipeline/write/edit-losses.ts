@@ -2,7 +2,7 @@
 
 import { valueKey } from '../model/entries.ts'
 import { isItem } from '../model/items.ts'
-import { findingHoldings, findingLosses, type Held, heldBy, type Loss, tracing } from '../model/losses.ts'
+import { findingHoldings, findingLosses, heldBy, type Loss, type ReferredValues, tracing } from '../model/losses.ts'
 import { elementsAround, touching } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Entry } from '../store/store.ts'
@@ -16,9 +16,9 @@ const ITEMS_PER_STEP = 100
 /** Items that an edit can take values from, with what they hold before it; nothing when nobody refers to anything. */
 export interface Stake {
   /** Items around the places that are written. */
-  around: readonly Held[]
+  around: readonly ReferredValues[]
   /** The element that is removed, replaced or moved, and the items inside it. */
-  taken: readonly Held[]
+  taken: readonly ReferredValues[]
 }
 
 export function* findingStake(registry: Registry, document: TreeDocument, wanted: Edit): Steps<Stake> {
@@ -27,7 +27,7 @@ export function* findingStake(registry: Registry, document: TreeDocument, wanted
   const node = wanted.op === 'insert' ? undefined : wanted.op === 'move' ? wanted.source : wanted.target
   if (!node?.parentNode) return { around, taken: [] }
   const { content } = yield* touching({ document, part: { nodes: [node], parents: [node.parentNode] } })
-  const taken: Held[] = []
+  const taken: ReferredValues[] = []
   for (const [i, element] of content.entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
     if (i === 0 || isItem(element)) taken.push(heldBy(registry, element))
@@ -83,7 +83,7 @@ function* comparing(registry: Registry, { tree, view }: Shown): Steps<Loss[]> {
 }
 
 /** What no item of the document holds any more. */
-function* findingGone(stake: readonly Held[], { entries }: Shown): Steps<Loss[]> {
+function* findingGone(stake: readonly ReferredValues[], { entries }: Shown): Steps<Loss[]> {
   const gone = new Map<string, Loss>()
   for (const held of stake) {
     for (const { type, property, values } of held)

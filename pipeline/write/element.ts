@@ -3,7 +3,6 @@
 import type { Answer } from '../answer.ts'
 import type { Authority, Key, Question } from '../authority.ts'
 import { transientAround } from '../compose/transient.ts'
-import { absent, noMatch, settleOutcome, toSelector } from '../decide.ts'
 import { changedElements, elementFacts } from '../events/facts.ts'
 import { type Cause, mutationEvent } from '../events/mutation.ts'
 import { eventSelector } from '../events/selector.ts'
@@ -15,6 +14,7 @@ import { type DestinationRange, type SelectorRange, selectorContentRange } from 
 import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import { newFailures } from '../model/judge.ts'
 import { steadily } from '../read/steadily.ts'
+import { absent, noMatch, requireAllowed, toSelector } from '../refusals.ts'
 import { editNotice } from '../site/followed-edits.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
@@ -107,7 +107,7 @@ function isCurrent(site: Site, path: string, located: Located): boolean {
 async function locate(site: Site, write: ElementWrite, selectors: Selectors, authority: Authority): Promise<Located> {
   const located = await steadily(site, write.path, held => locating(site, write, selectors, held, authority))
   if (located) return located
-  settleOutcome(authority.admit(questionOf(write, 'nothing')), write.op.toUpperCase(), write.path, authority)
+  requireAllowed(authority.admit(questionOf(write, 'nothing')), write.op.toUpperCase(), write.path, authority)
   throw absent()
 }
 
@@ -132,7 +132,7 @@ function* locating(
   const anchor = yield* find(selectors.anchor)
   const outcome = authority.admit(questionOf(write, tree ? 'document' : 'blob', target, anchor))
   // The kind of the resource is a gate before the match (HTTP-1, gates 10 and 11).
-  if (outcome !== 'no-match') settleOutcome(outcome, op.toUpperCase(), path, authority)
+  if (outcome !== 'no-match') requireAllowed(outcome, op.toUpperCase(), path, authority)
   if (!tree || !view) throw notHtml()
   if (held.profile?.utf8 === false)
     throw new Fault(
@@ -231,7 +231,7 @@ async function commitEdit(
   const { asked, follows } = await judgedEdit(site, model, write, located, wanted, authority)
   const changed = follows.own.get(path)
   const draft = changed ? await redraft(site, held, asked, changed) : asked
-  const { bytes, digest, derived, show, settle } = draft
+  const { bytes, digest, derived, show, newTree } = draft
   const { profile, declares } = derived
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
   const event =
@@ -244,7 +244,7 @@ async function commitEdit(
     changes: [newVersion(held.resource, bytes, derived)],
     events: [event],
     ...(edit !== undefined && { edit }),
-    settled: [{ path, bytes, profile, declares, show, settle }],
+    written: [{ path, bytes, profile, declares, show, newTree }],
     accessVersion: authority.accessVersion === undefined ? undefined : located.accessVersion,
   }
   const result = await commitJudged(site, model, own, follows)

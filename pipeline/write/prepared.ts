@@ -2,12 +2,12 @@
 
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { absent } from '../decide.ts'
 import { type Derived, deriveInTurns, parseForStorage, storedForm } from '../declarations/derive.ts'
 import type { Subtypes } from '../declarations/kind.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
-import { largestDocument, type Settled, type Site } from '../site/site.ts'
+import { absent } from '../refusals.ts'
+import { largestDocument, type Site, type WrittenDocument } from '../site/site.ts'
 import type { Body, Change, Content, Resource } from '../store/store.ts'
 import { decode, encode } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
@@ -143,10 +143,10 @@ export async function bytesOf(body: Body): Promise<Uint8Array> {
   return 'bytes' in body ? body.bytes : readFile(body.file)
 }
 
-export function toSettled(path: string, prepared: Prepared): Settled[] {
+export function writtenDocuments(path: string, prepared: Prepared): WrittenDocument[] {
   const { bytes, derived, tree } = prepared
   if (!bytes || !derived) return []
   const { profile, declares } = derived
   if (!tree) return [{ path, bytes, profile, declares }]
-  return [{ path, bytes, profile, declares, show: look => look(tree), settle: () => tree }]
+  return [{ path, bytes, profile, declares, show: look => look(tree), newTree: () => tree }]
 }

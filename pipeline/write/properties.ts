@@ -1,6 +1,6 @@
 /** Writes of properties (RFC 4918 §9.2): they change neither bytes nor version of a resource, and send no event. */
 
-import { absent } from '../decide.ts'
+import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import type { Change, Property, Resource } from '../store/store.ts'
 

@@ -1,10 +1,10 @@
 /** POST: a fragment into a document, or a new resource below a directory. */
 
 import type { Answer } from '../../pipeline/answer.ts'
-import { absent, settleOutcome } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { placementOf } from '../../pipeline/http/range.ts'
+import { absent, requireAllowed } from '../../pipeline/refusals.ts'
 import { createDocument } from '../../pipeline/write/document.ts'
 import { writeElement } from '../../pipeline/write/element.ts'
 import { bodyOf, causeOf, checkBodyFields, type Exchange, fragmentText, header, lockCheck } from './exchange.ts'
@@ -39,7 +39,7 @@ async function refuseWhole(exchange: Exchange): Promise<never> {
   const { site, path, authority } = exchange
   const held = await site.find(path)
   const decided = authority()
-  settleOutcome(decided.admit({ ask: 'post', path, exists: held !== undefined }), 'POST', path, decided)
+  requireAllowed(decided.admit({ ask: 'post', path, exists: held !== undefined }), 'POST', path, decided)
   if (!held) throw absent()
   throw new Fault(
     422,

@@ -1,11 +1,11 @@
 /** QUERY: selectors on one document (HTTP-130 to HTTP-134). */
 
 import type { Answer } from '../../pipeline/answer.ts'
-import { absent, settleOutcome } from '../../pipeline/decide.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
 import { queryDocument } from '../../pipeline/read/query.ts'
+import { absent, requireAllowed } from '../../pipeline/refusals.ts'
 import { type Exchange, fragmentText, header } from './exchange.ts'
 
 export async function query(exchange: Exchange): Promise<Answer> {
@@ -36,7 +36,7 @@ async function refuseProgram(exchange: Exchange, type: string): Promise<never> {
   const { site, path, authority } = exchange
   const held = await site.find(path)
   const decided = authority()
-  settleOutcome(decided.admit({ ask: 'evaluate', path, exists: held !== undefined }), 'QUERY', path, decided)
+  requireAllowed(decided.admit({ ask: 'evaluate', path, exists: held !== undefined }), 'QUERY', path, decided)
   if (!held) throw absent()
   const headers = { 'Accept-Query': ACCEPT_QUERY }
   if (type === 'text/sessel')

@@ -133,6 +133,6 @@ export async function settleGroups(
   if (!principal || !groups || site.rules.subtypedGroups === 0) return
   const { access } = authority()
   // The other path of a POST or MOVE is not known yet.
-  if (method === 'POST' || method === 'MOVE') await access.membership.settle(site.rules.groups())
-  else await access.settle([path, canonicalPath(path), `${path}/`])
+  if (method === 'POST' || method === 'MOVE') await access.membership.resolveGroups(site.rules.groups())
+  else await access.resolveGroups([path, canonicalPath(path), `${path}/`])
 }

@@ -1,6 +1,6 @@
 /** How often one place may begin to sign in: each login costs a place in the session store and a visit to the provider. */
 
-import type { Tallies } from '../../pipeline/coordination/tallies.ts'
+import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import { networkOf } from '../../pipeline/http/network.ts'
 
 /** Enough for a school that signs in behind one address in the morning. */
@@ -12,6 +12,6 @@ const LOGINS = { most: 200, perSecond: 2 }
  * @param address IPv4 or IPv6; addresses that one customer is given together count as one
  * @returns undefined, or the seconds after which there is one again
  */
-export function takeLogin(tallies: Tallies, address: string): Promise<number | undefined> {
-  return tallies.spend(`login ${networkOf(address)}`, LOGINS)
+export function takeLogin(rateLimits: RateLimits, address: string): Promise<number | undefined> {
+  return rateLimits.spend(`login ${networkOf(address)}`, LOGINS)
 }

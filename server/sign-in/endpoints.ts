@@ -2,8 +2,8 @@
 
 import type { SiteSettings } from '../../config/sites.ts'
 import type { Answer } from '../../pipeline/answer.ts'
+import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import type { SignIn } from '../../pipeline/coordination/sessions.ts'
-import type { Tallies } from '../../pipeline/coordination/tallies.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { Session } from '../sessions/signed-sessions.ts'
 import type { Visitors } from '../sessions/site-sessions.ts'
@@ -66,7 +66,7 @@ export interface SignInOptions {
   settings: Pick<SiteSettings, 'brand' | 'ns' | 'oidc' | 'authAliases' | 'sessions'>
   visitors: Visitors
   /** Of logins. */
-  tallies: Tallies
+  rateLimits: RateLimits
   /** Whether something is stored at exactly this path. */
   isStored: (path: string) => Promise<boolean>
   /** Told of failures that the operator should know. */
@@ -76,7 +76,7 @@ export interface SignInOptions {
 }
 
 export function createSignIn(options: SignInOptions): SignInEndpoints {
-  const { settings, visitors, tallies, report, clock = Date.now } = options
+  const { settings, visitors, rateLimits, report, clock = Date.now } = options
   const { oidc } = settings
   const provider = oidc && createProvider(oidc, clock)
   const failures = signInFailures(settings, report)
@@ -101,7 +101,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     const configured = needProvider()
     needSession(session)
     const target = returnTarget(new URLSearchParams(query).get('redirect-post'), settings)
-    const retryAfter = await takeLogin(tallies, from)
+    const retryAfter = await takeLogin(rateLimits, from)
     if (retryAfter !== undefined) throw failures.tooMany(target, retryAfter)
     const attempt = newAttempt()
     const address = await configured.authorizationUrl(origin + callbackPath(settings), attempt).catch(error => {

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Answer } from '../../pipeline/answer.ts'
-import { settleOutcome } from '../../pipeline/decide.ts'
 import { names } from '../../pipeline/http/accept.ts'
 import { cacheControl } from '../../pipeline/http/caching.ts'
 import { directoryLocation, mayNameDirectory } from '../../pipeline/http/path.ts'
+import { requireAllowed } from '../../pipeline/refusals.ts'
 import { type Exchange, header } from '../public/exchange.ts'
 import { cookieValue } from '../sessions/signed-sessions.ts'
 
@@ -24,7 +24,7 @@ export async function subscribe(exchange: Exchange): Promise<Answer> {
   if (moved) return moved
   // What exists makes no difference: whoever is admitted may wait for it (EVT-4).
   const decided = exchange.authority()
-  settleOutcome(decided.admit({ ask: 'subscribe', path, exists: true }), 'GET', target.path, decided)
+  requireAllowed(decided.admit({ ask: 'subscribe', path, exists: true }), 'GET', target.path, decided)
   const lastEventId = header(exchange, 'last-event-id')
   const stream = await streams.open(site, hosted.settings.events, {
     path,

@@ -144,13 +144,13 @@ describe('the persistent map', () => {
         let map = PersistentMap.empty<number>()
         const versions: [PersistentMap<number>, Map<string, number>][] = []
         for (const steps of drafts) {
-          const draft = map.draft()
+          const builder = map.builder()
           for (const [key, value] of steps) {
-            draft.set(key, value)
+            builder.set(key, value)
             if (value === undefined) reference.delete(key)
             else reference.set(key, value)
           }
-          map = draft.finished()
+          map = builder.finished()
           versions.push([map, new Map(reference)])
         }
         for (const [version, expected] of versions) {

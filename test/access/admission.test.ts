@@ -1,6 +1,12 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { admit, admitDirectory, type Outcome, type Placement, type Question } from '../../pipeline/access/admission.ts'
+import {
+  type Admission,
+  admit,
+  admitDirectory,
+  type Placement,
+  type Question,
+} from '../../pipeline/access/admission.ts'
 import { at, document, HIDDEN, outcome } from './asking.ts'
 import { access, html, key, keys, type Line, site, user } from './site.ts'
 
@@ -91,7 +97,7 @@ describe('reads', () => {
     expect(outcome({ lines, question: read('#b'), principal: user('u') })).to.equal('refuse')
   })
 
-  const absence: [name: string, question: Question, told: Outcome][] = [
+  const absence: [name: string, question: Question, told: Admission][] = [
     ['a missing document', { ask: 'read', path: '/p', exists: false }, 'not-found'],
     ['a missing document, HEAD', { ask: 'read', path: '/p', exists: false, head: true }, 'not-found'],
     ['a missing document, by selector', read('', false), 'not-found'],

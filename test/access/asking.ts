@@ -1,6 +1,6 @@
 /** Questions asked of the rules for one page. */
 
-import { admit, type Outcome, type Question } from '../../pipeline/access/admission.ts'
+import { type Admission, admit, type Question } from '../../pipeline/access/admission.ts'
 import type { Principal } from '../../pipeline/access/principal.ts'
 import { access, html, key, type Line, site } from './site.ts'
 
@@ -17,7 +17,7 @@ export interface Ask {
   principal?: Principal
 }
 
-export function outcome({ lines = [], question, defaultGet = 'allow', principal }: Ask): Outcome {
+export function outcome({ lines = [], question, defaultGet = 'allow', principal }: Ask): Admission {
   return admit(access(site(lines), { defaultGet, ...(principal && { principal }) }), question)
 }
 

@@ -52,17 +52,17 @@ describe('groups that decide by themselves', () => {
     const rules = site(PUT_BY_STAFF, [subtyped('staff', 'own', 'c@x')])
     const ending = oracle(async (_, email) => email.endsWith('@x'))
     const mine = access(rules, { principal, oracle: ending })
-    await mine.settle(['/a'])
+    await mine.resolveGroups(['/a'])
     expect(mine.decide('PUT', '/a')).to.equal('allow')
     const other = access(rules, { principal: member('c@x'), oracle: oracle(async () => false) })
-    await other.settle(['/a'])
+    await other.resolveGroups(['/a'])
     expect(other.decide('PUT', '/a')).to.equal('unmatched')
   })
   it('GRP-4 without an override the members count', async () => {
     const rules = site(PUT_BY_STAFF, [subtyped('staff', 'plain', 'a@x')])
     const nobody = oracle(async () => false)
     const mine = access(rules, { principal, oracle: nobody })
-    await mine.settle(['/a'])
+    await mine.resolveGroups(['/a'])
     expect(mine.decide('PUT', '/a')).to.equal('allow')
     expect(nobody.asked).to.deep.equal([])
   })
@@ -71,7 +71,7 @@ describe('groups that decide by themselves', () => {
       principal,
       oracle: oracle(() => Promise.reject(new Error('no'))),
     })
-    await mine.settle(['/a'])
+    await mine.resolveGroups(['/a'])
     expect(mine.decide('PUT', '/a')).to.equal('unmatched')
   })
   it('GRP-5 asked at most once, and only when a rule for the path needs it', async () => {
@@ -79,10 +79,10 @@ describe('groups that decide by themselves', () => {
     const lines: Line[] = [...PUT_BY_STAFF, ['role:board', 'PUT', 'Allow', '/b'], ['*', 'GET', 'Allow', '/c']]
     const groups = ['staff', 'board', 'unused'].map(name => subtyped(name, 'own'))
     const mine = access(site(lines, groups), { principal, oracle: yes })
-    await mine.settle(['/c'])
+    await mine.resolveGroups(['/c'])
     expect(yes.asked).to.deep.equal([])
-    await mine.settle(['/a'])
-    await mine.settle(['/a', '/b'])
+    await mine.resolveGroups(['/a'])
+    await mine.resolveGroups(['/a', '/b'])
     expect(yes.asked).to.deep.equal(['staff', 'board'])
     expect(mine.decide('PUT', '/b')).to.equal('allow')
   })
@@ -90,7 +90,7 @@ describe('groups that decide by themselves', () => {
     const yes = oracle(async () => true)
     for (const requester of [{}, { principal: user('u', { email: 'a@x' }) }]) {
       const mine = access(site(PUT_BY_STAFF, [subtyped('staff', 'own')]), { ...requester, oracle: yes })
-      await mine.settle(['/a'])
+      await mine.resolveGroups(['/a'])
       expect(mine.decide('PUT', '/a')).to.equal('unmatched')
     }
     expect(yes.asked).to.deep.equal([])
@@ -106,10 +106,10 @@ describe('groups that decide by themselves', () => {
     const rules = site(PUT_BY_STAFF, [subtyped('staff', 'own')])
     const membership = new Membership(principal, yes)
     const settled = access(rules, { principal, oracle: yes })
-    await settled.settle(['/a'])
+    await settled.resolveGroups(['/a'])
     const [group] = [...rules.groups()]
-    await membership.settle(group ? [group] : [])
-    await membership.settle(group ? [group] : [])
+    await membership.resolveGroups(group ? [group] : [])
+    await membership.resolveGroups(group ? [group] : [])
     expect(yes.asked).to.deep.equal(['staff', 'staff'])
     expect(membership.holds('staff', rules.withDocument('/other.html', undefined))).to.equal(true)
   })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../pipeline/access/access-rules.ts'
-import { admit, type Outcome, type Question } from '../../pipeline/access/admission.ts'
+import { type Admission, admit, type Question } from '../../pipeline/access/admission.ts'
 import { capabilityParts, documentMethods } from '../../pipeline/access/capabilities.ts'
 import { Access } from '../../pipeline/access/decision.ts'
 import { type GroupOracle, Membership } from '../../pipeline/access/groups.ts'
@@ -95,7 +95,7 @@ async function eachCase(visit: Visit): Promise<void> {
     for (const who of REQUESTERS) {
       for (const path of PATHS) {
         const mine = accessOf(snapshot, who, path, defaultGet)
-        await mine.settle([path, ...DESTINATIONS])
+        await mine.resolveGroups([path, ...DESTINATIONS])
         visit(site, who, path, mine)
       }
     }
@@ -280,7 +280,7 @@ describe('admission against an independent oracle', () => {
   })
 })
 
-function inNumbers(outcome: Outcome): string | number {
+function inNumbers(outcome: Admission): string | number {
   return outcome === 'not-found' ? 404 : outcome === 'no-match' ? 416 : outcome
 }
 

@@ -10,7 +10,7 @@ import { createScope } from '../../dav/access/scope.ts'
 import type { Mount } from '../../dav/mount.ts'
 import { repeats } from '../../dav/response-cache.ts'
 import type { Answer } from '../../pipeline/answer.ts'
-import { localTallies } from '../../pipeline/coordination/local/tallies.ts'
+import { localRateLimits } from '../../pipeline/coordination/local/rate-limits.ts'
 import { page, put, remove, rulesPage } from '../support/content.ts'
 import { type Fields, type Received, tagOf } from '../support/http.ts'
 import { readMultistatus } from '../support/multistatus.ts'
@@ -340,7 +340,7 @@ describe('what a kept answer of the mount hangs on', () => {
   it('a verdict on a password lasts a minute, and is about this password', async () => {
     let now = 0
     const credential = { user: 'x', password: 'y', scope: ['/*'], write: true }
-    const gatekeeper = createGatekeeper([credential], createAttempts({ tallies: localTallies() }), () => now)
+    const gatekeeper = createGatekeeper([credential], createAttempts({ rateLimits: localRateLimits() }), () => now)
     expect(gatekeeper.remembered(FIELD)).to.equal(undefined)
     const visitor = await gatekeeper.visitor(FIELD, '127.0.0.1')
     expect(visitor?.user).to.equal('x')
@@ -359,7 +359,7 @@ describe('what a kept answer of the mount hangs on', () => {
       { user: 'd', password: 'p', scope: ['/docs/*'], write: true },
       { user: 'e', password: 'p', scope: ['/docs/*'], write: true },
     ]
-    const gatekeeper = createGatekeeper(credentials, createAttempts({ tallies: localTallies() }))
+    const gatekeeper = createGatekeeper(credentials, createAttempts({ rateLimits: localRateLimits() }))
     const views = new Map<string, string | undefined>()
     for (const { user } of credentials) {
       const field = `Basic ${Buffer.from(`${user}:p`).toString('base64')}`

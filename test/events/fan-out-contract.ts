@@ -68,7 +68,7 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
 
   async function publish(made: OpenedFanOut, events: EventDraft[], site = SITE): Promise<readonly string[]> {
     const { publication, result } = await commit(made, events, site)
-    await publication.settle(result)
+    await publication.finish(result)
     return result.events
   }
 
@@ -109,9 +109,9 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
     const { after } = await made.fanOut.resume(SITE, '/u/d.html', undefined)
     // What comes later must not overtake it.
     const later = await commit(made, drafts('later', '/t/d.html'))
-    await later.publication.settle(later.result)
+    await later.publication.finish(later.result)
     expect(watchers.before.events.length).to.equal(0)
-    await publication.settle(result)
+    await publication.finish(result)
     await made.arrived()
     const heard = async (watcher: Recorder, path: string, place?: string) =>
       watcher.interruptions > 0
@@ -127,7 +127,7 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
     const watcher = recorder()
     made.fanOut.watch(SITE, '/t/d.html', watcher)
     await made.arrived()
-    await made.fanOut.begin(SITE, [], ['/t/']).settle('refused')
+    await made.fanOut.begin(SITE, [], ['/t/']).finish('refused')
     await publish(made, drafts('next', '/t/d.html'))
     await made.arrived()
     expect(payloads(watcher.events)).to.deep.equal(['next'])
@@ -172,8 +172,8 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
     const { publication, result } = await commit(made, drafts('1'))
     await made.arrived()
     expect(watcher.events).to.deep.equal([])
-    await publication.settle(result)
-    await made.fanOut.begin(SITE, drafts('never')).settle('refused')
+    await publication.finish(result)
+    await made.fanOut.begin(SITE, drafts('never')).finish('refused')
     await made.arrived()
     expect(payloads(watcher.events)).to.deep.equal(['1'])
   })
@@ -185,7 +185,7 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
     const open: { publication: Publication; result: { version: number; events: string[] } }[] = []
     for (const payload of ['1', '2', '3']) open.push(await commit(made, drafts(payload)))
     for (const { publication, result } of [open[2], open[0], open[1]].filter(each => each !== undefined))
-      await publication.settle(result)
+      await publication.finish(result)
     await made.arrived()
     expect(payloads(watcher.events)).to.deep.equal(['1', '2', '3'])
     const ids = watcher.events.map(({ id }) => parseEventId(id) ?? { ms: 0, seq: 0 })
@@ -202,9 +202,9 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
     const refused = made.fanOut.begin(SITE, drafts('refused'))
     const unknown = made.fanOut.begin(SITE, drafts('unknown'))
     const { publication, result } = await commit(made, drafts('1'))
-    await publication.settle(result)
-    await refused.settle('refused')
-    await unknown.settle('unknown')
+    await publication.finish(result)
+    await refused.finish('refused')
+    await unknown.finish('unknown')
     await made.arrived()
     expect(payloads(watcher.events)).to.deep.equal(['1'])
     expect(watcher.interruptions).to.equal(1)

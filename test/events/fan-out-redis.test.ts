@@ -68,7 +68,7 @@ describe('fan-out between processes', () => {
     const publication = fanOut.begin(SITE, events)
     const result = await store.site(SITE).commit({ changes: [], events })
     if (!result.ok) throw new Error('the commit was refused')
-    await publication.settle(result)
+    await publication.finish(result)
     return result.events
   }
 

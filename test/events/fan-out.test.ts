@@ -36,8 +36,8 @@ describe('fan-out within one process', () => {
       throw error
     }
     fanOut.watch('a', '/', { published: fail, interrupted: fail })
-    await fanOut.begin('a', [{ path: '/', payload: '' }]).settle({ version: 1, events: ['1-0'] })
-    await fanOut.begin('a', [{ path: '/', payload: '' }]).settle('unknown')
+    await fanOut.begin('a', [{ path: '/', payload: '' }]).finish({ version: 1, events: ['1-0'] })
+    await fanOut.begin('a', [{ path: '/', payload: '' }]).finish('unknown')
     expect(errors).to.deep.equal([error, error])
     await opened.close()
   })
@@ -49,7 +49,7 @@ describe('fan-out within one process', () => {
     const events = drafts.map((_, i) => `1-${i}`)
     const told: string[] = []
     fanOut.watch('a', '/77', { published: ({ id }) => void told.push(id), interrupted: () => undefined })
-    await fanOut.begin('a', drafts).settle({ version: 1, events })
+    await fanOut.begin('a', drafts).finish({ version: 1, events })
     expect(told).to.deep.equal(['1-77'])
     await opened.close()
   })

@@ -37,7 +37,7 @@ describe('Subtypes of rules and groups', () => {
     const { site } = hosted
     const principal = email ? principalFromClaims({ sub: 's', email, email_verified: true }, []) : undefined
     const membership = new Membership(principal, schemaGroups(site))
-    await membership.settle(site.rules.groups())
+    await membership.resolveGroups(site.rules.groups())
     const facts = { method: 'PUT', path: '/open.html', headers: () => undefined, queryString: '' }
     const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
     return access.permit('PUT', '/open.html')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { type CodeFailure, Fault } from '../../pipeline/fault.ts'
-import type { CodeHost, CodeItem, CodeValues, Given, Outcome } from '../../pipeline/model/code.ts'
+import type { CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../../pipeline/model/code.ts'
 import type { RawCode } from '../../pipeline/model/declarations.ts'
 import { isItem } from '../../pipeline/model/items.ts'
 import { parseFragment } from '../../pipeline/tree/fragment.ts'
@@ -64,7 +64,7 @@ describe('Data model, code through its host', () => {
     return outerMarkup(element, 'html').replaceAll('<meta itemprop="state" content="raw">', 'state=raw')
   }
 
-  function outcome<T>(code: RawCode, value: T | 'parse' | 'threw' | 'timeout' | 'answer'): Outcome<T> {
+  function outcome<T>(code: RawCode, value: T | 'parse' | 'threw' | 'timeout' | 'answer'): CodeResult<T> {
     const { type } = code
     if (value === 'answer')
       return { response: { status: 418, headers: { 'Content-Type': 'text/plain' }, body: 'short and stout' } }

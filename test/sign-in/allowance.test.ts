@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { localTallies } from '../../pipeline/coordination/local/tallies.ts'
-import type { Tallies } from '../../pipeline/coordination/tallies.ts'
+import { localRateLimits } from '../../pipeline/coordination/local/rate-limits.ts'
+import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import { takeLogin } from '../../server/sign-in/allowance.ts'
 import { NS } from '../support/content.ts'
 import { startServer } from '../support/server.ts'
@@ -10,24 +10,24 @@ import { LOGIN, startSignInSite } from './fixture.ts'
 
 const MOST = 200
 
-async function exhaust(tallies: Tallies, address: string): Promise<void> {
-  for (let i = 0; i < MOST; i++) expect(await takeLogin(tallies, address), `${i}`).to.equal(undefined)
+async function exhaust(rateLimits: RateLimits, address: string): Promise<void> {
+  for (let i = 0; i < MOST; i++) expect(await takeLogin(rateLimits, address), `${i}`).to.equal(undefined)
 }
 
 describe('how often a place may begin to sign in', () => {
   it('OIDC-2 two hundred times at once, then two a second', async () => {
     let now = 1_000_000
-    const tallies = localTallies(() => now)
-    await exhaust(tallies, '192.0.2.1')
-    expect(await takeLogin(tallies, '192.0.2.1')).to.equal(1)
+    const rateLimits = localRateLimits(() => now)
+    await exhaust(rateLimits, '192.0.2.1')
+    expect(await takeLogin(rateLimits, '192.0.2.1')).to.equal(1)
     now += 500
-    expect(await takeLogin(tallies, '192.0.2.1')).to.equal(undefined)
-    expect(await takeLogin(tallies, '192.0.2.1')).to.equal(1)
+    expect(await takeLogin(rateLimits, '192.0.2.1')).to.equal(undefined)
+    expect(await takeLogin(rateLimits, '192.0.2.1')).to.equal(1)
     now += 3_600_000
-    await exhaust(tallies, '192.0.2.1')
-    expect(await takeLogin(tallies, '192.0.2.1'), 'it does not grow beyond that').to.equal(1)
+    await exhaust(rateLimits, '192.0.2.1')
+    expect(await takeLogin(rateLimits, '192.0.2.1'), 'it does not grow beyond that').to.equal(1)
     now -= 60_000
-    expect(await takeLogin(tallies, '192.0.2.1'), 'a clock that goes back').to.equal(1)
+    expect(await takeLogin(rateLimits, '192.0.2.1'), 'a clock that goes back').to.equal(1)
   })
 
   const same: [name: string, first: string, second: string, same: boolean][] = [
@@ -41,17 +41,17 @@ describe('how often a place may begin to sign in', () => {
   ]
   for (const [name, first, second, shares] of same) {
     it(`${name} ${shares ? 'share' : 'do not share'} it`, async () => {
-      const tallies = localTallies(() => 0)
-      await exhaust(tallies, first)
-      expect((await takeLogin(tallies, second)) !== undefined).to.equal(shares)
+      const rateLimits = localRateLimits(() => 0)
+      await exhaust(rateLimits, first)
+      expect((await takeLogin(rateLimits, second)) !== undefined).to.equal(shares)
     })
   }
 
   it('forgets the places heard of longest ago, so that many addresses cost no memory', async () => {
-    const tallies = localTallies(() => 0)
-    await exhaust(tallies, '192.0.2.1')
-    for (let i = 0; i < 10_000; i++) await takeLogin(tallies, `10.0.${i >> 8}.${i & 255}`)
-    expect(await takeLogin(tallies, '192.0.2.1')).to.equal(undefined)
+    const rateLimits = localRateLimits(() => 0)
+    await exhaust(rateLimits, '192.0.2.1')
+    for (let i = 0; i < 10_000; i++) await takeLogin(rateLimits, `10.0.${i >> 8}.${i & 255}`)
+    expect(await takeLogin(rateLimits, '192.0.2.1')).to.equal(undefined)
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { compareEventIds, parseEventId } from '../../store/event-id.ts'
 import type { EventDraft, Store, StoredEvent } from '../../store/store.ts'
-import type { FanOut, Outcome, Publication, Watcher } from '../fan-out.ts'
+import type { CommitOutcome, FanOut, Publication, Watcher } from '../fan-out.ts'
 import { readAfter, resumeAt } from '../kept-events.ts'
 
 export interface LocalFanOutOptions {
@@ -19,7 +19,7 @@ interface Lane {
 }
 
 const SETTLED = Promise.resolve()
-const NOTHING: Publication = { settle: () => SETTLED }
+const NOTHING: Publication = { finish: () => SETTLED }
 
 export function localFanOut({ store, failed = () => undefined }: LocalFanOutOptions): FanOut {
   const watchers = new Map<string, Set<Watcher>>()
@@ -57,12 +57,12 @@ export function localFanOut({ store, failed = () => undefined }: LocalFanOutOpti
   }
 
   /** Whoever watches a file of these trees is to read on when the commit is done, whenever watching began. */
-  function followTrees(site: string, trees: readonly string[]): { settle(outcome: Outcome): void } {
+  function followTrees(site: string, trees: readonly string[]): { finish(outcome: CommitOutcome): void } {
     const following = { trees: trees.map(tree => keyOf(site, tree)), entered: new Set<string>() }
     underWay.add(following)
     for (const key of watchers.keys()) join(following, key)
     return {
-      settle(outcome) {
+      finish(outcome) {
         underWay.delete(following)
         for (const key of following.entered) {
           const lane = lanes.get(key)
@@ -84,8 +84,8 @@ export function localFanOut({ store, failed = () => undefined }: LocalFanOutOpti
     for (const key of keys) enter(key)
     const followed = trees.length > 0 ? followTrees(site, trees) : undefined
     return {
-      settle(outcome) {
-        followed?.settle(outcome)
+      finish(outcome) {
+        followed?.finish(outcome)
         for (const [key, event] of arrivals(site, drafts, outcome)) {
           if (watchers.has(key)) lanes.get(key)?.waiting.push(event)
         }
@@ -127,7 +127,11 @@ function keyOf(site: string, path: string): string {
   return `${site}\n${path}`
 }
 
-function* arrivals(site: string, drafts: readonly EventDraft[], outcome: Outcome): Generator<[string, StoredEvent]> {
+function* arrivals(
+  site: string,
+  drafts: readonly EventDraft[],
+  outcome: CommitOutcome,
+): Generator<[string, StoredEvent]> {
   if (typeof outcome === 'string') return
   const { version, events } = outcome
   for (const [i, draft] of drafts.entries()) {

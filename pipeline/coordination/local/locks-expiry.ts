@@ -17,7 +17,7 @@ export class ExpiryQueue<E extends Expiring> {
       entry.place = this.#heap.length
       this.#heap.push(entry)
     }
-    this.#settle(entry)
+    this.#sift(entry)
   }
 
   /** Takes an entry out; one that is not in the queue is ignored. */
@@ -27,7 +27,7 @@ export class ExpiryQueue<E extends Expiring> {
     if (last && last !== entry) {
       last.place = entry.place
       this.#heap[last.place] = last
-      this.#settle(last)
+      this.#sift(last)
     }
     entry.place = -1
   }
@@ -40,7 +40,7 @@ export class ExpiryQueue<E extends Expiring> {
     return next
   }
 
-  #settle(entry: E): void {
+  #sift(entry: E): void {
     for (let parent = this.#above(entry); parent && parent.expires > entry.expires; parent = this.#above(entry)) {
       this.#swap(parent, entry)
     }

@@ -40,14 +40,14 @@ export interface JournalOptions {
 
 interface Batch {
   lines: string[]
-  settle: PromiseWithResolvers<void>
+  written: PromiseWithResolvers<void>
 }
 
 function newBatch(): Batch {
-  const settle = Promise.withResolvers<void>()
+  const written = Promise.withResolvers<void>()
   // Whoever appended has the same promise; without appends nobody needs to hear.
-  settle.promise.catch(() => undefined)
-  return { lines: [], settle }
+  written.promise.catch(() => undefined)
+  return { lines: [], written }
 }
 
 /** Opens a journal, made when absent: replays what it holds, then rewrites it. */
@@ -101,9 +101,9 @@ export async function openJournal({ file, replay, state }: JournalOptions): Prom
 
   async function work(): Promise<void> {
     while (waiting.lines.length > 0) {
-      const { lines, settle } = waiting
+      const { lines, written } = waiting
       waiting = newBatch()
-      await write(lines).then(settle.resolve, settle.reject)
+      await write(lines).then(written.resolve, written.reject)
     }
     working = undefined
   }
@@ -113,7 +113,7 @@ export async function openJournal({ file, replay, state }: JournalOptions): Prom
     append(line) {
       if (closed) return Promise.reject(new Error('The journal is closed'))
       waiting.lines.push(line)
-      const { promise } = waiting.settle
+      const { promise } = waiting.written
       working ??= work()
       return promise
     },

@@ -5,7 +5,7 @@ import { type Expiring, ExpiryQueue } from './locks-expiry.ts'
 import { LockTree } from './locks-tree.ts'
 
 /** A lock with what the process knows of it. */
-export interface Held extends Expiring {
+export interface HeldLock extends Expiring {
   readonly site: string
   /** Replaced, never changed: callers keep what they were given. */
   lock: Lock
@@ -15,16 +15,16 @@ export interface Held extends Expiring {
 
 /** Every lock in here is in effect, provided that `dropExpired` was called with the present time. */
 export class LockMemory {
-  readonly #sites = new Map<string, LockTree<Held>>()
-  readonly #byToken = new Map<string, Held>()
-  readonly #queue = new ExpiryQueue<Held>()
+  readonly #sites = new Map<string, LockTree<HeldLock>>()
+  readonly #byToken = new Map<string, HeldLock>()
+  readonly #queue = new ExpiryQueue<HeldLock>()
 
   /** The locks of a site; undefined when it has none. */
-  of(site: string): LockTree<Held> | undefined {
+  of(site: string): LockTree<HeldLock> | undefined {
     return this.#sites.get(site)
   }
 
-  find(token: string): Held | undefined {
+  find(token: string): HeldLock | undefined {
     return this.#byToken.get(token)
   }
 
@@ -33,8 +33,8 @@ export class LockMemory {
   }
 
   /** @param lock its token must not be known */
-  add(site: string, lock: Lock): Held {
-    const held: Held = { site, lock, holds: 0, expires: lock.expires, place: -1 }
+  add(site: string, lock: Lock): HeldLock {
+    const held: HeldLock = { site, lock, holds: 0, expires: lock.expires, place: -1 }
     let tree = this.#sites.get(site)
     if (!tree) {
       tree = new LockTree()
@@ -47,7 +47,7 @@ export class LockMemory {
   }
 
   /** Ends a lock; harmless when it has ended already. */
-  drop(held: Held): void {
+  drop(held: HeldLock): void {
     const { site, lock } = held
     if (this.#byToken.get(lock.token) !== held) return
     this.#byToken.delete(lock.token)
@@ -58,7 +58,7 @@ export class LockMemory {
   }
 
   /** @param expires unix milliseconds */
-  prolong(held: Held, expires: number): void {
+  prolong(held: HeldLock, expires: number): void {
     held.expires = expires
     held.lock = { ...held.lock, expires }
     if (this.#byToken.get(held.lock.token) === held) this.#queue.set(held)
@@ -70,7 +70,7 @@ export class LockMemory {
   }
 
   /** To be called when a hold of a lock was released: drops the lock if only the hold kept it. */
-  reconsider(held: Held): void {
+  reconsider(held: HeldLock): void {
     if (held.holds === 0 && held.place < 0) this.drop(held)
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Lock, LockError, type LockRequest, type Locks, MOST_LOCKS, type Taken } from '../locks.ts'
 import { encodeEntry, type JournalEntry, readEntry } from './locks-entries.ts'
 import { type Journal, openJournal } from './locks-journal.ts'
-import { type Held, LockMemory } from './locks-memory.ts'
+import { type HeldLock, LockMemory } from './locks-memory.ts'
 
 /** Name of the journal inside the store's folder. */
 const JOURNAL = 'locks.journal'
@@ -38,7 +38,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
     return memory
   }
 
-  function held(site: string, token: string): Held | undefined {
+  function held(site: string, token: string): HeldLock | undefined {
     const found = present().find(token)
     return found?.site === site ? found : undefined
   }
@@ -70,7 +70,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
     return { ok: true, lock }
   }
 
-  async function end(ended: readonly Held[]): Promise<void> {
+  async function end(ended: readonly HeldLock[]): Promise<void> {
     if (ended.length === 0) return
     for (const each of ended) memory.drop(each)
     await record({ end: ended.map(({ lock }) => lock.token) })
@@ -108,7 +108,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
       await end(tokens.flatMap(token => held(site, token) ?? []))
     },
     async keepAlive(site, user, tokens) {
-      const kept: Held[] = []
+      const kept: HeldLock[] = []
       for (const token of tokens) {
         const found = held(site, token)
         if (found?.lock.user === user) kept.push(found)
@@ -130,7 +130,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
   }
 }
 
-function locksOf(entries: readonly Held[] | undefined): Lock[] {
+function locksOf(entries: readonly HeldLock[] | undefined): Lock[] {
   return entries ? entries.map(({ lock }) => lock) : []
 }
 

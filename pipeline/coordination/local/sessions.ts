@@ -47,13 +47,13 @@ export async function openLocalSessions({ store, clock = Date.now }: LocalSessio
     const key = `${site}/${id}`
     const before = running.get(key) ?? Promise.resolve()
     const turn = before.then(() => reach(work))
-    const settled = turn.then(
+    const finished = turn.then(
       () => undefined,
       () => undefined,
     )
-    running.set(key, settled)
-    void settled.then(() => {
-      if (running.get(key) === settled) running.delete(key)
+    running.set(key, finished)
+    void finished.then(() => {
+      if (running.get(key) === finished) running.delete(key)
     })
     return turn
   }

@@ -6,7 +6,7 @@
 
 import type { Coherence } from '../../site/coherence.ts'
 import type { Store } from '../../store/store.ts'
-import type { FanOut, Outcome, Publication, Watcher } from '../fan-out.ts'
+import type { CommitOutcome, FanOut, Publication, Watcher } from '../fan-out.ts'
 import { readAfter, resumeAt } from '../kept-events.ts'
 import type { RedisConnection } from './connection.ts'
 
@@ -118,7 +118,7 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
   connection.onResume(lookAround)
   const stopListening = coherence.onCommit(commit => serveAll(commit?.site, commit?.paths))
 
-  async function settle(site: string, paths: ReadonlySet<string>, outcome: Outcome): Promise<void> {
+  async function finish(site: string, paths: ReadonlySet<string>, outcome: CommitOutcome): Promise<void> {
     if (outcome === 'refused') return
     tellOthers()
     for (const path of paths) {
@@ -132,12 +132,12 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
   return {
     begin(site, drafts, trees = []): Publication {
       const paths = new Set(drafts.map(({ path }) => path))
-      if (paths.size + trees.length === 0) return { settle: () => Promise.resolve() }
+      if (paths.size + trees.length === 0) return { finish: () => Promise.resolve() }
       return {
-        settle: outcome => {
+        finish: outcome => {
           for (const lane of trees.length === 0 ? [] : lanes.values())
             if (lane.site === site && trees.some(tree => isBelow(lane.path, tree))) paths.add(lane.path)
-          return settle(site, paths, outcome)
+          return finish(site, paths, outcome)
         },
       }
     },

@@ -2,10 +2,10 @@
 
 import { namesCollection, placeOf } from '../paths.ts'
 import { addTo, propertyWeight, ZERO } from '../tags.ts'
+import { type CommitState, flushPendingSums, nextId, refuse, rowAt } from './commit-state.ts'
 import { deriveAll, keepTold, resolve } from './contents.ts'
-import { type Draft, nextId, refuse, rowAt, settle } from './draft.ts'
 import { exchangeEntries } from './entries.ts'
-import type { ChangeOf, PackedChange } from './jobs.ts'
+import type { ChangeOf, PackedChange } from './messages.ts'
 import {
   addCollection,
   ensureCollection,
@@ -25,30 +25,30 @@ import { gain, markMembership, share } from './sums.ts'
 import { tellGone } from './tree-events.ts'
 
 /** Applies one change. @throws Refusal when it cannot be done */
-export function applyChange(draft: Draft, change: PackedChange): void {
+export function applyChange(state: CommitState, change: PackedChange): void {
   if (change.op === 'put') {
-    put(draft, change)
+    put(state, change)
     return
   }
-  draft.put.clear()
-  if (change.op === 'delete') remove(draft, change)
-  else if (change.op === 'collection') makeCollection(draft, change)
-  else if (change.op === 'move') move(draft, change)
-  else if (change.op === 'copy') copy(draft, change)
-  else if (change.op === 'derive') derive(draft, change)
-  else describe(draft, change)
+  state.put.clear()
+  if (change.op === 'delete') remove(state, change)
+  else if (change.op === 'collection') makeCollection(state, change)
+  else if (change.op === 'move') move(state, change)
+  else if (change.op === 'copy') copy(state, change)
+  else if (change.op === 'derive') derive(state, change)
+  else describe(state, change)
 }
 
-function put(draft: Draft, change: ChangeOf<'put'>): void {
-  const { statements, site, version, at } = draft
+function put(state: CommitState, change: ChangeOf<'put'>): void {
+  const { statements, site, version, at } = state
   const { folder, name } = placeOf(change.path)
-  const old = rowAt(draft, change.path)
+  const old = rowAt(state, change.path)
   if (old?.kind === 0) refuse('kind', change.path, old)
   if (!meets(change.expect, old)) refuse('version', change.path, old)
-  if (old === undefined) ensureCollection(draft, folder)
+  if (old === undefined) ensureCollection(state, folder)
   const kind = kindNumber(change.kind)
-  const { bytes, digest, size } = resolve(draft, change.content, kind)
-  const replaced = old?.modified ?? lastSeen(draft, change.path)
+  const { bytes, digest, size } = resolve(state, change.content, kind)
+  const replaced = old?.modified ?? lastSeen(state, change.path)
   // Where a clock steps back, the time of a path stands still.
   const modified = Math.max(at, replaced)
   const shown = change.shown ?? null
@@ -58,7 +58,7 @@ function put(draft: Draft, change: ChangeOf<'put'>): void {
   const row: ResourceRow = {
     folder,
     name,
-    id: old?.id ?? nextId(draft),
+    id: old?.id ?? nextId(state),
     kind,
     version,
     digest,
@@ -72,9 +72,9 @@ function put(draft: Draft, change: ChangeOf<'put'>): void {
     properties: old?.properties ?? null,
     members: null,
     in_file: bytes === undefined ? 1 : 0,
-    unlisted: old?.unlisted ?? (draft.unlisted.has(name) ? 1 : 0),
+    unlisted: old?.unlisted ?? (state.unlisted.has(name) ? 1 : 0),
   }
-  if (old === undefined) insert(draft, row)
+  if (old === undefined) insert(state, row)
   else {
     statements.replace.run(
       kind,
@@ -94,50 +94,50 @@ function put(draft: Draft, change: ChangeOf<'put'>): void {
     statements.removeDerived.run(row.id)
     if (old.in_file === 1 && !(row.in_file === 1 && old.digest === digest)) statements.leaveBlob.run(at, old.digest)
   }
-  if (old?.in_file === 0) keepTold(draft, row.id)
+  if (old?.in_file === 0) keepTold(state, row.id)
   if (bytes !== undefined) statements.setBody.run(row.id, bytes)
   else if (old?.in_file === 0) statements.removeBody.run(row.id)
-  deriveAll(draft, row.id, change.derived)
-  exchangeEntries(draft, row.id, change.entries)
-  exchange(draft, folder, old, row)
-  draft.put.set(change.path, row)
+  deriveAll(state, row.id, change.derived)
+  exchangeEntries(state, row.id, change.entries)
+  exchange(state, folder, old, row)
+  state.put.set(change.path, row)
 }
 
-function remove(draft: Draft, change: ChangeOf<'delete'>): void {
-  if (namesCollection(change.path)) settle(draft)
-  const row = rowAt(draft, change.path)
+function remove(state: CommitState, change: ChangeOf<'delete'>): void {
+  if (namesCollection(change.path)) flushPendingSums(state)
+  const row = rowAt(state, change.path)
   const fits = row !== undefined && pathOf(row) === change.path
   if (!meets(change.expect, fits ? row : undefined)) refuse('version', change.path, row)
   if (row === undefined) refuse('missing', change.path)
   if (!fits) refuse('kind', change.path, row)
-  if (change.tell !== undefined && row.kind === 0) tellGone(draft, change.path, change.tell)
-  if (row.folder !== '') removeRow(draft, row)
+  if (change.tell !== undefined && row.kind === 0) tellGone(state, change.path, change.tell)
+  if (row.folder !== '') removeRow(state, row)
   else {
     // The root itself stays, empty.
-    removeMembers(draft, '/')
-    draft.statements.member.run(null, draft.site.id, '', '')
-    markMembership(draft.sums, '/', draft.version, draft.at)
+    removeMembers(state, '/')
+    state.statements.member.run(null, state.site.id, '', '')
+    markMembership(state.sums, '/', state.version, state.at)
   }
 }
 
-function makeCollection(draft: Draft, change: ChangeOf<'collection'>): void {
-  const row = rowAt(draft, change.path)
+function makeCollection(state: CommitState, change: ChangeOf<'collection'>): void {
+  const row = rowAt(state, change.path)
   if (row !== undefined) refuse(row.kind === 0 ? 'version' : 'kind', change.path, row)
-  requireParent(draft, change.path)
-  addCollection(draft, change.path)
+  requireParent(state, change.path)
+  addCollection(state, change.path)
 }
 
-function derive(draft: Draft, change: ChangeOf<'derive'>): void {
-  const row = rowAt(draft, change.path)
+function derive(state: CommitState, change: ChangeOf<'derive'>): void {
+  const row = rowAt(state, change.path)
   if (!meets(change.expect, row)) refuse('version', change.path, row)
   if (row === undefined) refuse('missing', change.path)
-  deriveAll(draft, row.id, change.derived)
+  deriveAll(state, row.id, change.derived)
 }
 
-function describe(draft: Draft, change: ChangeOf<'describe'>): void {
-  const { statements, site } = draft
-  if (namesCollection(change.path)) settle(draft)
-  const row = rowAt(draft, change.path)
+function describe(state: CommitState, change: ChangeOf<'describe'>): void {
+  const { statements, site } = state
+  if (namesCollection(change.path)) flushPendingSums(state)
+  const row = rowAt(state, change.path)
   if (row === undefined) refuse('missing', change.path)
   if (pathOf(row) !== change.path) refuse('kind', change.path, row)
   let difference = 0n
@@ -161,5 +161,5 @@ function describe(draft: Draft, change: ChangeOf<'describe'>): void {
     language: change.language === undefined ? row.language : change.language || null,
   }
   statements.describe.run(after.properties, after.shown, after.language, site.id, row.folder, row.name)
-  if (row.folder !== '') gain(draft.sums, row.folder, share(after) - share(row))
+  if (row.folder !== '') gain(state.sums, row.folder, share(after) - share(row))
 }

@@ -5,7 +5,7 @@
 
 import type { ForeignCommit, ForeignCommits } from '../store.ts'
 import type { Database } from './database.ts'
-import type { PackedChange } from './jobs.ts'
+import type { PackedChange } from './messages.ts'
 
 /** Entries that are kept: those of the last seconds under the heaviest load, of days under a usual one. */
 const KEPT = 20_000

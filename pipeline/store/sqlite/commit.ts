@@ -5,18 +5,18 @@ import type { CommitResult, EventDraft } from '../store.ts'
 import { applyChange } from './apply.ts'
 import { adoptFile } from './blobs.ts'
 import {
-  type Draft,
+  type CommitState,
+  flushPendingSums,
   forget,
   keep,
   Refusal,
   resourceAt,
   type SiteState,
-  settle,
   startEventIds,
   type Transaction,
-} from './draft.ts'
+} from './commit-state.ts'
 import { requireGuards } from './entries.ts'
-import type { Job, PackedChange } from './jobs.ts'
+import type { Job, PackedChange } from './messages.ts'
 import { addCollection } from './placing.ts'
 
 type CommitJob = Extract<Job, { task: 'commit' }>
@@ -35,7 +35,7 @@ function siteOf(transaction: Transaction, name: string): { site: SiteState; foun
 }
 
 /** Everything noted for one commit, empty at first. */
-function startDraft(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer): Draft {
+function startCommit(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer): CommitState {
   const { site, founded } = siteOf(transaction, job.site)
   return {
     transaction,
@@ -59,31 +59,31 @@ function startDraft(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer
 }
 
 /** @throws Refusal when a counter does not stand where it must */
-function requireCounters(draft: Draft, required: Record<string, number>): void {
+function requireCounters(state: CommitState, required: Record<string, number>): void {
   for (const [counter, value] of Object.entries(required)) {
-    const current = draft.statements.counter.get(draft.site.id, counter)?.value ?? 0
+    const current = state.statements.counter.get(state.site.id, counter)?.value ?? 0
     if (current !== value) throw new Refusal({ ok: false, reason: 'counter', counter, current })
   }
 }
 
-function addEvent(draft: Draft, event: EventDraft): string {
+function addEvent(state: CommitState, event: EventDraft): string {
   const { path, payload, session = null, token = null, facts = null } = event
-  draft.seq = startEventIds(draft)
+  state.seq = startEventIds(state)
   const bytes = Buffer.byteLength(payload)
-  draft.statements.addEvent.run(
-    draft.site.id,
-    draft.ms,
-    draft.seq,
+  state.statements.addEvent.run(
+    state.site.id,
+    state.ms,
+    state.seq,
     path,
-    draft.version,
+    state.version,
     payload,
     session,
     token,
     facts,
     bytes,
   )
-  draft.transaction.writer.grew(draft.site.id, path, bytes, draft.limits)
-  return `${draft.ms}-${draft.seq}`
+  state.transaction.writer.grew(state.site.id, path, bytes, state.limits)
+  return `${state.ms}-${state.seq}`
 }
 
 /** Paths whose new state belongs into the answer. */
@@ -92,7 +92,7 @@ function namedBy(change: PackedChange): string[] {
 }
 
 /** Gives the staged files of the commit their names; the last thing that can fail. */
-function adopt({ adoptions, consumed, transaction }: Draft): void {
+function adopt({ adoptions, consumed, transaction }: CommitState): void {
   const { writer, folders, leftovers } = transaction
   for (const { file, digest, size } of adoptions) {
     for (const changed of adoptFile(writer.folder, file, digest, size)) folders.add(changed)
@@ -100,30 +100,30 @@ function adopt({ adoptions, consumed, transaction }: Draft): void {
   leftovers.push(...consumed)
 }
 
-function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
-  if (draft.founded) addCollection(draft, '/')
-  if (commit.requires !== undefined) requireCounters(draft, commit.requires)
-  for (const change of commit.changes) applyChange(draft, change)
-  if (commit.guards !== undefined) requireGuards(draft, commit.guards)
+function carryOut(state: CommitState, { commit }: CommitJob): CommitResult {
+  if (state.founded) addCollection(state, '/')
+  if (commit.requires !== undefined) requireCounters(state, commit.requires)
+  for (const change of commit.changes) applyChange(state, change)
+  if (commit.guards !== undefined) requireGuards(state, commit.guards)
   const counters: Record<string, number> = {}
   for (const name of commit.raises ?? []) {
-    counters[name] = draft.statements.raise.get(draft.site.id, name)?.value ?? 0
+    counters[name] = state.statements.raise.get(state.site.id, name)?.value ?? 0
   }
-  const events = (commit.events ?? []).map(event => addEvent(draft, event))
+  const events = (commit.events ?? []).map(event => addEvent(state, event))
   const named = commit.changes.flatMap(namedBy)
-  if (named.some(namesCollection)) settle(draft)
-  const resources = new Map(named.map(path => [path, resourceAt(draft, path)]))
+  if (named.some(namesCollection)) flushPendingSums(state)
+  const resources = new Map(named.map(path => [path, resourceAt(state, path)]))
   const { changes, raises: raised = [], edit } = commit
-  draft.transaction.writer.logCommit?.({
-    version: draft.version,
-    site: draft.site.name,
+  state.transaction.writer.logCommit?.({
+    version: state.version,
+    site: state.site.name,
     changes,
     events: commit.events ?? [],
     raised,
     edit,
   })
-  adopt(draft)
-  return { ok: true, version: draft.version, at: draft.at, events, resources, counters }
+  adopt(state)
+  return { ok: true, version: state.version, at: state.at, events, resources, counters }
 }
 
 /**
@@ -132,13 +132,13 @@ function carryOut(draft: Draft, { commit }: CommitJob): CommitResult {
  * @throws Refusal, or an error of the database or file system; then the savepoint must be rolled back
  */
 export function runCommit(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer): CommitResult {
-  const draft = startDraft(transaction, job, bytes)
+  const state = startCommit(transaction, job, bytes)
   try {
-    const result = carryOut(draft, job)
-    keep(draft)
+    const result = carryOut(state, job)
+    keep(state)
     return result
   } catch (error) {
-    forget(draft)
+    forget(state)
     throw error
   }
 }

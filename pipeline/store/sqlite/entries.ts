@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto'
 import type { Entry, Guard } from '../store.ts'
-import { type Draft, Refusal } from './draft.ts'
+import { type CommitState, Refusal } from './commit-state.ts'
 
 /** Bytes of a key in the index: digests of keys, long enough that nobody can make two keys meet. */
 const KEY_BYTES = 16
@@ -58,7 +58,7 @@ export function differentLines(a: string, b: string): [string[], string[]] {
 
 /** Puts the entries of a new version in place of those of the old one. @param packed undefined for none */
 export function exchangeEntries(
-  at: Pick<Draft, 'statements'> & { site: { id: number } },
+  at: Pick<CommitState, 'statements'> & { site: { id: number } },
   id: number,
   packed = '',
 ): void {
@@ -76,17 +76,17 @@ export function exchangeEntries(
 }
 
 /** Takes away all entries of a resource. */
-export function removeEntries({ statements }: Draft, id: number): void {
+export function removeEntries({ statements }: CommitState, id: number): void {
   if (statements.removeEntryText.run(id) > 0) statements.removeEntries.run(id)
 }
 
 /** Gives a copy the entries of its original. */
-export function copyEntries({ statements, site }: Draft, from: number, to: number): void {
+export function copyEntries({ statements, site }: CommitState, from: number, to: number): void {
   if (statements.copyEntryText.run(to, from) > 0) statements.copyEntries.run(site.id, to, from)
 }
 
 /** Entries that carry all keys, counted up to two. */
-function countUpToTwo({ statements, site }: Draft, keys: readonly string[]): number {
+function countUpToTwo({ statements, site }: CommitState, keys: readonly string[]): number {
   const [first, ...others] = keys.map(keyOf).map(key => ({ key }))
   if (first === undefined) return 0
   if (others.length === 0) return statements.countEntries.get(site.id, first.key, 2)?.count ?? 0
@@ -103,10 +103,10 @@ function countUpToTwo({ statements, site }: Draft, keys: readonly string[]): num
   return count
 }
 
-function holds(draft: Draft, { any, expect }: Guard): boolean {
+function holds(state: CommitState, { any, expect }: Guard): boolean {
   let count = 0
   for (const keys of any) {
-    count += countUpToTwo(draft, keys)
+    count += countUpToTwo(state, keys)
     if (count > 0 && expect === 'some') return true
     if (count > (expect === 'single' ? 1 : 0)) return false
   }
@@ -114,8 +114,8 @@ function holds(draft: Draft, { any, expect }: Guard): boolean {
 }
 
 /** @throws Refusal naming the first guard that the changes, as they now stand, do not meet */
-export function requireGuards(draft: Draft, guards: readonly Guard[]): void {
+export function requireGuards(state: CommitState, guards: readonly Guard[]): void {
   for (const [index, guard] of guards.entries()) {
-    if (!holds(draft, guard)) throw new Refusal({ ok: false, reason: 'guard', guard: index })
+    if (!holds(state, guard)) throw new Refusal({ ok: false, reason: 'guard', guard: index })
   }
 }

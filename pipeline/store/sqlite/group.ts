@@ -4,10 +4,10 @@ import { type Place, placeOf } from '../paths.ts'
 import type { CommitResult } from '../store.ts'
 import { removeLater, syncFolders } from './blobs.ts'
 import { runCommit } from './commit.ts'
+import { Refusal, type Transaction, type WriterState } from './commit-state.ts'
 import { reasonOf } from './database.ts'
-import { Refusal, type Transaction, type WriterState } from './draft.ts'
 import { exchangeEntries } from './entries.ts'
-import type { Answer, Job } from './jobs.ts'
+import type { Job, JobResult } from './messages.ts'
 import { applyNotes } from './notes.ts'
 import { flushSums } from './sums.ts'
 
@@ -17,7 +17,7 @@ export interface Arrived {
   bytes: ArrayBuffer
 }
 
-function failure(job: Job, error: unknown): Answer {
+function failure(job: Job, error: unknown): JobResult {
   const message = error instanceof Error ? error.message : String(error)
   return { id: job.id, error: { reason: reasonOf(error), message } }
 }
@@ -55,7 +55,7 @@ function work(transaction: Transaction, { job, bytes }: Arrived): CommitResult |
  * Runs one job in a savepoint, so that it is done wholly or not at all.
  * @throws the database's error when that has rolled back the whole transaction
  */
-function runJob(transaction: Transaction, arrived: Arrived): Answer {
+function runJob(transaction: Transaction, arrived: Arrived): JobResult {
   const { database, statements } = transaction.writer
   const { id } = arrived.job
   statements.savepoint.run()
@@ -91,7 +91,7 @@ function rollBack({ database, statements }: WriterState): void {
  * the jobs are tried again one by one.
  * @returns an answer for every job, after everything answered with success is on disk
  */
-export function runGroup(writer: WriterState, arrived: Arrived[]): Answer[] {
+export function runGroup(writer: WriterState, arrived: Arrived[]): JobResult[] {
   const { statements } = writer
   try {
     statements.begin.run()

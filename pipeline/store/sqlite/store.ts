@@ -19,12 +19,12 @@ import { prepareFolders } from './blobs.ts'
 import { prepareForeign } from './commit-log.ts'
 import { packEntries } from './entries.ts'
 import { checkNotes, prepareNotes } from './notes.ts'
-import { checkChange, isTooLarge, namesIn, packChange } from './orders.ts'
+import { checkChange, isTooLarge, namesIn, packChange } from './packing.ts'
 import { prepareReader, readSite } from './reader.ts'
 import type { EventLimits } from './retention.ts'
 import { connectReader, LOCK_WAIT, prepareTables } from './schema.ts'
 import { createStaging } from './staging.ts'
-import { type Cargo, type Log, type Order, startWriter } from './writer.ts'
+import { type Cargo, type Log, type NewJob, startWriter } from './writer.ts'
 
 export interface SqliteOptions {
   /** Folder of the database and the blobs; made when absent. */
@@ -51,7 +51,7 @@ export interface SqliteOptions {
 const NO_LIMIT = { limit: Number.POSITIVE_INFINITY }
 
 /** Milliseconds between two rounds of cleaning when nothing is written. */
-const IDLE_UPKEEP = 30_000
+const IDLE_HOUSEKEEPING = 30_000
 
 /**
  * Opens the store in a folder.
@@ -79,7 +79,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const reader = prepareReader({ database, folder, clock, eventRetention, opened: clock(), connect })
   const settings = database.prepare<{ value: string }>('SELECT value FROM setting WHERE name = ?')
   const siteNames = database.prepare<{ name: string }>('SELECT name FROM site ORDER BY name')
-  const idle = setInterval(() => writer.upkeep(clock()), IDLE_UPKEEP).unref()
+  const idle = setInterval(() => writer.housekeeping(clock()), IDLE_HOUSEKEEPING).unref()
 
   /** A change with its bytes in a file, where they are a blob too large for the database. */
   async function unload(change: Change, own: StagedBlob[]): Promise<Change> {
@@ -95,7 +95,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     const changes = commit.changes.map(change => packChange(change, cargo))
     const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
     const eventLimits = options.eventLimits?.(site)
-    const order: Order = {
+    const job: NewJob = {
       task: 'commit',
       at: clock(),
       site,
@@ -103,7 +103,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       unlisted: hidden,
       eventLimits,
     }
-    const result = await writer.submit(order, cargo)
+    const result = await writer.submit(job, cargo)
     if (result === undefined) throw new StoreError('failed', 'The writing thread gave no answer')
     return result
   }

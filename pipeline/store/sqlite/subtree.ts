@@ -1,25 +1,25 @@
 /** Everything below a collection at once: taken away, moved or copied by one statement per table. */
 
 import { endOf } from '../paths.ts'
-import { type Draft, nextId, rowAt } from './draft.ts'
+import { type CommitState, nextId, rowAt } from './commit-state.ts'
 import { pathOf } from './rows.ts'
 import { prepareCopies } from './statements.ts'
 import { rebuildSums } from './sums.ts'
 
 /** Newest time of change of any member of a collection, unix milliseconds. */
-export function newestWithin(draft: Draft, collection: string): number {
-  return draft.statements.newestBelow.get(draft.site.id, collection, endOf(collection))?.modified ?? -1
+export function newestWithin(state: CommitState, collection: string): number {
+  return state.statements.newestBelow.get(state.site.id, collection, endOf(collection))?.modified ?? -1
 }
 
 /** The first member of a collection with a path of more than so many bytes. */
-export function memberLongerThan(draft: Draft, collection: string, bytes: number): string | undefined {
-  const row = draft.statements.longerBelow.get(draft.site.id, collection, endOf(collection), bytes)
+export function memberLongerThan(state: CommitState, collection: string, bytes: number): string | undefined {
+  const row = state.statements.longerBelow.get(state.site.id, collection, endOf(collection), bytes)
   return row && pathOf(row)
 }
 
 /** Takes away all members; the collection's own row and sum are the caller's. */
-export function removeMembers(draft: Draft, collection: string): void {
-  const { statements, site, at } = draft
+export function removeMembers(state: CommitState, collection: string): void {
+  const { statements, site, at } = state
   const below = [site.id, collection, endOf(collection)] as const
   statements.removeBodiesBelow.run(...below)
   statements.removeDerivedBelow.run(...below)
@@ -31,8 +31,8 @@ export function removeMembers(draft: Draft, collection: string): void {
 }
 
 /** The sum of a collection as it stands in its row. */
-function storedSum(draft: Draft, collection: string): string | null {
-  return rowAt(draft, collection)?.members ?? null
+function storedSum(state: CommitState, collection: string): string | null {
+  return rowAt(state, collection)?.members ?? null
 }
 
 /**
@@ -40,12 +40,12 @@ function storedSum(draft: Draft, collection: string): string | null {
  * @param seen unix milliseconds: members not newer than that get the time of the commit
  * @returns the collection's new sum when times, and thereby lines, may have changed
  */
-export function moveMembers(draft: Draft, from: string, to: string, seen: number): string | null | undefined {
-  const { statements, site, version, at } = draft
+export function moveMembers(state: CommitState, from: string, to: string, seen: number): string | null | undefined {
+  const { statements, site, version, at } = state
   statements.moveBelow.run(to, from, version, seen, seen, Math.max(at, seen), site.id, from, endOf(from))
   if (seen < 0) return undefined
   rebuildSums(statements, site.id, to)
-  return storedSum(draft, to)
+  return storedSum(state, to)
 }
 
 /**
@@ -55,15 +55,15 @@ export function moveMembers(draft: Draft, from: string, to: string, seen: number
  * @returns the sum of the new collection, whose row must exist
  */
 export function copyMembers(
-  draft: Draft,
+  state: CommitState,
   from: string,
   to: string,
   modified: number,
   sameSecond: number,
 ): string | null {
-  const { statements, site, version, at, transaction } = draft
+  const { statements, site, version, at, transaction } = state
   const { writer } = transaction
-  const first = nextId(draft, 0)
+  const first = nextId(state, 0)
   const added = statements.copyBelow.run(
     to,
     from,
@@ -76,9 +76,9 @@ export function copyMembers(
     from,
     endOf(from),
   )
-  nextId(draft, added)
+  nextId(state, added)
   writer.copies ??= prepareCopies(writer.database)
   for (const statement of writer.copies) statement.run(from, to, site.id, to, endOf(to))
   rebuildSums(statements, site.id, to)
-  return storedSum(draft, to)
+  return storedSum(state, to)
 }

@@ -6,8 +6,8 @@
 import { endOf } from '../paths.ts'
 import type { EventDraft, TreeEvents } from '../store.ts'
 import { TAG_DIGITS } from '../tags.ts'
+import { type CommitState, startEventIds } from './commit-state.ts'
 import type { Database, Statement, Value } from './database.ts'
-import { type Draft, startEventIds } from './draft.ts'
 import { kindNumber } from './rows.ts'
 
 /** Bytes by which a document can be longer than its text: a byte order mark. */
@@ -75,21 +75,21 @@ export function prepareTreeEvents(database: Database): TreeEventStatements {
 }
 
 function add(
-  draft: Draft,
+  state: CommitState,
   statement: Statement<never>,
   tree: string,
   cause: Pick<EventDraft, 'session' | 'token'>,
   values: Value[],
 ): number {
-  const { site, version } = draft
+  const { site, version } = state
   const { session = null, token = null } = cause
-  const first = startEventIds(draft)
-  const added = statement.run(draft.ms, first, version, session, token, site.id, tree, endOf(tree), ...values)
-  draft.seq = first + added - 1
+  const first = startEventIds(state)
+  const added = statement.run(state.ms, first, version, session, token, site.id, tree, endOf(tree), ...values)
+  state.seq = first + added - 1
   return added
 }
 
-function statementsOf({ transaction: { writer } }: Draft): TreeEventStatements {
+function statementsOf({ transaction: { writer } }: CommitState): TreeEventStatements {
   writer.treeEvents ??= prepareTreeEvents(writer.database)
   return writer.treeEvents
 }
@@ -98,17 +98,17 @@ function statementsOf({ transaction: { writer } }: Draft): TreeEventStatements {
  * Tells of all files in a collection that they are gone; to be called while they are still there.
  * @param arriving the collection that comes in its place: of files that it brings something else is told
  */
-export function tellGone(draft: Draft, tree: string, { gone }: TreeEvents, arriving?: string): void {
-  const { gone: all, goneForGood } = statementsOf(draft)
+export function tellGone(state: CommitState, tree: string, { gone }: TreeEvents, arriving?: string): void {
+  const { gone: all, goneForGood } = statementsOf(state)
   const added =
     arriving === undefined
-      ? add(draft, all, tree, gone, [...gone.around])
-      : add(draft, goneForGood, tree, gone, [...gone.around, arriving])
-  if (added > 0) draft.transaction.writer.grew(draft.site.id, tree, AROUND, draft.limits, added)
+      ? add(state, all, tree, gone, [...gone.around])
+      : add(state, goneForGood, tree, gone, [...gone.around, arriving])
+  if (added > 0) state.transaction.writer.grew(state.site.id, tree, AROUND, state.limits, added)
 }
 
 /** Tells of all files in a collection that they have come. */
-export function tellCome(draft: Draft, tree: string, { come, largestBody }: TreeEvents): void {
-  const added = add(draft, statementsOf(draft).come, tree, come, [...come.around, largestBody])
-  if (added > 0) draft.transaction.writer.grew(draft.site.id, tree, largestBody + AROUND, draft.limits, added)
+export function tellCome(state: CommitState, tree: string, { come, largestBody }: TreeEvents): void {
+  const added = add(state, statementsOf(state).come, tree, come, [...come.around, largestBody])
+  if (added > 0) state.transaction.writer.grew(state.site.id, tree, largestBody + AROUND, state.limits, added)
 }

@@ -3,18 +3,18 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { GRACE, prepareSweep, removeLater } from './blobs.ts'
 import { prepareLogging, prepareLogTrim } from './commit-log.ts'
+import type { WriterState } from './commit-state.ts'
 import { reasonOf } from './database.ts'
-import type { WriterState } from './draft.ts'
 import { type Arrived, runGroup } from './group.ts'
-import type { WriterData, WriterMessage, WriterReply } from './jobs.ts'
+import type { WriterData, WriterMessage, WriterReply } from './messages.ts'
 import { prepareForgetting } from './notes.ts'
+import { type OrphanSearch, prepareOrphanSearch } from './orphaned-blobs.ts'
 import { prepareRetention } from './retention.ts'
 import { connectWriter } from './schema.ts'
 import { prepareStatements } from './statements.ts'
-import { prepareStraySearch, type StraySearch } from './strays.ts'
 
 /** Milliseconds between two rounds of cleaning while there is traffic. */
-const UPKEEP_EVERY = 5000
+const HOUSEKEEPING_EVERY = 5000
 
 /** Milliseconds between two steps of the search for files without a row. */
 const SEARCH_EVERY = 10
@@ -45,7 +45,7 @@ const writer: WriterState = {
   grew: retention.grew,
   logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
 }
-let lastUpkeep = 0
+let lastCleaned = 0
 let closed = false
 
 function reply(message: WriterReply): void {
@@ -74,19 +74,19 @@ function warn(message: string, error: unknown): void {
   reply({ log: { level: 'warn', message, details } })
 }
 
-function upkeep(now: number): void {
-  if (now - lastUpkeep < UPKEEP_EVERY && now >= lastUpkeep && !retention.overdue()) return
-  lastUpkeep = now
+function housekeeping(now: number): void {
+  if (now - lastCleaned < HOUSEKEEPING_EVERY && now >= lastCleaned && !retention.overdue()) return
+  lastCleaned = now
   try {
     // What is left over waits a tenth of the usual time.
-    if (clean(now)) lastUpkeep = now - UPKEEP_EVERY * 0.9
+    if (clean(now)) lastCleaned = now - HOUSEKEEPING_EVERY * 0.9
   } catch (error) {
     warn('Old events and files could not be removed', error)
   }
 }
 
 /** Goes on with the search for files without a row, in turns with what is to be committed. */
-function searchStrays(search: StraySearch): void {
+function searchOrphans(search: OrphanSearch): void {
   if (closed) return
   try {
     const files = search.next()
@@ -95,7 +95,7 @@ function searchStrays(search: StraySearch): void {
   } catch (error) {
     warn('Files without a row could not be removed', error)
   }
-  setTimeout(searchStrays, SEARCH_EVERY, search).unref()
+  setTimeout(searchOrphans, SEARCH_EVERY, search).unref()
 }
 
 function work(first: WriterMessage): void {
@@ -105,7 +105,7 @@ function work(first: WriterMessage): void {
   for (let message: WriterMessage | undefined = first; message !== undefined; ) {
     if ('jobs' in message) {
       for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
-    } else if ('upkeep' in message) now = message.upkeep
+    } else if ('housekeeping' in message) now = message.housekeeping
     else closing = true
     message = receiveMessageOnPort(port)?.message
   }
@@ -118,8 +118,8 @@ function work(first: WriterMessage): void {
     closed = true
     database.close()
     port.close()
-  } else upkeep(now)
+  } else housekeeping(now)
 }
 
 port.on('message', work)
-setTimeout(searchStrays, SEARCH_EVERY, prepareStraySearch(database, folder)).unref()
+setTimeout(searchOrphans, SEARCH_EVERY, prepareOrphanSearch(database, folder)).unref()

@@ -5,10 +5,10 @@
 
 import { Worker } from 'node:worker_threads'
 import { type CommitResult, StoreError } from '../store.ts'
-import type { Job, PackedContent, WriterData, WriterMessage, WriterReply } from './jobs.ts'
+import type { Job, PackedContent, WriterData, WriterMessage, WriterReply } from './messages.ts'
 
 /** A job without number; contents are still where the caller has them. */
-export type Order = {
+export type NewJob = {
   [Task in Job['task']]: Omit<Extract<Job, { task: Task }>, 'id'>
 }[Job['task']]
 
@@ -24,9 +24,9 @@ export interface Writer {
    * @param cargo bytes of its contents, copied at the end of this turn of the event loop
    * @throws StoreError when the job could not be done or nobody knows whether it was
    */
-  submit(order: Order, cargo: Cargo[]): Promise<CommitResult | undefined>
+  submit(job: NewJob, cargo: Cargo[]): Promise<CommitResult | undefined>
   /** Lets time pass in the thread: old events and files go away without traffic too. */
-  upkeep(now: number): void
+  housekeeping(now: number): void
   /** Finishes what was submitted and ends the thread. */
   close(): Promise<void>
 }
@@ -150,8 +150,8 @@ export function startWriter(data: WriterData, log: Log): Writer {
         cargo.push(...added)
       })
     },
-    upkeep(now) {
-      worker?.postMessage({ upkeep: now } satisfies WriterMessage)
+    housekeeping(now) {
+      worker?.postMessage({ housekeeping: now } satisfies WriterMessage)
     },
     close() {
       closing ??= new Promise(resolve => {

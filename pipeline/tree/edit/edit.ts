@@ -21,7 +21,7 @@ import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
 import { writing, writingMarkupOf } from './write.ts'
 
 export { ChangedDocument, EditError, type EditReason } from './error.ts'
-export type { Change } from './plan.ts'
+export type { PlannedSplice } from './plan.ts'
 export type { ProposedEdit, View, Way } from './proposal.ts'
 export type { Edit, Placement } from './resolve.ts'
 

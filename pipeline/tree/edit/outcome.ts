@@ -8,11 +8,11 @@ import { parsingDocument } from '../../tree/document.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import { refusing } from './error.ts'
-import { type Change, changedSource, type Plan } from './plan.ts'
+import { changedSource, type Plan, type PlannedSplice } from './plan.ts'
 import { contentOf } from './shape.ts'
 import type { Attempts } from './whole.ts'
 
-export interface Outcome {
+export interface EditOutcome {
   parsed: TreeDocument
   /** What the new text became, wherever it stands. */
   nodes: ChildNode[]
@@ -25,14 +25,18 @@ export interface Outcome {
  *
  * @throws EditError when it breaks a limit or is not well formed
  */
-export function* findingOutcome({ document, refused }: Attempts, plan: Plan, changes: Change[]): Steps<Outcome> {
+export function* findingOutcome(
+  { document, refused }: Attempts,
+  plan: Plan,
+  changes: PlannedSplice[],
+): Steps<EditOutcome> {
   const source = changedSource(document.source, changes)
   const parsed = refused.get(source) ?? (yield* refusing(parsingDocument(document.kind, source)))
   const nodes = yield* findingNodesIn(parsed.root.childNodes, writtenRanges(changes))
   return { parsed, nodes, parents: [yield* findingChanged(document, parsed, plan)] }
 }
 
-function writtenRanges(changes: Change[]): [number, number][] {
+function writtenRanges(changes: PlannedSplice[]): [number, number][] {
   let distance = 0
   return changes.map(({ start, end, text }) => {
     const from = start + distance

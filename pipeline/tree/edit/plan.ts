@@ -62,15 +62,15 @@ export function candidates(plan: Plan): Candidate[] {
 }
 
 /** A stretch of the old source and what stands in its place. */
-export interface Change {
+export interface PlannedSplice {
   start: number
   end: number
   text: string
 }
 
 /** @returns the changes of a candidate in the order of the source */
-export function changesOf(plan: Plan, candidate: Candidate): Change[] {
-  const changes: Change[] = []
+export function changesOf(plan: Plan, candidate: Candidate): PlannedSplice[] {
+  const changes: PlannedSplice[] = []
   plan.sites.forEach((site, i) => {
     if (site.span)
       changes.push({ start: site.span.startOffset, end: site.span.endOffset, text: candidate.texts[i] ?? '' })
@@ -79,7 +79,7 @@ export function changesOf(plan: Plan, candidate: Candidate): Change[] {
 }
 
 /** @param changes in order, not overlapping */
-export function changedSource(source: string, changes: Change[], start = 0, end = source.length): string {
+export function changedSource(source: string, changes: PlannedSplice[], start = 0, end = source.length): string {
   let text = ''
   let at = start
   for (const change of changes) {

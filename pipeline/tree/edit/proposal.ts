@@ -5,7 +5,7 @@ import type { Steps } from '../../tree/steps.ts'
 import { ChangedDocument } from './error.ts'
 import { type Settled, shiftBehind, shiftEnd, shiftingNodes } from './offsets.ts'
 import { applyPatch, preparePatch, withPatch } from './patch.ts'
-import { type Change, changedSource } from './plan.ts'
+import { changedSource, type PlannedSplice } from './plan.ts'
 import type { Piece } from './prove.ts'
 import { findingStray } from './stray.ts'
 
@@ -25,7 +25,7 @@ export interface ProposedEdit {
   /** The new source text. */
   source: string
   /** What was replaced in the old source, in order: one range, or two for a move. All other code units stay. */
-  changes: Change[]
+  changes: PlannedSplice[]
   way: Way
   /** Markup of the new nodes as stored, without white space outside (HTTP-81); empty when an element was removed. */
   inserted: string

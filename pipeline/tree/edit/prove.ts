@@ -16,7 +16,7 @@ import {
   type TreeDocument,
 } from '../../tree/nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
-import { type Candidate, type Change, changedSource, type Plan, type Site } from './plan.ts'
+import { type Candidate, changedSource, type Plan, type PlannedSplice, type Site } from './plan.ts'
 import { type Region, regionAround } from './region.ts'
 import { contentOf } from './shape.ts'
 import { type End, type Skeleton, skeletonOf, trying } from './skeleton.ts'
@@ -36,7 +36,7 @@ export interface Piece {
   lift: { element: ElementNode; by: ElementNode } | undefined
   /** Elements of the tree that end otherwise than by moving with the source; their new ends count in that text, too. */
   ends: End[]
-  changes: Change[]
+  changes: PlannedSplice[]
 }
 
 /**
@@ -142,7 +142,7 @@ function* judging(
   { region, sites, lifted }: Group,
   trialOf: TrialOf,
 ): Steps<Piece | 'disproved' | 'unknown'> {
-  const changes: Change[] = []
+  const changes: PlannedSplice[] = []
   for (const i of sites) {
     const span = plan.sites[i]?.span
     const text = candidate.texts[i] ?? ''
@@ -247,7 +247,7 @@ function* preparingTrials(document: TreeDocument, tail: Tail, plan: Plan, group:
 /** @returns the state behind the region; undefined when the surroundings do not explain the tree as it is */
 function* findingControl(skeleton: Skeleton, tail: Tail, plan: Plan, group: Group): Steps<string | undefined> {
   const { region } = group
-  const shells: Change[] = []
+  const shells: PlannedSplice[] = []
   const nodes = region.parent.childNodes.slice(region.from, region.to)
   for (const i of group.lifted ? [] : group.sites) {
     const site = plan.sites[i]

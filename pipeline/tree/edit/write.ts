@@ -14,7 +14,7 @@ import { childrenFound, findingCounterparts, parentsFound } from './counterpart.
 import { writingMarkupIn } from './markup.ts'
 import { findingOutcome } from './outcome.ts'
 import { preparePatch, workingWithPatch } from './patch.ts'
-import { type Change, candidates, changedSource, changesOf, type Plan } from './plan.ts'
+import { candidates, changedSource, changesOf, type Plan, type PlannedSplice } from './plan.ts'
 import { type ProposedEdit, patching, provingLocal, replaced } from './proposal.ts'
 import { type Piece, preparingProofs } from './prove.ts'
 import { tagsInPlace, trimmed } from './shape.ts'
@@ -160,7 +160,7 @@ function* planningRewriting(document: TreeDocument, element: ElementNode): Steps
 }
 
 /** The whole document as its tree stands, behind the document type as its author wrote it. */
-function* writingWhole(document: TreeDocument): Steps<Change> {
+function* writingWhole(document: TreeDocument): Steps<PlannedSplice> {
   const { source, kind, root } = document
   const texts: string[] = []
   for (const node of root.childNodes) {

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
 import { type Attempts, createAttempts } from '../../../dav/access/login-throttle.ts'
-import { localTallies } from '../../../pipeline/coordination/local/tallies.ts'
+import { localRateLimits } from '../../../pipeline/coordination/local/rate-limits.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 
 describe('failed attempts', () => {
@@ -18,7 +18,7 @@ describe('failed attempts', () => {
     release = []
     hold = false
     attempts = createAttempts({
-      tallies: localTallies(() => now),
+      rateLimits: localRateLimits(() => now),
       pause: milliseconds => {
         waited.push(milliseconds)
         return hold ? new Promise(resolve => release.push(resolve)) : Promise.resolve()
@@ -134,7 +134,10 @@ describe('failed attempts', () => {
   })
 
   it('a wait that is broken off makes room, too', async () => {
-    const broken = createAttempts({ tallies: localTallies(() => now), pause: () => Promise.reject(new Error('gone')) })
+    const broken = createAttempts({
+      rateLimits: localRateLimits(() => now),
+      pause: () => Promise.reject(new Error('gone')),
+    })
     for (let i = 0; i < 4; i++) await broken.failed('a', 'ada')
     for (let i = 0; i < 20; i++) {
       const error = await broken.wait('a', 'ada').catch((each: unknown) => each)

@@ -4,8 +4,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
+import { prepareOrphanSearch } from '../../../pipeline/store/sqlite/orphaned-blobs.ts'
 import { connectReader, connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
-import { prepareStraySearch } from '../../../pipeline/store/sqlite/strays.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { done, type Opened, openTemporary, put, putBlob, there } from '../fixture.ts'
 
@@ -112,15 +112,15 @@ describe('SQLite store: files of blobs', () => {
   it('files that a crash left without a row go after the next start, though nothing is written', async () => {
     await done(site, [putBlob('/a', large)])
     const file = await fileOf('/a')
-    const strays = [join(file, '..', 'f'.repeat(62))]
+    const orphans = [join(file, '..', 'f'.repeat(62))]
     for (let i = 0; i < 20; i++) {
       const shard = join(opened.folder, 'blobs', (i * 12).toString(16).padStart(2, '0'))
       await mkdir(shard, { recursive: true })
-      for (let j = 0; j < 60; j++) strays.push(join(shard, String(j).padStart(62, '0')))
+      for (let j = 0; j < 60; j++) orphans.push(join(shard, String(j).padStart(62, '0')))
     }
-    for (const stray of strays) await writeFile(stray, 'x')
+    for (const orphan of orphans) await writeFile(orphan, 'x')
     await opened.reopen()
-    while (strays.some(existsSync)) await new Promise(setImmediate)
+    while (orphans.some(existsSync)) await new Promise(setImmediate)
     expect(existsSync(file)).to.equal(true)
     expect(await staged()).to.satisfy((left: string[]) => left.every(name => name.includes('-gone-')))
   })
@@ -131,11 +131,11 @@ describe('SQLite store: files of blobs', () => {
     await opened.store.close()
     const database = connectWriter(opened.folder)
     database.exec('DELETE FROM blob')
-    const search = prepareStraySearch(database, opened.folder)
+    const search = prepareOrphanSearch(database, opened.folder)
     while (search.next() !== undefined);
     expect(existsSync(file)).to.equal(true)
     database.exec('DELETE FROM resource')
-    const again = prepareStraySearch(database, opened.folder)
+    const again = prepareOrphanSearch(database, opened.folder)
     while (again.next() !== undefined);
     expect(existsSync(file), 'nothing refers to it').to.equal(false)
     database.close()

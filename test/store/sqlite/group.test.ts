@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Arrived, runGroup } from '../../../pipeline/store/sqlite/group.ts'
-import type { PackedChange } from '../../../pipeline/store/sqlite/jobs.ts'
+import type { PackedChange } from '../../../pipeline/store/sqlite/messages.ts'
 import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import { prepareStatements } from '../../../pipeline/store/sqlite/statements.ts'
 import { all, done, type Opened, openTemporary, putBlob } from '../fixture.ts'

@@ -1,18 +1,18 @@
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
-import { localTallies } from '../../pipeline/coordination/local/tallies.ts'
+import { localRateLimits } from '../../pipeline/coordination/local/rate-limits.ts'
+import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import type { RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
-import { redisTallies } from '../../pipeline/coordination/redis/tallies.ts'
-import type { Tallies } from '../../pipeline/coordination/tallies.ts'
+import { redisRateLimits } from '../../pipeline/coordination/redis/rate-limits.ts'
+import { rateLimitsContract } from './rate-limits-contract.ts'
 import { startRedis, type TestRedis } from './redis-server.ts'
-import { talliesContract } from './tallies-contract.ts'
 
 /** Milliseconds for an answer, on a machine of any speed. */
 const PATIENCE = 600_000
 
 const ALLOWANCE = { most: 4, perSecond: 0.001 }
 
-describe('tallies in Redis', () => {
+describe('rateLimits in Redis', () => {
   let server: TestRedis
   before(async () => {
     server = await startRedis()
@@ -24,14 +24,14 @@ describe('tallies in Redis', () => {
     for (const connection of connections.splice(0)) await connection.close()
   })
 
-  /** Tallies as one more process would have them. */
-  async function another(): Promise<Tallies> {
+  /** RateLimits as one more process would have them. */
+  async function another(): Promise<RateLimits> {
     const connection = await server.open()
     connections.push(connection)
-    return redisTallies({ connection, patience: PATIENCE })
+    return redisRateLimits({ connection, patience: PATIENCE })
   }
 
-  talliesContract(async () => {
+  rateLimitsContract(async () => {
     await server.admin.flushall()
     return another()
   })
@@ -49,35 +49,35 @@ describe('tallies in Redis', () => {
 
   it('vanish by themselves', async () => {
     await server.admin.flushall()
-    const tallies = await another()
-    await tallies.add(['a'], 60_000)
-    await tallies.spend('a', { most: 200, perSecond: 2 })
+    const rateLimits = await another()
+    await rateLimits.add(['a'], 60_000)
+    await rateLimits.spend('a', { most: 200, perSecond: 2 })
     const keys = await server.admin.keys('*')
     expect(keys).to.have.length(2)
     for (const key of keys) expect(await server.admin.pttl(key), key).to.be.within(1, 100_000)
     const [count = ''] = keys.filter(key => key.includes(':count:'))
     await server.admin.pexpire(count, 1)
     while (await server.admin.exists(count)) await new Promise(setImmediate)
-    expect(await tallies.counts(['a'])).to.deep.equal([0])
+    expect(await rateLimits.counts(['a'])).to.deep.equal([0])
   })
 
   it('an allowance fills up by itself, and not beyond what it holds', async () => {
     await server.admin.flushall()
-    const tallies = await another()
-    for (let i = 0; i < 4; i++) expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
-    expect(await tallies.spend('a', ALLOWANCE)).to.be.a('number')
+    const rateLimits = await another()
+    for (let i = 0; i < 4; i++) expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
+    expect(await rateLimits.spend('a', ALLOWANCE)).to.be.a('number')
     const [key = ''] = await server.admin.keys('*')
     const back = async (milliseconds: number) => {
       await server.admin.hset(key, 'at', Number(await server.admin.hget(key, 'at')) - milliseconds)
     }
     await back(1_000_000)
-    expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
-    expect(await tallies.spend('a', ALLOWANCE)).to.be.a('number')
+    expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
+    expect(await rateLimits.spend('a', ALLOWANCE)).to.be.a('number')
     await back(1_000_000_000)
-    for (let i = 0; i < 4; i++) expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
-    expect(await tallies.spend('a', ALLOWANCE)).to.be.a('number')
+    for (let i = 0; i < 4; i++) expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
+    expect(await rateLimits.spend('a', ALLOWANCE)).to.be.a('number')
     await back(-60_000)
-    expect(await tallies.spend('a', ALLOWANCE), 'a clock that goes back').to.be.a('number')
+    expect(await rateLimits.spend('a', ALLOWANCE), 'a clock that goes back').to.be.a('number')
   })
 
   it('a Redis that does not answer holds nobody up', async () => {
@@ -89,30 +89,30 @@ describe('tallies in Redis', () => {
           ? () => new Promise(() => {})
           : Reflect.get(target, name, target),
     })
-    const tallies = redisTallies({ connection: { ...connection, redis: silent }, patience: 1 })
-    await tallies.add(['a'], 60_000)
-    expect(await tallies.counts(['a'])).to.deep.equal([1])
-    await tallies.forget('a')
-    expect(await tallies.counts(['a'])).to.deep.equal([0])
-    expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
+    const rateLimits = redisRateLimits({ connection: { ...connection, redis: silent }, patience: 1 })
+    await rateLimits.add(['a'], 60_000)
+    expect(await rateLimits.counts(['a'])).to.deep.equal([1])
+    await rateLimits.forget('a')
+    expect(await rateLimits.counts(['a'])).to.deep.equal([0])
+    expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
   })
 
   it('without Redis each process counts for itself, with what it has counted before', async () => {
     const own = await startRedis()
     const connection = await own.open()
-    const tallies = redisTallies({ connection, local: localTallies(), patience: PATIENCE })
-    await tallies.add(['a'], 60_000)
-    expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
+    const rateLimits = redisRateLimits({ connection, local: localRateLimits(), patience: PATIENCE })
+    await rateLimits.add(['a'], 60_000)
+    expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
     await own.kill()
-    await tallies.add(['a', 'b'], 60_000)
-    expect(await tallies.counts(['a', 'b'])).to.deep.equal([2, 1])
-    await tallies.forget('b')
-    expect(await tallies.counts(['b'])).to.deep.equal([0])
-    for (let i = 0; i < 3; i++) expect(await tallies.spend('a', ALLOWANCE)).to.equal(undefined)
-    expect(await tallies.spend('a', ALLOWANCE)).to.be.a('number')
+    await rateLimits.add(['a', 'b'], 60_000)
+    expect(await rateLimits.counts(['a', 'b'])).to.deep.equal([2, 1])
+    await rateLimits.forget('b')
+    expect(await rateLimits.counts(['b'])).to.deep.equal([0])
+    for (let i = 0; i < 3; i++) expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
+    expect(await rateLimits.spend('a', ALLOWANCE)).to.be.a('number')
     await own.start()
     await own.until(connection)
-    await tallies.add(['c'], 60_000)
+    await rateLimits.add(['c'], 60_000)
     expect(Number(await own.admin.dbsize())).to.equal(1)
     await connection.close()
     await own.stop()

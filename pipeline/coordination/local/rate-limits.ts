@@ -1,9 +1,9 @@
-/** Tallies of a single process: in its memory, those that were added to longest ago are forgotten first. */
+/** Rate limits of a single process: in its memory, those that were added to longest ago are forgotten first. */
 
-import { MOST_COUNTED, type Tallies } from '../tallies.ts'
+import { MOST_COUNTED, type RateLimits } from '../rate-limits.ts'
 
 /** @param clock unix milliseconds */
-export function localTallies(clock: () => number = Date.now): Tallies {
+export function localRateLimits(clock: () => number = Date.now): RateLimits {
   const counted = new Map<string, { count: number; until: number }>()
   /** What is left of allowances, and when that was. */
   const left = new Map<string, { left: number; at: number }>()

@@ -1,5 +1,5 @@
 /**
- * A transaction of the writer and the commits inside it. What a commit changes beside rows stays in its draft until it
+ * A transaction of the writer and the commits inside it. What a commit changes beside rows stays in its state until it
  * has succeeded, so that undoing it touches nothing of the others.
  */
 
@@ -53,7 +53,7 @@ export interface Transaction {
 }
 
 /** One commit on its way. */
-export interface Draft {
+export interface CommitState {
   transaction: Transaction
   statements: Statements
   site: SiteState
@@ -101,20 +101,20 @@ export function refuse(reason: 'version' | 'missing' | 'kind', path: string, row
 }
 
 /** The row at a place, whatever its kind. */
-export function rowAt(draft: Draft, path: string): ResourceRow | undefined {
+export function rowAt(state: CommitState, path: string): ResourceRow | undefined {
   const { folder, name } = placeOf(path)
-  return draft.statements.find.get(draft.site.id, folder, name)
+  return state.statements.find.get(state.site.id, folder, name)
 }
 
 /** The resource of exactly this path: `/a` finds no collection and `/a/` no file. */
-export function resourceAt(draft: Draft, path: string): Resource | undefined {
-  const row = draft.put.get(path) ?? rowAt(draft, path)
+export function resourceAt(state: CommitState, path: string): Resource | undefined {
+  const row = state.put.get(path) ?? rowAt(state, path)
   return row !== undefined && pathOf(row) === path ? resourceOf(row) : undefined
 }
 
 /** A number for a new resource. */
-export function nextId(draft: Draft, count = 1): number {
-  const { transaction } = draft
+export function nextId(state: CommitState, count = 1): number {
+  const { transaction } = state
   const id = transaction.lastId + 1
   transaction.lastId += count
   return id
@@ -122,11 +122,11 @@ export function nextId(draft: Draft, count = 1): number {
 
 /**
  * The counter of the next event's id: the timestamp never falls, the counter rises within one timestamp (EVT-45). Whoever
- * takes counters notes the last of them in the draft.
+ * takes counters notes the last of them in the state.
  */
-export function startEventIds(draft: Draft): number {
-  const first = draft.at > draft.ms ? 0 : draft.seq + 1
-  draft.ms = Math.max(draft.at, draft.ms)
+export function startEventIds(state: CommitState): number {
+  const first = state.at > state.ms ? 0 : state.seq + 1
+  state.ms = Math.max(state.at, state.ms)
   return first
 }
 
@@ -134,35 +134,35 @@ export function startEventIds(draft: Draft): number {
  * Writes what is pending in the site so far, so that whole subtrees can be taken away, moved or copied with right sums.
  * Forgets which collections exist.
  */
-export function settle(draft: Draft): void {
-  const { site, statements } = draft
-  draft.before ??= { sums: site.sums, known: site.known }
+export function flushPendingSums(state: CommitState): void {
+  const { site, statements } = state
+  state.before ??= { sums: site.sums, known: site.known }
   const pending: Sums = new Map()
   mergeSums(pending, site.sums)
-  mergeSums(pending, draft.sums)
+  mergeSums(pending, state.sums)
   flushSums(statements, site.id, pending)
   site.sums = new Map()
   site.known = new Set()
-  draft.sums = new Map()
-  draft.known = new Set()
+  state.sums = new Map()
+  state.known = new Set()
 }
 
 /** Makes what a successful commit noted part of its transaction. */
-export function keep(draft: Draft): void {
-  const { site, transaction } = draft
-  transaction.version = draft.version
-  site.ms = draft.ms
-  site.seq = draft.seq
-  mergeSums(site.sums, draft.sums)
-  for (const path of draft.known) site.known.add(path)
+export function keep(state: CommitState): void {
+  const { site, transaction } = state
+  transaction.version = state.version
+  site.ms = state.ms
+  site.seq = state.seq
+  mergeSums(site.sums, state.sums)
+  for (const path of state.known) site.known.add(path)
 }
 
 /** Forgets what an undone commit noted; the rows are rolled back by the caller. */
-export function forget(draft: Draft): void {
-  const { site, transaction, before } = draft
+export function forget(state: CommitState): void {
+  const { site, transaction, before } = state
   if (before !== undefined) {
     site.sums = before.sums
     site.known = before.known
   }
-  if (draft.founded) transaction.sites.delete(site.name)
+  if (state.founded) transaction.sites.delete(site.name)
 }

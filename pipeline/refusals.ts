@@ -1,6 +1,6 @@
 /** Outcomes of decisions as failures: the one place where refused, absent and unmatched become statuses. */
 
-import type { Authority, Outcome } from './authority.ts'
+import type { Admission, Authority } from './authority.ts'
 import { Fault } from './fault.ts'
 import { type Extensions, type Selector, SelectorError, selectorFor } from './tree/selector/selector.ts'
 
@@ -15,7 +15,7 @@ export function noMatch(): Fault {
 /**
  * @throws Fault unless the outcome is `allow`
  */
-export function settleOutcome(outcome: Outcome, method: string, path: string, authority: Authority): void {
+export function requireAllowed(outcome: Admission, method: string, path: string, authority: Authority): void {
   if (outcome === 'allow') return
   if (outcome === 'refuse') throw authority.refusal(method, path)
   throw outcome === 'not-found' ? absent() : noMatch()

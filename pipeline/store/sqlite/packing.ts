@@ -3,7 +3,7 @@
 import { isStorable, namesCollection } from '../paths.ts'
 import { type Change, type Content, StoreError } from '../store.ts'
 import { packEntries } from './entries.ts'
-import type { PackedChange, PackedContent } from './jobs.ts'
+import type { PackedChange, PackedContent } from './messages.ts'
 import type { Cargo } from './writer.ts'
 
 /** Paths that a change names. */

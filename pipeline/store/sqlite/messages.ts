@@ -54,17 +54,17 @@ export type Job =
 export type WriterMessage =
   | { jobs: Job[]; bytes: ArrayBuffer }
   /** Nothing to commit, but time has passed. */
-  | { upkeep: number }
+  | { housekeeping: number }
   | { close: true }
 
 /** What became of a job; `result` is undefined for jobs other than commits. */
-export type Answer =
+export type JobResult =
   | { id: number; result: CommitResult | undefined }
   | { id: number; error: { reason: StoreError['reason']; message: string } }
 
 /** A message of the writer. */
 export type WriterReply =
-  | { answers: Answer[] }
+  | { answers: JobResult[] }
   | { log: { level: 'warn' | 'error'; message: string; details: Record<string, unknown> } }
 
 /** What the writer is started with. */

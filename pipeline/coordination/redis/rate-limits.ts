@@ -1,29 +1,29 @@
-/** Tallies that several processes keep together in Redis; while it is away each one goes by what it has counted itself. */
+/** Rate limits that several processes keep together in Redis; while it is away each one goes by what it has counted itself. */
 
 import { hash } from 'node:crypto'
-import { localTallies } from '../local/tallies.ts'
-import type { Tallies } from '../tallies.ts'
+import { localRateLimits } from '../local/rate-limits.ts'
+import type { RateLimits } from '../rate-limits.ts'
 import type { RedisConnection } from './connection.ts'
 import { redisScript } from './script.ts'
 
-const SCRIPT = redisScript('./tallies.lua')
+const SCRIPT = redisScript('./rate-limits.lua')
 
-export interface RedisTalliesOptions {
+export interface RedisRateLimitOptions {
   connection: RedisConnection
   /** What all keys begin with. */
   prefix?: string
   /** What this process counts itself. */
-  local?: Tallies
+  local?: RateLimits
   /** Milliseconds that Redis has for an answer: nobody is to wait for long to be told that a password is right. */
   patience?: number
 }
 
-export function redisTallies({
+export function redisRateLimits({
   connection,
   prefix = 'scriptorium',
-  local = localTallies(),
+  local = localRateLimits(),
   patience = 500,
-}: RedisTalliesOptions): Tallies {
+}: RedisRateLimitOptions): RateLimits {
   const { redis } = connection
   // Names that clients make up are of any length.
   const nameOf = (kind: 'count' | 'allowance', key: string) => `${prefix}:${kind}:{${hash('sha256', key, 'base64url')}}`

@@ -15,7 +15,7 @@ const AT_ONCE = 500
 /** Folders that blobs are kept in, by the first digits of their digests. */
 const SHARD = /^[0-9a-f]{2}$/
 
-export interface StraySearch {
+export interface OrphanSearch {
   /**
    * Looks at some more files. Files are taken away in a transaction of the search's own, so that no other process can be
    * about to commit a row for one.
@@ -28,12 +28,12 @@ export interface StraySearch {
  * @param database a connection for writing, outside of transactions
  * @param folder of the store
  */
-export function prepareStraySearch(database: Database, folder: string): StraySearch {
+export function prepareOrphanSearch(database: Database, folder: string): OrphanSearch {
   const needed = database.prepare<{ found: number }>(
     `SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?1)
        OR EXISTS (SELECT 1 FROM resource WHERE digest = ?1 AND in_file = 1) AS found`,
   )
-  const isStray = (digest: string) => needed.get(digest)?.found !== 1
+  const isOrphan = (digest: string) => needed.get(digest)?.found !== 1
   const setAside = prepareSettingAside(folder)
   const blobs = join(folder, 'blobs')
   let shards: string[] | undefined
@@ -48,10 +48,10 @@ export function prepareStraySearch(database: Database, folder: string): StraySea
     }
   }
 
-  function takeAway(strays: readonly string[]): string[] {
+  function takeAway(orphans: readonly string[]): string[] {
     database.exec('BEGIN IMMEDIATE')
     try {
-      return strays.filter(isStray).flatMap(digest => setAside(join(blobs, digest.slice(0, 2), digest.slice(2))))
+      return orphans.filter(isOrphan).flatMap(digest => setAside(join(blobs, digest.slice(0, 2), digest.slice(2))))
     } finally {
       database.exec('COMMIT')
     }
@@ -65,8 +65,8 @@ export function prepareStraySearch(database: Database, folder: string): StraySea
         if (shard === undefined) return undefined
         digests = namesIn(join(blobs, shard)).map(name => shard + name)
       }
-      const strays = digests.splice(-AT_ONCE).filter(isStray)
-      return strays.length === 0 ? [] : takeAway(strays)
+      const orphans = digests.splice(-AT_ONCE).filter(isOrphan)
+      return orphans.length === 0 ? [] : takeAway(orphans)
     },
   }
 }

@@ -14,16 +14,16 @@ export interface Sink {
   destroy(): void
 }
 
-export interface OutboxLimits {
+export interface SendBufferLimits {
   /** Events that may wait. */
   events: number
   /** Bytes that may wait. */
   bytes: number
 }
 
-export class Outbox {
+export class SendBuffer {
   readonly #sink: Sink
-  readonly #limits: OutboxLimits
+  readonly #limits: SendBufferLimits
   #queue: Uint8Array[] = []
   #events = 0
   #bytes = 0
@@ -33,7 +33,7 @@ export class Outbox {
   #emptied: (() => void) | undefined
   readonly #sent = () => this.#afterSending()
 
-  constructor(sink: Sink, limits: OutboxLimits) {
+  constructor(sink: Sink, limits: SendBufferLimits) {
     this.#sink = sink
     this.#limits = limits
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { beforeEach, describe, it } from 'mocha'
-import { Outbox, type Sink } from '../../pipeline/events/outbox.ts'
+import { SendBuffer, type Sink } from '../../pipeline/events/send-buffer.ts'
 
 /** A sink that sends when it is told to. */
 class Slow implements Sink {
@@ -26,29 +26,29 @@ class Slow implements Sink {
   destroy(): void {}
 }
 
-describe('outbox of a stream', () => {
+describe('sendBuffer of a stream', () => {
   let sink: Slow
-  let outbox: Outbox
+  let sendBuffer: SendBuffer
   beforeEach(() => {
     sink = new Slow()
-    outbox = new Outbox(sink, { events: 3, bytes: 10 })
+    sendBuffer = new SendBuffer(sink, { events: 3, bytes: 10 })
   })
-  const offer = (text: string) => outbox.offer(Buffer.from(text))
+  const offer = (text: string) => sendBuffer.offer(Buffer.from(text))
 
   it('writes at once, then all that came meanwhile together', () => {
     for (const text of ['a', 'b', 'c']) expect(offer(text)).to.equal(true)
     expect([sink.sent, sink.writes]).to.deep.equal(['a', 1])
     sink.send()
     expect([sink.sent, sink.writes]).to.deep.equal(['abc', 2])
-    expect(outbox.isEmpty).to.equal(false)
+    expect(sendBuffer.isEmpty).to.equal(false)
     sink.send()
-    expect(outbox.isEmpty).to.equal(true)
+    expect(sendBuffer.isEmpty).to.equal(true)
   })
 
   it('passes a single piece on as it is', () => {
     const bytes = Buffer.from('x')
     let written: Uint8Array | undefined
-    new Outbox(
+    new SendBuffer(
       { ...sink, write: piece => void (written = piece), end() {}, destroy() {} },
       { events: 1, bytes: 1 },
     ).offer(bytes)
@@ -78,21 +78,21 @@ describe('outbox of a stream', () => {
   it('what does not count is taken whatever waits, and a repetition only once', () => {
     const ping = Buffer.from('!')
     offer('x'.repeat(50))
-    for (let i = 0; i < 5; i++) outbox.pushOnce(ping)
-    outbox.push(Buffer.from('z'))
+    for (let i = 0; i < 5; i++) sendBuffer.pushOnce(ping)
+    sendBuffer.push(Buffer.from('z'))
     sink.send()
     expect(sink.sent).to.equal(`${'x'.repeat(50)}!z`)
-    outbox.pushOnce(ping)
+    sendBuffer.pushOnce(ping)
     sink.send()
     expect(sink.sent.endsWith('!')).to.equal(true)
   })
 
   it('tells when nothing waits any more', () => {
     const told: string[] = []
-    outbox.whenEmpty(() => told.push('at once'))
+    sendBuffer.whenEmpty(() => told.push('at once'))
     offer('a')
     offer('b')
-    outbox.whenEmpty(() => told.push('later'))
+    sendBuffer.whenEmpty(() => told.push('later'))
     sink.send()
     expect(told).to.deep.equal(['at once'])
     sink.send()
@@ -103,9 +103,9 @@ describe('outbox of a stream', () => {
   it('discards what is not on its way', () => {
     offer('a')
     offer('b')
-    outbox.discard()
+    sendBuffer.discard()
     let isEmpty = false
-    outbox.whenEmpty(() => {
+    sendBuffer.whenEmpty(() => {
       isEmpty = true
     })
     expect(isEmpty).to.equal(false)
@@ -118,19 +118,19 @@ describe('outbox of a stream', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
         const sink = new Slow()
-        const outbox = new Outbox(sink, { events: 3, bytes: 10 })
+        const sendBuffer = new SendBuffer(sink, { events: 3, bytes: 10 })
         let taken = ''
         let number = 0
         for (const size of steps) {
           if (size === 'send') sink.send()
           else {
             const text = String.fromCharCode(97 + (number++ % 26)).repeat(size)
-            if (outbox.offer(Buffer.from(text))) taken += text
+            if (sendBuffer.offer(Buffer.from(text))) taken += text
           }
         }
         for (let i = 0; i < 3; i++) sink.send()
         expect(sink.sent).to.equal(taken)
-        expect(outbox.isEmpty).to.equal(true)
+        expect(sendBuffer.isEmpty).to.equal(true)
       }),
       { seed: Number(process.env.FUZZ ?? 7) },
     )

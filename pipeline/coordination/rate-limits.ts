@@ -1,10 +1,10 @@
 /**
- * Tallies of what is to stay rare, such as failed attempts to sign in: the contract that every keeper of them fulfils.
+ * Limits of what is to stay rare, such as failed attempts to sign in: the contract that every keeper of them fulfils.
  * They slow down whoever does too much and are no proof of anything: where they cannot be kept together for a while, each
  * process counts for itself. Keys are any text.
  */
 
-export interface Allowance {
+export interface RefillingAllowance {
   /** How many there are at first, and at most. */
   most: number
   /** How many are gained each second. */
@@ -12,7 +12,7 @@ export interface Allowance {
 }
 
 /** No call fails. */
-export interface Tallies {
+export interface RateLimits {
   /** Adds one to each of these counts. @param life milliseconds after which a count that nothing is added to is forgotten */
   add(keys: readonly string[], life: number): Promise<void>
   /** The counts of these keys, in their order. */
@@ -23,7 +23,7 @@ export interface Tallies {
    *
    * @returns undefined, or the seconds after which there is one again
    */
-  spend(key: string, allowance: Allowance): Promise<number | undefined>
+  spend(key: string, allowance: RefillingAllowance): Promise<number | undefined>
 }
 
 /** Counts and allowances that a process remembers at most, each. */
