@@ -56,9 +56,20 @@ export const ruleValue: ValueReader = element => {
   return (value ?? textContent(element)).trim()
 }
 
-/** Whether an item configures the site: one of its types stands under the site's `{ns}`. */
-export function isConfiguration(types: string[], ns: string): boolean {
-  return types.some(type => type.startsWith(`${ns}/`))
+/**
+ * Names, below the site's `{ns}`, of the items that configure a site (SEC-8): rules and groups, the data model, reactions
+ * and code. Any other type is the site's own, wherever its URL begins.
+ */
+export const CONFIGURATION_NAMES: ReadonlySet<string> = new Set([
+  ...['AuthorizationRule', 'Group'],
+  ...['Schema', 'Property', 'Method', 'Parameter', 'GroupConstraint', 'ShapeConstraint'],
+  ...['Trigger', 'Processor', 'HttpRequest', 'HTTPRequest', 'Pair', 'TransitionConstraint', 'TransitionHandler'],
+  ...['Sessel', 'Sessel/Lambda', 'JavaScript/Module'],
+])
+
+/** Whether an item configures the site by one of the server's own types. */
+export function isConfiguration(types: readonly string[], ns: string): boolean {
+  return types.some(type => type.startsWith(`${ns}/`) && CONFIGURATION_NAMES.has(type.slice(ns.length + 1)))
 }
 
 function configuredContent(element: ElementNode, item: { types: string[] }, ns: string): string | undefined {

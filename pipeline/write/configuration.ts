@@ -7,7 +7,8 @@ import { Fault } from '../fault.ts'
 import type { Site } from '../site/site.ts'
 import type { View } from '../tree/edit/edit.ts'
 import { typesOf } from '../tree/microdata.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
+import { CONFIGURATION_NAMES, isConfiguration as isOwnType } from '../tree/microdata-value.ts'
+import { attribute, type ChildNode, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /** A write to an element, as far as configuration is concerned. */
@@ -42,7 +43,11 @@ export function* checkingConfiguration(
   const sorts = sortsOf(site)
   const brings = yield* findingConfiguration(view.nodes, sorts)
   const takes = op !== 'post' && (yield* findingConfiguration([target], sorts))
-  if (!brings && !takes && !changes(site, path, view, derived, sorts)) return
+  if (!brings && !takes && !changes(site, path, view, derived, sorts)) {
+    if (!derived.profile.types.some(sorts.isReaction)) return
+    const parts = op === 'post' ? [...view.nodes] : [...view.nodes, target]
+    if (!(yield* changingReaction(view, parts, sorts))) return
+  }
   if (authority.admit({ ask: 'put', path, exists: true }) === 'allow') return
   if (op === 'delete' && authority.admit({ ask: 'delete', path, exists: true }) === 'allow') return
   if (op === 'delete' || op === 'move') throw authority.refusal(op.toUpperCase(), path)
@@ -77,39 +82,82 @@ function changes(site: Site, path: string, { parents }: View, { declares }: Deri
   })
 }
 
-/** Tells configuration items: those of the site's vocabulary, enumerations and what schemas make into rules and groups. */
+/**
+ * Whether a write changes a reaction, or code: it stands inside of one, or has an id that one refers to, or stands inside
+ * of an element that has.
+ */
+function* changingReaction(view: View, parts: readonly ChildNode[], sorts: Sorts): Steps<boolean> {
+  if (view.parents.some(parent => typesAround(parent).some(sorts.isReaction))) return true
+  const referred = yield* referredByReactions(view, sorts)
+  if (referred.size === 0) return false
+  const isReferred = (element: ElementNode) => referred.has(attribute(element, 'id') ?? '')
+  for (const parent of view.parents)
+    for (let at: ParentNode | null = parent; at && isElement(at); at = at.parentNode) if (isReferred(at)) return true
+  return yield* finding(parts, isReferred)
+}
+
+function* referredByReactions({ document }: View, sorts: Sorts): Steps<Set<string>> {
+  const ids = new Set<string>()
+  yield* finding(document.root.childNodes, element => {
+    const references = attribute(element, 'itemref')
+    if (references && typesOf(element).some(sorts.isReaction))
+      for (const id of references.split(/[\t\n\f\r ]+/)) if (id !== '') ids.add(id)
+    return false
+  })
+  return ids
+}
+
+/** Tells configuration items: the server's own types, enumerations, and what schemas derive from them (SEC-8). */
 interface Sorts {
   isConfiguration: (type: string) => boolean
   /** Its entries are all that there is to it: groups and enumerations. */
   isList: (type: string) => boolean
   /** A group of this type decides by itself who is in it, by whatever it holds (GRP-4). */
   decides: (type: string) => boolean
+  /** Reactions and code, of which no declarations tell what they are made of. */
+  isReaction: (type: string) => boolean
 }
+
+/** What rules, groups and the data model consist of is known by what documents declare. */
+const DECLARED = ['AuthorizationRule', 'Group', 'Schema', 'Property', 'Method', 'Parameter', 'GroupConstraint']
+const REACTIONS = [...CONFIGURATION_NAMES].filter(name => ![...DECLARED, 'ShapeConstraint'].includes(name))
 
 function sortsOf({ derivation, model }: Site): Sorts {
   const { ns, schemaHost, subtypes } = derivation
-  const prefix = `${ns}/`
   const group = `${ns}/Group`
   const enumeration = `${schemaHost}/Enum`
-  const below = [...(subtypes?.values() ?? [])]
+  const typesOfNames = (names: Iterable<string>) => {
+    const types = new Set<string>()
+    for (const name of names)
+      for (const type of model.hasSchemas ? model.subtypes(`${ns}/${name}`) : [`${ns}/${name}`]) types.add(type)
+    return types
+  }
+  const reactions = typesOfNames(REACTIONS)
+  const derived = typesOfNames(CONFIGURATION_NAMES)
   const isDerived = (type: string) => subtypes?.get(group)?.has(type) === true
   const decides = (type: string) =>
     isDerived(type) && model.schema(type)?.methods.some(({ name }) => name === 'includes') === true
   return {
     decides,
     isList: type => type === group || type === enumeration || (isDerived(type) && !decides(type)),
-    isConfiguration: type => type.startsWith(prefix) || type === enumeration || below.some(types => types.has(type)),
+    isConfiguration: type => type === enumeration || isOwnType([type], ns) || derived.has(type),
+    isReaction: type => reactions.has(type),
   }
 }
 
 /** Finds out, in steps, whether nodes hold configuration, or are it. */
-function* findingConfiguration(nodes: readonly ChildNode[], sorts: Sorts): Steps<boolean> {
+function findingConfiguration(nodes: readonly ChildNode[], sorts: Sorts): Steps<boolean> {
+  return finding(nodes, element => typesOf(element).some(sorts.isConfiguration))
+}
+
+/** Finds out, in steps, whether some element among nodes, or below them, passes a test. */
+function* finding(nodes: readonly ChildNode[], test: (element: ElementNode) => boolean): Steps<boolean> {
   const lists = [nodes]
   let seen = 0
   for (let list = lists.pop(); list; list = lists.pop()) {
     for (const node of list) {
       if (!isElement(node)) continue
-      if (typesOf(node).some(sorts.isConfiguration)) return true
+      if (test(node)) return true
       if (++seen % NODES_PER_STEP === 0) yield
       if (node.childNodes.length > 0) lists.push(node.childNodes)
     }

@@ -66,10 +66,20 @@ describe('tree/microdata-value', () => {
     expect(jsonLdValue(NS)(element, plain)).to.equal('y')
   })
 
-  it('configuration is what stands under the namespace', () => {
-    expect(isConfiguration([`${NS}/Group`], NS)).to.equal(true)
+  it('SEC-8 configuration is what the server itself knows, and nothing else below the namespace', () => {
+    for (const name of ['Group', 'Schema', 'Trigger', 'Sessel/Lambda', 'JavaScript/Module'])
+      expect(isConfiguration([`${NS}/${name}`], NS), name).to.equal(true)
+    for (const name of ['PollResponse', 'Invoice', 'Group/x', 'group', '1.0/Error', 'Error', ''])
+      expect(isConfiguration([`${NS}/${name}`], NS), name).to.equal(false)
     expect(isConfiguration([`${NS}x/Group`, NS, 'Group'], NS)).to.equal(false)
     expect(isConfiguration([], NS)).to.equal(false)
+  })
+
+  it('SEC-8 values of other items below the namespace are read like those of any item', () => {
+    const element = property('<b itemprop=y content="hidden">shown</b>')
+    const answer = { types: [`${NS}/PollResponse`] }
+    expect(jsonLdValue(NS)(element, answer)).to.equal('shown')
+    expect(modelValue(NS)(element, answer)).to.equal('shown')
   })
 
   it('RULE-1 XML reads like HTML, with or without a namespace', () => {

@@ -301,7 +301,7 @@ onBothPlanes('Data model, values', on => {
   })
 
   it('configuration items read `content` from any element (MOD-22, seed 2)', async () => {
-    const type = 'https://platform.example/ns/Place'
+    const type = 'https://platform.example/ns/Pair'
     await on.shelf.clear()
     await on.shelf.declare(schema(type, {}, property('p', { type: primitive('Integer') })))
     await on.shelf.list('/list.html')
