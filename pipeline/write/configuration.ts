@@ -58,6 +58,11 @@ export function* checkingConfiguration(
   )
 }
 
+/** Whether some of these item types configure the site. */
+export function configures(site: Site, types: readonly string[]): boolean {
+  return types.length > 0 && types.some(sortsOf(site).isConfiguration)
+}
+
 /** Whether whoever writes to an element configures the site by it, whatever the write; entries of lists are no part of that. */
 export function isConfiguration(site: Site, element: ElementNode): boolean {
   const sorts = sortsOf(site)

@@ -17,11 +17,20 @@ import type { Change, CommitResult, Content, Property, StagedBlob } from '../sto
 import { contentTag } from '../store/tags.ts'
 import { decode } from '../tree/document.ts'
 import { commitJudged, commitLoop, type Judging, modelState } from './commit.ts'
+import { configures } from './configuration.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeDocument, judgeMoved } from './judge-document.ts'
 import { refuseEntangled } from './judge-tree.ts'
 import { mayNotReplace, missingParents, nameTaken } from './places.ts'
-import { type Prepared, prepareDocument, renamed, renewed, retyping, writtenDocuments } from './prepared.ts'
+import {
+  type Prepared,
+  prepareDocument,
+  type Renamed,
+  renamed,
+  renewed,
+  retyping,
+  writtenDocuments,
+} from './prepared.ts'
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
@@ -264,7 +273,7 @@ export async function moveDocument(site: Site, write: DocumentMove, authority: (
     commitLoop(async () => {
       const decided = authority()
       const { held, taken } = await check(decided)
-      const result = await commitMove(site, write, held, taken, decided.accessVersion)
+      const result = await commitMove(site, write, held, taken, decided)
       const tag: Record<string, string> = mayRead(decided, path) || mayRead(decided, to) ? { ETag: held.tag } : {}
       return carriedOut(result) && { status: 204, headers: { ...tag, 'Cache-Control': 'no-store' } }
     }),
@@ -276,13 +285,14 @@ async function commitMove(
   write: DocumentMove,
   held: Held,
   taken: Held | undefined,
-  accessVersion: number | undefined,
+  authority: Authority,
 ): Promise<CommitResult> {
   const { path, to, cause } = write
   const { resource, bytes } = held
   const model = modelState(site, write)
   const arrival = await renamed(site, resource, to)
   const { prepared } = arrival
+  checkNewKind(site, held, to, arrival, authority)
   const isShaped = held.isDocument && model.registry.shapesAt(to).length > 0
   const judged = await judgeMoved(site, model, to, {
     tree: prepared?.tree ?? (isShaped ? await site.parsed(held) : undefined),
@@ -299,12 +309,25 @@ async function commitMove(
     changes: [...parents, { op: 'move' as const, from: path, to, ...expect, ...retyping(arrival) }],
     events: [deleteEvent(site, path, cause), putEvent(site, to, resource.digest, text, cause)],
     written: prepared ? writtenDocuments(to, prepared) : [],
-    accessVersion,
+    accessVersion: authority.accessVersion,
   }
   return commitJudged(site, model, own, {
     ...follows,
     requirements: [...judged.requirements, ...follows.requirements],
   })
+}
+
+/**
+ * The same bytes may declare something as one kind of document and nothing as another: whoever has them count as another
+ * kind writes what they declare (SEC-9).
+ *
+ * @throws Fault 401 or 403 when declarations come or go by it, and the requester may not PUT them
+ */
+function checkNewKind(site: Site, held: Held, to: string, { type, prepared }: Renamed, authority: Authority): void {
+  if (kindOf(type) === held.kind) return
+  const types = [...(held.profile?.types ?? []), ...(prepared?.derived.profile.types ?? [])]
+  if (!configures(site, types)) return
+  requireAllowed(authority.admit({ ask: 'put', path: to, exists: true }), 'PUT', to, authority)
 }
 
 /** A refusal names the path that was refused (HTTP-170). */

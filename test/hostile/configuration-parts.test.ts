@@ -42,7 +42,11 @@ describe('every type below the vocabulary as configuration', () => {
     ),
   )
 
-  const move: Fields = { ...part('#one'), Destination: '/poll.html', 'Destination-Range': 'selector=#two; placement=append' }
+  const move: Fields = {
+    ...part('#one'),
+    Destination: '/poll.html',
+    'Destination-Range': 'selector=#two; placement=append',
+  }
   for (const [what, status, method, fields, body] of [
     ['posts', 206, 'POST', part('#list'), answer('new')],
     ['replaces', 206, 'PUT', part('#one'), answer('one')],
