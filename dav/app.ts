@@ -3,18 +3,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import Koa from 'koa'
 import type { SiteSettings } from '../config/sites.ts'
+import { checkDeclaredLength } from '../edge/body.ts'
+import { authoritiesOf, type Client, type KnowClient } from '../edge/client.ts'
+import { type BodyReading, requestBody } from '../edge/request-body.ts'
+import { siteSecurityHeaders } from '../edge/security-headers.ts'
+import { send } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
-import { decodeTarget } from '../pipeline/http/path.ts'
+import { decodeTarget, reserved } from '../pipeline/http/path.ts'
 import { challenge, isOfficeProbe } from './access/challenge.ts'
 import type { Visitor } from './access/credentials.ts'
 import { ancestor } from './answers/ancestors.ts'
-import { addCors, preflight } from './answers/cors.ts'
+import { addCors, preflight, publicOrigin } from './answers/cors.ts'
 import { errorAnswer } from './answers/error-answer.ts'
 import { judgeIf } from './conditions/if-gate.ts'
 import type { Exchange } from './exchange.ts'
-import { isServerOwned, reserved } from './locks/guard.ts'
+import { isServerOwned } from './locks/guard.ts'
 import { copy, move } from './methods/copy-move.ts'
 import { remove } from './methods/delete.ts'
 import { explainAccess, explainPath } from './methods/explain.ts'
@@ -32,15 +37,7 @@ import { unlock } from './methods/unlock.ts'
 import type { Mount } from './mount.ts'
 import { withoutPrefix } from './requests/destination.ts'
 import { isRawWrite } from './requests/raw-write.ts'
-import { type RepeatParts, type Repeats, repeats } from './response-cache.ts'
-
-/** How a client reached the server. */
-export interface MountClient {
-  /** Host and port that it asked for. */
-  authority: string | undefined
-  secure: boolean
-  address: string
-}
+import { type MountsByHost, type Repeats, repeats } from './response-cache.ts'
 
 /** One finished request, for log and metrics. */
 export interface Finished {
@@ -50,19 +47,14 @@ export interface Finished {
 }
 
 /** What the application needs from the server around it. */
-export interface MountParts extends RepeatParts {
-  /** The mount that answers for a host; undefined when there is none. */
-  mountFor: (authority: string) => Promise<Mount | undefined>
+export interface MountParts {
+  mounts: MountsByHost
   /** Path under which mounts answer, without slash at its end; empty where they have origins of their own. */
   prefix: string
-  knowClient: (request: IncomingMessage) => MountClient
-  /** @throws Fault 413 for a declared length over a cap, in bytes */
-  checkLength: (request: IncomingMessage, cap: number) => void
-  send: (request: IncomingMessage, response: ServerResponse, answer: Answer) => Promise<void>
-  /** Headers of every answer, whatever it says. */
-  commonHeaders: (settings: SiteSettings | undefined, secure: boolean) => Readonly<Record<string, string>>
-  /** Origins of the public surface of a site, whose pages may use the mount (DAV-5). */
-  publicOrigins: (settings: SiteSettings, client: MountClient) => readonly string[]
+  knowClient: KnowClient
+  bodies: BodyReading
+  /** Port of the public surface, whose pages may use the mount; undefined for the standard port of its scheme (DAV-5). */
+  publicPort: () => number | undefined
   finished: (finished: Finished) => void
   failed: (error: unknown, message: string) => void
   /** Vocabulary of failures before a site is found. */
@@ -71,7 +63,7 @@ export interface MountParts extends RepeatParts {
 
 /** What the steps find out about a request, one after another. */
 interface State {
-  client: MountClient
+  client: Client
   mount?: Mount
   /** Decoded path of the target, with the prefix. */
   target?: string
@@ -110,16 +102,19 @@ const READS = new Set(['GET', 'HEAD', 'PROPFIND', 'QUERY', 'REPORT'])
  */
 export function mountApp(parts: MountParts): (request: IncomingMessage, response: ServerResponse) => void {
   const app = new Koa<State>()
-  const known = repeats(parts)
+  const known = repeats({
+    mounts: parts.mounts,
+    bodyOf: (request, response) => requestBody(parts.bodies, request, response),
+  })
   const steps: Step[] = [
     conclude(parts, known),
-    chooseMount(parts),
+    chooseMount(parts.mounts),
     answerPreflight(parts),
     authenticate,
     readTarget(parts),
     explainRules,
     guardReserved,
-    checkLength(parts),
+    checkLength,
     knowMethod,
     judgeConditions,
     dispatch(known),
@@ -141,6 +136,7 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
 
 /** Runs all other steps, turns what they return or throw into an answer and sends it. */
 function conclude(parts: MountParts, { keep }: Repeats): Step {
+  const securityOf = siteSecurityHeaders()
   return async (context, next) => {
     const { req: request, res: response, state } = context
     const started = performance.now()
@@ -154,11 +150,11 @@ function conclude(parts: MountParts, { keep }: Repeats): Step {
       answer = failure(parts, context, error)
     }
     const { mount, client, visitor } = state
-    const common = parts.commonHeaders(mount?.settings, client.secure)
-    answer.headers = { ...common, ...DAV_HEADERS, ...answer.headers }
-    if (mount) addCors(request, answer, parts.publicOrigins(mount.settings, client))
+    const security = securityOf(mount?.settings, client.secure, false)
+    answer.headers = { ...security, ...DAV_HEADERS, ...answer.headers }
+    if (mount) addCors(request, answer, publicOrigin(mount.settings, client, parts.publicPort()))
     if (mount && visitor) keep(request, client, mount, visitor, answer)
-    if (!response.destroyed) await parts.send(request, response, answer).catch(() => response.destroy())
+    if (!response.destroyed) await send(request, response, answer).catch(() => response.destroy())
     parts.finished({ request, status: answer.status, milliseconds: performance.now() - started })
   }
 }
@@ -177,12 +173,12 @@ function failure(parts: MountParts, context: Koa.ParameterizedContext<State>, th
   return errorAnswer(fault, wanted)
 }
 
-function chooseMount({ mountFor }: MountParts): Step {
+function chooseMount(mounts: MountsByHost): Step {
   return async ({ state }, next) => {
     const { authority = '' } = state.client
     if (authority === '')
       throw new Fault(400, 'BadRequest', 'The request names no host.', { headers: { Connection: 'close' } })
-    const mount = await mountFor(authority)
+    const mount = await mounts.open(authority)
     if (!mount) throw new Fault(404, 'NotFound', 'No site is served under this host name.')
     state.mount = mount
     return next()
@@ -190,10 +186,10 @@ function chooseMount({ mountFor }: MountParts): Step {
 }
 
 /** Pages of the site may publish from the browser; browsers ask first, without credentials (DAV-5). */
-function answerPreflight({ publicOrigins }: MountParts): Step {
+function answerPreflight({ publicPort }: MountParts): Step {
   return ({ req, state }, next) => {
     const { mount, client } = state
-    const answer = mount && preflight(req, publicOrigins(mount.settings, client))
+    const answer = mount && preflight(req, publicOrigin(mount.settings, client, publicPort()))
     if (!answer) return next()
     state.answer = answer
     return undefined
@@ -244,11 +240,9 @@ const guardReserved: Step = ({ req, state }, next) => {
   throw reserved()
 }
 
-function checkLength(parts: MountParts): Step {
-  return ({ req, state }, next) => {
-    if (state.mount) parts.checkLength(req, state.mount.settings.maxBody)
-    return next()
-  }
+const checkLength: Step = ({ req, state }, next) => {
+  if (state.mount) checkDeclaredLength(req, state.mount.settings.maxBody)
+  return next()
 }
 
 const knowMethod: Step = ({ req }, next) => {
@@ -259,7 +253,7 @@ const knowMethod: Step = ({ req }, next) => {
 const judgeConditions: Step = async ({ req, state }, next) => {
   const { mount, path, client, visitor } = state
   if (!mount || path === undefined || !visitor) return
-  state.submitted = await judgeIf(req, { mount, visitor }, path, authoritiesOf(mount, client, req))
+  state.submitted = await judgeIf(req, { mount, visitor }, path, authoritiesOf(client, req, publicUrlOf(mount)))
   return next()
 }
 
@@ -276,7 +270,7 @@ function dispatch({ bodyOf }: Repeats): Step {
       path,
       visitor,
       origin: `${client.secure ? 'https' : 'http'}://${client.authority ?? ''}`,
-      authorities: authoritiesOf(mount, client, req),
+      authorities: authoritiesOf(client, req, publicUrlOf(mount)),
       submitted,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, visitor }),
       body: bodyOf(req, res),
@@ -295,12 +289,7 @@ function dispatch({ bodyOf }: Repeats): Step {
   }
 }
 
-/**
- * Names by which a `Destination` may call this mount. Under a path of the public surface, it has the public address as
- * well, whatever `Host` a proxy sends.
- */
-function authoritiesOf({ prefix, settings }: Mount, client: MountClient, request: IncomingMessage): string[] {
-  const { publicUrl } = settings
-  const configured = prefix !== '' && publicUrl !== undefined ? new URL(publicUrl).host : undefined
-  return [client.authority, request.headers.host, configured].filter(name => name !== undefined)
+/** Under a path of the public surface, a mount has the public address as well. */
+function publicUrlOf({ prefix, settings }: Mount): string | undefined {
+  return prefix === '' ? undefined : settings.publicUrl
 }

@@ -1,6 +1,7 @@
 /** One request on the mount after its first gates: what every method's handler works with. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { header } from '../edge/fields.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
 import type { BodySource } from '../pipeline/write/document.ts'
@@ -26,12 +27,6 @@ export interface Exchange {
   raw: boolean
   /** Read once, in the form the handler needs. */
   body: BodySource
-}
-
-/** A request header as one string; repeated fields are joined as RFC 9110 §5.3 says. */
-export function header({ request }: Pick<Exchange, 'request'>, name: string): string | undefined {
-  const value = request.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
 }
 
 export type Depth = '0' | '1' | 'infinity'

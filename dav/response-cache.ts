@@ -4,20 +4,20 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Client } from '../edge/client.ts'
+import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
 import type { BodySource } from '../pipeline/write/document.ts'
 import type { Visitor } from './access/credentials.ts'
-import type { MountClient } from './app.ts'
 import type { Mount } from './mount.ts'
 
-/** What repeating needs from the server around it. */
-export interface RepeatParts {
-  /** The mount that answers for a host, if it is open already. */
-  openMount: (authority: string) => Mount | undefined
-  bodyOf: (request: IncomingMessage, response: ServerResponse) => BodySource
-  /** @returns the status sent; undefined when a condition has to be judged, or the whole is not known */
-  sendKept: (request: IncomingMessage, response: ServerResponse, answer: KeptAnswer<unknown>) => number | undefined
+/** The mounts of this process. */
+export interface MountsByHost {
+  /** The mount that answers for a host; undefined when there is none. */
+  open(authority: string): Promise<Mount | undefined>
+  /** The same, if it is open already. */
+  opened(authority: string): Mount | undefined
 }
 
 /** The status sent; undefined when the application has to answer. */
@@ -25,11 +25,11 @@ type Repeated = number | undefined
 
 export interface Repeats {
   /** Answers a request if a kept answer fits. Rejects where the body of the request cannot be read. */
-  repeat(request: IncomingMessage, response: ServerResponse, client: MountClient): Repeated | Promise<Repeated>
+  repeat(request: IncomingMessage, response: ServerResponse, client: Client): Repeated | Promise<Repeated>
   /** The body of a request, as far as it was read already and beyond. */
   bodyOf(request: IncomingMessage, response: ServerResponse): BodySource
   /** Keeps an answer, with all its fields, if it may be given again. */
-  keep(request: IncomingMessage, client: MountClient, mount: Mount, visitor: Visitor, answer: Answer): void
+  keep(request: IncomingMessage, client: Client, mount: Mount, visitor: Visitor, answer: Answer): void
 }
 
 /** Bytes of all kept bodies; those of files are the same that the document cache holds. */
@@ -39,7 +39,13 @@ const LONGEST_BODY = 2048
 /** PROPFINDs whose bodies are read before the application sees them. */
 const MOST_ASKED = 4096
 
-export function repeats({ openMount, bodyOf, sendKept }: RepeatParts): Repeats {
+/** What the cache takes from the application. */
+export interface RepeatParts {
+  mounts: Pick<MountsByHost, 'opened'>
+  bodyOf: (request: IncomingMessage, response: ServerResponse) => BodySource
+}
+
+export function repeats({ mounts, bodyOf }: RepeatParts): Repeats {
   const answers = keptAnswers<Mount>({ bytes: MOST_BYTES, repeats: isRepeatedBy304 })
   /** Questions, without bodies, to which there are kept answers; to all others the application says first what it thinks. */
   const asked = new Set<string>()
@@ -72,7 +78,7 @@ export function repeats({ openMount, bodyOf, sendKept }: RepeatParts): Repeats {
   return {
     repeat(request, response, client) {
       if (!isRepeatable(request)) return undefined
-      const mount = openMount(client.authority ?? '')
+      const mount = mounts.opened(client.authority ?? '')
       const visitor = mount?.gatekeeper.remembered(request.headers.authorization)
       if (!mount || !visitor) return undefined
       const head = headOf(request, client, visitor)
@@ -123,7 +129,7 @@ function isRepeatable({ method, headers: h }: IncomingMessage): boolean {
 }
 
 /** Everything of a request that its answer depends on, but for the body. No field holds a line end. */
-function headOf(request: IncomingMessage, { authority, secure }: MountClient, { view }: Visitor): string {
+function headOf(request: IncomingMessage, { authority, secure }: Client, { view }: Visitor): string {
   const { method, url, headers } = request
   const place = `${secure ? 's' : ''}\n${authority}\n${url}\n${view}`
   if (method === 'GET') return place

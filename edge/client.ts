@@ -37,6 +37,18 @@ export function clientReader(trusts: TrustsProxy): KnowClient {
   }
 }
 
+/**
+ * Names by which a `Destination` may call the host of a request. Behind a proxy, whatever `Host` it sends, the public
+ * address is one of them.
+ *
+ * @param publicUrl address of the public surface, where the settings name one
+ * @returns hosts with ports; first the one that the client asked for
+ */
+export function authoritiesOf(client: Client, request: IncomingMessage, publicUrl: string | undefined): string[] {
+  const names = [client.authority, request.headers.host, publicUrl?.replace(/^https?:\/\//, '')]
+  return names.filter(name => name !== undefined)
+}
+
 /** An absolute-form target overrides `Host` (RFC 9112 §3.2.2). */
 function absoluteAuthority(url: string | undefined): string | undefined {
   return url?.startsWith('/') ? undefined : /^https?:\/\/([^/?#]*)/i.exec(url ?? '')?.[1]

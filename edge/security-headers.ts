@@ -13,6 +13,37 @@ export const DEFAULT_SECURITY_POLICY: SecurityPolicy = {
   strictTransport: 'max-age=31536000',
 }
 
+/** What a site's settings say of these headers. */
+export interface SecuritySettings {
+  referrerPolicy: string
+  /** `Strict-Transport-Security`; empty or false to leave it out. */
+  hsts: string | false
+}
+
+/**
+ * Security headers by the settings of sites, made once for each site.
+ *
+ * @returns a function as `securityHeaders` makes it; without settings, before a site is found, it takes the defaults
+ */
+export function siteSecurityHeaders(): (
+  settings: SecuritySettings | undefined,
+  secure: boolean,
+  serverPage: boolean,
+) => Readonly<Record<string, string>> {
+  const plain = securityHeaders()
+  const made = new WeakMap<SecuritySettings, ReturnType<typeof securityHeaders>>()
+  return (settings, secure, serverPage) => {
+    if (!settings) return plain(secure, serverPage)
+    let headers = made.get(settings)
+    if (!headers) {
+      const { referrerPolicy, hsts } = settings
+      headers = securityHeaders({ referrerPolicy, strictTransport: hsts || undefined })
+      made.set(settings, headers)
+    }
+    return headers(secure, serverPage)
+  }
+}
+
 /** Inline styles are all that error and sign-in pages need. */
 const SERVER_PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -3,6 +3,7 @@
 import { open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, AnswerBody, FileBody, PiecesBody } from '../pipeline/answer.ts'
+import type { KeptAnswer } from '../pipeline/read/kept-answers.ts'
 import { endUnread, leavesLargeBody } from './body.ts'
 import { sendStream } from './send-stream.ts'
 
@@ -54,6 +55,37 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   } else if (unread) response.flushHeaders()
   if (unread) endUnread(request, response)
   else response.end()
+}
+
+/**
+ * Sends a kept answer, or 304 to a request that names its tag and no other.
+ *
+ * @param cookie `Set-Cookie` of this answer alone
+ * @returns the status sent; undefined when the condition has to be judged, or the whole is not known
+ */
+export function sendKept(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, tag, head, unchanged, body }: KeptAnswer<unknown>,
+  cookie?: string,
+): number | undefined {
+  const condition = request.headers['if-none-match']
+  if (condition === undefined) {
+    if (!head) return undefined
+    response.writeHead(status, withCookie(head, cookie))
+    const last = body.length - 1
+    for (let i = 0; i < last; i++) response.write(body[i])
+    response.end(body[last])
+    return status
+  }
+  if (condition !== tag) return undefined
+  response.writeHead(304, withCookie(unchanged, cookie))
+  response.end()
+  return 304
+}
+
+function withCookie(head: string[], cookie: string | undefined): string[] {
+  return cookie === undefined ? head : [...head, 'Set-Cookie', cookie]
 }
 
 /** The same content in a form that leaves in one piece, where there is one. */

@@ -6,10 +6,11 @@ import Koa from 'koa'
 import { normalizeHost } from '../config/hosts.ts'
 import type { SiteSettings } from '../config/sites.ts'
 import { checkDeclaredLength } from '../edge/body.ts'
-import type { Client, KnowClient } from '../edge/client.ts'
-import { securityHeaders } from '../edge/security-headers.ts'
+import { authoritiesOf, type KnowClient } from '../edge/client.ts'
+import { header } from '../edge/fields.ts'
+import { type BodyReading, requestBody } from '../edge/request-body.ts'
+import { siteSecurityHeaders } from '../edge/security-headers.ts'
 import { send } from '../edge/send.ts'
-import type { Stage } from '../edge/stage.ts'
 import type { Principal } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
@@ -18,12 +19,12 @@ import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
 import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
-import { canonicalPath, decodeTarget, isReserved, type Target } from '../pipeline/http/path.ts'
+import { WRITES } from '../pipeline/http/origin.ts'
+import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '../pipeline/http/path.ts'
 import type { RulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { errorAnswer } from './documents/error.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
 import { type Log, logRequest } from './log.ts'
-import { WRITES } from './methods.ts'
 import type { Metrics } from './metrics.ts'
 import { liveModule } from './platform/live.ts'
 import { referencePage } from './platform/reference.ts'
@@ -36,24 +37,18 @@ import { patch } from './public/patch.ts'
 import { post } from './public/post.ts'
 import { put } from './public/put.ts'
 import { query } from './public/query.ts'
+import type { State, Step } from './request-state.ts'
 import type { Audience, PublicAnswers } from './response-cache.ts'
-import type { Session } from './sessions/signed-sessions.ts'
 import { addCookie, needSession, openSession, settleGroups, signInOrOut, visitorOf } from './sessions/steps.ts'
-
-export interface Limits {
-  /** Milliseconds without a byte of a body. */
-  bodyIdle: number
-}
 
 export interface AppParts {
   hosting: Hosting
   knowClient: KnowClient
   kept: PublicAnswers
-  limits: Limits
+  bodies: BodyReading
   log: Log
   metrics: Metrics
   platform: Router
-  stage: Stage
   streams: Streams
   locks: Locks
   /** The rules of a site, applied to one request. */
@@ -67,17 +62,6 @@ export interface AppParts {
   fallback: Pick<SiteSettings, 'ns' | 'errorNs' | 'brand'>
 }
 
-/** What the steps find out about a request, one after another. */
-export interface State {
-  started: number
-  client: Client
-  hosted?: HostedSite
-  target?: Target
-  session?: Session
-  answer?: Answer
-}
-
-export type Step = Koa.Middleware<State>
 type Handler = (exchange: Exchange) => Promise<Answer>
 
 const HANDLERS: Record<string, Handler> = {
@@ -93,14 +77,9 @@ const HANDLERS: Record<string, Handler> = {
 }
 
 /** Every method of the public host, for `Allow` (HTTP-115). */
-export const OFFERED = 'GET, HEAD, PUT, DELETE, POST, MOVE, PATCH, QUERY, OPTIONS'
+const OFFERED = 'GET, HEAD, PUT, DELETE, POST, MOVE, PATCH, QUERY, OPTIONS'
 /** Known to HTTP or WebDAV, but not offered here (HTTP-115). */
 const ELSEWHERE = new Set(['PROPFIND', 'PROPPATCH', 'MKCOL', 'COPY', 'LOCK', 'UNLOCK', 'TRACE', 'CONNECT'])
-
-/** A write under a reserved prefix (HTTP-16). */
-export function reserved(): Fault {
-  return new Fault(403, 'Reserved', 'This part of the site belongs to the server and cannot be written.')
-}
 
 /**
  * @returns the handler of HTTP requests; it never throws and always answers
@@ -114,7 +93,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     checkLength,
     readTarget,
     knowMethod,
-    signInOrOut(parts),
+    signInOrOut(parts.bodies.idle),
     guardReserved,
     openSession,
     needSession,
@@ -126,7 +105,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   return (request, response) => {
     const started = performance.now()
     const client = parts.knowClient(request)
-    const status = parts.kept.repeat(request, response, client, site => visitorOf(parts, client, site, request))
+    const status = parts.kept.repeat(request, response, client, site => visitorOf(parts.hosting, client, site, request))
     if (status === undefined) void application(request, response)
     else report(parts, request, status, started)
   }
@@ -150,16 +129,7 @@ function report(parts: AppParts, request: IncomingMessage, status: number, start
 
 /** Runs all other steps, turns what they return or throw into an answer and sends it. */
 function conclude(parts: AppParts): Step {
-  const secure = new WeakMap<SiteSettings, ReturnType<typeof securityHeaders>>()
-  const securityOf = (settings: SiteSettings) => {
-    let made = secure.get(settings)
-    if (!made) {
-      made = securityHeaders({ referrerPolicy: settings.referrerPolicy, strictTransport: settings.hsts || undefined })
-      secure.set(settings, made)
-    }
-    return made
-  }
-  const plain = securityHeaders()
+  const securityOf = siteSecurityHeaders()
 
   return async (context, next) => {
     const { req: request, res: response, state } = context
@@ -176,8 +146,7 @@ function conclude(parts: AppParts): Step {
       answer = failure(parts, context, error)
     }
     const { hosted } = state
-    const security = hosted ? securityOf(hosted.settings) : plain
-    Object.assign(answer.headers, security(state.client.secure, failed))
+    Object.assign(answer.headers, securityOf(hosted?.settings, state.client.secure, failed))
     if (hosted && !failed) Object.assign(answer.headers, frameHeaders(hosted.settings))
     if (hosted) addCors(hosted, request, answer)
     addCookie(state, answer)
@@ -227,13 +196,9 @@ function addCors(hosted: HostedSite, request: IncomingMessage, answer: Answer): 
   const granted = corsHeaders(publicCors(cors, brandHeader), {
     method: request.method ?? '',
     origin: request.headers.origin,
-    requestedMethod: text(request.headers['access-control-request-method']),
+    requestedMethod: header({ request }, 'access-control-request-method'),
   })
   if (granted) Object.assign(answer.headers, granted)
-}
-
-function text(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
 }
 
 function chooseSite({ hosting }: AppParts): Step {
@@ -303,17 +268,11 @@ function dispatch(parts: AppParts): Step {
       path: canonicalPath(target.path),
       session,
       address: client.address,
-      authorities: authoritiesOf(hosted, client, req),
-      limits: parts.limits,
-      stage: parts.stage,
+      authorities: authoritiesOf(client, req, hosted.settings.publicUrl),
+      body: requestBody(parts.bodies, req, res),
       streams: parts.streams,
       locks: parts.locks,
       authority,
     })
   }
-}
-
-function authoritiesOf(hosted: HostedSite, client: Client, request: IncomingMessage): string[] {
-  const names = [client.authority, request.headers.host, hosted.settings.publicUrl?.replace(/^https?:\/\//, '')]
-  return names.filter(name => name !== undefined)
 }

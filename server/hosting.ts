@@ -12,10 +12,10 @@ import type { Streams } from '../pipeline/events/streams.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { schemaGroups } from '../pipeline/site/schema-groups.ts'
+import type { PipelineSettings } from '../pipeline/site/site.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
-import { pipelineSettings } from './pipeline-settings.ts'
 import { createVisitors, type Visitors } from './sessions/site-sessions.ts'
 import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
 
@@ -144,4 +144,10 @@ export function createHosting(parts: {
 export function basisOf(store: Store, site: string): Basis {
   const key = `derived-by:${site}`
   return { read: () => store.setting(key), write: basis => store.setSetting(key, basis) }
+}
+
+/** The settings of a site as the pipeline needs them. */
+export function pipelineSettings(settings: SiteSettings): PipelineSettings {
+  const { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument } = settings
+  return { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument }
 }

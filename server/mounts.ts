@@ -9,26 +9,20 @@ import { mountApp } from '../dav/app.ts'
 import { createPages } from '../dav/listings/listing-cache.ts'
 import { type Mount, openMount } from '../dav/mount.ts'
 import { createUpkeep, type Upkeep } from '../dav/places/housekeeping.ts'
-import { checkDeclaredLength, readBody } from '../edge/body.ts'
 import type { KnowClient } from '../edge/client.ts'
-import { securityHeaders } from '../edge/security-headers.ts'
-import { send } from '../edge/send.ts'
-import { stageBody } from '../edge/stage.ts'
+import type { BodyReading } from '../edge/request-body.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
-import { ownOrigin } from '../pipeline/http/origin.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { BodySource } from '../pipeline/write/document.ts'
 import { scratchName, siteOfScratch } from '../pipeline/write/scratch.ts'
-import type { Limits } from './app.ts'
 import { basisOf, type HostedSite, type Hosting } from './hosting.ts'
 import { type Log, logRequest } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { sendKept } from './response-cache.ts'
 
 export interface MountsParts {
   place: MountPlace
@@ -41,7 +35,7 @@ export interface MountsParts {
   rateLimits: RateLimits
   coherence?: Coherence | undefined
   knowClient: KnowClient
-  limits: Limits
+  bodies: BodyReading
   log: Log
   metrics: Metrics
   /** Port of the public surface; undefined for the standard port of its scheme. */
@@ -126,32 +120,25 @@ export function createMounts(parts: MountsParts): Mounts {
 }
 
 function mountHandler(parts: MountsParts, prefix: string, { open, opened }: MountOpener): RequestListener {
-  const { place, hosting, store, log, metrics, limits } = parts
+  const { place, hosting, log, metrics } = parts
   const hostFor = (authority: string) => ('host' in place ? parts.table.mountSiteFor(authority)?.host : authority)
   return mountApp({
     prefix,
-    async mountFor(authority) {
-      const host = hostFor(authority)
-      const hosted = host === undefined ? undefined : await hosting.open(host)
-      return hosted && open(hosted)
+    mounts: {
+      async open(authority) {
+        const host = hostFor(authority)
+        const hosted = host === undefined ? undefined : await hosting.open(host)
+        return hosted && open(hosted)
+      },
+      opened(authority) {
+        const host = hostFor(authority)
+        const hosted = host === undefined ? undefined : hosting.opened(host)
+        return hosted && opened(hosted.site)
+      },
     },
-    openMount(authority) {
-      const host = hostFor(authority)
-      const hosted = host === undefined ? undefined : hosting.opened(host)
-      return hosted && opened(hosted.site)
-    },
-    sendKept,
     knowClient: parts.knowClient,
-    bodyOf: (request, response) => ({
-      bytes: cap => readBody(request, response, cap, limits.bodyIdle),
-      stage: cap => stageBody((body, options) => store.stage(body, options), request, response, cap, limits.bodyIdle),
-    }),
-    checkLength: checkDeclaredLength,
-    send,
-    commonHeaders: commonHeaders(),
-    publicOrigins: (settings, { authority = '', secure }) => [
-      settings.publicUrl ?? ownOrigin(secure, withPort(authority, parts.publicPort())),
-    ],
+    bodies: parts.bodies,
+    publicPort: parts.publicPort,
     finished: ({ request, status, milliseconds }) => {
       const { method = '', url = '' } = request
       metrics.request('mount', method, status, milliseconds / 1000)
@@ -211,29 +198,6 @@ function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upke
     },
     opened: site => ready.get(site),
   }
-}
-
-/** Security headers by the settings of a site; made once for each. */
-function commonHeaders() {
-  const plain = securityHeaders()
-  const made = new WeakMap<SiteSettings, ReturnType<typeof securityHeaders>>()
-  return (settings: SiteSettings | undefined, secure: boolean) => {
-    if (!settings) return plain(secure, false)
-    let headers = made.get(settings)
-    if (!headers) {
-      headers = securityHeaders({
-        referrerPolicy: settings.referrerPolicy,
-        strictTransport: settings.hsts || undefined,
-      })
-      made.set(settings, headers)
-    }
-    return headers(secure, false)
-  }
-}
-
-function withPort(authority: string, port: number | undefined): string {
-  const host = authority.replace(/:\d*$/, '')
-  return port === undefined ? host : `${host}:${port}`
 }
 
 /** Where requests to the public listener go when mounts have no port of their own. */

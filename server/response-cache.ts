@@ -5,8 +5,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Client } from '../edge/client.ts'
+import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
-import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
+import { keptAnswers } from '../pipeline/read/kept-answers.ts'
 import type { Site } from '../pipeline/site/site.ts'
 
 /**
@@ -94,37 +95,6 @@ export function publicAnswers(isOpen: (site: Site) => boolean): PublicAnswers {
       return answers.size
     },
   }
-}
-
-/**
- * Sends a kept answer, or 304 to a request that names its tag and no other.
- *
- * @param cookie `Set-Cookie` of this answer alone
- * @returns the status sent; undefined when the condition has to be judged, or the whole is not known
- */
-export function sendKept(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, tag, head, unchanged, body }: KeptAnswer<unknown>,
-  cookie?: string,
-): number | undefined {
-  const condition = request.headers['if-none-match']
-  if (condition === undefined) {
-    if (!head) return undefined
-    response.writeHead(status, withCookie(head, cookie))
-    const last = body.length - 1
-    for (let i = 0; i < last; i++) response.write(body[i])
-    response.end(body[last])
-    return status
-  }
-  if (condition !== tag) return undefined
-  response.writeHead(304, withCookie(unchanged, cookie))
-  response.end()
-  return 304
-}
-
-function withCookie(head: string[], cookie: string | undefined): string[] {
-  return cookie === undefined ? head : [...head, 'Set-Cookie', cookie]
 }
 
 /** Everything of a request that such an answer depends on; undefined for requests that need the application. */

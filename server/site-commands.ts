@@ -10,9 +10,8 @@ import type { Store } from '../pipeline/store/store.ts'
 import { exportSite } from '../pipeline/store/transfer.ts'
 import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
-import { basisOf } from './hosting.ts'
+import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
-import { pipelineSettings } from './pipeline-settings.ts'
 import { DEMO, openStore } from './start.ts'
 
 /** Opens one site for the time of some work. */

@@ -1,16 +1,19 @@
 /** A server that runs: the composition root's work, from settings to listeners and back. */
 
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { SettingsError } from '../config/load.ts'
 import { proxyTrust, type Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { clientReader } from '../edge/client.ts'
+import { header } from '../edge/fields.ts'
+import type { BodyReading } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
 import { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
+import type { Coherence } from '../pipeline/site/coherence.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
@@ -19,7 +22,6 @@ import { publicApp } from './app.ts'
 import { openCoordination } from './coordination.ts'
 import { errorDocument, errorHeaders } from './documents/error.ts'
 import { createHosting, type Hosting } from './hosting.ts'
-import { inStep } from './in-step.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -123,7 +125,10 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     coherence,
   })
   const knowClient = clientReader(proxyTrust(settings.trustProxy))
-  const limits = { bodyIdle: settings.limits.bodyIdle }
+  const bodies: BodyReading = {
+    stage: (body, options) => store.stage(body, options),
+    idle: settings.limits.bodyIdle,
+  }
   let ready = false
   const platform = platformRoutes({
     brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
@@ -136,18 +141,17 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     hosting,
     knowClient,
     kept: publicAnswers(site => hosting.partsOf(site) !== undefined),
-    limits,
+    bodies,
     log,
     metrics,
     platform,
-    stage: (body, options) => store.stage(body, options),
     locks,
     streams,
     authorityFor: (hosted, request, target, principal) => {
       const facts = {
         method: request.method ?? 'GET',
         path: target.path,
-        headers: (name: string) => joined(request, name),
+        headers: (name: string) => header({ request }, name),
         queryString: target.query ?? '',
       }
       return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups)
@@ -166,7 +170,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     rateLimits,
     coherence,
     knowClient,
-    limits,
+    bodies,
     log,
     metrics,
     publicPort: () => publicPort,
@@ -175,7 +179,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const isForMount = routeToMount(settings.mount, table, knowClient)
   const listening = listenOptions(settings)
   const facing = (handle: RequestListener) =>
-    inStep(coherence, handle, (_request, response) => {
+    afterCatchingUp(coherence, handle, (_request, response) => {
       const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
       const { headers, body } = listening.brokenDocument(fault)
       response.writeHead(fault.status, headers).end(body)
@@ -210,17 +214,35 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   }
 }
 
+/**
+ * Has a handler wait until memory knows what other processes had acknowledged when the request came: requests are
+ * decided by nothing older (RULE-11).
+ *
+ * @param unready answers when memory cannot be brought in step: nothing may be decided by what is outdated
+ * @returns the handler itself where there are no other processes
+ */
+function afterCatchingUp(
+  coherence: Coherence | undefined,
+  handler: RequestListener,
+  unready: RequestListener,
+): RequestListener {
+  if (!coherence) return handler
+  return (request, response) => {
+    const catchingUp = coherence.inStep()
+    if (!catchingUp) return handler(request, response)
+    catchingUp.then(
+      () => handler(request, response),
+      () => unready(request, response),
+    )
+  }
+}
+
 function portOf({ origin }: Listener): number | undefined {
   const { port } = new URL(origin)
   return port === '' ? undefined : Number(port)
 }
 
 /** One header as one string, as rules look it up (LOOK-2). */
-function joined(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
-}
-
 /** Folder of the demo site's files. */
 export const DEMO = fileURLToPath(new URL('demo/site', import.meta.url))
 

@@ -1,8 +1,11 @@
 /** Pages of the site's public surface that publish from the browser (DAV-5). */
 
 import type { IncomingMessage } from 'node:http'
+import type { SiteSettings } from '../../config/sites.ts'
+import type { Client } from '../../edge/client.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { corsHeaders, isPreflight } from '../../pipeline/http/cors.ts'
+import { ownOrigin } from '../../pipeline/http/origin.ts'
 import { ALLOW } from '../methods/options.ts'
 
 const POLICY = {
@@ -14,10 +17,10 @@ const POLICY = {
   maxAge: 600,
 }
 
-function headersFor(request: IncomingMessage, origins: readonly string[]): Record<string, string> | undefined {
+function headersFor(request: IncomingMessage, publicPages: string): Record<string, string> | undefined {
   const { origin } = request.headers
   if (origin === undefined) return undefined
-  return corsHeaders({ ...POLICY, origins: new Set(origins) }, factsOf(request))
+  return corsHeaders({ ...POLICY, origins: new Set([publicPages]) }, factsOf(request))
 }
 
 function factsOf({ method = '', headers }: IncomingMessage) {
@@ -25,14 +28,28 @@ function factsOf({ method = '', headers }: IncomingMessage) {
   return { method, origin: headers.origin, requestedMethod: Array.isArray(requested) ? requested[0] : requested }
 }
 
+/**
+ * The origin of a site's public surface, whose pages may use the mount.
+ *
+ * @param port of the public surface; undefined for the standard port of its scheme
+ */
+export function publicOrigin(
+  { publicUrl }: Pick<SiteSettings, 'publicUrl'>,
+  { authority = '', secure }: Client,
+  port: number | undefined,
+): string {
+  const host = authority.replace(/:\d*$/, '')
+  return publicUrl ?? ownOrigin(secure, port === undefined ? host : `${host}:${port}`)
+}
+
 /** @returns the answer to a preflight of a page of the site; undefined for any other request */
-export function preflight(request: IncomingMessage, origins: readonly string[]): Answer | undefined {
-  if (!isPreflight(factsOf(request)) || !headersFor(request, origins)) return undefined
+export function preflight(request: IncomingMessage, publicPages: string): Answer | undefined {
+  if (!isPreflight(factsOf(request)) || !headersFor(request, publicPages)) return undefined
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }
 }
 
-export function addCors(request: IncomingMessage, answer: Answer, origins: readonly string[]): void {
-  const headers = headersFor(request, origins)
+export function addCors(request: IncomingMessage, answer: Answer, publicPages: string): void {
+  const headers = headersFor(request, publicPages)
   if (!headers) return
   Object.assign(answer.headers, headers)
   const { Vary } = answer.headers

@@ -1,11 +1,12 @@
 /** Multistatus bodies of PROPFIND and REPORT: one `response` for each resource, listings in pages (RFC 4918 §13, DAV-37). */
 
 import { setImmediate } from 'node:timers/promises'
+import { header } from '../../edge/fields.ts'
 import type { PiecesBody } from '../../pipeline/answer.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/site/resource-tags.ts'
 import { memberTag } from '../conditions/answer-tags.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { lockDiscoveryXml } from '../locks/lock-xml.ts'
 import type { ShownLocks } from '../locks/locks-in-force.ts'
 import { isCollection, type Node, type View } from '../places/view.ts'

@@ -1,18 +1,12 @@
 /** Gates that the writes of the mount share: scope, what may not be touched, locks, and the parent (DAV-13, DAV-44). */
 
 import type { Lock } from '../../pipeline/coordination/locks.ts'
-import { Fault } from '../../pipeline/fault.ts'
 import { isReserved } from '../../pipeline/http/path.ts'
 import { parentMissing } from '../../pipeline/write/places.ts'
 import type { Exchange } from '../exchange.ts'
 import { parentOf } from '../places/overlay.ts'
 import { isCollection } from '../places/view.ts'
 import { type GuardedChange, guardLocks } from './locks-in-force.ts'
-
-/** A write under a reserved prefix (METH-5). */
-export function reserved(): Fault {
-  return new Fault(403, 'Reserved', 'This part of the site belongs to the server and cannot be written.')
-}
 
 export function isServerOwned({ mount }: Pick<Exchange, 'mount'>, path: string): boolean {
   return isReserved(path, mount.settings.brand)

@@ -1,5 +1,6 @@
 /** COPY and MOVE of files and collections (RFC 4918 §9.8 and §9.9, DAV-48). */
 
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Lock, lockKey } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'
@@ -9,7 +10,7 @@ import { mayNotReplace } from '../../pipeline/write/places.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { visible } from '../access/visibility.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
-import { depthOf, type Exchange, header } from '../exchange.ts'
+import { depthOf, type Exchange } from '../exchange.ts'
 import { endLocks } from '../locks/after-commit.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
 import { checkMembers } from '../places/members.ts'

@@ -1,5 +1,6 @@
 /** DELETE: a file, a collection with everything below it, or an element of a document (DAV-45, DAV-46). */
 
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { absent } from '../../pipeline/refusals.ts'
@@ -7,7 +8,7 @@ import { removeTree } from '../../pipeline/write/collection.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
-import { depthOf, type Exchange, header } from '../exchange.ts'
+import { depthOf, type Exchange } from '../exchange.ts'
 import { afterCommit, endLocks } from '../locks/after-commit.ts'
 import { checkLocks } from '../locks/guard.ts'
 import { checkMembers } from '../places/members.ts'

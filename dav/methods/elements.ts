@@ -1,5 +1,7 @@
 /** Elements of documents by selector: as on the public surface, but on stored markup (DAV-45, DAV-48). */
 
+import { checkBodyFields, header } from '../../edge/fields.ts'
+import { fragmentText } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
@@ -16,10 +18,9 @@ import { notHtml } from '../../pipeline/site/held.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import { type ElementWrite, writeElement } from '../../pipeline/write/element.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { checkLocks } from '../locks/guard.ts'
 import { isCollection } from '../places/view.ts'
-import { checkBodyFields } from '../requests/body-checks.ts'
 
 /** GET and HEAD with a selector range. */
 export async function readElements(exchange: Exchange, range: SelectorRange): Promise<Answer> {
@@ -48,7 +49,7 @@ export async function readElements(exchange: Exchange, range: SelectorRange): Pr
 export async function writeElements(exchange: Exchange, op: 'put' | 'post' | 'delete'): Promise<Answer> {
   checkBodyFields(exchange)
   const range = selectorRange(exchange, 400)
-  const text = () => fragmentText(exchange)
+  const text = () => fragmentText(exchange.body, largestDocument(exchange.mount.settings))
   if (op === 'put') return write(exchange, { op, range, text })
   if (op === 'delete') return write(exchange, { op, range })
   return write(exchange, { op, range, text, placement: placementOf(range.placement) })
@@ -95,13 +96,4 @@ function selectorRange(exchange: Exchange, status: 400 | 422): SelectorRange {
   const range = parseRange(header(exchange, 'range'))
   if (range?.unit === 'selector') return range
   throw new Fault(status, 'InvalidRange', 'Writes take no other Range than selector=<css>.')
-}
-
-async function fragmentText({ mount, body }: Exchange): Promise<string> {
-  const bytes = await body.bytes(largestDocument(mount.settings))
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new Fault(422, 'InvalidFragment', 'The fragment is not valid UTF-8.')
-  }
 }

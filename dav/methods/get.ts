@@ -1,5 +1,6 @@
 /** GET and HEAD: stored bytes of files, a listing of collections for browsers (DAV-40, DAV-41). */
 
+import { header } from '../../edge/fields.ts'
 import type { Answer, Reuse } from '../../pipeline/answer.ts'
 import { evaluateRead, preconditionFailed, rangeApplies, readConditions } from '../../pipeline/http/conditions.ts'
 import { formatHttpDate } from '../../pipeline/http/http-date.ts'
@@ -12,7 +13,7 @@ import { contentTag, shownSeconds } from '../../pipeline/site/resource-tags.ts'
 import { visible, visibleMembers } from '../access/visibility.ts'
 import { LISTING_POLICY, listingPage } from '../answers/listing-page.ts'
 import { systemOf } from '../answers/mount-advice.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { isCollection, type Node } from '../places/view.ts'
 import { readElements } from './elements.ts'
 

@@ -1,12 +1,13 @@
 /** LOCK: takes a write lock, or restarts the timer of one (RFC 4918 §9.10, DAV-80 to DAV-84). */
 
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Lock } from '../../pipeline/coordination/locks.ts'
 import { Fault, type Precondition } from '../../pipeline/fault.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
-import { depthOf, type Exchange, header } from '../exchange.ts'
+import { depthOf, type Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
 import { grantedSeconds, LARGEST_LOCK_BODY, readLockInfo } from '../locks/lock-request.ts'

@@ -1,5 +1,6 @@
 /** MKCOL: a new collection, in the extended form with properties (RFC 4918 §9.3, RFC 5689, DAV-47). */
 
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { essence } from '../../pipeline/http/media.ts'
@@ -8,7 +9,7 @@ import { inTurns } from '../../pipeline/tree/steps.ts'
 import { makeCollection } from '../../pipeline/write/collection.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
 import { finishRemoval } from '../places/removals.ts'
 import { isCollection } from '../places/view.ts'

@@ -1,6 +1,7 @@
 /** QUERY with a CSS selector over one document or everything below a path, on stored markup (HTTP-133, DAV-49). */
 
 import { setImmediate } from 'node:timers/promises'
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { excludes } from '../../pipeline/http/accept.ts'
@@ -10,12 +11,12 @@ import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
 import { type Part, writingMultipart } from '../../pipeline/http/multipart.ts'
 import { type Match, taggingMatches } from '../../pipeline/http/tags.ts'
 import { elementParts } from '../../pipeline/read/elements.ts'
-import { steadily } from '../../pipeline/read/steadily.ts'
+import { lookAt } from '../../pipeline/read/representation.ts'
 import { absent, toSelector } from '../../pipeline/refusals.ts'
 import { type Held, notHtml } from '../../pipeline/site/held.ts'
 import { type Selector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
 import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
 
 export async function query(exchange: Exchange): Promise<Answer> {
@@ -87,13 +88,12 @@ interface Found {
 const NOTHING: Found = { parts: [], places: [] }
 
 async function matchesIn({ mount: { site } }: Exchange, selector: Selector, { resource }: Held): Promise<Found> {
-  const found = await steadily(site, resource.path, function* (held) {
-    if (!held.isDocument) return NOTHING
-    const document = site.tree(held)
-    const elements = yield* selectingAll(selector, document)
+  const found = await lookAt(site, resource.path, function* ({ held, view }) {
+    if (!view) return NOTHING
+    const elements = yield* selectingAll(selector, view.tree)
     if (elements.length === 0) return NOTHING
     const lastModified = formatHttpDate(held.resource.modified)
-    return yield* elementParts(site, document, elements, held, { lastModified })
+    return yield* elementParts(view, elements, { lastModified })
   })
   return found ?? NOTHING
 }

@@ -1,11 +1,12 @@
 /** UNLOCK: ends a lock (RFC 4918 §9.11, DAV-85). */
 
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { covers } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { trimField } from '../../pipeline/http/field-text.ts'
 import { checkWritable } from '../access/scope-authority.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { notCovering } from './lock.ts'
 
 /**

@@ -1,10 +1,11 @@
 /** Bodies of uploads: what their headers promise is compared with what arrives (DAV-43). */
 
 import { hash } from 'node:crypto'
+import { header } from '../../edge/fields.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { StagedBlob } from '../../pipeline/site/resource-tags.ts'
 import type { BodySource } from '../../pipeline/write/document.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 
 type Algorithm = 'md5' | 'sha1' | 'sha256'
 
@@ -25,17 +26,6 @@ function algorithmOf(name: string): Algorithm | undefined {
 interface Promised {
   algorithm: Algorithm
   hex: string
-}
-
-/**
- * @throws Fault 415 for a body that is not sent as it is, 400 for a part of a body
- */
-export function checkBodyFields(exchange: Exchange): void {
-  const coding = header(exchange, 'content-encoding')
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity')
-    throw new Fault(415, 'UnsupportedMediaType', 'Send the body without Content-Encoding.')
-  if (header(exchange, 'content-range') !== undefined)
-    throw new Fault(400, 'BadRequest', 'Content-Range is not allowed here; send the whole file.')
 }
 
 /**

@@ -1,9 +1,11 @@
 /** Where a COPY or MOVE goes (DAV-13, DAV-48). */
 
+import { header } from '../../edge/fields.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
-import { type Exchange, header } from '../exchange.ts'
-import { isServerOwned, reserved } from '../locks/guard.ts'
+import { reserved } from '../../pipeline/http/path.ts'
+import type { Exchange } from '../exchange.ts'
+import { isServerOwned } from '../locks/guard.ts'
 
 /**
  * The `Destination` field.

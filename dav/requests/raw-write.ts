@@ -1,7 +1,8 @@
 /** Writes past the data model, for restoring a site in any order and repairing what no write would pass (DAV-7). */
 
+import { header } from '../../edge/fields.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { type Exchange, header } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 
 /**
  * Whether the request says `{Brand}-Write: raw`.

@@ -1,6 +1,7 @@
 /** Which page a write comes from: another page can never borrow a visitor's authority (HTTP-167). */
 
-const WRITES = new Set(['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH'])
+/** Methods of the public surface that change something. */
+export const WRITES: ReadonlySet<string> = new Set(['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH'])
 
 /** Facts of a request and its site. */
 export interface Provenance {

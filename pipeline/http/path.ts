@@ -200,6 +200,11 @@ export function isReserved(path: string, brand: string): boolean {
   return path.length === end || path.charCodeAt(end) === SLASH
 }
 
+/** The refusal of a write to a reserved path (HTTP-16, METH-5). */
+export function reserved(): Fault {
+  return new Fault(403, 'Reserved', 'This part of the site belongs to the server and cannot be written.')
+}
+
 /** @returns whether a GET may be redirected to the directory of that name: no slash at the end, no dot in the last segment (HTTP-15) */
 export function mayNameDirectory(path: string): boolean {
   return path.charCodeAt(path.length - 1) !== SLASH && path.lastIndexOf('.') < path.lastIndexOf('/')

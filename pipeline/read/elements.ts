@@ -3,38 +3,36 @@
 import type { Answer } from '../answer.ts'
 import { Fault } from '../fault.ts'
 import { cacheableOf, cacheControl, vary } from '../http/caching.ts'
-import { evaluateRead, preconditionFailed, type Representation } from '../http/conditions.ts'
+import { evaluateRead, preconditionFailed, type Representation as Tagged } from '../http/conditions.ts'
 import { servedType } from '../http/media.ts'
 import { type Part, writingMultipart } from '../http/multipart.ts'
 import { encodePath } from '../http/path.ts'
 import { entriesContentRange, resolveEntries, type SelectorRange, selectorContentRange } from '../http/range.ts'
 import { fragmentPart, fragmentTag, taggingMatches } from '../http/tags.ts'
-import type { Held } from '../site/held.ts'
-import type { Site } from '../site/site.ts'
 import { bodyTag } from '../store/tags.ts'
 import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
 import { TreeError } from '../tree/document.ts'
 import { writingJsonLd } from '../tree/json-ld.ts'
 import { readingItemsWithin, readingTopLevelItems } from '../tree/microdata.ts'
 import { jsonLdValue } from '../tree/microdata-value.ts'
-import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import type { ElementNode } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { Reading } from './read.ts'
+import type { Representation } from './representation.ts'
 
 /** One element: 206 with its outer markup; in steps, as all answers here. */
 export function* fragmentAnswer(
-  site: Site,
   element: ElementNode,
-  document: TreeDocument,
+  view: Representation,
   range: SelectorRange,
-  held: Held,
   reading: Reading,
 ): Steps<Answer> {
-  const markup = yield* writingMarkup(element, document.kind)
+  const { held, tree } = view
+  const markup = yield* writingMarkup(element, tree.kind)
   const part = fragmentPart(markup)
-  const tag = fragmentTag(part, site.documentPart(held.resource))
-  const headers = commonHeaders(held, reading, tag)
+  const tag = fragmentTag(part, view.documentPart)
+  const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag, fragmentParts: [part] })
   if (unchanged) return unchanged
   headers['Content-Type'] = servedType(held.resource.type, held.profile?.utf8 ?? false)
@@ -44,18 +42,16 @@ export function* fragmentAnswer(
 
 /** Every match, as `multipart/mixed` (HTTP-65 to HTTP-68). */
 export function* matchesAnswer(
-  site: Site,
-  document: TreeDocument,
+  view: Representation,
   elements: ElementNode[],
   range: SelectorRange,
-  held: Held,
   reading: Reading,
 ): Steps<Answer> {
   const { shown, slice, contentRange } = sliceOf(elements, range)
-  const { parts, places } = yield* elementParts(site, document, shown, held)
+  const { parts, places } = yield* elementParts(view, shown)
   const selection = slice ? `${range.selector}\n${slice.first}-${slice.last}` : range.selector
   const tag = yield* taggingMatches(selection, places)
-  const headers = commonHeaders(held, reading, tag)
+  const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged
   const { contentType, body } = yield* writingMultipart(parts)
@@ -96,23 +92,20 @@ const PARTS_PER_STEP = 20
  * @throws Fault 422 when elements inside each other repeat the document beyond all proportion
  */
 export function* elementParts(
-  site: Site,
-  document: TreeDocument,
+  { tree, held, documentPart }: Representation,
   elements: ElementNode[],
-  held: Held,
   options: { lastModified?: string } = {},
 ): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
-  const index = yield* indexingAddresses(document)
+  const index = yield* indexingAddresses(tree)
   const location = encodePath(held.resource.path)
   const type = servedType(held.resource.type, held.profile?.utf8 ?? false)
-  const documentHash = site.documentPart(held.resource)
   const parts: Part[] = []
   const places: { place: string; part: string }[] = []
-  let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)
+  let left = Math.max(LARGEST_PARTS.least, tree.source.length * LARGEST_PARTS.perUnit)
   for (const element of elements) {
     if (parts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
-    const markup = yield* writingMarkup(element, document.kind)
-    const place = uniqueSelector(element, document, index)
+    const markup = yield* writingMarkup(element, tree.kind)
+    const place = uniqueSelector(element, tree, index)
     left -= markup.length + place.length
     if (left < 0)
       throw new Fault(
@@ -127,7 +120,7 @@ export function* elementParts(
         'Content-Type': type,
         'Content-Location': location,
         'Content-Range': selectorContentRange(place),
-        ETag: fragmentTag(part, documentHash),
+        ETag: fragmentTag(part, documentPart),
         ...(options.lastModified !== undefined && { 'Last-Modified': options.lastModified }),
       },
       content: markup,
@@ -146,16 +139,15 @@ export interface SelectedItems {
 
 /** The microdata of a page, or of the elements that match (HTTP-70). */
 export function* jsonLdAnswer(
-  document: TreeDocument,
+  view: Representation,
   selected: SelectedItems | undefined,
-  held: Held,
   reading: Reading,
   ns: string,
 ): Steps<Answer> {
   const part = selected && sliceOf(selected.elements, selected.range)
-  const text = yield* microdataText(document, part?.shown, ns, selected?.mayRefer)
+  const text = yield* microdataText(view, part?.shown, ns, selected?.mayRefer)
   const tag = bodyTag(text)
-  const headers = commonHeaders(held, reading, tag)
+  const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged
   headers['Content-Type'] = 'application/ld+json; charset=utf-8'
@@ -168,14 +160,14 @@ export function* jsonLdAnswer(
  * @throws Fault 422 when references between items multiply beyond all proportion to the page
  */
 function* microdataText(
-  document: TreeDocument,
+  { tree }: Representation,
   elements: ElementNode[] | undefined,
   ns: string,
   mayRefer?: (element: ElementNode) => boolean,
 ): Steps<string> {
   const read = jsonLdValue(ns)
   try {
-    const reading = elements ? readingItemsWithin(elements, read, mayRefer) : readingTopLevelItems(document.root, read)
+    const reading = elements ? readingItemsWithin(elements, read, mayRefer) : readingTopLevelItems(tree.root, read)
     return yield* writingJsonLd(yield* reading)
   } catch (error) {
     if (error instanceof TreeError) throw new Fault(422, 'InvalidFragment', error.message)
@@ -183,7 +175,7 @@ function* microdataText(
   }
 }
 
-export function commonHeaders(held: Held, reading: Reading, tag: string): Record<string, string> {
+export function commonHeaders({ held }: Representation, reading: Reading, tag: string): Record<string, string> {
   const { read, shared } = reading
   const personal = !shared || read.setsCookie
   const headers: Record<string, string> = {
@@ -197,11 +189,7 @@ export function commonHeaders(held: Held, reading: Reading, tag: string): Record
 }
 
 /** 304 when the client has it already (HTTP-40); such answers have no date to compare (HTTP-30). */
-export function conditional(
-  reading: Reading,
-  headers: Record<string, string>,
-  current: Representation,
-): Answer | undefined {
+export function conditional(reading: Reading, headers: Record<string, string>, current: Tagged): Answer | undefined {
   const { conditions } = reading.read
   if (!conditions) return undefined
   const verdict = evaluateRead(conditions, current)

@@ -13,7 +13,7 @@ import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
-import { steadily } from './steadily.ts'
+import { lookAt, type Representation } from './representation.ts'
 
 /**
  * @param readText reads the selector from the body of the request, once everything before it is settled
@@ -38,22 +38,25 @@ export async function queryDocument(
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
   const selector = toSelector(text, site)
   // The document may have changed while the body was on its way.
-  const answer = await steadily(site, path, held => answering(site, read, text, selector, settle(held), authority))
+  const answer = await lookAt(site, path, ({ held, view }) => {
+    settle(held)
+    if (!view) throw notHtml()
+    return answering(read, text, selector, view, authority)
+  })
   if (!answer) throw absent()
   return answer
 }
 
 /** In steps. */
 function* answering(
-  site: Site,
   read: Read,
   text: string,
   selector: Selector,
-  held: Held,
+  view: Representation,
   authority: Authority,
 ): Steps<Answer> {
   const { path } = read
-  const document = site.tree(held)
+  const document = view.tree
   const elements = yield* selectingAll(selector, document)
   const keys = elements.map(element => ({ element, document }))
   if (keys.length > 0)
@@ -65,10 +68,10 @@ function* answering(
     )
   if (excludes(read.accept, 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
-  const { parts, places } = yield* elementParts(site, document, elements, held)
+  const { parts, places } = yield* elementParts(view, elements)
   const tag = yield* taggingMatches(text, places)
-  const reading = { read, shared: authority.shareable(path, keys), reuse: undefined }
-  const headers = commonHeaders(held, reading, tag)
+  const reading = { read, shared: view.shared && authority.shareable(path, keys), reuse: undefined }
+  const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged
   const { contentType, body } = yield* writingMultipart(parts)

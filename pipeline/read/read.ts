@@ -8,12 +8,13 @@ import type { Conditions } from '../http/conditions.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
 import { absent, noMatch, requireAllowed, toSelector } from '../refusals.ts'
-import { type Held, notHtml } from '../site/held.ts'
+import { notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
+import { type Dependencies, onDocument } from './dependencies.ts'
 import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
-import { steadily } from './steadily.ts'
+import { lookAt, type Seen } from './representation.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -55,7 +56,7 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   // A selector that does not parse is told before anything is looked for (gate 7).
   const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
   if (range?.unit === 'selector' && selector) {
-    const answer = await steadily(site, path, held => readElements(site, read, range, selector, held, authority))
+    const answer = await lookAt(site, path, seen => readElements(site, read, range, selector, seen, authority))
     return answer ?? absence(site, read, authority)
   }
   const held = await site.find(path)
@@ -68,19 +69,20 @@ export async function readResource(site: Site, read: Read, authority: Authority)
   )
   const shared = authority.shareable(path)
   if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
-    const answer = await steadily(site, path, newest => {
-      const reading = readingOf(site, read, newest, authority, shared)
-      return jsonLdAnswer(site.tree(newest), undefined, newest, reading, site.settings.ns)
+    const answer = await lookAt(site, path, ({ view }) => {
+      if (!view) throw notHtml()
+      const reading = readingOf(site, read, view.dependencies, authority, shared && view.shared)
+      return jsonLdAnswer(view, undefined, reading, site.settings.ns)
     })
     return answer ?? absence(site, read, authority)
   }
-  const reading = readingOf(site, read, held, authority, shared)
+  const reading = readingOf(site, read, onDocument(held), authority, shared)
   return wholeAnswer(held, reading)
 }
 
-function readingOf(site: Site, read: Read, held: Held, authority: Authority, shared: boolean): Reading {
+function readingOf(site: Site, read: Read, dependencies: Dependencies, authority: Authority, shared: boolean): Reading {
   const rules = authority.repeatable(read.path)
-  return { read, shared, reuse: rules && untilChanged(site, held.resource, rules) }
+  return { read, shared, reuse: rules && untilChanged(site, dependencies, rules) }
 }
 
 /**
@@ -88,11 +90,9 @@ function readingOf(site: Site, read: Read, held: Held, authority: Authority, sha
  *
  * @param rules change whenever a rule of the site does
  */
-function untilChanged(site: Site, { path, version }: Held['resource'], rules: object): Reuse {
+function untilChanged(site: Site, dependencies: Dependencies, rules: object): Reuse {
   const { model } = site
-  return {
-    holds: () => site.rules === rules && site.model === model && site.held(path)?.resource.version === version,
-  }
+  return { holds: () => site.rules === rules && site.model === model && dependencies.hold(site) }
 }
 
 /** HTTP-15 and ABS-1: nothing is stored at the path itself. */
@@ -116,11 +116,11 @@ function* readElements(
   read: Read,
   range: SelectorRange,
   selector: Selector,
-  held: Held,
+  { held, view }: Seen,
   authority: Authority,
 ): Steps<Answer> {
   const { path } = read
-  if (!held.isDocument) {
+  if (!view) {
     requireAllowed(
       authority.admit({ ask: 'read', path, exists: true, head: read.head }),
       'GET',
@@ -129,13 +129,13 @@ function* readElements(
     )
     throw notHtml()
   }
-  const document = site.tree(held)
+  const document = view.tree
   const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
-  const view = yield* authority.viewing(path, document)
-  const seen = form === 'html' ? yield* selectingFirst(selector, view.document) : undefined
-  const first = seen && view.original(seen)
-  const every = form === 'html' ? [] : yield* selectingAll(selector, view.document)
-  const found = form === 'html' ? (first ? [first] : []) : every.map(view.original)
+  const readable = yield* authority.viewing(path, document)
+  const seen = form === 'html' ? yield* selectingFirst(selector, readable.document) : undefined
+  const first = seen && readable.original(seen)
+  const every = form === 'html' ? [] : yield* selectingAll(selector, readable.document)
+  const found = form === 'html' ? (first ? [first] : []) : every.map(readable.original)
   const keys: Key[] = found.map(element => ({ element, document }))
   requireAllowed(
     authority.admit({ ask: 'read-elements', path, exists: true, head: read.head, keys }),
@@ -144,15 +144,12 @@ function* readElements(
     authority,
   )
   if (found.length === 0) throw noMatch()
-  const reading = readingOf(site, read, held, authority, authority.shareable(path, keys))
-  if (first) return yield* fragmentAnswer(site, first, document, range, held, reading)
-  if (form === 'json-ld')
-    return yield* jsonLdAnswer(
-      document,
-      { range, elements: found, mayRefer: view.isReadable },
-      held,
-      reading,
-      site.settings.ns,
-    )
-  return yield* matchesAnswer(site, document, found, range, held, reading)
+  const shared = view.shared && authority.shareable(path, keys)
+  const reading = readingOf(site, read, view.dependencies, authority, shared)
+  if (first) return yield* fragmentAnswer(first, view, range, reading)
+  if (form === 'json-ld') {
+    const selected = { range, elements: found, mayRefer: readable.isReadable }
+    return yield* jsonLdAnswer(view, selected, reading, site.settings.ns)
+  }
+  return yield* matchesAnswer(view, found, range, reading)
 }

@@ -5,9 +5,11 @@
 
 import { forgetEntries } from '../model/entries.ts'
 import { elementsAround } from '../model/place.ts'
+import { cloning } from '../tree/clone.ts'
 import { type Edit, editing, type Way } from '../tree/edit/edit.ts'
 import { type EditRecord, recalledEdit, recordEdit } from '../tree/edit/record.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
+import { isPinned } from '../tree/pins.ts'
 import type { Steps } from '../tree/steps.ts'
 
 /** An edit that made one version of a document out of another. */
@@ -44,7 +46,8 @@ export function readNotice(notice: string): FollowedEdit {
 /**
  * Makes edits on a tree, in steps.
  *
- * @param tree belongs to the caller, and is good for nothing afterwards unless it is returned
+ * @param tree belongs to the caller, and is good for nothing afterwards unless it is returned; one that somebody reads is
+ *   copied first
  * @param text of the version that comes of it
  * @returns the tree of that version; undefined when the edits do not lead there
  */
@@ -53,7 +56,7 @@ export function* following(
   edits: readonly EditRecord[],
   text: string,
 ): Steps<TreeDocument | undefined> {
-  let reached = tree
+  let reached = isPinned(tree) ? yield* cloning(tree) : tree
   try {
     for (const record of edits) {
       const wanted = recalledEdit(reached, record)

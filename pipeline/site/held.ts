@@ -84,7 +84,7 @@ export class Held {
   }
 
   /**
-   * The parsed tree, made when first needed. Use it synchronously: the next commit changes it in place.
+   * The parsed tree, made when first needed. Use it synchronously, or pin it: the next commit changes it in place.
    *
    * @throws Fault 422 for a blob or a document that cannot be parsed
    */

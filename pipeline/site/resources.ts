@@ -3,6 +3,7 @@
 import { type Profile, profileOf } from '../declarations/derive.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Body, Resource, SiteStore } from '../store/store.ts'
+import { PinnedDocument } from '../tree/edit/edit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { DocumentCache } from './cache.ts'
 import type { FollowedEdit } from './followed-edits.ts'
@@ -125,11 +126,15 @@ export class Resources {
     if (this.held(resource.path)) this.#cache.set(this.#store.name, new Held(resource, { bytes }, undefined))
   }
 
-  /** The commit stands whatever happens here: a tree that cannot follow is parsed anew when somebody needs it. */
+  /**
+   * The commit stands whatever happens here: a tree that cannot follow, or is being read, is parsed anew when somebody
+   * needs it.
+   */
   #newTree(path: string, { newTree }: Version): TreeDocument | undefined {
     try {
       return newTree?.()
     } catch (error) {
+      if (error instanceof PinnedDocument) return undefined
       this.#report('A parsed document could not follow its commit', { path, error })
       return undefined
     }

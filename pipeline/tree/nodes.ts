@@ -89,7 +89,7 @@ export type DocumentKind = 'html' | 'xml'
 
 /**
  * A parsed document. The source text is the truth; the tree and its offsets describe it.
- * A tree is only touched synchronously: an edit that settles changes it in place.
+ * An edit that settles changes it in place: whoever reads it over several turns of the event loop pins it.
  */
 export interface TreeDocument {
   kind: DocumentKind

@@ -13,7 +13,7 @@ import { servedType } from '../http/media.ts'
 import { type DestinationRange, type SelectorRange, selectorContentRange } from '../http/range.ts'
 import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import { newFailures } from '../model/judge.ts'
-import { steadily } from '../read/steadily.ts'
+import { lookAt } from '../read/representation.ts'
 import { absent, noMatch, requireAllowed, toSelector } from '../refusals.ts'
 import { editNotice } from '../site/followed-edits.ts'
 import { type Held, notHtml } from '../site/held.ts'
@@ -105,7 +105,7 @@ function isCurrent(site: Site, path: string, located: Located): boolean {
 
 /** Gates 8 and 10 to 12: finds the elements in the newest version, decides, and checks preconditions. */
 async function locate(site: Site, write: ElementWrite, selectors: Selectors, authority: Authority): Promise<Located> {
-  const located = await steadily(site, write.path, held => locating(site, write, selectors, held, authority))
+  const located = await lookAt(site, write.path, ({ held }) => locating(site, write, selectors, held, authority))
   if (located) return located
   requireAllowed(authority.admit(questionOf(write, 'nothing')), write.op.toUpperCase(), write.path, authority)
   throw absent()

@@ -1,11 +1,12 @@
 /** GET and HEAD. */
 
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
 import { readResource } from '../../pipeline/read/read.ts'
 import { asksForStream, subscribe } from '../streams/subscribe.ts'
-import { type Exchange, header } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 
 export function get(exchange: Exchange): Promise<Answer> {
   if (asksForStream(exchange)) return subscribe(exchange)

@@ -1,15 +1,15 @@
 /** MOVE: an element within its document, or a whole document to another path. */
 
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
-import { canonicalPath, isReserved } from '../../pipeline/http/path.ts'
+import { canonicalPath, isReserved, reserved } from '../../pipeline/http/path.ts'
 import { parseDestinationRange, parseRange } from '../../pipeline/http/range.ts'
 import { moveDocument } from '../../pipeline/write/document.ts'
 import { writeElement } from '../../pipeline/write/element.ts'
-import { reserved } from '../app.ts'
-import { causeOf, type Exchange, header, lockCheck } from './exchange.ts'
+import { causeOf, type Exchange, lockCheck } from './exchange.ts'
 
 export async function move(exchange: Exchange): Promise<Answer> {
   const { request, site, path, authority } = exchange

@@ -1,5 +1,6 @@
 /** OPTIONS: what this requester may do here, from the rules alone (HTTP-120 to HTTP-123). */
 
+import { header } from '../../edge/fields.ts'
 import { allMethods, capabilityParts, selectorMethods } from '../../pipeline/access/capabilities.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { names } from '../../pipeline/http/accept.ts'
@@ -7,7 +8,7 @@ import { ACCEPT_QUERY } from '../../pipeline/http/media.ts'
 import { writeMultipart } from '../../pipeline/http/multipart.ts'
 import { looksLikeHtml } from '../../pipeline/http/path.ts'
 import { selectorContentRange } from '../../pipeline/http/range.ts'
-import { type Exchange, header } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { selectorOf } from './options-range.ts'
 
 export async function options(exchange: Exchange): Promise<Answer> {

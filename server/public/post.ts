@@ -1,13 +1,16 @@
 /** POST: a fragment into a document, or a new resource below a directory. */
 
+import { checkBodyFields, header } from '../../edge/fields.ts'
+import { fragmentText } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { placementOf } from '../../pipeline/http/range.ts'
 import { absent, requireAllowed } from '../../pipeline/refusals.ts'
+import { largestDocument } from '../../pipeline/site/site.ts'
 import { createDocument } from '../../pipeline/write/document.ts'
 import { writeElement } from '../../pipeline/write/element.ts'
-import { bodyOf, causeOf, checkBodyFields, type Exchange, fragmentText, header, lockCheck } from './exchange.ts'
+import { causeOf, type Exchange, lockCheck } from './exchange.ts'
 import { writeRange } from './write-range.ts'
 
 export async function post(exchange: Exchange): Promise<Answer> {
@@ -19,7 +22,14 @@ export async function post(exchange: Exchange): Promise<Answer> {
     const placement = placementOf(range.placement)
     return writeElement(
       site,
-      { ...common, path, op: 'post', range, placement, text: () => fragmentText(exchange) },
+      {
+        ...common,
+        path,
+        op: 'post',
+        range,
+        placement,
+        text: () => fragmentText(exchange.body, largestDocument(site.settings)),
+      },
       authority,
     )
   }
@@ -27,7 +37,7 @@ export async function post(exchange: Exchange): Promise<Answer> {
     const type = header(exchange, 'content-type')
     return createDocument(
       site,
-      { ...common, ...lockCheck(exchange), path: target.path, type, body: bodyOf(exchange) },
+      { ...common, ...lockCheck(exchange), path: target.path, type, body: exchange.body },
       authority,
     )
   }

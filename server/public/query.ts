@@ -1,12 +1,15 @@
 /** QUERY: selectors on one document (HTTP-130 to HTTP-134). */
 
+import { header } from '../../edge/fields.ts'
+import { fragmentText } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
 import { queryDocument } from '../../pipeline/read/query.ts'
 import { absent, requireAllowed } from '../../pipeline/refusals.ts'
-import { type Exchange, fragmentText, header } from './exchange.ts'
+import { largestDocument } from '../../pipeline/site/site.ts'
+import type { Exchange } from './exchange.ts'
 
 export async function query(exchange: Exchange): Promise<Answer> {
   const { request, site, path, target, session } = exchange
@@ -26,7 +29,7 @@ export async function query(exchange: Exchange): Promise<Answer> {
       setsCookie: session.issue !== undefined,
       cors: exchange.hosted.settings.cors.length > 0,
     },
-    () => fragmentText(exchange),
+    () => fragmentText(exchange.body, largestDocument(site.settings)),
     exchange.authority(),
   )
 }

@@ -1,8 +1,9 @@
 /** The `Range` of a write. */
 
+import { header } from '../../edge/fields.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { parseRange, type SelectorRange } from '../../pipeline/http/range.ts'
-import { type Exchange, header } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * @returns undefined for a whole-document write

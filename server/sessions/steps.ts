@@ -4,16 +4,15 @@ import type { IncomingMessage } from 'node:http'
 import type { SiteSettings } from '../../config/sites.ts'
 import { readBody } from '../../edge/body.ts'
 import type { Client } from '../../edge/client.ts'
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { isForeignWrite, ownOrigin } from '../../pipeline/http/origin.ts'
+import { isForeignWrite, ownOrigin, WRITES } from '../../pipeline/http/origin.ts'
 import { canonicalPath, type Target } from '../../pipeline/http/path.ts'
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
-import type { AppParts, State, Step } from '../app.ts'
-import type { HostedSite } from '../hosting.ts'
-import { WRITES } from '../methods.ts'
-import { header } from '../public/exchange.ts'
+import type { HostedSite, Hosting } from '../hosting.ts'
+import type { State, Step } from '../request-state.ts'
 import type { Visitor } from '../response-cache.ts'
 import { cookieValue, type Session, sessionCookie } from './signed-sessions.ts'
 import type { Visitors } from './site-sessions.ts'
@@ -22,9 +21,9 @@ import type { Visitors } from './site-sessions.ts'
 const LARGEST_FORM = 16 * 1024
 
 /** What can be told of a visitor without asking where sessions are kept. */
-export function visitorOf(parts: AppParts, client: Client, site: Site, request: IncomingMessage): Visitor | undefined {
+export function visitorOf(hosting: Hosting, client: Client, site: Site, request: IncomingMessage): Visitor | undefined {
   // Whose site a host's is does not change, so the name of the host need not be read again.
-  const hosted = parts.hosting.partsOf(site)
+  const hosted = hosting.partsOf(site)
   if (!hosted) return undefined
   const session = hosted.visitors.glance(sessionValue(hosted.settings, request))
   return session && { cookie: session.issue && cookieOf(hosted.settings, client, session) }
@@ -53,7 +52,8 @@ export function addCookie(state: State, answer: Answer): void {
 }
 
 /** Addresses of signing in and out come before everything stored and all rules (OIDC-1). */
-export function signInOrOut({ limits }: AppParts): Step {
+/** @param bodyIdle milliseconds without a byte of a body */
+export function signInOrOut(bodyIdle: number): Step {
   return async (context, next) => {
     const { req: request, res: response, state } = context
     const { hosted, target, client } = state
@@ -70,7 +70,7 @@ export function signInOrOut({ limits }: AppParts): Step {
       session,
       origin: publicOrigin(hosted.settings, client),
       address: client.address,
-      form: async () => (await readBody(request, response, LARGEST_FORM, limits.bodyIdle)).toString('latin1'),
+      form: async () => (await readBody(request, response, LARGEST_FORM, bodyIdle)).toString('latin1'),
     })
     state.session = done.session
     state.answer = done.answer

@@ -1,12 +1,13 @@
 /** GET with `Accept: text/event-stream`: an event stream of one path (EVT-1 to EVT-5). */
 
 import { randomUUID } from 'node:crypto'
+import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { names } from '../../pipeline/http/accept.ts'
 import { cacheControl } from '../../pipeline/http/caching.ts'
 import { directoryLocation, mayNameDirectory } from '../../pipeline/http/path.ts'
 import { requireAllowed } from '../../pipeline/refusals.ts'
-import { type Exchange, header } from '../public/exchange.ts'
+import type { Exchange } from '../public/exchange.ts'
 import { cookieValue } from '../sessions/signed-sessions.ts'
 
 /** Whether a request asks for an event stream (EVT-1). */

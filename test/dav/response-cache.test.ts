@@ -265,7 +265,7 @@ describe('what a kept answer of the mount hangs on', () => {
   const client = { authority: 'localhost', secure: false, address: '127.0.0.1' }
   const request = (method = 'GET', headers: Record<string, string> = {}) =>
     ({ method, url: '/a.txt', headers: { host: 'localhost', authorization: FIELD, ...headers } }) as IncomingMessage
-  const response = {} as ServerResponse
+  const response = { writeHead() {}, write() {}, end() {} } as unknown as ServerResponse
   const ask = propfindBody('getetag')
 
   /** Something that repeats, with everything that may change in between. */
@@ -279,9 +279,8 @@ describe('what a kept answer of the mount hangs on', () => {
     const mount = () => ({ gatekeeper: { remembered: () => now.visitor } }) as unknown as Mount
     now.mount = mount()
     const repeating = repeats({
-      openMount: () => now.mount,
+      mounts: { opened: () => now.mount },
       bodyOf: () => ({ bytes: async () => Buffer.from(ask), stage: () => Promise.reject(new Error('not asked for')) }),
-      sendKept: (_request, _response, { status }) => status,
     })
     const answer = (status: number): Answer => ({
       status,

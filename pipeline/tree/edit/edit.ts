@@ -20,7 +20,7 @@ import { tagsInPlace } from './shape.ts'
 import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
 import { writing, writingMarkupOf } from './write.ts'
 
-export { ChangedDocument, EditError, type EditReason } from './error.ts'
+export { ChangedDocument, EditError, type EditReason, PinnedDocument } from './error.ts'
 export type { PlannedSplice } from './plan.ts'
 export type { ProposedEdit, View, Way } from './proposal.ts'
 export type { Edit, Placement } from './resolve.ts'

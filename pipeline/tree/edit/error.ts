@@ -34,6 +34,14 @@ export class ChangedDocument extends Error {
   }
 }
 
+/** Somebody is reading the tree of the document, so the edit cannot be made in it; the new source has to be parsed. */
+export class PinnedDocument extends Error {
+  constructor() {
+    super('The tree is being read and stays as it is.')
+    this.name = 'PinnedDocument'
+  }
+}
+
 /** Does the steps of a parse whose failure is the fault of the edit. */
 export function* refusing<T>(parse: Steps<T>): Steps<T> {
   try {

@@ -1,8 +1,9 @@
 /** An edit that is ready but not done: it can be shown, and it can become the document. */
 
 import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import { isPinned } from '../../tree/pins.ts'
 import type { Steps } from '../../tree/steps.ts'
-import { ChangedDocument } from './error.ts'
+import { ChangedDocument, PinnedDocument } from './error.ts'
 import { type Settled, shiftBehind, shiftEnd, shiftingNodes } from './offsets.ts'
 import { applyPatch, preparePatch, withPatch } from './patch.ts'
 import { changedSource, type PlannedSplice } from './plan.ts'
@@ -39,7 +40,8 @@ export interface ProposedEdit {
    * Makes the edit.
    *
    * @returns the document, patched in place, or another one that was parsed
-   * @throws ChangedDocument when the document has changed since the edit was proposed
+   * @throws ChangedDocument when the document has changed since the edit was proposed; PinnedDocument when it would be
+   *   patched and somebody is reading it
    */
   settle(): TreeDocument
 }
@@ -111,6 +113,7 @@ function guarded(
     },
     settle: () => {
       check()
+      if (shown === document && changes.length > 0 && isPinned(document)) throw new PinnedDocument()
       if (changes.length > 0) state.revision++
       return settle()
     },

@@ -5,8 +5,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Exchange } from '../../../dav/exchange.ts'
-import { checkBodyFields, checkedBody } from '../../../dav/requests/body-checks.ts'
+import { checkedBody } from '../../../dav/requests/body-checks.ts'
 import { memoryBody } from '../../../dav/requests/memory-body.ts'
+import { checkBodyFields } from '../../../edge/fields.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 
 const CONTENT = 'Zwölf Boxkämpfer'
@@ -14,7 +15,7 @@ const hex = (name: string) => createHash(name).update(CONTENT).digest('hex')
 const base64 = (name: string) => createHash(name).update(CONTENT).digest('base64')
 
 function exchangeOf(headers: IncomingHttpHeaders, content = CONTENT): Exchange {
-  return { request: { headers }, body: memoryBody(Buffer.from(content)) } as unknown as Exchange
+  return { request: { method: 'PUT', headers }, body: memoryBody(Buffer.from(content)) } as unknown as Exchange
 }
 
 /** How both ways of reading a body end: `ok`, or status and kind. */

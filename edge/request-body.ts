@@ -1,0 +1,74 @@
+/** The body of a request in the form in which writes take it: in memory, or on its way to disk. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Fault } from '../pipeline/fault.ts'
+import { type StagedBlob, StagingError, type Store } from '../pipeline/store/store.ts'
+import type { BodySource } from '../pipeline/write/document.ts'
+import { checkDeclaredLength, endedEarly, invite, readBody, tooLarge, untilIdle } from './body.ts'
+
+export type Stage = Store['stage']
+
+/** How bodies of requests are read. */
+export interface BodyReading {
+  /** The store's area for bodies that are not committed yet. */
+  stage: Stage
+  /** Milliseconds without a byte before 408. */
+  idle: number
+}
+
+/** @returns the body of a request; nothing of it is read before a write asks for it */
+export function requestBody(
+  { stage, idle }: BodyReading,
+  request: IncomingMessage,
+  response: ServerResponse,
+): BodySource {
+  return {
+    bytes: cap => readBody(request, response, cap, idle),
+    stage: cap => stageBody(stage, request, response, cap, idle),
+  }
+}
+
+/**
+ * The body of a selector write.
+ *
+ * @param cap bytes
+ * @throws Fault 422 when it is not UTF-8
+ */
+export async function fragmentText(body: BodySource, cap: number): Promise<string> {
+  const bytes = await body.bytes(cap)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Fault(422, 'InvalidFragment', 'The fragment is not valid UTF-8.')
+  }
+}
+
+/**
+ * Streams a request body into the store's staging area with constant memory.
+ *
+ * @param cap bytes
+ * @param idle milliseconds without a byte before 408
+ * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops; then nothing is left behind
+ */
+async function stageBody(
+  stage: Stage,
+  request: IncomingMessage,
+  response: ServerResponse,
+  cap: number,
+  idle: number,
+): Promise<StagedBlob> {
+  checkDeclaredLength(request, cap)
+  invite(request, response)
+  const staging = stage(request, { limit: cap })
+  try {
+    return await untilIdle(request, idle, () => staging)
+  } catch (error) {
+    // What may still arrive until the connection is closed is not wanted any more.
+    staging.then(
+      staged => staged.discard(),
+      () => undefined,
+    )
+    if (error instanceof StagingError) throw error.reason === 'too-large' ? tooLarge(cap) : endedEarly()
+    throw error
+  }
+}

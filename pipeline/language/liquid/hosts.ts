@@ -1,0 +1,269 @@
+/** Finding the hosts of templates in a stored text (LIQ-5, LIQ-6, COMP-8). */
+
+import { parsingHtml } from '../../tree/html.ts'
+import { type DocumentNode, type ElementNode, isElement, type ParentNode } from '../../tree/nodes.ts'
+import type { Steps } from '../../tree/steps.ts'
+import { lineAt } from './error.ts'
+import { type MarkupContext, MarkupScanner, type ScannedAttribute, type ScannedTag } from './markup.ts'
+import { nextDelimiter, spanAt } from './spans.ts'
+
+export interface TemplateHost {
+  /** The host in the tree that hosts were looked for in; that tree holds filler in place of Liquid and is not for serving. */
+  element: ElementNode
+  /** The content, between start and end tag, as UTF-16 code units of the text. */
+  start: number
+  end: number
+  /** Source of the template. */
+  source: string
+  /** Line of the text on which the source begins, from 1. */
+  line: number
+  /** What the source is the content of; `compileTemplate` takes it. */
+  context: MarkupContext
+}
+
+export interface HostSearch {
+  kind: 'html' | 'xml'
+  /**
+   * Whether an element declares a template (LIQ-1): it looks at the attributes, and for the meaning of prefixes at the
+   * element and its ancestors. Not asked inside a host.
+   */
+  isHost: (element: ElementNode) => boolean
+  /**
+   * HTML: parses text in which Liquid is replaced by filler of equal length, with source locations. By default the
+   * standard's parser; a page's own parser knows of prefixed elements.
+   */
+  parse?: (masked: string) => Steps<DocumentNode>
+}
+
+/** A template attribute under any prefix; most documents have none. */
+const DECLARES = /:template\b/i
+
+/** UTF-16 code units that are scanned in one step. */
+const PER_STEP = 256 * 1024
+
+/**
+ * The outermost hosts of a document, in the order of the text. Hosts inside them are part of their source (COMP-48).
+ *
+ * @param text the document's text, without byte order mark
+ * @throws TreeError when the text exceeds a limit of trees
+ */
+export function* findingHosts(text: string, search: HostSearch): Steps<TemplateHost[]> {
+  if (!DECLARES.test(text)) return []
+  if (search.kind === 'xml') return yield* findingXmlHosts(text, search.isHost)
+  const scan = new HostScan(text, { kind: 'html' })
+  yield* scan.reading()
+  if (!scan.candidates) return []
+  const root = yield* (search.parse ?? parsingHtml)(scan.masked())
+  const hosts: TemplateHost[] = []
+  for (const element of outermost(root, search.isHost)) {
+    const place = element.sourceCodeLocation
+    if (!place?.startTag) continue
+    const start = place.startTag.endOffset
+    const empty = element.tagName.includes(':') && text[start - 2] === '/'
+    const end = empty ? start : Math.max(start, place.endTag?.startOffset ?? place.endOffset)
+    hosts.push(hostAt(text, element, start, end, 'html'))
+  }
+  return hosts
+}
+
+/**
+ * The text with the contents of hosts blanked, of equal length: it is parsed in place of the stored text, so that
+ * nothing of a source is taken for markup and offsets stay true.
+ */
+export function withoutSources(text: string, hosts: readonly TemplateHost[]): string {
+  let result = ''
+  let from = 0
+  for (const { start, end } of hosts) {
+    result += text.slice(from, start) + ' '.repeat(end - start)
+    from = end
+  }
+  return result + text.slice(from)
+}
+
+function hostAt(text: string, element: ElementNode, start: number, end: number, kind: 'html' | 'xml'): TemplateHost {
+  const foreign = kind === 'html' && element.namespaceURI !== 'http://www.w3.org/1999/xhtml'
+  const context: MarkupContext = { kind, element: element.tagName, foreign }
+  return { element, start, end, source: text.slice(start, end), line: lineAt(text, start), context }
+}
+
+function outermost(root: ParentNode, isHost: (element: ElementNode) => boolean): ElementNode[] {
+  const found: ElementNode[] = []
+  const open: ParentNode[] = [root]
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (isElement(node) && isHost(node)) {
+      found.push(node)
+      continue
+    }
+    for (let i = node.childNodes.length - 1; i >= 0; i--) {
+      const child = node.childNodes[i]
+      if (child && isElement(child)) open.push(child)
+    }
+    if ('content' in node && node.content) open.push(node.content)
+  }
+  // The parser may have moved elements; they come in the order of the text, and none inside another.
+  const at = (element: ElementNode) => element.sourceCodeLocation?.startOffset ?? 0
+  found.sort((a, b) => at(a) - at(b))
+  let end = -1
+  return found.filter(element => {
+    if (at(element) < end) return false
+    end = element.sourceCodeLocation?.endOffset ?? end
+    return true
+  })
+}
+
+/** A reading of the text in which spans inside elements that may be hosts are opaque. */
+class HostScan {
+  candidates = 0
+  readonly #text: string
+  readonly #scanner: MarkupScanner
+  readonly #onTag: ((tag: ScannedTag) => boolean) | undefined
+  readonly #masks: { start: number; end: number; filler: string }[] = []
+  #at = 0
+  /** Name of the element that may be a host, and how many of that name are open. */
+  #inside: string | undefined
+  #depth = 0
+
+  /** @param isCandidate decides about start tags outside candidates; by default any `template` attribute with a prefix */
+  constructor(text: string, context: MarkupContext, onTag?: (tag: ScannedTag) => boolean) {
+    this.#text = text
+    this.#scanner = new MarkupScanner(context)
+    this.#onTag = onTag
+  }
+
+  get inside(): boolean {
+    return this.#inside !== undefined
+  }
+
+  enter(name: string): void {
+    this.#inside = name
+    this.#depth = 1
+    this.candidates++
+  }
+
+  *reading(): Steps<void> {
+    let step = PER_STEP
+    while (this.#at < this.#text.length) {
+      if (this.#inside === undefined) this.#read(this.#text.length)
+      else if (!this.#readSource()) this.#read(this.#text.length)
+      if (this.#at >= step) {
+        step = this.#at + PER_STEP
+        yield
+      }
+    }
+  }
+
+  /** Literal text up to the next span, and the span; false when no span follows that ends. */
+  #readSource(): boolean {
+    const open = nextDelimiter(this.#text, this.#at)
+    const span = open === -1 ? undefined : spanAt(this.#text, open)
+    if (!span) return false
+    this.#read(span.start)
+    // The candidate has ended before the span.
+    if (this.#at < span.start) return true
+    const blocks = span.kind === 'raw' ? [span.start, span.innerStart, span.innerEnd, span.end] : [span.start, span.end]
+    for (let i = 0; i + 1 < blocks.length; i += 2) {
+      this.#masks.push({ start: blocks[i] ?? 0, end: blocks[i + 1] ?? 0, filler: this.#filler(span.kind === 'output') })
+      if (i === 0 && span.kind === 'output') this.#scanner.output()
+      if (i === 0 && span.kind === 'raw') this.#readLiteral(span.innerStart, span.innerEnd)
+    }
+    this.#at = span.end
+    return true
+  }
+
+  /** Blank where blanks say nothing; a letter where a blank would end a name or value. */
+  #filler(output: boolean): string {
+    const position = this.#scanner.position
+    if (position === 'quoted' || position === 'unquoted') return output || !this.#scanner.beforeValue ? 'x' : ' '
+    return position === 'name' && output ? 'x' : ' '
+  }
+
+  #readLiteral(from: number, to: number): void {
+    let at = from
+    while (at < to) at = this.#scanner.read(this.#text, at, to)
+  }
+
+  #read(to: number): void {
+    this.#at = this.#scanner.read(this.#text, this.#at, to, tag => this.#tag(tag))
+  }
+
+  /** True where reading goes on in another way: a candidate begins or ends. */
+  #tag(tag: ScannedTag): boolean {
+    if (this.#inside === undefined) {
+      if (this.#onTag) return this.#onTag(tag)
+      if (tag.closing || !tag.attributes.some(a => DECLARES.test(this.#text.slice(a.nameStart, a.nameEnd))))
+        return false
+      this.enter(tag.name)
+      return true
+    }
+    if (tag.name !== this.#inside) return false
+    if (tag.closing) this.#depth--
+    else if (!(tag.selfClosing && this.#onTag)) this.#depth++
+    if (this.#depth > 0) return false
+    this.#inside = undefined
+    this.#onTag?.(tag)
+    return true
+  }
+
+  masked(): string {
+    let result = ''
+    let from = 0
+    for (const { start, end, filler } of this.#masks) {
+      result += this.#text.slice(from, start) + filler.repeat(end - start)
+      from = end
+    }
+    return result + this.#text.slice(from)
+  }
+}
+
+/** XML nests strictly, so tags alone tell where a host ends, also when only the rendered text is well formed. */
+function* findingXmlHosts(text: string, isHost: (element: ElementNode) => boolean): Steps<TemplateHost[]> {
+  const hosts: TemplateHost[] = []
+  let open: ElementNode | undefined
+  let host: { element: ElementNode; start: number } | undefined
+  const scan = new HostScan(text, { kind: 'xml' }, tag => {
+    if (host) {
+      // Only the end tag of the host comes here.
+      const end = text.lastIndexOf('</', tag.end)
+      hosts.push(hostAt(text, host.element, host.start, end, 'xml'))
+      host = undefined
+      return true
+    }
+    if (tag.closing) {
+      const parent = open?.parentNode
+      open = parent && isElement(parent) ? parent : undefined
+      return false
+    }
+    const element = scannedElement(text, tag, open)
+    if (isHost(element)) {
+      if (tag.selfClosing) hosts.push(hostAt(text, element, tag.end, tag.end, 'xml'))
+      else {
+        host = { element, start: tag.end }
+        scan.enter(tag.name)
+        return true
+      }
+    } else if (!tag.selfClosing) open = element
+    return false
+  })
+  yield* scan.reading()
+  return hosts
+}
+
+function scannedElement(text: string, tag: ScannedTag, parent: ElementNode | undefined): ElementNode {
+  return {
+    nodeName: tag.name,
+    tagName: tag.name,
+    namespaceURI: '',
+    attrs: tag.attributes.map(a => scannedAttribute(text, a)),
+    childNodes: [],
+    parentNode: parent ?? null,
+  }
+}
+
+function scannedAttribute(text: string, at: ScannedAttribute): ElementNode['attrs'][number] {
+  const written = text.slice(at.nameStart, at.nameEnd)
+  const value = at.valueStart < 0 ? '' : text.slice(at.valueStart, at.valueEnd)
+  const colon = written.indexOf(':')
+  return colon < 1
+    ? { name: written, value }
+    : { name: written.slice(colon + 1), prefix: written.slice(0, colon), value }
+}

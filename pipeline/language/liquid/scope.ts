@@ -1,0 +1,33 @@
+/** What a template sees of the page it stands in (LIQ-10). */
+
+import type { ElementValue, Value } from '../values.ts'
+
+export interface LiquidScope {
+  /**
+   * Value of a name in Context at the host, nearest scope first, `request` last (LIQ-10). Asked when the template reads the
+   * name, at most once a render unless it is undefined.
+   *
+   * @returns undefined where nothing has that name
+   */
+  lookup(name: string): Value | undefined | Promise<Value | undefined>
+
+  /**
+   * A property of an Instance, read through its schema (LIQ-15, MOD-15). Asked only for elements that have a `type`, at
+   * most once a render for each property.
+   *
+   * @returns undefined or null where the Instance has none
+   */
+  property(element: ElementValue, name: string): Value | undefined | Promise<Value | undefined>
+
+  /** Names of the properties of an Instance, in order; for `json`, `size` and the like. */
+  propertyNames(element: ElementValue): readonly string[] | Promise<readonly string[]>
+
+  /** The site's `{ns}` setting, without slash at the end. */
+  ns: string
+
+  /** The instant of the request, in milliseconds since 1970 (LIQ-44). */
+  now: number
+
+  /** The operator's ceiling for the cost of `bcrypt`; 14 when undefined (LIQ-46). */
+  bcryptCeiling?: number
+}

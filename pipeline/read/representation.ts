@@ -1,0 +1,78 @@
+/**
+ * What a reader sees at a path. Reads, queries and the search for the target of a write all ask here, so that they agree on
+ * what stands there, which tags it has and where each of its elements comes from.
+ */
+
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { pinTree } from '../tree/pins.ts'
+import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
+import { type Dependencies, onDocument } from './dependencies.ts'
+
+/** Where an element is stored. */
+export interface Origin {
+  /** The document and its version. */
+  held: Held
+  /** Its tree, in which the element is. */
+  tree: TreeDocument
+  element: ElementNode
+}
+
+/** One document as one reader sees it. Nothing of it changes while it is looked at. */
+export interface Representation {
+  /** What is stored at the path. */
+  readonly held: Held
+  /** What selectors are matched in. */
+  readonly tree: TreeDocument
+  /** Document part of the tags of its fragments (HTTP-32). */
+  readonly documentPart: string
+  /** Whether it is the same for every reader who may read it (COMP-124). */
+  readonly shared: boolean
+  /** What it was made of. */
+  readonly dependencies: Dependencies
+  /** Undefined for an element that is stored nowhere. */
+  originOf(element: ElementNode): Origin | undefined
+}
+
+/** What is found at a path; a blob has no view. */
+export interface Seen {
+  held: Held
+  view: Representation | undefined
+}
+
+/** A stored document as it is. */
+export function storedDocument(site: Site, held: Held, tree: TreeDocument): Representation {
+  return {
+    held,
+    tree,
+    documentPart: site.documentPart(held.resource),
+    shared: true,
+    dependencies: onDocument(held),
+    originOf: element => ({ held, tree, element }),
+  }
+}
+
+/**
+ * Looks at the newest version of a file. What takes long is done in turns with other work; meanwhile the tree stays as it
+ * is, whatever is committed.
+ *
+ * @returns undefined when nothing is stored there
+ * @throws what looking throws; Fault 422 for a document that cannot be parsed
+ */
+export async function lookAt<T>(site: Site, path: string, look: (seen: Seen) => Steps<T>): Promise<T | undefined> {
+  const held = await site.findParsed(path)
+  if (!held) return undefined
+  const view = held.isDocument ? storedDocument(site, held, site.tree(held)) : undefined
+  const soon = ifShort(look({ held, view }))
+  if (soon) return soon.value
+  const release = view && pinTree(view.tree)
+  try {
+    return await inTurns(look({ held, view }), LONG)
+  } finally {
+    release?.()
+  }
+}
+
+/** For work that has shown not to be short, whatever the length of its text. */
+const LONG = 128 * 1024

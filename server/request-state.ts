@@ -1,0 +1,19 @@
+/** What the steps of the public application find out about a request, one after another. */
+
+import type Koa from 'koa'
+import type { Client } from '../edge/client.ts'
+import type { Answer } from '../pipeline/answer.ts'
+import type { Target } from '../pipeline/http/path.ts'
+import type { HostedSite } from './hosting.ts'
+import type { Session } from './sessions/signed-sessions.ts'
+
+export interface State {
+  started: number
+  client: Client
+  hosted?: HostedSite
+  target?: Target
+  session?: Session
+  answer?: Answer
+}
+
+export type Step = Koa.Middleware<State>
