@@ -13,7 +13,7 @@ import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { decodeTarget, reserved } from '../pipeline/http/path.ts'
 import { challenge, isOfficeProbe } from './access/challenge.ts'
-import type { Visitor } from './access/credentials.ts'
+import type { Author } from './access/credentials.ts'
 import { ancestor } from './answers/ancestors.ts'
 import { addCors, preflight, publicOrigin } from './answers/cors.ts'
 import { errorAnswer } from './answers/error-answer.ts'
@@ -37,7 +37,7 @@ import { unlock } from './methods/unlock.ts'
 import type { Mount } from './mount.ts'
 import { withoutPrefix } from './requests/destination.ts'
 import { isRawWrite } from './requests/raw-write.ts'
-import { type MountsByHost, type Repeats, repeats } from './response-cache.ts'
+import { createResponseCache, type MountsByHost, type ResponseCache } from './response-cache.ts'
 
 /** One finished request, for log and metrics. */
 export interface Finished {
@@ -67,7 +67,7 @@ interface State {
   mount?: Mount
   /** Decoded path of the target, with the prefix. */
   target?: string
-  visitor?: Visitor
+  author?: Author
   path?: string
   submitted?: ReadonlySet<string>
   answer?: Answer
@@ -102,12 +102,12 @@ const READS = new Set(['GET', 'HEAD', 'PROPFIND', 'QUERY', 'REPORT'])
  */
 export function mountApp(parts: MountParts): (request: IncomingMessage, response: ServerResponse) => void {
   const app = new Koa<State>()
-  const known = repeats({
+  const cache = createResponseCache({
     mounts: parts.mounts,
     bodyOf: (request, response) => requestBody(parts.bodies, request, response),
   })
   const steps: Step[] = [
-    conclude(parts, known),
+    conclude(parts, cache),
     chooseMount(parts.mounts),
     answerPreflight(parts),
     authenticate,
@@ -117,7 +117,7 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
     checkLength,
     knowMethod,
     judgeConditions,
-    dispatch(known),
+    dispatch(cache),
   ]
   for (const step of steps) app.use(step)
   app.on('error', error => parts.failed(error, 'request failed'))
@@ -128,14 +128,14 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
       if (status === undefined) void application(request, response)
       else parts.finished({ request, status, milliseconds: performance.now() - started })
     }
-    const repeated = known.repeat(request, response, parts.knowClient(request))
+    const repeated = cache.repeat(request, response, parts.knowClient(request))
     if (repeated instanceof Promise) repeated.then(done, () => done(undefined))
     else done(repeated)
   }
 }
 
 /** Runs all other steps, turns what they return or throw into an answer and sends it. */
-function conclude(parts: MountParts, { keep }: Repeats): Step {
+function conclude(parts: MountParts, { keep }: ResponseCache): Step {
   const securityOf = siteSecurityHeaders()
   return async (context, next) => {
     const { req: request, res: response, state } = context
@@ -149,11 +149,11 @@ function conclude(parts: MountParts, { keep }: Repeats): Step {
     } catch (error) {
       answer = failure(parts, context, error)
     }
-    const { mount, client, visitor } = state
+    const { mount, client, author } = state
     const security = securityOf(mount?.settings, client.secure, false)
     answer.headers = { ...security, ...DAV_HEADERS, ...answer.headers }
     if (mount) addCors(request, answer, publicOrigin(mount.settings, client, parts.publicPort()))
-    if (mount && visitor) keep(request, client, mount, visitor, answer)
+    if (mount && author) keep(request, client, mount, author, answer)
     if (!response.destroyed) await send(request, response, answer).catch(() => response.destroy())
     parts.finished({ request, status: answer.status, milliseconds: performance.now() - started })
   }
@@ -199,9 +199,9 @@ function answerPreflight({ publicPort }: MountParts): Step {
 const authenticate: Step = async ({ req, state }, next) => {
   const { mount, client } = state
   if (!mount) return
-  const visitor = mount.gatekeeper.visitor(req.headers.authorization, client.address)
-  state.visitor = visitor instanceof Promise ? await visitor : visitor
-  if (state.visitor) return next()
+  const author = mount.gatekeeper.author(req.headers.authorization, client.address)
+  state.author = author instanceof Promise ? await author : author
+  if (state.author) return next()
   if (!isOfficeProbe(req)) throw challenge()
   state.answer = req.method === 'HEAD' ? { status: 200, headers: { 'Cache-Control': 'no-store' } } : await options()
 }
@@ -226,11 +226,11 @@ function readTarget({ prefix }: MountParts): Step {
 
 /** The one address of the server's own below the mount (SEC-5). */
 const explainRules: Step = async ({ req, state }, next) => {
-  const { mount, visitor, path } = state
-  const asked = mount && visitor && path === explainPath(mount) && (req.method === 'GET' || req.method === 'HEAD')
+  const { mount, author, path } = state
+  const asked = mount && author && path === explainPath(mount) && (req.method === 'GET' || req.method === 'HEAD')
   if (!asked) return next()
   const [, query = ''] = (req.url ?? '').split('?', 2)
-  state.answer = await explainAccess(mount, visitor, query, req.headers.accept)
+  state.answer = await explainAccess(mount, author, query, req.headers.accept)
 }
 
 const guardReserved: Step = ({ req, state }, next) => {
@@ -251,28 +251,28 @@ const knowMethod: Step = ({ req }, next) => {
 }
 
 const judgeConditions: Step = async ({ req, state }, next) => {
-  const { mount, path, client, visitor } = state
-  if (!mount || path === undefined || !visitor) return
-  state.submitted = await judgeIf(req, { mount, visitor }, path, authoritiesOf(client, req, publicUrlOf(mount)))
+  const { mount, path, client, author } = state
+  if (!mount || path === undefined || !author) return
+  state.submitted = await judgeIf(req, { mount, author }, path, authoritiesOf(client, req, publicUrlOf(mount)))
   return next()
 }
 
-function dispatch({ bodyOf }: Repeats): Step {
+function dispatch({ bodyOf }: ResponseCache): Step {
   return async ({ req, res, state }) => {
-    const { mount, path, visitor, client, submitted } = state
+    const { mount, path, author, client, submitted } = state
     const handler = HANDLERS[req.method ?? '']
-    if (!mount || path === undefined || !visitor || !submitted || !handler) return
+    if (!mount || path === undefined || !author || !submitted || !handler) return
     const exchange: Exchange = {
       request: req,
       response: res,
       method: req.method ?? '',
       mount,
       path,
-      visitor,
+      author,
       origin: `${client.secure ? 'https' : 'http'}://${client.authority ?? ''}`,
       authorities: authoritiesOf(client, req, publicUrlOf(mount)),
       submitted,
-      raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, visitor }),
+      raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, author }),
       body: bodyOf(req, res),
     }
     if (submitted.size === 0) {
@@ -280,7 +280,7 @@ function dispatch({ bodyOf }: Repeats): Step {
       return
     }
     // An upload that takes longer than its lock lives must not lose it (DAV-83).
-    const hold = await mount.locks.keepAlive(mount.site.store.name, visitor.user, submitted)
+    const hold = await mount.locks.keepAlive(mount.site.store.name, author.user, submitted)
     try {
       state.answer = await handler(exchange)
     } finally {

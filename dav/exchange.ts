@@ -5,7 +5,7 @@ import { header } from '../edge/fields.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
 import type { BodySource } from '../pipeline/write/document.ts'
-import type { Visitor } from './access/credentials.ts'
+import type { Author } from './access/credentials.ts'
 import type { Mount } from './mount.ts'
 
 export interface Exchange {
@@ -16,7 +16,7 @@ export interface Exchange {
   mount: Mount
   /** Decoded path relative to the mount, as requested: with or without a slash at its end (DAV-12). */
   path: string
-  visitor: Visitor
+  author: Author
   /** Scheme, host and port by which the client came. */
   origin: string
   /** Host and port by which the client knows this mount. */

@@ -1,15 +1,15 @@
-/** A site's mount: the site itself, what is stored beside it, and its settings. */
+/** A site's mount: the site itself, what the mount keeps unpublished, and the settings. */
 
 import type { SiteSettings } from '../config/sites.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Site } from '../pipeline/site/site.ts'
 import type { BodySource } from '../pipeline/write/document.ts'
 import { createGatekeeper, type Gatekeeper } from './access/credentials.ts'
-import type { Attempts } from './access/login-throttle.ts'
-import type { Pages } from './listings/listing-cache.ts'
+import type { LoginThrottle } from './access/login-throttle.ts'
+import type { ListingCache } from './listings/listing-cache.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
 import { type HelperNames, helperNames } from './places/helper-names.ts'
-import { Beside } from './places/unpublished.ts'
+import { Unpublished } from './places/unpublished.ts'
 import { View } from './places/view.ts'
 
 export interface Mount {
@@ -17,11 +17,11 @@ export interface Mount {
   settings: SiteSettings
   locks: Locks
   view: View
-  beside: Beside
+  unpublished: Unpublished
   names: HelperNames
   syncStates: SyncStates
   /** Of listings, as they were told last; of all mounts. */
-  pages: Pages
+  listingCache: ListingCache
   gatekeeper: Gatekeeper
   /** A file on disk as the body of a write. */
   fileBody: (file: string) => BodySource
@@ -34,33 +34,33 @@ export interface Mount {
 }
 
 /**
- * @param scratch the part of the store for drafts and helper files of this site
+ * @param unpublishedSite the part of the store for drafts and helper files of this site
  */
 export async function openMount(parts: {
   site: Site
-  scratch: Site
+  unpublishedSite: Site
   settings: SiteSettings
   locks: Locks
-  attempts: Attempts
-  pages: Pages
+  throttle: LoginThrottle
+  listingCache: ListingCache
   fileBody: Mount['fileBody']
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
-  const { site, scratch, settings, locks, attempts, pages, fileBody, prefix, failed } = parts
+  const { site, unpublishedSite, settings, locks, throttle, listingCache, fileBody, prefix, failed } = parts
   const names = helperNames(settings.helperFiles)
-  const beside = await Beside.open(scratch, names)
-  const view = new View(site, beside, names)
-  const gatekeeper = createGatekeeper(settings.credentials, attempts)
+  const unpublished = await Unpublished.open(unpublishedSite, names)
+  const view = new View(site, unpublished, names)
+  const gatekeeper = createGatekeeper(settings.credentials, throttle)
   return {
     site,
     settings,
     locks,
     view,
-    beside,
+    unpublished,
     names,
     syncStates: syncStates(),
-    pages,
+    listingCache,
     gatekeeper,
     fileBody,
     prefix,

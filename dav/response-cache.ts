@@ -9,7 +9,7 @@ import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
 import type { BodySource } from '../pipeline/write/document.ts'
-import type { Visitor } from './access/credentials.ts'
+import type { Author } from './access/credentials.ts'
 import type { Mount } from './mount.ts'
 
 /** The mounts of this process. */
@@ -23,13 +23,13 @@ export interface MountsByHost {
 /** The status sent; undefined when the application has to answer. */
 type Repeated = number | undefined
 
-export interface Repeats {
+export interface ResponseCache {
   /** Answers a request if a kept answer fits. Rejects where the body of the request cannot be read. */
   repeat(request: IncomingMessage, response: ServerResponse, client: Client): Repeated | Promise<Repeated>
   /** The body of a request, as far as it was read already and beyond. */
   bodyOf(request: IncomingMessage, response: ServerResponse): BodySource
   /** Keeps an answer, with all its fields, if it may be given again. */
-  keep(request: IncomingMessage, client: Client, mount: Mount, visitor: Visitor, answer: Answer): void
+  keep(request: IncomingMessage, client: Client, mount: Mount, author: Author, answer: Answer): void
 }
 
 /** Bytes of all kept bodies; those of files are the same that the document cache holds. */
@@ -40,12 +40,12 @@ const LONGEST_BODY = 2048
 const MOST_ASKED = 4096
 
 /** What the cache takes from the application. */
-export interface RepeatParts {
+export interface ResponseCacheParts {
   mounts: Pick<MountsByHost, 'opened'>
   bodyOf: (request: IncomingMessage, response: ServerResponse) => BodySource
 }
 
-export function repeats({ mounts, bodyOf }: RepeatParts): Repeats {
+export function createResponseCache({ mounts, bodyOf }: ResponseCacheParts): ResponseCache {
   const answers = keptAnswers<Mount>({ bytes: MOST_BYTES, repeats: isRepeatedBy304 })
   /** Questions, without bodies, to which there are kept answers; to all others the application says first what it thinks. */
   const asked = new Set<string>()
@@ -79,18 +79,18 @@ export function repeats({ mounts, bodyOf }: RepeatParts): Repeats {
     repeat(request, response, client) {
       if (!isRepeatable(request)) return undefined
       const mount = mounts.opened(client.authority ?? '')
-      const visitor = mount?.gatekeeper.remembered(request.headers.authorization)
-      if (!mount || !visitor) return undefined
-      const head = headOf(request, client, visitor)
+      const author = mount?.gatekeeper.remembered(request.headers.authorization)
+      if (!mount || !author) return undefined
+      const head = headOf(request, client, author)
       if (request.method === 'PROPFIND')
         return asked.has(head) ? repeatPropfind(request, response, mount, head) : undefined
       const kept = find(head, mount)
       return kept && sendKept(request, response, kept)
     },
     bodyOf: body,
-    keep(request: Asked, client, mount, visitor, answer) {
+    keep(request: Asked, client, mount, author, answer) {
       if (!answer.reuse || !isRepeatable(request)) return
-      const head = headOf(request, client, visitor)
+      const head = headOf(request, client, author)
       const condition = request.headers['if-none-match']
       if (request.method === 'GET') {
         answers.keep(head, answer, mount, condition)
@@ -129,7 +129,7 @@ function isRepeatable({ method, headers: h }: IncomingMessage): boolean {
 }
 
 /** Everything of a request that its answer depends on, but for the body. No field holds a line end. */
-function headOf(request: IncomingMessage, { authority, secure }: Client, { view }: Visitor): string {
+function headOf(request: IncomingMessage, { authority, secure }: Client, { view }: Author): string {
   const { method, url, headers } = request
   const place = `${secure ? 's' : ''}\n${authority}\n${url}\n${view}`
   if (method === 'GET') return place

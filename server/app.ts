@@ -38,13 +38,13 @@ import { post } from './public/post.ts'
 import { put } from './public/put.ts'
 import { query } from './public/query.ts'
 import type { State, Step } from './request-state.ts'
-import type { Audience, PublicAnswers } from './response-cache.ts'
-import { addCookie, needSession, openSession, settleGroups, signInOrOut, visitorOf } from './sessions/steps.ts'
+import type { Audience, ResponseCache } from './response-cache.ts'
+import { addCookie, anonymousVisitor, needSession, openSession, settleGroups, signInOrOut } from './sessions/steps.ts'
 
 export interface AppParts {
   hosting: Hosting
   knowClient: KnowClient
-  kept: PublicAnswers
+  kept: ResponseCache
   bodies: BodyReading
   log: Log
   metrics: Metrics
@@ -105,7 +105,9 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   return (request, response) => {
     const started = performance.now()
     const client = parts.knowClient(request)
-    const status = parts.kept.repeat(request, response, client, site => visitorOf(parts.hosting, client, site, request))
+    const status = parts.kept.repeat(request, response, client, site =>
+      anonymousVisitor(parts.hosting, client, site, request),
+    )
     if (status === undefined) void application(request, response)
     else report(parts, request, status, started)
   }

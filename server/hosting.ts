@@ -16,14 +16,14 @@ import type { PipelineSettings } from '../pipeline/site/site.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
-import { createVisitors, type Visitors } from './sessions/site-sessions.ts'
+import { createSiteSessions, type SiteSessions } from './sessions/site-sessions.ts'
 import { createSignIn, type SignInEndpoints } from './sign-in/endpoints.ts'
 
 /** A site with what the edge needs beside the pipeline's part. */
 export interface HostedSite {
   site: Site
   settings: SiteSettings
-  visitors: Visitors
+  siteSessions: SiteSessions
   signIn: SignInEndpoints
   /** Answers for groups that decide membership by themselves (GRP-4); without it members count. */
   groups?: GroupOracle
@@ -90,10 +90,10 @@ export function createHosting(parts: {
     const site = resting.get(name)?.deref() ?? (await (coherence ? coherence.open(name, open) : open()))
     resting.delete(name)
     const { external, ...lifetimes } = settings.sessions
-    const visitors = createVisitors({ secret, site: name, sessions, lifetimes, external, report })
+    const siteSessions = createSiteSessions({ secret, site: name, sessions, lifetimes, external, report })
     const isStored = async (path: string) => !!(await site.find(path))
-    const signIn = createSignIn({ settings, visitors, rateLimits, report, isStored })
-    return { site, settings, visitors, signIn, groups: schemaGroups(site) }
+    const signIn = createSignIn({ settings, siteSessions, rateLimits, report, isStored })
+    return { site, settings, siteSessions, signIn, groups: schemaGroups(site) }
   }
 
   function trim(): void {
@@ -101,7 +101,7 @@ export function createHosting(parts: {
     for (const [name, hosted] of ready) {
       ready.delete(name)
       sites.delete(name)
-      hosted.visitors.close()
+      hosted.siteSessions.close()
       streams.closeSite(hosted.site.store.name)
       cache.clear(hosted.site.store.name)
       resting.set(name, new WeakRef(hosted.site))

@@ -3,11 +3,11 @@
 import { checkFolder } from '../pipeline/store/check.ts'
 import { run } from './cli/cli.ts'
 import type { Commands } from './cli/commands.ts'
-import { keepTickShape } from './next-tick.ts'
+import { keepNextTickFast } from './next-tick.ts'
 import { serve } from './serve.ts'
 import { explain, exportCommand, importCommand } from './site-commands.ts'
 
-keepTickShape()
+keepNextTickFast()
 
 const commands: Commands = {
   serve,

@@ -4,11 +4,11 @@ import { createReadStream } from 'node:fs'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { MountPlace } from '../config/schema.ts'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
-import { createAttempts } from '../dav/access/login-throttle.ts'
+import { createLoginThrottle } from '../dav/access/login-throttle.ts'
 import { mountApp } from '../dav/app.ts'
-import { createPages } from '../dav/listings/listing-cache.ts'
+import { createListingCache } from '../dav/listings/listing-cache.ts'
 import { type Mount, openMount } from '../dav/mount.ts'
-import { createUpkeep, type Upkeep } from '../dav/places/housekeeping.ts'
+import { createHousekeeping, type Housekeeping } from '../dav/places/housekeeping.ts'
 import type { KnowClient } from '../edge/client.ts'
 import type { BodyReading } from '../edge/request-body.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
@@ -19,7 +19,7 @@ import type { Coherence } from '../pipeline/site/coherence.ts'
 import { Site } from '../pipeline/site/site.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { BodySource } from '../pipeline/write/document.ts'
-import { scratchName, siteOfScratch } from '../pipeline/write/scratch.ts'
+import { siteOfUnpublished, unpublishedName } from '../pipeline/write/unpublished.ts'
 import { basisOf, type HostedSite, type Hosting } from './hosting.ts'
 import { type Log, logRequest } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -58,32 +58,32 @@ export interface Mounts {
   close(): Promise<void>
 }
 
-/** Milliseconds between two rounds of upkeep. */
-const UPKEEP_EVERY = 1_000
+/** Milliseconds between two rounds of housekeeping. */
+const HOUSEKEEPING_EVERY = 1_000
 
 export function createMounts(parts: MountsParts): Mounts {
   const { place, hosting, store, log } = parts
   const prefix = 'path' in place ? place.path : ''
-  const upkeeps = new Map<Site, Upkeep>()
-  const mounts = mountOpener(parts, prefix, upkeeps)
+  const housekeepers = new Map<Site, Housekeeping>()
+  const mounts = mountOpener(parts, prefix, housekeepers)
   const { open } = mounts
   let resuming = Promise.resolve()
   let round = Promise.resolve()
   let closed = false
 
   async function tendAll(now: number): Promise<void> {
-    for (const [site, upkeep] of upkeeps) {
-      if (!hosting.partsOf(site)) upkeeps.delete(site)
+    for (const [site, housekeeping] of housekeepers) {
+      if (!hosting.partsOf(site)) housekeepers.delete(site)
       else
-        await upkeep
+        await housekeeping
           .run(now)
-          .catch(error => log.error({ err: error, site: site.store.name }, 'upkeep of a mount failed'))
+          .catch(error => log.error({ err: error, site: site.store.name }, 'housekeeping of a mount failed'))
     }
   }
 
   async function openAll(): Promise<void> {
     for (const name of await store.sites()) {
-      const site = siteOfScratch(name)
+      const site = siteOfUnpublished(name)
       const hosted = site === undefined || closed ? undefined : await hosting.open(site)
       if (hosted) await open(hosted)
     }
@@ -102,7 +102,7 @@ export function createMounts(parts: MountsParts): Mounts {
     void tend(Date.now()).finally(() => {
       tending = false
     })
-  }, UPKEEP_EVERY).unref()
+  }, HOUSEKEEPING_EVERY).unref()
 
   return {
     handler: mountHandler(parts, prefix, mounts),
@@ -156,20 +156,20 @@ interface MountOpener {
   opened(site: Site): Mount | undefined
 }
 
-function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upkeep>): MountOpener {
+function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site, Housekeeping>): MountOpener {
   const { store, leases, cache, locks, rateLimits, log, coherence } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
-  const attempts = createAttempts({ rateLimits })
-  const pages = createPages()
+  const throttle = createLoginThrottle({ rateLimits })
+  const listingCache = createListingCache()
   const fileBody = (file: string): BodySource => ({
     bytes: () => Promise.reject(new Error('A file on disk is no body to be held in memory')),
     stage: cap => store.stage(createReadStream(file), { limit: cap }),
   })
 
   async function start({ site, settings }: HostedSite): Promise<Mount> {
-    const name = scratchName(site.store.name)
-    const openScratch = () =>
+    const name = unpublishedName(site.store.name)
+    const openUnpublished = () =>
       Site.open({
         settings: site.settings,
         store: store.site(name),
@@ -179,10 +179,20 @@ function mountOpener(parts: MountsParts, prefix: string, upkeeps: Map<Site, Upke
         report: (message, details) => log.warn({ site: name, ...details }, message),
         coherence,
       })
-    const scratch = await (coherence ? coherence.open(name, openScratch) : openScratch())
+    const unpublishedSite = await (coherence ? coherence.open(name, openUnpublished) : openUnpublished())
     const failed: Mount['failed'] = (error, message) => log.error({ err: error, site: site.store.name }, message)
-    const mount = await openMount({ site, scratch, settings, locks, attempts, pages, fileBody, prefix, failed })
-    upkeeps.set(site, createUpkeep(mount))
+    const mount = await openMount({
+      site,
+      unpublishedSite,
+      settings,
+      locks,
+      throttle,
+      listingCache,
+      fileBody,
+      prefix,
+      failed,
+    })
+    housekeepers.set(site, createHousekeeping(mount))
     ready.set(site, mount)
     return mount
   }

@@ -17,7 +17,7 @@ import type { Site } from '../pipeline/site/site.ts'
 export type Audience = 'everybody' | 'returning' | 'new'
 
 /** A visitor who is nobody in particular. */
-export interface Visitor {
+export interface AnonymousVisitor {
   /** The `Set-Cookie` that they need; undefined when the request brought a session. */
   cookie: string | undefined
 }
@@ -27,7 +27,7 @@ interface Facts {
   audience: Audience
 }
 
-export interface PublicAnswers {
+export interface ResponseCache {
   /**
    * Answers the request if a kept answer fits.
    *
@@ -39,7 +39,7 @@ export interface PublicAnswers {
     request: IncomingMessage,
     response: ServerResponse,
     client: Client,
-    visitorOf: (site: Site) => Visitor | undefined,
+    anonymousVisitor: (site: Site) => AnonymousVisitor | undefined,
   ): number | undefined
   keep(request: IncomingMessage, client: Client, site: Site, answer: Answer, audience: Audience): void
   readonly size: number
@@ -66,7 +66,7 @@ const UNCHANGED_FIELDS = new Set([
  * @param isOpen whether a site is still the one that answers for its name: rules and versions of one that was closed and
  *   opened anew stand still
  */
-export function publicAnswers(isOpen: (site: Site) => boolean): PublicAnswers {
+export function createResponseCache(isOpen: (site: Site) => boolean): ResponseCache {
   const answers = keptAnswers<Facts>({
     bytes: MOST_BYTES,
     repeats: field => UNCHANGED_FIELDS.has(field),
@@ -74,14 +74,14 @@ export function publicAnswers(isOpen: (site: Site) => boolean): PublicAnswers {
   })
 
   return {
-    repeat(request, response, client, visitorOf) {
+    repeat(request, response, client, anonymousVisitor) {
       const question = questionOf(request, client)
       if (question === undefined) return undefined
       const plain = answers.find(question)
       if (plain?.facts.audience === 'everybody') return sendKept(request, response, plain)
       const forNew = answers.find(question + FOR_NEW)
       const known = plain ?? forNew
-      const visitor = known && visitorOf(known.facts.site)
+      const visitor = known && anonymousVisitor(known.facts.site)
       const fitting = visitor?.cookie === undefined ? plain : forNew
       return visitor && fitting && sendKept(request, response, fitting, visitor.cookie)
     },

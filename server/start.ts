@@ -27,10 +27,10 @@ import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createMounts, type Mounts, routeToMount } from './mounts.ts'
 import { platformRoutes } from './platform/routes.ts'
-import { publicAnswers } from './response-cache.ts'
+import { createResponseCache } from './response-cache.ts'
 import { isWorker, spreadsConnections } from './workers.ts'
 
-export interface Running {
+export interface RunningServer {
   /** Such as `http://localhost:8080`. */
   publicOrigin: string
   /** Origin of the mount when it has a port of its own. */
@@ -104,7 +104,7 @@ function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
  * @param store open; closed together with the server
  * @throws the system's error when an address is taken
  */
-export async function startServer(settings: Settings, store: Store, log: Log): Promise<Running> {
+export async function startServer(settings: Settings, store: Store, log: Log): Promise<RunningServer> {
   const coordination = await openCoordination(settings, store, log)
   const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
   const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
@@ -140,7 +140,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const handler = publicApp({
     hosting,
     knowClient,
-    kept: publicAnswers(site => hosting.partsOf(site) !== undefined),
+    kept: createResponseCache(site => hosting.partsOf(site) !== undefined),
     bodies,
     log,
     metrics,

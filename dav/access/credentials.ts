@@ -1,15 +1,17 @@
 /** Who a request of the mount comes from: Basic or Bearer credentials, checked once a minute (MNT-1, DAV-3). */
 
+import { isUtf8 } from 'node:buffer'
 import { hash, randomBytes } from 'node:crypto'
+import { parse } from 'basic-auth'
 import { credentialCheck } from '../../config/credentials.ts'
 import { PasswordsBusy } from '../../config/passwords.ts'
 import type { Credential } from '../../config/site-schema.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import type { Attempts } from './login-throttle.ts'
+import type { LoginThrottle } from './login-throttle.ts'
 import { createScope, type Scope } from './scope.ts'
 
 /** A credential that was proved. */
-export interface Visitor {
+export interface Author {
   user: string
   scope: Scope
   /** The same for credentials of one site that get the same answers to all reads. */
@@ -23,8 +25,6 @@ export type Brought = { scheme: 'basic'; user: string; password: string } | { sc
 const REMEMBERED = 60_000
 const MOST_REMEMBERED = 1_000
 
-const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
-
 /**
  * Reads an `Authorization` field.
  *
@@ -32,40 +32,37 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
  *   scheme, an empty `Bearer` as Office sends it, undecodable base64
  */
 export function readAuthorization(field: string | undefined): Brought | undefined {
-  const [, scheme = '', rest = ''] = /^ *([A-Za-z]+) +([^ ]+) *$/.exec(field ?? '') ?? []
-  if (scheme.toLowerCase() === 'bearer') return { scheme: 'bearer', token: rest }
-  if (scheme.toLowerCase() !== 'basic' || !BASE64.test(rest)) return undefined
-  const text = decode(Buffer.from(rest, 'base64'))
-  const colon = text.indexOf(':')
-  if (colon < 0) return undefined
+  if (field === undefined) return undefined
+  const [, token] = /^ *bearer +([^ ]+) *$/i.exec(field) ?? []
+  if (token !== undefined) return { scheme: 'bearer', token }
+  const basic = parse(inUtf8(field))
+  if (!basic) return undefined
   // Windows puts its domain in front, with one backslash or, from scripts, two.
-  const user = text.slice(0, colon).replace(/^[^\\]*\\\\?/, '')
-  return { scheme: 'basic', user, password: text.slice(colon + 1) }
+  const user = basic.name.replace(/^[^\\]*\\\\?/, '')
+  return { scheme: 'basic', user, password: basic.pass }
 }
 
-/** Old clients know no UTF-8. */
-function decode(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return bytes.toString('latin1')
-  }
+/** The same field with its text in UTF-8, as `basic-auth` reads it: old clients send Latin-1. */
+function inUtf8(field: string): string {
+  const [, start = '', base64 = ''] = /^( *[A-Za-z]+ +)([^ ]+) *$/.exec(field) ?? []
+  const bytes = Buffer.from(base64, 'base64')
+  return isUtf8(bytes) ? field : start + Buffer.from(bytes.toString('latin1')).toString('base64')
 }
 
 export interface Gatekeeper {
   /**
-   * The visitor of credentials that were proved a moment ago.
+   * The author of credentials that were proved a moment ago.
    *
    * @param field the `Authorization` field
    */
-  remembered(field: string | undefined): Visitor | undefined
+  remembered(field: string | undefined): Author | undefined
   /**
    * @param field the `Authorization` field
    * @param address of the client, for slowing down those who guess
    * @returns undefined without credentials, and for wrong ones
    * @throws Fault 503 when too many passwords are being checked
    */
-  visitor(field: string | undefined, address: string): Promise<Visitor | undefined> | Visitor | undefined
+  author(field: string | undefined, address: string): Promise<Author | undefined> | Author | undefined
 }
 
 /**
@@ -75,11 +72,11 @@ export interface Gatekeeper {
  */
 export function createGatekeeper(
   credentials: readonly Credential[],
-  attempts: Attempts,
+  throttle: LoginThrottle,
   clock: () => number = Date.now,
 ): Gatekeeper {
   const check = credentialCheck(credentials)
-  const visitors = new Map(
+  const authors = new Map(
     credentials.map((credential, i) => {
       const scope = createScope(credential.scope, credential.write)
       const view = scope.whole ? `whole ${scope.write}` : String(i)
@@ -90,42 +87,42 @@ export function createGatekeeper(
   // much as two plain digests, on every request.
   const secret = randomBytes(32).toString('base64')
   const keyed = (text: string) => hash('sha256', secret + hash('sha256', secret + text, 'base64'), 'base64')
-  const verdicts = new Map<string, { visitor: Visitor; until: number }>()
-  const checking = new Map<string, Promise<Visitor | undefined>>()
+  const verdicts = new Map<string, { author: Author; until: number }>()
+  const checking = new Map<string, Promise<Author | undefined>>()
 
-  async function prove(brought: Brought, key: string, address: string): Promise<Visitor | undefined> {
+  async function prove(brought: Brought, key: string, address: string): Promise<Author | undefined> {
     const user = brought.scheme === 'basic' ? brought.user : ''
-    await attempts.wait(address, user)
+    await throttle.wait(address, user)
     const credential = await (brought.scheme === 'basic'
       ? check.basic(brought.user, brought.password)
       : check.bearer(brought.token)
     ).catch((error: unknown) => {
       throw error instanceof PasswordsBusy ? busy(error) : error
     })
-    const visitor = credential && visitors.get(credential)
-    if (!visitor) {
-      await attempts.failed(address, user)
+    const author = credential && authors.get(credential)
+    if (!author) {
+      await throttle.failed(address, user)
       return undefined
     }
-    await attempts.succeeded(address, user)
+    await throttle.succeeded(address, user)
     if (verdicts.size >= MOST_REMEMBERED) {
       const [oldest] = verdicts.keys()
       if (oldest !== undefined) verdicts.delete(oldest)
     }
-    verdicts.set(key, { visitor, until: clock() + REMEMBERED })
-    return visitor
+    verdicts.set(key, { author, until: clock() + REMEMBERED })
+    return author
   }
 
-  function recall(key: string): Visitor | undefined {
+  function recall(key: string): Author | undefined {
     const verdict = verdicts.get(key)
-    if (verdict && verdict.until > clock()) return verdict.visitor
+    if (verdict && verdict.until > clock()) return verdict.author
     verdicts.delete(key)
     return undefined
   }
 
   return {
     remembered: field => (field === undefined ? undefined : recall(keyed(field))),
-    visitor(field, address) {
+    author(field, address) {
       if (field === undefined) return undefined
       const key = keyed(field)
       const known = recall(key)

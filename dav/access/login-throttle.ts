@@ -6,7 +6,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import { networkOf } from '../../pipeline/http/network.ts'
 
 /** Addresses that one customer is given together count as one. */
-export interface Attempts {
+export interface LoginThrottle {
   /**
    * Waits as long as earlier failures of this address, alone and with this user, ask for.
    *
@@ -33,10 +33,10 @@ const LONGEST_USER = 64
  * @param options.rateLimits keep the failures
  * @param options.pause waits that many milliseconds
  */
-export function createAttempts(options: {
+export function createLoginThrottle(options: {
   rateLimits: RateLimits
   pause?: (milliseconds: number) => Promise<void>
-}): Attempts {
+}): LoginThrottle {
   const { rateLimits, pause = ms => sleep(ms, undefined, { ref: false }) } = options
   const waiting = new Map<string, number>()
 

@@ -7,14 +7,14 @@ import { inLeaves, type Leaf } from '../listings/listings.ts'
 import { isCollection, type Node } from '../places/view.ts'
 import type { Scope } from './scope.ts'
 
-type Looking = Pick<Exchange, 'visitor' | 'mount'>
+type Looking = Pick<Exchange, 'author' | 'mount'>
 
 /**
  * @returns the node if the credential may read it. A collection that only leads to what is open stays visible, since
  *   clients walk down from the root; it shows nothing but the way
  */
-export function visible({ visitor }: Pick<Exchange, 'visitor'>, node: Node | undefined): Node | undefined {
-  if (!node || visitor.scope.whole || isVisible(visitor.scope, node.resource)) return node
+export function visible({ author }: Pick<Exchange, 'author'>, node: Node | undefined): Node | undefined {
+  if (!node || author.scope.whole || isVisible(author.scope, node.resource)) return node
   return undefined
 }
 
@@ -35,12 +35,12 @@ export async function visibleMembers(looking: Looking, collection: Node): Promis
 
 /** The same in leaves. Where nothing is hidden, those without a change since are the same objects again. */
 export async function visibleLeaves(looking: Looking, collection: Node): Promise<readonly Leaf[]> {
-  const { visitor, mount } = looking
+  const { author, mount } = looking
   const leaves = await mount.view.leaves(collection)
-  if (visitor.scope.whole || visitor.scope.coversBelow(collection.resource.path)) return leaves
+  if (author.scope.whole || author.scope.coversBelow(collection.resource.path)) return leaves
   const seen: Node[] = []
   for (const member of leaves.flat())
-    if (isVisible(visitor.scope, member.resource)) seen.push(await asSeen(looking, member))
+    if (isVisible(author.scope, member.resource)) seen.push(await asSeen(looking, member))
   return inLeaves(seen)
 }
 
@@ -53,7 +53,7 @@ const seenStates = new WeakMap<Scope, WeakMap<Resource, Promise<Resource>>>()
  * collections below it.
  */
 export async function asSeen(looking: Looking, node: Node): Promise<Node> {
-  const { scope } = looking.visitor
+  const { scope } = looking.author
   const { path } = node.resource
   if (scope.whole || !isCollection(node) || node.keeper !== 'site' || scope.coversBelow(path)) return node
   // Members come from listings, which give every time another object for the same state.
@@ -78,6 +78,6 @@ async function seenState(looking: Looking, collection: Node): Promise<Resource> 
 }
 
 /** A text that tells apart those who see different members of a collection. */
-export function viewerOf({ visitor }: Pick<Exchange, 'visitor'>): string {
-  return visitor.scope.whole ? '' : visitor.user
+export function viewerOf({ author }: Pick<Exchange, 'author'>): string {
+  return author.scope.whole ? '' : author.user
 }

@@ -19,7 +19,7 @@ const NONE: ReadonlySet<string> = new Set()
  */
 export async function judgeIf(
   { headers, method }: IncomingMessage,
-  { mount, visitor }: Pick<Exchange, 'mount' | 'visitor'>,
+  { mount, author }: Pick<Exchange, 'mount' | 'author'>,
   target: string,
   authorities: readonly string[],
 ): Promise<ReadonlySet<string>> {
@@ -31,8 +31,8 @@ export async function judgeIf(
     target,
     decode: uri => withoutPrefix(parseDestination(uri, 'mount', authorities), prefix),
     tagOf: async path => {
-      const node = visible({ visitor }, await view.find(path))
-      return node && memberTag((await asSeen({ mount, visitor }, node)).resource)
+      const node = visible({ author }, await view.find(path))
+      return node && memberTag((await asSeen({ mount, author }, node)).resource)
     },
     locksOn: path => locks.on(site.store.name, path),
   })

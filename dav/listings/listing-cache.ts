@@ -1,34 +1,35 @@
 /**
- * Texts of leaves of listings, kept so that a listing after a change writes only what has changed: for each question those
- * of its newest answer.
+ * The responses of listings, leaf by leaf, so that a listing after a change writes anew only what has changed. The cache
+ * holds those of the newest answer to each question. A leaf that has changed is another object, which empties nothing
+ * but is not found.
  */
 
 import type { Leaf } from './listings.ts'
 
 /** The responses of the members of one leaf. */
-export interface Page {
+export interface LeafResponses {
   bytes: Uint8Array
   /** They need the prefix for properties of Windows. */
   windows: boolean
 }
 
-export interface Pages {
-  /** Pages of the newest answer to a question; none where it is not known any more. */
-  of(question: string): ReadonlyMap<Leaf, Page>
-  keep(question: string, pages: ReadonlyMap<Leaf, Page>): void
+export interface ListingCache {
+  /** The leaves of the newest answer to a question; none where it is not known any more. */
+  of(question: string): ReadonlyMap<Leaf, LeafResponses>
+  keep(question: string, leaves: ReadonlyMap<Leaf, LeafResponses>): void
 }
 
-/** Bytes of all pages. */
+/** Bytes of all leaves. */
 const MOST_BYTES = 32 * 1024 * 1024
 /** Questions are short, unless somebody means to fill the memory. */
 const LONGEST_QUESTION = 4096
 
-const NONE: ReadonlyMap<Leaf, Page> = new Map()
+const NONE: ReadonlyMap<Leaf, LeafResponses> = new Map()
 
-/** @param most bytes of all pages */
-export function createPages(most = MOST_BYTES): Pages {
+/** @param most bytes of all leaves */
+export function createListingCache(most = MOST_BYTES): ListingCache {
   /** The one that was asked longest ago stands first. */
-  const kept = new Map<string, { pages: ReadonlyMap<Leaf, Page>; size: number }>()
+  const kept = new Map<string, { leaves: ReadonlyMap<Leaf, LeafResponses>; size: number }>()
   let held = 0
 
   function drop(question: string): void {
@@ -37,13 +38,13 @@ export function createPages(most = MOST_BYTES): Pages {
   }
 
   return {
-    of: question => kept.get(question)?.pages ?? NONE,
-    keep(question, pages) {
+    of: question => kept.get(question)?.leaves ?? NONE,
+    keep(question, leaves) {
       drop(question)
       if (question.length > LONGEST_QUESTION) return
       let size = question.length
-      for (const { bytes } of pages.values()) size += bytes.length
-      kept.set(question, { pages, size })
+      for (const { bytes } of leaves.values()) size += bytes.length
+      kept.set(question, { leaves, size })
       held += size
       for (const oldest of kept.keys()) {
         if (held <= most) break

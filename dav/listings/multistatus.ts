@@ -1,4 +1,4 @@
-/** Multistatus bodies of PROPFIND and REPORT: one `response` for each resource, listings in pages (RFC 4918 §13, DAV-37). */
+/** Multistatus bodies of PROPFIND and REPORT: one `response` for each resource, listings leaf by leaf (RFC 4918 §13, DAV-37). */
 
 import { setImmediate } from 'node:timers/promises'
 import { header } from '../../edge/fields.ts'
@@ -14,7 +14,7 @@ import { CHECKSUMS_KEY, QUOTA_KEYS, type Subject } from '../properties/live-prop
 import { namesIn, type PropRequest } from '../properties/prop-request.ts'
 import { keyOf } from '../properties/property-name.ts'
 import { hrefOf, MULTISTATUS_END, multistatusStart, needsWindows, propertyResponse } from '../properties/response.ts'
-import type { Page } from './listing-cache.ts'
+import type { LeafResponses } from './listing-cache.ts'
 import type { Leaf } from './listings.ts'
 
 /** Members written between two turns of the event loop. */
@@ -39,11 +39,11 @@ export interface Target {
 type Dead = ReadonlyMap<string, readonly Property[]>
 
 const NO_LEAVES: readonly Leaf[] = []
-const NO_PAGES: ReadonlyMap<Leaf, Page> = new Map()
+const NO_RESPONSES: ReadonlyMap<Leaf, LeafResponses> = new Map()
 const NO_PROPERTIES: readonly Property[] = []
 
 /**
- * Writes the responses of a target, and of members of a collection. Pages are kept: as long as a leaf is the same object,
+ * Writes the responses of a target, and of members of a collection. Those of a leaf are kept: as long as it is the same object,
  * nothing of it is written again.
  *
  * @param target undefined where it has no entry of its own
@@ -55,9 +55,9 @@ export async function multistatusBody(
   leaves = NO_LEAVES,
   end = '',
 ): Promise<PiecesBody> {
-  const { view, pages } = telling.exchange.mount
+  const { view, listingCache } = telling.exchange.mount
   const question = questionOf(telling)
-  const kept = question === undefined ? NO_PAGES : pages.of(question)
+  const kept = question === undefined ? NO_RESPONSES : listingCache.of(question)
   const steady = leaves.map(leaf => !showsLocks(leaf, telling.locks))
   const ready = leaves.map((leaf, i) => (steady[i] ? kept.get(leaf) : undefined))
   const dead = await propertiesOf(
@@ -65,8 +65,8 @@ export async function multistatusBody(
     leaves.map((leaf, i) => (ready[i] ? undefined : leaf)),
   )
   const write = await responseWriter(telling)
-  const all = new Map<Leaf, Page>()
-  const toKeep = new Map<Leaf, Page>()
+  const all = new Map<Leaf, LeafResponses>()
+  const toKeep = new Map<Leaf, LeafResponses>()
   let written = 0
   for (const [i, leaf] of leaves.entries()) {
     const page = ready[i] ?? (await writePage(write, leaf, dead))
@@ -77,16 +77,16 @@ export async function multistatusBody(
     written = 0
     await setImmediate()
   }
-  if (question !== undefined && toKeep.size > 0) pages.keep(question, toKeep)
+  if (question !== undefined && toKeep.size > 0) listingCache.keep(question, toKeep)
   const own = target && (await writeTarget(view, write, target))
   return joined(own ? [own, ...all.values()] : [...all.values()], end)
 }
 
-/** What pages depend on beside their leaves; undefined where that changes all the time. */
+/** What the responses of leaves depend on beside the leaves; undefined where that changes all the time. */
 function questionOf({ exchange, asked, locks }: Telling): string | undefined {
   const inherited = locks.own.some(({ depth }) => depth === 'infinity')
   if (exchange.method !== 'PROPFIND' || !locks.known || inherited || tellsRoom(exchange, asked)) return undefined
-  return `${exchange.mount.site.store.name}\n${exchange.path}\n${exchange.visitor.view}\n${wantsMinimal(exchange)}\n${asked.key}`
+  return `${exchange.mount.site.store.name}\n${exchange.path}\n${exchange.author.view}\n${wantsMinimal(exchange)}\n${asked.key}`
 }
 
 /** Locks count their seconds. */
@@ -115,7 +115,7 @@ async function propertiesOf(view: View, leaves: readonly (Leaf | undefined)[]): 
 
 type WriteResponse = (target: Target, isTarget: boolean, dead: readonly Property[]) => Promise<string> | string
 
-async function writePage(write: WriteResponse, leaf: Leaf, dead: Dead): Promise<Page> {
+async function writePage(write: WriteResponse, leaf: Leaf, dead: Dead): Promise<LeafResponses> {
   let text = ''
   let windows = false
   for (const node of leaf) {
@@ -127,12 +127,12 @@ async function writePage(write: WriteResponse, leaf: Leaf, dead: Dead): Promise<
   return { bytes: Buffer.from(text), windows }
 }
 
-async function writeTarget(view: View, write: WriteResponse, target: Target): Promise<Page> {
+async function writeTarget(view: View, write: WriteResponse, target: Target): Promise<LeafResponses> {
   const properties = await view.properties(target.node)
   return { bytes: Buffer.from(await write(target, true, properties)), windows: needsWindows(properties) }
 }
 
-function joined(pages: readonly Page[], end: string): PiecesBody {
+function joined(pages: readonly LeafResponses[], end: string): PiecesBody {
   const start = multistatusStart(pages.some(({ windows }) => windows))
   const pieces = [Buffer.from(start), ...pages.map(({ bytes }) => bytes), Buffer.from(end + MULTISTATUS_END)]
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
@@ -141,7 +141,7 @@ function joined(pages: readonly Page[], end: string): PiecesBody {
 
 /** Writes the responses of one answer. */
 async function responseWriter({ exchange, asked, locks }: Telling): Promise<WriteResponse> {
-  const { mount, visitor } = exchange
+  const { mount, author } = exchange
   const { prefix, settings, view } = mount
   const minimal = wantsMinimal(exchange)
   const title = settings.title ?? settings.host
@@ -160,7 +160,7 @@ async function responseWriter({ exchange, asked, locks }: Telling): Promise<Writ
       etag,
       displayName: displayName(resource.path, title),
       lockDiscovery: locks.known ? lockDiscoveryXml(isTarget ? locks.own : locks.of(resource.path), hrefs) : undefined,
-      writable: visitor.scope.write && visitor.scope.covers(resource.path),
+      writable: author.scope.write && author.scope.covers(resource.path),
       short: needsWindows(dead),
       ...(checksums && { checksums }),
       ...(room && { room }),

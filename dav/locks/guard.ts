@@ -17,7 +17,7 @@ export function isServerOwned({ mount }: Pick<Exchange, 'mount'>, path: string):
  * @throws Fault 423 when a lock is in the way whose token the request does not submit
  */
 export function checkLocks(
-  { mount, visitor, submitted }: Exchange,
+  { mount, author, submitted }: Exchange,
   path: string,
   kind: GuardedChange['kind'],
   ownLocksPass = false,
@@ -25,7 +25,7 @@ export function checkLocks(
   return guardLocks(mount.locks, {
     site: mount.site.store.name,
     path,
-    user: visitor.user,
+    user: author.user,
     submitted,
     kind,
     ownLocksPass,

@@ -18,7 +18,7 @@ import { isCollection, type Node } from '../places/view.ts'
 import { destinationOf, mayOverwrite } from '../requests/destination.ts'
 import { rootRefused } from './delete.ts'
 import { moveElement } from './elements.ts'
-import { transfer } from './transfer.ts'
+import { transfer } from './relocate.ts'
 
 export async function copy(exchange: Exchange): Promise<Answer> {
   return relocate(exchange, 'copy')
@@ -31,9 +31,9 @@ export async function move(exchange: Exchange): Promise<Answer> {
 }
 
 async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer> {
-  const { mount, path, visitor } = exchange
+  const { mount, path, author } = exchange
   const destination = destinationOf(exchange)
-  checkWritable(visitor.scope, ...(op === 'move' ? [path, destination] : [destination]))
+  checkWritable(author.scope, ...(op === 'move' ? [path, destination] : [destination]))
   const source = visible(exchange, await mount.view.find(path))
   if (!source) throw absent()
   const deep = isDeep(exchange, source, op)

@@ -16,8 +16,8 @@ import { isCollection, type Node } from '../places/view.ts'
 import { writeElements } from './elements.ts'
 
 export async function remove(exchange: Exchange): Promise<Answer> {
-  const { mount, path, visitor } = exchange
-  checkWritable(visitor.scope, path)
+  const { mount, path, author } = exchange
+  checkWritable(author.scope, path)
   if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'delete')
   const node = await mount.view.find(path)
   if (!node) throw absent()
@@ -46,26 +46,26 @@ export function rootRefused(): Fault {
  * @param check made under the lease of the path; it throws what the removal is refused with
  */
 export async function removeNode(exchange: Exchange, node: Node, check?: () => Promise<void>): Promise<void> {
-  const { mount, visitor, raw } = exchange
+  const { mount, author, raw } = exchange
   const { path } = node.resource
-  const { site, beside } = mount
+  const { site, unpublished } = mount
   const removeBeside = (remove: () => Promise<unknown>) =>
     site.leases.hold(site.store.name, [path], async () => {
       await check?.()
       await remove()
     })
   if (node.keeper === 'helper') {
-    await removeBeside(() => beside.commit([{ op: 'delete', path }]))
+    await removeBeside(() => unpublished.commit([{ op: 'delete', path }]))
   } else if (isCollection(node)) {
     await removeTree(site, { path, cause: {}, raw, ...(check && { check }) })
-    await afterCommit(mount, () => beside.remove(path))
+    await afterCommit(mount, () => unpublished.remove(path))
   } else if (node.keeper === 'site' || node.published) {
-    const authority = scopeAuthority(visitor.scope)
+    const authority = scopeAuthority(author.scope)
     await deleteDocument(
       site,
       { path, conditions: undefined, cause: {}, raw, ...(check && { check }) },
       () => authority,
     )
-    if (node.keeper === 'draft') await afterCommit(mount, () => beside.remove(path))
-  } else await removeBeside(() => beside.remove(path))
+    if (node.keeper === 'draft') await afterCommit(mount, () => unpublished.remove(path))
+  } else await removeBeside(() => unpublished.remove(path))
 }

@@ -24,7 +24,7 @@ import { isCollection } from '../places/view.ts'
 
 /** GET and HEAD with a selector range. */
 export async function readElements(exchange: Exchange, range: SelectorRange): Promise<Answer> {
-  const { mount, path, request, method, visitor } = exchange
+  const { mount, path, request, method, author } = exchange
   await requireDocument(exchange)
   const answer = await readResource(
     mount.site,
@@ -40,7 +40,7 @@ export async function readElements(exchange: Exchange, range: SelectorRange): Pr
       setsCookie: false,
       cors: false,
     },
-    scopeAuthority(visitor.scope),
+    scopeAuthority(author.scope),
   )
   return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-cache, no-transform' } }
 }
@@ -57,7 +57,7 @@ export async function writeElements(exchange: Exchange, op: 'put' | 'post' | 'de
 
 /** MOVE with `Range` and `Destination-Range`. @param to decoded path of the destination */
 export async function moveElement(exchange: Exchange, to: string): Promise<Answer> {
-  checkWritable(exchange.visitor.scope, exchange.path)
+  checkWritable(exchange.author.scope, exchange.path)
   const destinationRange = header(exchange, 'destination-range')
   if (header(exchange, 'range') === undefined || destinationRange === undefined)
     throw new Fault(422, 'MoveMissingHeaders', 'Range and Destination-Range belong together.')
@@ -71,11 +71,11 @@ export async function moveElement(exchange: Exchange, to: string): Promise<Answe
 type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | 'cause'> : never
 
 async function write(exchange: Exchange, particulars: Particulars<ElementWrite>): Promise<Answer> {
-  const { mount, path, visitor, request } = exchange
+  const { mount, path, author, request } = exchange
   const check = async () => void (await checkLocks(exchange, path, 'content'))
   await check()
   await requireDocument(exchange)
-  const authority = scopeAuthority(visitor.scope)
+  const authority = scopeAuthority(author.scope)
   const common = { path, conditions: readConditions(request.headers), cause: {}, raw: exchange.raw, check }
   return writeElement(mount.site, { ...common, ...particulars }, () => authority)
 }

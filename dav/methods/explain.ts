@@ -12,7 +12,7 @@ import {
 } from '../../pipeline/explain-request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
-import type { Visitor } from '../access/credentials.ts'
+import type { Author } from '../access/credentials.ts'
 import type { Mount } from '../mount.ts'
 
 /** Path of the page, relative to the mount. */
@@ -30,7 +30,7 @@ export function explainPath({ settings }: Pick<Mount, 'settings'>): string {
  */
 export async function explainAccess(
   mount: Mount,
-  { scope }: Visitor,
+  { scope }: Author,
   query: string,
   accept: string | undefined,
 ): Promise<Answer> {
@@ -106,7 +106,7 @@ function page(wanted: URLSearchParams, question: AccessQuestion | undefined, ans
     '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
     `<title>Who may do what</title><style>${STYLE}</style></head>\n<body><h1>Who may do what</h1>\n` +
     `<form>${fields.join('')}<button>Explain</button></form>\n` +
-    `${question && answer ? verdict(question, answer) : '<p>Ask about a request of a visitor: the rules are not bound to those who edit them here.</p>'}\n</body></html>\n`
+    `${question && answer ? verdict(question, answer) : '<p>Ask about a request of a author: the rules are not bound to those who edit them here.</p>'}\n</body></html>\n`
   )
 }
 

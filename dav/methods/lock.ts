@@ -24,13 +24,13 @@ import { isBlank } from '../requests/xml.ts'
  *   `AllowanceExhausted`
  */
 export async function lock(exchange: Exchange): Promise<Answer> {
-  checkWritable(exchange.visitor.scope, exchange.path)
+  checkWritable(exchange.author.scope, exchange.path)
   const body = await exchange.body.bytes(LARGEST_LOCK_BODY)
   return isBlank(body) ? refresh(exchange) : take(exchange, body)
 }
 
 async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
-  const { mount, visitor } = exchange
+  const { mount, author } = exchange
   const site = mount.site.store.name
   const depth = depthOf(exchange, ['0', 'infinity'], 'infinity') === '0' ? 0 : 'infinity'
   const { scope, owner } = readLockInfo(body)
@@ -40,7 +40,7 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
   if (!found) await checkPlace(exchange)
   const path = found?.resource.path ?? exchange.path
 
-  const taken = await mount.locks.take(site, { path, scope, depth, owner, user: visitor.user, seconds })
+  const taken = await mount.locks.take(site, { path, scope, depth, owner, user: author.user, seconds })
   if (!taken.ok) {
     if (taken.reason === 'full') throw full()
     if (taken.below) return blockedBelow(exchange, path, taken.holder)
@@ -103,7 +103,7 @@ async function makeResource(exchange: Exchange, { path, token }: Lock): Promise<
 
 /** Restarts the timers of the locks whose tokens are submitted (DAV-84). */
 async function refresh(exchange: Exchange): Promise<Answer> {
-  const { mount, visitor, submitted } = exchange
+  const { mount, author, submitted } = exchange
   const site = mount.site.store.name
   if (header(exchange, 'if') === undefined) {
     throw new Fault(400, 'BadRequest', 'A LOCK without a body refreshes a lock: its token goes into the If header.')
@@ -112,7 +112,7 @@ async function refresh(exchange: Exchange): Promise<Answer> {
   const inEffect = await mount.locks.on(site, exchange.path)
   const covering = inEffect.filter(({ token }) => submitted.has(token))
   if (covering.length === 0) throw notCovering(412)
-  const own = covering.filter(({ user }) => user === visitor.user)
+  const own = covering.filter(({ user }) => user === author.user)
   if (own.length === 0) throw new Fault(403, 'Forbidden', 'The lock was taken by somebody else.')
   const refreshed: Lock[] = []
   for (const { token } of own) {

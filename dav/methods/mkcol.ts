@@ -18,17 +18,17 @@ import { XML_TYPE } from '../properties/response.ts'
 import { childElements, DAV, isDav, LARGEST_XML, malformed, parseLongXmlBody } from '../requests/xml.ts'
 
 export async function mkcol(exchange: Exchange): Promise<Answer> {
-  const { mount, visitor } = exchange
+  const { mount, author } = exchange
   const file = exchange.path.endsWith('/') ? exchange.path.slice(0, -1) : exchange.path
   const path = `${file}/`
-  checkWritable(visitor.scope, path)
+  checkWritable(author.scope, path)
   const node = (await mount.view.find(path)) ?? (await mount.view.find(file))
   checkConditions(exchange, node)
   const checkMembership = async () => void (await checkLocks(exchange, path, 'membership'))
   if (!node) await checkMembership()
   if (node) throw taken(isCollection(node))
   await requireParent(exchange, path)
-  const mark = mount.beside.coverAt(file)
+  const mark = mount.unpublished.coverAt(file)
   const judged = await readExtended(exchange)
   if (judged?.refused) return refusal(judged)
   const set = judged?.patch.set ?? []
@@ -36,7 +36,7 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
     const { leases, store } = mount.site
     await leases.hold(store.name, [path], async () => {
       await checkMembership()
-      if (!(await mount.beside.makeCollection(path, set))) throw taken(true)
+      if (!(await mount.unpublished.makeCollection(path, set))) throw taken(true)
     })
   } else {
     if (mark) await finishRemoval(mount, mark)

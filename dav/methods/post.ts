@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts'
 import { writeElements } from './elements.ts'
 
 export async function post(exchange: Exchange): Promise<Answer> {
-  checkWritable(exchange.visitor.scope, exchange.path)
+  checkWritable(exchange.author.scope, exchange.path)
   if (header(exchange, 'range') === undefined)
     throw new Fault(422, 'InvalidRange', 'POST needs Range: selector=<css> here.')
   return writeElements(exchange, 'post')

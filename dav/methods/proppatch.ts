@@ -13,8 +13,8 @@ import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propstat, XML_TYPE } from '
 import { isDav, LARGEST_XML, malformed, parseLongXmlBody } from '../requests/xml.ts'
 
 export async function proppatch(exchange: Exchange): Promise<Answer> {
-  const { mount, path, visitor } = exchange
-  checkWritable(visitor.scope, path)
+  const { mount, path, author } = exchange
+  checkWritable(author.scope, path)
   const node = await mount.view.find(path)
   if (!node) throw absent()
   checkConditions(exchange, node)

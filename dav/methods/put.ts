@@ -9,7 +9,7 @@ import { contentTag, type Resource, shownSeconds } from '../../pipeline/site/res
 import { largestDocument } from '../../pipeline/site/site.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { ensureParents, parentMissing } from '../../pipeline/write/places.ts'
-import { scratchPut } from '../../pipeline/write/scratch.ts'
+import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
 import type { Exchange } from '../exchange.ts'
@@ -37,8 +37,8 @@ interface Upload {
 }
 
 export async function put(exchange: Exchange): Promise<Answer> {
-  const { path, mount, visitor } = exchange
-  checkWritable(visitor.scope, path)
+  const { path, mount, author } = exchange
+  checkWritable(author.scope, path)
   checkBodyFields(exchange)
   if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'put')
   if (path.endsWith('/')) throw new Fault(400, 'InvalidPath', 'A file has no slash at the end of its name.')
@@ -98,7 +98,7 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
   else if (!(await mount.view.find(parentOf(path)))) throw parentMissing(parentOf(path))
   const staged = await checkedBody(exchange).stage(mount.settings.maxBody)
   try {
-    const changes = scratchPut({
+    const changes = unpublishedPut({
       path,
       content: staged,
       type,
@@ -107,7 +107,7 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
     })
     const resources = await leases.hold(store.name, [path], async () => {
       await checkAgain(exchange)
-      return mount.beside.commit(changes)
+      return mount.unpublished.commit(changes)
     })
     return answer(upload, resources?.get(path), node !== undefined)
   } finally {
@@ -116,7 +116,7 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
 }
 
 async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
-  const { mount, visitor } = exchange
+  const { mount, author } = exchange
   const { path, type, sent, language, shown } = upload
   const draft = node?.keeper === 'draft' ? node : undefined
   const replacedSize = (node?.published ?? node?.resource)?.size ?? 0
@@ -133,7 +133,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
     }
     body = memoryBody(bytes)
   }
-  const authority = scopeAuthority(visitor.scope)
+  const authority = scopeAuthority(author.scope)
   let replaced = node
   // Properties of a draft over nothing were set on the draft; they come along.
   const properties = draft && !draft.published ? await mount.view.properties(draft) : []
@@ -155,7 +155,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
     },
     () => authority,
   )
-  const cover = mount.beside.coverAt(path)
+  const cover = mount.unpublished.coverAt(path)
   // Left over it does no harm: the document is newer.
   if (cover) await afterCommit(mount, () => endCover(mount, cover))
   const stored = await mount.view.find(path)

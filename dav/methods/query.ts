@@ -52,9 +52,9 @@ export async function query(exchange: Exchange): Promise<Answer> {
  *
  * @throws Fault 422 for a single resource that is no document
  */
-async function* documentsAt({ mount, path, visitor }: Exchange): AsyncGenerator<Held | undefined, undefined> {
+async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<Held | undefined, undefined> {
   const { site } = mount
-  const { scope } = visitor
+  const { scope } = author
   if (!path.endsWith('/')) {
     const node = scope.covers(path) ? await mount.view.find(path) : undefined
     if (!node || node.resource.path !== path) return
@@ -65,7 +65,7 @@ async function* documentsAt({ mount, path, visitor }: Exchange): AsyncGenerator<
   }
   let seen = 0
   for await (const resource of site.store.walk(path)) {
-    if (!scope.covers(resource.path) || isServerOwned({ mount }, resource.path) || mount.beside.isGone(resource))
+    if (!scope.covers(resource.path) || isServerOwned({ mount }, resource.path) || mount.unpublished.isGone(resource))
       continue
     yield resource.kind === 'document' ? await site.findParsed(resource.path) : undefined
     // Every document may have to be parsed.

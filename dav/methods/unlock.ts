@@ -16,13 +16,13 @@ import { notCovering } from './lock.ts'
  * @throws Fault 400 `BadRequest`, 409 `LockTokenMismatch`, 403 `Forbidden`
  */
 export async function unlock(exchange: Exchange): Promise<Answer> {
-  const { mount, visitor, path } = exchange
-  checkWritable(visitor.scope, path)
+  const { mount, author, path } = exchange
+  checkWritable(author.scope, path)
   const site = mount.site.store.name
   const token = readLockToken(header(exchange, 'lock-token'))
   const lock = await mount.locks.find(site, token)
   if (!lock || !covers(lock, path)) throw notCovering(409)
-  if (lock.user !== visitor.user && !visitor.scope.whole) {
+  if (lock.user !== author.user && !author.scope.whole) {
     throw new Fault(403, 'Forbidden', 'The lock was taken by somebody else.')
   }
   if (!(await mount.locks.end(site, token))) throw notCovering(409)

@@ -5,7 +5,7 @@ import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import type { Resource } from '../../pipeline/site/resource-tags.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { ensureParents } from '../../pipeline/write/places.ts'
-import { scratchPut } from '../../pipeline/write/scratch.ts'
+import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Mount } from '../mount.ts'
@@ -30,8 +30,8 @@ export interface DraftFacts {
 export async function storeDraft(mount: Mount, path: string, facts: DraftFacts): Promise<Resource | undefined> {
   await ensureParents(mount.site, path)
   const { type, language, shown } = facts
-  const resources = await mount.beside.commit(
-    scratchPut({
+  const resources = await mount.unpublished.commit(
+    unpublishedPut({
       path,
       content: NOTHING,
       type,
@@ -44,7 +44,7 @@ export async function storeDraft(mount: Mount, path: string, facts: DraftFacts):
 
 /** Ends a draft whose content has come, or the mark of a removal that something has replaced. */
 export async function endCover(mount: Mount, { path, version }: Resource): Promise<void> {
-  await mount.beside.commit([{ op: 'delete', path, expect: version }])
+  await mount.unpublished.commit([{ op: 'delete', path, expect: version }])
 }
 
 /**
@@ -52,18 +52,18 @@ export async function endCover(mount: Mount, { path, version }: Resource): Promi
  *
  * @throws Fault 412 when something was made there in the meantime, or what scope and pipeline refuse it with
  */
-export async function makeEmpty({ mount, visitor, path }: Exchange): Promise<void> {
-  checkWritable(visitor.scope, path)
+export async function makeEmpty({ mount, author, path }: Exchange): Promise<void> {
+  checkWritable(author.scope, path)
   if (await mount.view.find(path))
     throw new Fault(412, 'PreconditionFailed', 'Something was made at this address in the meantime.')
   const type = storedType(path, undefined)
   if (await mount.view.isHelper(path)) {
-    await mount.beside.commit(scratchPut({ path, content: NOTHING, type }))
+    await mount.unpublished.commit(unpublishedPut({ path, content: NOTHING, type }))
   } else if (kindOf(type) !== 'blob') {
     await storeDraft(mount, path, { type })
   } else {
-    const authority = scopeAuthority(visitor.scope)
-    const mark = mount.beside.coverAt(path)
+    const authority = scopeAuthority(author.scope)
+    const mark = mount.unpublished.coverAt(path)
     if (mark) await finishRemoval(mount, mark)
     // What a visitor stored in the meantime must not be emptied.
     const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {}, body: memoryBody(NOTHING) }

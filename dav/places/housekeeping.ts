@@ -1,4 +1,4 @@
-/** What becomes of files beside a site that nobody comes back to: drafts, marks of removals, helper files. */
+/** Settles or drops the drafts, marks of removals and helper files that nobody comes back to (DAV-62, DAV-72, DAV-73). */
 
 import { fullAuthority } from '../../pipeline/authority.ts'
 import { Fault } from '../../pipeline/fault.ts'
@@ -14,7 +14,7 @@ import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
 /** Milliseconds between two searches for helper files that are too old. */
 const SWEEP_EVERY = 60 * 60_000
 
-export interface Upkeep {
+export interface Housekeeping {
   /**
    * Does everything that is due. One call at a time.
    *
@@ -23,7 +23,7 @@ export interface Upkeep {
   run(now: number): Promise<void>
 }
 
-export function createUpkeep(mount: Mount): Upkeep {
+export function createHousekeeping(mount: Mount): Housekeeping {
   /** Unix milliseconds at which a draft was last seen locked. */
   const locked = new Map<string, number>()
   let swept = 0
@@ -40,7 +40,7 @@ export function createUpkeep(mount: Mount): Upkeep {
   }
 
   async function settleCovers(now: number): Promise<void> {
-    const covers = mount.beside.covers()
+    const covers = mount.unpublished.covers()
     const present = new Set(covers.map(({ path }) => path))
     for (const path of locked.keys()) if (!present.has(path)) locked.delete(path)
     for (const cover of covers) {
@@ -55,13 +55,13 @@ export function createUpkeep(mount: Mount): Upkeep {
     if (swept + SWEEP_EVERY > now) return
     swept = now
     const { metadataAge, workAge } = mount.settings.helperFiles
-    for await (const { path, modified, kind, members } of mount.beside.stored()) {
+    for await (const { path, modified, kind, members } of mount.unpublished.stored()) {
       const helper = mount.names.of(path)
       // A collection goes when nothing is left in it.
       if (!helper || (kind === 'collection' && members !== ZERO)) continue
-      const last = Math.max(modified, mount.beside.lastUse(path))
+      const last = Math.max(modified, mount.unpublished.lastUse(path))
       if (last + (helper.listed ? workAge : metadataAge) <= now && !(await isLocked(path)))
-        await mount.beside.commit([{ op: 'delete', path }])
+        await mount.unpublished.commit([{ op: 'delete', path }])
     }
   }
 
@@ -92,5 +92,5 @@ async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
     const write = { path, type, body, conditions: undefined, check, cause: {}, properties, ...facts }
     await unlessRefused(putDocument(mount.site, write, () => fullAuthority))
   }
-  await mount.beside.commit([{ op: 'delete', path, expect: version }])
+  await mount.unpublished.commit([{ op: 'delete', path, expect: version }])
 }

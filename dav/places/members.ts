@@ -13,10 +13,10 @@ import { isCollection, type Node } from './view.ts'
  * @throws Fault 403 for a member that the credential does not open, here or there (DAV-3); it tells nothing of it. 414
  *   for one that would come to a path that no request can name (DAV-10)
  */
-export async function checkMembers({ mount, visitor }: Exchange, node: Node, to?: string): Promise<void> {
+export async function checkMembers({ mount, author }: Exchange, node: Node, to?: string): Promise<void> {
   if (!isCollection(node)) return
   const { path: from } = node.resource
-  const { scope } = visitor
+  const { scope } = author
   const isCarried = to !== undefined && (await mount.view.isHelper(to)) !== (node.keeper === 'helper')
   const gain = isCarried ? Buffer.byteLength(to) - Buffer.byteLength(from) : 0
   if (scope.whole && gain <= 0) return

@@ -29,7 +29,7 @@ export async function topmostMissing(view: View, path: string): Promise<string> 
 export async function clearWay(mount: Mount, path: string): Promise<void> {
   for (let parent = parentOf(path); parent !== '/' && parent !== ''; parent = parentOf(parent)) {
     if (await mount.view.find(parent)) return
-    const mark = mount.beside.coverAt(parent.slice(0, -1))
+    const mark = mount.unpublished.coverAt(parent.slice(0, -1))
     if (mark && isRemoval(mark)) await finishRemoval(mount, mark)
   }
 }

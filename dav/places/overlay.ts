@@ -1,6 +1,6 @@
 /**
  * What the mount shows over a site's stored resources: drafts, and helper files that have entries in listings. An index
- * in memory of what is stored beside the site; metadata files, of which there can be very many, are not in it.
+ * in memory of what the mount keeps unpublished; metadata files, of which there can be very many, are not in it.
  */
 
 import type { Resource } from '../../pipeline/site/resource-tags.ts'

@@ -8,7 +8,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import type { Held } from '../../pipeline/site/held.ts'
 import type { Resource } from '../../pipeline/site/resource-tags.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
-import { scratchPut } from '../../pipeline/write/scratch.ts'
+import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import type { Mount } from '../mount.ts'
 
 /** Stored type of a mark; no request can send one without a slash. */
@@ -20,8 +20,8 @@ export function isRemoval({ type }: Resource): boolean {
 }
 
 /** Shows a file of the site as gone from now on. */
-export async function putOffRemoval({ beside }: Mount, path: string): Promise<void> {
-  await beside.commit(scratchPut({ path, content: new Uint8Array(), type: REMOVAL }))
+export async function putOffRemoval({ unpublished }: Mount, path: string): Promise<void> {
+  await unpublished.commit(unpublishedPut({ path, content: new Uint8Array(), type: REMOVAL }))
 }
 
 /**
@@ -37,7 +37,7 @@ export async function finishRemoval(mount: Mount, mark: Resource): Promise<void>
   }
   const removal = deleteDocument(mount.site, { path, conditions: undefined, check, cause: {} }, () => fullAuthority)
   await unlessRefused(removal)
-  await mount.beside.commit([{ op: 'delete', path, expect: version }])
+  await mount.unpublished.commit([{ op: 'delete', path, expect: version }])
 }
 
 /** Waits for work that may be refused; only failures of the server are told. */

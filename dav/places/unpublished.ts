@@ -1,5 +1,5 @@
 /**
- * What is stored beside a site: drafts, marks of removals, and helper files. Those that lie over the site or stand in its
+ * What the mount keeps unpublished: drafts, marks of removals, and helper files. Those that lie over the site or stand in its
  * listings are indexed in memory; every change of them goes through here.
  */
 
@@ -7,7 +7,7 @@ import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import type { Change, Property, Resource } from '../../pipeline/site/resource-tags.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
-import { commitScratch } from '../../pipeline/write/scratch.ts'
+import { commitUnpublished } from '../../pipeline/write/unpublished.ts'
 import type { HelperNames } from './helper-names.ts'
 import { Overlay, parentOf } from './overlay.ts'
 import { isRemoval } from './removals.ts'
@@ -15,7 +15,7 @@ import { isRemoval } from './removals.ts'
 /** Helper files whose last use is known at most. */
 const MOST_USED = 10_000
 
-export class Beside {
+export class Unpublished {
   /** The part of the store that holds them. */
   readonly site: Site
   /** What differs from the site in listings and tags. */
@@ -31,16 +31,16 @@ export class Beside {
   }
 
   /** Reads what an earlier process has left. */
-  static async open(site: Site, names: HelperNames): Promise<Beside> {
-    const beside = new Beside(site, names)
-    const reading = beside.#readBelow('/')
+  static async open(site: Site, names: HelperNames): Promise<Unpublished> {
+    const unpublished = new Unpublished(site, names)
+    const reading = unpublished.#readBelow('/')
     site.watchForeign(async paths => {
       await reading
-      await beside.#readAgain(paths)
+      await unpublished.#readAgain(paths)
     })
     await reading
-    site.watch(paths => beside.#tell(paths))
-    return beside
+    site.watch(paths => unpublished.#tell(paths))
+    return unpublished
   }
 
   /** Has a function told of the paths of every change, when it is made and again when the index knows of it. */
@@ -77,7 +77,7 @@ export class Beside {
     return this.#used.get(path) ?? 0
   }
 
-  /** Everything stored beside the site, page by page. */
+  /** Everything that is stored unpublished, page by page. */
   stored(): AsyncIterable<Resource> {
     return this.site.store.walk('/', { collections: true })
   }
@@ -88,14 +88,14 @@ export class Beside {
    * @returns the new state by path; undefined when something was not as the changes need it, and nothing was done
    */
   async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
-    const resources = await commitScratch(this.site, changes)
+    const resources = await commitUnpublished(this.site, changes)
     if (!resources) return undefined
     for (const [path, resource] of resources) await this.#follow(path, resource)
     this.#tell(resources.keys())
     return resources
   }
 
-  /** Brings the index in step with what is stored at a path beside the site now. */
+  /** Brings the index in step with what is stored at an unpublished path now. */
   async #follow(path: string, resource: Resource | undefined): Promise<void> {
     const now = Date.now()
     if (path.endsWith('/')) {
@@ -106,7 +106,7 @@ export class Beside {
     await this.#renew(this.#listedAbove(path), now)
   }
 
-  /** Another process has changed something beside the site. */
+  /** Another process has changed something unpublished. */
   async #readAgain(paths: Iterable<string>): Promise<void> {
     for (const path of paths) await this.#follow(path, await this.site.store.find(path))
     this.#tell(paths)
@@ -118,10 +118,10 @@ export class Beside {
   }
 
   /**
-   * Takes drafts and helper files along with what was copied or moved on the site; what stood beside the destination
+   * Takes drafts and helper files along with what was copied or moved on the site; what was kept unpublished at the destination
    * goes.
    *
-   * @param deep with what stands beside the members of a collection
+   * @param deep with what is kept unpublished for the members of a collection
    */
   async takeAlong(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<void> {
     const { store } = this.site
@@ -155,7 +155,7 @@ export class Beside {
     return (await this.commit(changes)) !== undefined
   }
 
-  /** Collections beside the site that a path needs, the outermost first. */
+  /** Unpublished collections that a path needs, the outermost first. */
   async #missingParents(path: string): Promise<Change[]> {
     const missing: Change[] = []
     for (

@@ -12,7 +12,7 @@ import { exchanged, inLeaves, type Leaf, Listings, memberAt, siteNode } from '..
 import type { HelperNames } from './helper-names.ts'
 import { parentOf } from './overlay.ts'
 import { isRemoval } from './removals.ts'
-import type { Beside } from './unpublished.ts'
+import type { Unpublished } from './unpublished.ts'
 
 /** Where a resource of the mount is kept. */
 export type Keeper = 'site' | 'draft' | 'helper'
@@ -41,7 +41,7 @@ export function isCollection({ resource }: Pick<Node, 'resource'>): boolean {
 
 export class View {
   readonly #site: Site
-  readonly #beside: Beside
+  readonly #unpublished: Unpublished
   readonly #names: HelperNames
   /** By path: files as the site has them, collections with the sum of what is shown in them. */
   readonly #states = new Map<string, Resource>()
@@ -49,14 +49,14 @@ export class View {
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
 
-  constructor(site: Site, beside: Beside, names: HelperNames) {
+  constructor(site: Site, unpublished: Unpublished, names: HelperNames) {
     this.#site = site
-    this.#beside = beside
+    this.#unpublished = unpublished
     this.#names = names
     this.#listings = new Listings(site.store)
     site.watch(paths => this.#forget(paths))
     site.watch(paths => this.#listings.forget(paths))
-    beside.watch(paths => this.#forget(paths))
+    unpublished.watch(paths => this.#forget(paths))
   }
 
   /**
@@ -67,12 +67,12 @@ export class View {
   async find(path: string): Promise<Node | undefined> {
     const helper = this.#names.of(path)
     if (helper) {
-      const resource = await this.#beside.findHelper(path, helper.inCollection)
+      const resource = await this.#unpublished.findHelper(path, helper.inCollection)
       if (resource) return { resource, keeper: 'helper' }
     }
     if (!path.endsWith('/')) {
       const file = await this.#siteFile(path)
-      const entry = this.#beside.coverAt(path)
+      const entry = this.#unpublished.coverAt(path)
       const node = entry ? this.#overlaid(entry, file) : file && siteNode(file)
       if (node || file) return node
     }
@@ -83,13 +83,13 @@ export class View {
   /** Whether a node is still what is found at its path; false may also mean that nobody has looked for a while. */
   isCurrent({ resource, keeper }: Node): boolean {
     const { path } = resource
-    return keeper === 'site' && this.#states.get(path) === resource && !this.#beside.coverAt(path)
+    return keeper === 'site' && this.#states.get(path) === resource && !this.#unpublished.coverAt(path)
   }
 
   /** Whether these bytes are what is shown at their path now. */
   isShown(held: Held): boolean {
     const { path } = held.resource
-    return this.#site.held(path) === held && !this.#beside.coverAt(path) && !this.#names.of(path)
+    return this.#site.held(path) === held && !this.#unpublished.coverAt(path) && !this.#names.of(path)
   }
 
   /**
@@ -99,11 +99,11 @@ export class View {
   async leaves(collection: Node): Promise<readonly Leaf[]> {
     const { path } = collection.resource
     if (collection.keeper === 'helper') {
-      const listed = await this.#beside.listHelpers(path)
+      const listed = await this.#unpublished.listHelpers(path)
       return inLeaves(listed.map(resource => ({ resource, keeper: 'helper' })))
     }
     const stored = await this.#listings.of(path)
-    const { overlay } = this.#beside
+    const { overlay } = this.#unpublished
     if (!overlay.touches(path)) return stored
     const changes = new Map<string, Node | undefined>()
     for (const member of overlay.touchedMembers(path)) {
@@ -117,13 +117,13 @@ export class View {
 
   /** The part of the store that keeps a node's bytes and properties. */
   keeperOf(node: Node): Site {
-    return node.keeper === 'site' ? this.#site : this.#beside.site
+    return node.keeper === 'site' ? this.#site : this.#unpublished.site
   }
 
   /** Dead properties of a node; those of a published document stay with it while a draft covers it. */
   properties({ resource, keeper, published }: Node): Promise<Property[]> {
     if (resource.properties === ZERO) return Promise.resolve([])
-    const site = keeper === 'site' || published ? this.#site : this.#beside.site
+    const site = keeper === 'site' || published ? this.#site : this.#unpublished.site
     return site.store.properties(resource.path)
   }
 
@@ -154,7 +154,7 @@ export class View {
   async isHelper(path: string): Promise<boolean> {
     const helper = this.#names.of(path)
     if (!helper || (path.endsWith('/') && !helper.inCollection)) return false
-    if (await this.#beside.findHelper(path, helper.inCollection)) return true
+    if (await this.#unpublished.findHelper(path, helper.inCollection)) return true
     return !(await (path.endsWith('/') ? this.#collection(path) : this.#siteFile(path)))
   }
 
@@ -167,11 +167,11 @@ export class View {
   async describe({ resource, keeper, published }: Node, patch: PropertyPatch): Promise<void> {
     const { path } = resource
     if (keeper === 'site') await writeProperties(this.#site, path, patch)
-    else if (!published) await this.#beside.commit([describeChange(path, patch)])
+    else if (!published) await this.#unpublished.commit([describeChange(path, patch)])
     else {
       const { set, remove, ...own } = patch
       if (set.length + remove.length > 0) await writeProperties(this.#site, path, { set, remove })
-      await this.#beside.commit([describeChange(path, { set: [], remove: [], ...own })])
+      await this.#unpublished.commit([describeChange(path, { set: [], remove: [], ...own })])
     }
   }
 
@@ -216,18 +216,18 @@ export class View {
   /** A stored resource of the site, of a collection with the lines of drafts and helper files in its sum (DAV-52). */
   async #effective(resource: Resource): Promise<Resource> {
     const { path, members = ZERO } = resource
-    if (resource.kind !== 'collection' || !this.#beside.overlay.touches(path)) return resource
+    if (resource.kind !== 'collection' || !this.#unpublished.overlay.touches(path)) return resource
     let gain = 0n
-    for (const entry of this.#beside.overlay.membersOf(path)) {
+    for (const entry of this.#unpublished.overlay.membersOf(path)) {
       const published = await this.#siteFile(entry.path)
       const node = this.#overlaid(entry, published)
       gain += (node ? weight(node.resource) : 0n) - (published ? weight(published) : 0n)
     }
-    for (const member of this.#beside.overlay.touchedMembers(path)) {
+    for (const member of this.#unpublished.overlay.touchedMembers(path)) {
       const stored = await this.#site.store.find(member)
       if (stored) gain += weight(await this.#effective(stored)) - weight(stored)
     }
-    const modified = Math.max(resource.modified, this.#beside.overlay.changed(path))
+    const modified = Math.max(resource.modified, this.#unpublished.overlay.changed(path))
     return { ...resource, members: addTo(members, gain), modified }
   }
 

@@ -9,10 +9,10 @@ import type { Exchange } from '../exchange.ts'
  *
  * @throws Fault 403 for credentials that do not open the whole site for writing
  */
-export function isRawWrite(exchange: Pick<Exchange, 'request' | 'mount' | 'visitor'>): boolean {
+export function isRawWrite(exchange: Pick<Exchange, 'request' | 'mount' | 'author'>): boolean {
   const field = header(exchange, `${exchange.mount.settings.brand.toLowerCase()}-write`)
   if (field?.trim().toLowerCase() !== 'raw') return false
-  const { whole, write } = exchange.visitor.scope
+  const { whole, write } = exchange.author.scope
   if (!whole || !write) throw new Fault(403, 'Forbidden', 'Only credentials for the whole site write past its rules.')
   return true
 }

@@ -5,7 +5,7 @@ import type { Sessions } from '../../pipeline/coordination/sessions.ts'
 /** Why a session is over (EVT-50). */
 export type SessionEnd = 'expired' | 'invalidated'
 
-export interface SessionEnds {
+export interface SessionExpiry {
   /**
    * Watches a session until it ends: at once when somebody has ended it, else when its time is over.
    *
@@ -26,7 +26,7 @@ const LONGEST_TIMER = 2 ** 31 - 1
  * @param clock unix milliseconds
  * @param again milliseconds after which sessions that could not be reached are asked for again
  */
-export function sessionEnds({
+export function sessionExpiry({
   site,
   sessions,
   clock,
@@ -36,7 +36,7 @@ export function sessionEnds({
   sessions: Pick<Sessions, 'hasEnded' | 'onEnd'>
   clock: () => number
   again: number
-}): SessionEnds {
+}): SessionExpiry {
   const watched = new Map<string, Set<() => void>>()
   const stopListening = sessions.onEnd((ofSite, id) => {
     if (ofSite !== site) return

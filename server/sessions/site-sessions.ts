@@ -7,10 +7,10 @@ import { hash, randomBytes } from 'node:crypto'
 import { principalFromClaims } from '../../pipeline/access/principal.ts'
 import { SessionError, type Sessions, type SessionValue, type SignIn } from '../../pipeline/coordination/sessions.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { type SessionEnd, sessionEnds } from './session-expiry.ts'
+import { type SessionEnd, sessionExpiry } from './session-expiry.ts'
 import { externalSessions, type Session, type SignedSessions, signedSessions } from './signed-sessions.ts'
 
-export interface Visitors {
+export interface SiteSessions {
   /** The session of a cookie if it can be told without asking where sessions are kept; never that of somebody signed in. */
   glance(cookie: string | undefined): Session | undefined
   /**
@@ -51,7 +51,7 @@ export interface Visitors {
   close(): void
 }
 
-export interface VisitorsOptions {
+export interface SiteSessionsOptions {
   /** At least 32 random bytes; signs cookies. */
   secret: Uint8Array
   site: string
@@ -73,14 +73,14 @@ const KEPT_BYTES = 32
 /** The end of a session is moved at most so often, in milliseconds. */
 const MOVED_EVERY = 60_000
 
-export function createVisitors(options: VisitorsOptions): Visitors {
+export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
   const { site, sessions, lifetimes, clock = Date.now } = options
   const { idle, signedIn } = lifetimes
   const hasEnded = (id: string) => sessions.hasEnded(site, id)
   const signed = signedSessions({ ...options, lifetime: idle, hasEnded, clock })
   const anonymous: Pick<SignedSessions, 'open'> = options.external ? externalSessions() : signed
   const step = Math.min(MOVED_EVERY, idle / 100)
-  const ends = sessionEnds({ site, sessions, clock, again: step })
+  const ends = sessionExpiry({ site, sessions, clock, again: step })
 
   /** The session of a cookie that stands for a sign-in. */
   async function find(cookie: string): Promise<Session | undefined> {

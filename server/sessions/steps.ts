@@ -13,19 +13,24 @@ import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { HostedSite, Hosting } from '../hosting.ts'
 import type { State, Step } from '../request-state.ts'
-import type { Visitor } from '../response-cache.ts'
+import type { AnonymousVisitor } from '../response-cache.ts'
 import { cookieValue, type Session, sessionCookie } from './signed-sessions.ts'
-import type { Visitors } from './site-sessions.ts'
+import type { SiteSessions } from './site-sessions.ts'
 
 /** Bytes of the form that signs out. */
 const LARGEST_FORM = 16 * 1024
 
 /** What can be told of a visitor without asking where sessions are kept. */
-export function visitorOf(hosting: Hosting, client: Client, site: Site, request: IncomingMessage): Visitor | undefined {
+export function anonymousVisitor(
+  hosting: Hosting,
+  client: Client,
+  site: Site,
+  request: IncomingMessage,
+): AnonymousVisitor | undefined {
   // Whose site a host's is does not change, so the name of the host need not be read again.
   const hosted = hosting.partsOf(site)
   if (!hosted) return undefined
-  const session = hosted.visitors.glance(sessionValue(hosted.settings, request))
+  const session = hosted.siteSessions.glance(sessionValue(hosted.settings, request))
   return session && { cookie: session.issue && cookieOf(hosted.settings, client, session) }
 }
 
@@ -94,8 +99,8 @@ async function sessionOf(
   request: IncomingMessage,
   method: string,
 ): Promise<Session> {
-  const { settings, visitors } = hosted
-  const own = await visitors.open(sessionValue(settings, request))
+  const { settings, siteSessions } = hosted
+  const own = await siteSessions.open(sessionValue(settings, request))
   if (own.issue !== undefined) return own
   const foreign = isForeignWrite({
     method,
@@ -104,12 +109,12 @@ async function sessionOf(
     own: publicOrigin(settings, client),
     listed: new Set(settings.cors),
   })
-  return foreign ? unseen(visitors) : own
+  return foreign ? unseen(siteSessions) : own
 }
 
 /** A session for one request: were its cookie sent, a foreign page could end the visitor's own session. */
-async function unseen(visitors: Visitors): Promise<Session> {
-  const { issue: _, ...session } = await visitors.open(undefined)
+async function unseen(siteSessions: SiteSessions): Promise<Session> {
+  const { issue: _, ...session } = await siteSessions.open(undefined)
   return session
 }
 

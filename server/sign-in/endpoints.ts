@@ -6,7 +6,7 @@ import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import type { SignIn } from '../../pipeline/coordination/sessions.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { Session } from '../sessions/signed-sessions.ts'
-import type { Visitors } from '../sessions/site-sessions.ts'
+import type { SiteSessions } from '../sessions/site-sessions.ts'
 import { callbackPath, type EndpointName, endpointAt, returnTarget } from './addresses.ts'
 import { takeLogin } from './allowance.ts'
 import { rolesOf } from './claims.ts'
@@ -64,7 +64,7 @@ const ALLOWED: Readonly<Record<EndpointName, string>> = {
 
 export interface SignInOptions {
   settings: Pick<SiteSettings, 'brand' | 'ns' | 'oidc' | 'authAliases' | 'sessions'>
-  visitors: Visitors
+  siteSessions: SiteSessions
   /** Of logins. */
   rateLimits: RateLimits
   /** Whether something is stored at exactly this path. */
@@ -76,7 +76,7 @@ export interface SignInOptions {
 }
 
 export function createSignIn(options: SignInOptions): SignInEndpoints {
-  const { settings, visitors, rateLimits, report, clock = Date.now } = options
+  const { settings, siteSessions, rateLimits, report, clock = Date.now } = options
   const { oidc } = settings
   const provider = oidc && createProvider(oidc, clock)
   const failures = signInFailures(settings, report)
@@ -109,11 +109,11 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     })
     const pending: Pending = { ...attempt, target }
     const value = { name: PENDING + attempt.state, value: JSON.stringify(pending), expires: clock() + PATIENCE }
-    if (!(await visitors.keep(session, value))) throw failures.unknown(target)
-    const all = await visitors.values(session, PENDING)
+    if (!(await siteSessions.keep(session, value))) throw failures.unknown(target)
+    const all = await siteSessions.values(session, PENDING)
     all.sort((a, b) => b.expires - a.expires)
     for (const { name } of all.filter(({ name }) => name !== value.name).slice(MOST_PENDING - 1))
-      await visitors.take(session, name)
+      await siteSessions.take(session, name)
     return { answer: redirect(302, address.href), session }
   }
 
@@ -121,7 +121,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     const configured = needProvider()
     needSession(session)
     const state = new URLSearchParams(query).get('state') ?? ''
-    const held = STATE.test(state) ? await visitors.take(session, PENDING + state) : undefined
+    const held = STATE.test(state) ? await siteSessions.take(session, PENDING + state) : undefined
     if (held === undefined) throw failures.unknown('/')
     const pending = JSON.parse(held) as Pending
     const { target } = pending
@@ -136,7 +136,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
       at: clock(),
       ...(oidc?.endSession && { idToken }),
     }
-    const next = await visitors.signIn(session, signIn)
+    const next = await siteSessions.signIn(session, signIn)
     if (!next) throw failures.unknown(target)
     return { answer: redirect(302, target), session: next }
   }
@@ -149,7 +149,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
       new URLSearchParams(query).get('redirect-post') ??
       (posted ? new URLSearchParams(await request.form()).get('redirect-post') : null)
     const target = returnTarget(wanted, settings)
-    const next = await visitors.signOut(session)
+    const next = await siteSessions.signOut(session)
     const end =
       oidc?.endSession && session.principal
         ? await configured.endSessionUrl(session.idToken, origin + target).catch(error => {

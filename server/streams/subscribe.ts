@@ -36,7 +36,7 @@ export async function subscribe(exchange: Exchange): Promise<Answer> {
     lastEventId: lastEventId === '' ? undefined : lastEventId,
   })
   const cookie = session.issue ?? cookieValue(header(exchange, 'cookie'), `${hosted.settings.brand}_session`) ?? ''
-  const forget = hosted.visitors.watch(session, cookie, why => stream.endSession(`session-${why}`))
+  const forget = hosted.siteSessions.watch(session, cookie, why => stream.endSession(`session-${why}`))
   const release = () => {
     forget()
     stream.end('at once')

@@ -3,12 +3,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import type { Visitor } from '../../dav/access/credentials.ts'
+import type { Author } from '../../dav/access/credentials.ts'
 import { createGatekeeper } from '../../dav/access/credentials.ts'
-import { createAttempts } from '../../dav/access/login-throttle.ts'
+import { createLoginThrottle } from '../../dav/access/login-throttle.ts'
 import { createScope } from '../../dav/access/scope.ts'
 import type { Mount } from '../../dav/mount.ts'
-import { repeats } from '../../dav/response-cache.ts'
+import { createResponseCache } from '../../dav/response-cache.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { localRateLimits } from '../../pipeline/coordination/local/rate-limits.ts'
 import { page, put, remove, rulesPage } from '../support/content.ts'
@@ -260,8 +260,8 @@ describe('reads of the mount that are repeated', () => {
 
 describe('what a kept answer of the mount hangs on', () => {
   const FIELD = 'Basic eDp5'
-  const everything: Visitor = { user: 'ann', scope: createScope(['/*'], true), view: 'whole true' }
-  const onlyDocs: Visitor = { user: 'ann', scope: createScope(['/docs/*'], true), view: '0' }
+  const everything: Author = { user: 'ann', scope: createScope(['/*'], true), view: 'whole true' }
+  const onlyDocs: Author = { user: 'ann', scope: createScope(['/docs/*'], true), view: '0' }
   const client = { authority: 'localhost', secure: false, address: '127.0.0.1' }
   const request = (method = 'GET', headers: Record<string, string> = {}) =>
     ({ method, url: '/a.txt', headers: { host: 'localhost', authorization: FIELD, ...headers } }) as IncomingMessage
@@ -271,14 +271,14 @@ describe('what a kept answer of the mount hangs on', () => {
   /** Something that repeats, with everything that may change in between. */
   function stage() {
     const now = {
-      visitor: everything as Visitor | undefined,
+      visitor: everything as Author | undefined,
       holds: true,
       free: true,
       mount: undefined as Mount | undefined,
     }
     const mount = () => ({ gatekeeper: { remembered: () => now.visitor } }) as unknown as Mount
     now.mount = mount()
-    const repeating = repeats({
+    const repeating = createResponseCache({
       mounts: { opened: () => now.mount },
       bodyOf: () => ({ bytes: async () => Buffer.from(ask), stage: () => Promise.reject(new Error('not asked for')) }),
     })
@@ -339,9 +339,9 @@ describe('what a kept answer of the mount hangs on', () => {
   it('a verdict on a password lasts a minute, and is about this password', async () => {
     let now = 0
     const credential = { user: 'x', password: 'y', scope: ['/*'], write: true }
-    const gatekeeper = createGatekeeper([credential], createAttempts({ rateLimits: localRateLimits() }), () => now)
+    const gatekeeper = createGatekeeper([credential], createLoginThrottle({ rateLimits: localRateLimits() }), () => now)
     expect(gatekeeper.remembered(FIELD)).to.equal(undefined)
-    const visitor = await gatekeeper.visitor(FIELD, '127.0.0.1')
+    const visitor = await gatekeeper.author(FIELD, '127.0.0.1')
     expect(visitor?.user).to.equal('x')
     expect(gatekeeper.remembered(FIELD)).to.equal(visitor)
     for (const other of [undefined, '', 'Basic', 'Basic eDp6', 'basic eDp5'])
@@ -358,11 +358,11 @@ describe('what a kept answer of the mount hangs on', () => {
       { user: 'd', password: 'p', scope: ['/docs/*'], write: true },
       { user: 'e', password: 'p', scope: ['/docs/*'], write: true },
     ]
-    const gatekeeper = createGatekeeper(credentials, createAttempts({ rateLimits: localRateLimits() }))
+    const gatekeeper = createGatekeeper(credentials, createLoginThrottle({ rateLimits: localRateLimits() }))
     const views = new Map<string, string | undefined>()
     for (const { user } of credentials) {
       const field = `Basic ${Buffer.from(`${user}:p`).toString('base64')}`
-      views.set(user, (await gatekeeper.visitor(field, '127.0.0.1'))?.view)
+      views.set(user, (await gatekeeper.author(field, '127.0.0.1'))?.view)
     }
     expect(views.get('a')).to.equal(views.get('b'))
     expect(new Set(views.values()).size).to.equal(4)

@@ -1,7 +1,7 @@
 /** A mount as one author uses it over the wire, and everything that a request could change. */
 
 import { expect } from 'chai'
-import { scratchName } from '../../pipeline/write/scratch.ts'
+import { unpublishedName } from '../../pipeline/write/unpublished.ts'
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { type ReceivedProperties, readMultistatus } from '../support/multistatus.ts'
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts'
@@ -41,7 +41,7 @@ export function basic(user: string, password: string): string {
 /** Everything stored: files and collections of the site and beside it, with versions, tags and numbers of events. */
 export async function everything({ site, running }: TestServer): Promise<string[]> {
   const lines: string[] = []
-  for (const name of [site.store.name, scratchName(site.store.name)]) {
+  for (const name of [site.store.name, unpublishedName(site.store.name)]) {
     const store = running.store.site(name)
     for await (const { path, version, type, digest, properties, members } of store.walk('/', { collections: true })) {
       const events = (await store.events(path)).length

@@ -104,18 +104,18 @@ describe('the life of event streams over HTTP', () => {
 
   it('EVT-50 SSN-7 a session that is replaced by a sign-in, or signed out: reset, and the end', async () => {
     const running = await serve()
-    const { visitors } = (await running.running.hosting.open('localhost')) ?? expect.fail('no site')
+    const { siteSessions } = (await running.running.hosting.open('localhost')) ?? expect.fail('no site')
     const stream = await listen(running, PATH)
     const other = await listen(running, PATH)
-    const before = await visitors.open(cookieOf(stream.headers).split('=')[1])
-    const signedIn = await visitors.signIn(before, { claims: { sub: 'ann' }, roles: [], at: Date.now() })
+    const before = await siteSessions.open(cookieOf(stream.headers).split('=')[1])
+    const signedIn = await siteSessions.signIn(before, { claims: { sub: 'ann' }, roles: [], at: Date.now() })
     expect(await stream.ended).to.equal(true)
     expect(stream.events.slice(1)).to.deep.equal([resetOf('session-invalidated')])
     expect(signedIn?.issue).to.be.a('string')
 
     const Cookie = `platform_session=${signedIn?.issue}`
     const again = await listen(running, PATH, { Cookie })
-    await visitors.signOut((await visitors.open(signedIn?.issue)) ?? expect.fail('nobody is signed in'))
+    await siteSessions.signOut((await siteSessions.open(signedIn?.issue)) ?? expect.fail('nobody is signed in'))
     expect(await again.ended).to.equal(true)
     expect(again.events.slice(1)).to.deep.equal([resetOf('session-invalidated')])
     expect(other.events, 'other sessions are not concerned').to.have.length(1)

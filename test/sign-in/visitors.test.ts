@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { openLocalSessions } from '../../pipeline/coordination/local/sessions.ts'
 import type { Sessions, SignIn } from '../../pipeline/coordination/sessions.ts'
 import type { Session } from '../../server/sessions/signed-sessions.ts'
-import { createVisitors, type Visitors, type VisitorsOptions } from '../../server/sessions/site-sessions.ts'
+import { createSiteSessions, type SiteSessions, type SiteSessionsOptions } from '../../server/sessions/site-sessions.ts'
 import { type Opened, openTemporary } from '../store/fixture.ts'
 
 const HOUR = 3_600_000
@@ -14,9 +14,9 @@ const secret = randomBytes(32)
 describe('visitors', () => {
   let opened: Opened
   let sessions: Sessions
-  let visitors: Visitors
+  let visitors: SiteSessions
   const reported: string[] = []
-  const made: Visitors[] = []
+  const made: SiteSessions[] = []
 
   beforeEach(async () => {
     reported.length = 0
@@ -30,8 +30,8 @@ describe('visitors', () => {
   })
 
   const clock = () => opened.clock.now
-  function make(more: Partial<VisitorsOptions> = {}): Visitors {
-    const visitors = createVisitors({
+  function make(more: Partial<SiteSessionsOptions> = {}): SiteSessions {
+    const visitors = createSiteSessions({
       secret,
       site: 'a.example',
       sessions,

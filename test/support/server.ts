@@ -8,7 +8,7 @@ import { loadSettings } from '../../config/load.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { importFolder } from '../../pipeline/write/import.ts'
 import { createLog } from '../../server/log.ts'
-import { importDemo, openStore, type Running, startServer as start } from '../../server/start.ts'
+import { importDemo, openStore, type RunningServer, startServer as start } from '../../server/start.ts'
 
 export interface TestServer {
   /** Origin of the public surface, without slash at the end. */
@@ -19,7 +19,7 @@ export interface TestServer {
   /** Credentials of the mount, unless the settings name others. */
   user: string
   password: string
-  running: Running
+  running: RunningServer
   /** The site that answers for the test's host. */
   site: Site
   /** Folder of the data; goes away with the server. */

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import { type Attempts, createAttempts } from '../../../dav/access/login-throttle.ts'
+import { createLoginThrottle, type LoginThrottle } from '../../../dav/access/login-throttle.ts'
 import { localRateLimits } from '../../../pipeline/coordination/local/rate-limits.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 
@@ -11,13 +11,13 @@ describe('failed attempts', () => {
   let waited: number[]
   let release: (() => void)[]
   let hold: boolean
-  let attempts: Attempts
+  let attempts: LoginThrottle
   beforeEach(() => {
     now = 1_000_000
     waited = []
     release = []
     hold = false
-    attempts = createAttempts({
+    attempts = createLoginThrottle({
       rateLimits: localRateLimits(() => now),
       pause: milliseconds => {
         waited.push(milliseconds)
@@ -134,7 +134,7 @@ describe('failed attempts', () => {
   })
 
   it('a wait that is broken off makes room, too', async () => {
-    const broken = createAttempts({
+    const broken = createLoginThrottle({
       rateLimits: localRateLimits(() => now),
       pause: () => Promise.reject(new Error('gone')),
     })

@@ -2,18 +2,18 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createPages, type Page } from '../../../dav/listings/listing-cache.ts'
+import { createListingCache, type LeafResponses } from '../../../dav/listings/listing-cache.ts'
 import type { Leaf } from '../../../dav/listings/listings.ts'
 
-const page = (size: number): Page => ({ bytes: Buffer.alloc(size), windows: false })
-const one = (size: number): [Leaf, ReadonlyMap<Leaf, Page>] => {
+const page = (size: number): LeafResponses => ({ bytes: Buffer.alloc(size), windows: false })
+const one = (size: number): [Leaf, ReadonlyMap<Leaf, LeafResponses>] => {
   const leaf: Leaf = []
   return [leaf, new Map([[leaf, page(size)]])]
 }
 
 describe('kept pages', () => {
   it('are those of the newest answer to a question', () => {
-    const pages = createPages()
+    const pages = createListingCache()
     const [first, older] = one(1)
     const [second, newer] = one(2)
     pages.keep('a', older)
@@ -26,7 +26,7 @@ describe('kept pages', () => {
   })
 
   it('take a bounded number of bytes: those of the question that was answered longest ago go first', () => {
-    const pages = createPages(1000)
+    const pages = createListingCache(1000)
     for (const question of ['a', 'b', 'a', 'c']) pages.keep(question, one(400)[1])
     expect(['a', 'b', 'c'].map(question => pages.of(question).size)).to.deep.equal([1, 0, 1])
     pages.keep('d', one(2000)[1])
@@ -36,7 +36,7 @@ describe('kept pages', () => {
   })
 
   it('are not kept for questions that would fill the memory themselves', () => {
-    const pages = createPages()
+    const pages = createListingCache()
     const long = 'x'.repeat(5000)
     pages.keep(long, one(1)[1])
     expect(pages.of(long).size).to.equal(0)

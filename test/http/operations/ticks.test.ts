@@ -6,8 +6,8 @@ import { describe, it } from 'mocha'
 
 /** Tells how many times as long a tick takes after garbage collections as before, in time of the processor. */
 const PROGRAM = `
-  import { keepTickShape } from ${JSON.stringify(new URL('../../../server/next-tick.ts', import.meta.url).href)}
-  keepTickShape()
+  import { keepNextTickFast } from ${JSON.stringify(new URL('../../../server/next-tick.ts', import.meta.url).href)}
+  keepNextTickFast()
   const rounds = () => new Promise(resolve => {
     let left = 100_000
     const tick = () => (left-- > 0 ? process.nextTick(tick) : resolve())

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { publicAnswers } from '../../../server/response-cache.ts'
+import { createResponseCache } from '../../../server/response-cache.ts'
 import { untilCoded } from '../../support/codings.ts'
 import { page, put, putAll, remove, rulesPage } from '../../support/content.ts'
 import { type Client, client, connect, type Fields, type Received, requestBytes, tagOf } from '../../support/http.ts'
@@ -316,7 +316,7 @@ describe('kept answers', () => {
   it('answers of a site that was closed and opened anew are gone: nobody brings its rules up to date', async () => {
     await http('GET', '/small.html', returning)
     let open = true
-    const kept = publicAnswers(() => open)
+    const kept = createResponseCache(() => open)
     const reuse = { holds: () => true }
     const request = { method: 'GET', url: '/small.html', headers: { host: 'localhost' } } as IncomingMessage
     const response = { writeHead: () => {}, end: () => {} } as unknown as ServerResponse

@@ -35,8 +35,8 @@ describe('rules and who is signed in', () => {
     const hosted = await server.running.hosting.open('localhost')
     const { sub, email, verified = true, roles = [] } = person
     const claims = { sub, ...(email !== undefined && { email, email_verified: verified }) }
-    const before = await hosted?.visitors.open(undefined)
-    const session = before && (await hosted?.visitors.signIn(before, { claims, roles, at: Date.now() }))
+    const before = await hosted?.siteSessions.open(undefined)
+    const session = before && (await hosted?.siteSessions.signIn(before, { claims, roles, at: Date.now() }))
     const cookie = `platform_session=${session?.issue}`
     cookies.set(JSON.stringify(person), cookie)
     return { Cookie: cookie }

@@ -1,5 +1,5 @@
 /**
- * Files that stand beside a site without being part of it: drafts and helper files of the mount. They are stored like
+ * Unpublished files, which belong to a site's mount and not to the site: drafts and helper files. They are stored like
  * blobs, in a part of the store that no host name reaches, without validation, rules and events.
  */
 
@@ -11,16 +11,16 @@ import type { Change, Property, Resource, StagedBlob } from '../store/store.ts'
 const SUFFIX = '#mount'
 
 /** Name of the part of the store that belongs to a site's mount. */
-export function scratchName(site: string): string {
+export function unpublishedName(site: string): string {
   return site + SUFFIX
 }
 
 /** @returns the site whose mount a part of the store belongs to; undefined for a site itself */
-export function siteOfScratch(name: string): string | undefined {
+export function siteOfUnpublished(name: string): string | undefined {
   return name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : undefined
 }
 
-export interface ScratchFile {
+export interface UnpublishedFile {
   path: string
   content: StagedBlob | Uint8Array
   type: string
@@ -32,7 +32,7 @@ export interface ScratchFile {
 }
 
 /** Changes that store a file. */
-export function scratchPut(file: ScratchFile): Change[] {
+export function unpublishedPut(file: UnpublishedFile): Change[] {
   const { path, content, type, language, shown, properties = [] } = file
   const put: Change = {
     op: 'put',
@@ -48,17 +48,17 @@ export function scratchPut(file: ScratchFile): Change[] {
 }
 
 /**
- * Carries out changes beside the site.
+ * Carries out changes of unpublished files.
  *
  * @returns the new state by path; undefined when something named by the changes was not as they need it
  * @throws Fault 414 for a collection whose members would come to paths that are too long
  */
-export async function commitScratch(
-  scratch: Site,
+export async function commitUnpublished(
+  unpublished: Site,
   changes: Change[],
 ): Promise<Map<string, Resource | undefined> | undefined> {
   if (changes.length === 0) return new Map()
-  const result = await scratch.commit({ changes })
+  const result = await unpublished.commit({ changes })
   if (!result.ok && result.reason === 'length') throw overlongMember(result.path)
   return result.ok ? result.resources : undefined
 }

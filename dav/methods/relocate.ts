@@ -9,7 +9,7 @@ import { absent } from '../../pipeline/refusals.ts'
 import { makeCollection, removeTree, transferTree } from '../../pipeline/write/collection.ts'
 import { type BodySource, putDocument } from '../../pipeline/write/document.ts'
 import { bytesOf } from '../../pipeline/write/prepared.ts'
-import { scratchPut } from '../../pipeline/write/scratch.ts'
+import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
@@ -49,13 +49,13 @@ export async function transfer(exchange: Exchange, relocation: Relocation): Prom
 async function onSite({ mount, raw }: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, overwrite, check } = relocation
   const { path: from } = source.resource
-  const { site, beside } = mount
+  const { site, unpublished } = mount
   await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw })
-  await afterCommit(mount, () => beside.takeAlong(op, from, to, deep))
+  await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
 }
 
-/** What is kept beside the site changes places only, without the pipeline. */
-function besideOnly(
+/** Unpublished resources change places only, without the pipeline. */
+function unpublishedOnly(
   { mount }: Exchange,
   { source, to, check }: Relocation,
   work: () => Promise<unknown>,
@@ -71,16 +71,16 @@ function besideOnly(
 async function draftAlone(exchange: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, replaced, check } = relocation
   if (replaced && isCollection(replaced)) await removeNode(exchange, replaced, check)
-  await besideOnly(exchange, relocation, async () => {
-    if (!(await exchange.mount.beside.transfer(op, source.resource.path, to, false))) throw absent()
+  await unpublishedOnly(exchange, relocation, async () => {
+    if (!(await exchange.mount.unpublished.transfer(op, source.resource.path, to, false))) throw absent()
   })
 }
 
 function betweenHelpers(exchange: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, replaced } = relocation
   if (replaced && replaced.keeper !== 'helper') throw occupied()
-  return besideOnly(exchange, relocation, async () => {
-    if (!(await exchange.mount.beside.transfer(op, source.resource.path, to, deep))) throw absent()
+  return unpublishedOnly(exchange, relocation, async () => {
+    if (!(await exchange.mount.unpublished.transfer(op, source.resource.path, to, deep))) throw absent()
   })
 }
 
@@ -104,14 +104,14 @@ async function publish(
   replaced: Node | undefined,
   check: Relocation['check'],
 ): Promise<void> {
-  const { mount, visitor } = exchange
+  const { mount, author } = exchange
   const type = storedType(to, typeFor(source, to, replaced))
   const { language } = source.resource
   const keeper = mount.view.keeperOf(source)
   const held = await keeper.find(source.resource.path)
   if (!held) throw absent()
   const facts = { type, ...(language !== undefined && { language }) }
-  const authority = scopeAuthority(visitor.scope)
+  const authority = scopeAuthority(author.scope)
   if (kindOf(type) !== 'blob' && held.resource.size === 0) {
     await mount.site.leases.hold(mount.site.store.name, [to], async () => {
       await check()
@@ -129,7 +129,7 @@ async function publish(
     { path: to, body, conditions: undefined, check, cause: {}, raw: exchange.raw, properties, ...facts },
     () => authority,
   )
-  await afterCommit(mount, () => mount.beside.remove(to))
+  await afterCommit(mount, () => mount.unpublished.remove(to))
 }
 
 /** What is known of the type: names of work files tell nothing, so that the name of the destination counts. */
@@ -170,11 +170,11 @@ async function toHelperName(exchange: Exchange, relocation: Relocation): Promise
   if (replaced && replaced.keeper !== 'helper') throw occupied()
   if (isCollection(source)) return treeToHelperName(exchange, relocation)
   const from = source.resource.path
-  await besideOnly(exchange, relocation, async () => {
-    if (replaced) await mount.beside.remove(replaced.resource.path)
+  await unpublishedOnly(exchange, relocation, async () => {
+    if (replaced) await mount.unpublished.remove(replaced.resource.path)
     await keepAside(exchange, source, to)
     if (op === 'copy') return
-    if (source.keeper === 'draft' && !source.published) await mount.beside.remove(from)
+    if (source.keeper === 'draft' && !source.published) await mount.unpublished.remove(from)
     else await putOffRemoval(mount, from)
   })
 }
@@ -182,21 +182,21 @@ async function toHelperName(exchange: Exchange, relocation: Relocation): Promise
 /** The same for a collection; nothing stays under the helper name if the original cannot go. */
 async function treeToHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, replaced, check } = relocation
-  const { beside, site, view } = exchange.mount
+  const { unpublished, site, view } = exchange.mount
   const from = source.resource.path
   await check()
   if (replaced) await removeNode(exchange, replaced)
   try {
-    await beside.makeCollection(to, await view.properties(source))
+    await unpublished.makeCollection(to, await view.properties(source))
     if (deep)
       for await (const resource of site.store.walk(from, { collections: true })) {
         const path = to + resource.path.slice(from.length)
-        if (resource.kind === 'collection') await beside.makeCollection(path, [])
+        if (resource.kind === 'collection') await unpublished.makeCollection(path, [])
         else await keepAside(exchange, { resource, keeper: 'site' }, path)
       }
     if (op === 'move') await removeNode(exchange, source, check)
   } catch (error) {
-    await beside.remove(to)
+    await unpublished.remove(to)
     throw error
   }
 }
@@ -209,8 +209,8 @@ async function keepAside({ mount }: Exchange, source: Node, path: string): Promi
     'bytes' in body ? memoryBlob(body.bytes) : await mount.fileBody(body.file).stage(Number.POSITIVE_INFINITY)
   const { type, language, shown } = resource
   const properties = await mount.view.properties(source)
-  await mount.beside.commit(
-    scratchPut({
+  await mount.unpublished.commit(
+    unpublishedPut({
       path,
       content,
       type,
