@@ -1,5 +1,6 @@
 /** Finds the credential that a user name and password, or a bearer token, stand for (MNT-1, DAV-3). */
 
+import { normalForm } from '../pipeline/tree/normal-form.ts'
 import { isPlainPassword, keyDigest, storedKeyDigest, verifyPassword } from './passwords.ts'
 import type { Credential } from './site-schema.ts'
 
@@ -15,7 +16,7 @@ export interface CredentialCheck {
  * methods reject with `PasswordsBusy` when too many passwords are being checked.
  */
 export function credentialCheck(credentials: readonly Credential[]): CredentialCheck {
-  const byUser = new Map(credentials.map(credential => [credential.user.normalize('NFC'), credential]))
+  const byUser = new Map(credentials.map(credential => [normalForm(credential.user), credential]))
   // Found by digest: how long the search takes tells something of the digest, nothing of the key.
   const byKey = new Map<string, Credential>()
   for (const credential of credentials) {
@@ -29,7 +30,7 @@ export function credentialCheck(credentials: readonly Credential[]): CredentialC
 
   return {
     async basic(user, password) {
-      const credential = byUser.get(user.normalize('NFC'))
+      const credential = byUser.get(normalForm(user))
       // Tools that know no bearer tokens send the key as the password.
       if (credential && withKey(password) === credential) return credential
       const stored = credential?.password

@@ -9,6 +9,7 @@ import {
   scrypt,
   timingSafeEqual,
 } from 'node:crypto'
+import { normalForm } from '../pipeline/tree/normal-form.ts'
 
 /** Cost of a hash: about 150 ms and 32 MiB, as strong as OWASP asks. Raise N when machines get faster; old hashes keep their own figures. */
 const COST = { N: 2 ** 15, r: 8, p: 3 }
@@ -58,7 +59,7 @@ export async function hashPassword(password: string, cost = COST.N): Promise<str
  * @throws PasswordsBusy when too many comparisons wait
  */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  if (!stored.startsWith('scrypt$')) return equalTexts(password.normalize('NFC'), stored.normalize('NFC'))
+  if (!stored.startsWith('scrypt$')) return equalTexts(normalForm(password), normalForm(stored))
   const parsed = parseHash(stored)
   if (parsed === undefined) return false
   return timingSafeEqual(await derive(password, parsed), parsed.hash)
@@ -103,9 +104,7 @@ async function derive(password: string, { N, r, p, salt, hash }: ScryptHash): Pr
   try {
     return await new Promise<Buffer>((resolve, reject) => {
       // People type the same password composed or decomposed, depending on their system.
-      scrypt(password.normalize('NFC'), salt, hash.length, options, (error, key) =>
-        error ? reject(error) : resolve(key),
-      )
+      scrypt(normalForm(password), salt, hash.length, options, (error, key) => (error ? reject(error) : resolve(key)))
     })
   } finally {
     const next = waiting.shift()

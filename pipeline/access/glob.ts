@@ -5,6 +5,7 @@
  * are in NFC, so text and values are brought to it: a name typed on another keyboard is the same name.
  */
 
+import { normalForm } from '../tree/normal-form.ts'
 import { type Matcher, matcher, matchesText } from './glob-match.ts'
 import { type Hole, isClass, isHole, merge, parsePattern, RUN, type Token } from './glob-syntax.ts'
 
@@ -39,7 +40,7 @@ interface Alternative {
 export function compilePattern(pattern: string | readonly (string | Hole)[]): Pattern {
   const parts = typeof pattern === 'string' ? [pattern] : pattern
   const source = parts.map(part => (typeof part === 'string' ? part : `\${${part.lookup}}`)).join('')
-  const composed = parts.map(part => (typeof part === 'string' ? part.normalize() : part))
+  const composed = parts.map(part => (typeof part === 'string' ? normalForm(part) : part))
   const parsed = source.includes('{{') ? undefined : parsePattern(composed)
   const alternatives = parsed ? parsed.flatMap(withBareName) : [{ tokens: merge(composed) }]
   const open = alternatives.some(({ tokens }) => tokens.some(t => isHole(t) || (isClass(t) && t.holes.length > 0)))
@@ -90,11 +91,11 @@ function loosened(token: Token): Token {
 }
 
 function fill(token: Token, value: (lookup: string) => string): Token {
-  if (isHole(token)) return value(token.lookup).normalize()
+  if (isHole(token)) return normalForm(value(token.lookup))
   if (!isClass(token) || token.holes.length === 0) return token
   const ranges = [...token.ranges]
   for (const { lookup } of token.holes) {
-    for (const character of value(lookup).normalize()) {
+    for (const character of normalForm(value(lookup))) {
       const point = character.codePointAt(0) ?? 0
       ranges.push(point, point)
     }

@@ -5,6 +5,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../fault.ts'
+import { normalForm } from '../tree/normal-form.ts'
 
 /** Limits of HTTP-11, in bytes. */
 const LONGEST_TARGET = 8192
@@ -109,7 +110,7 @@ function decodePath(encoded: string): string {
   const decoded = bytes.subarray(0, length)
   if (ascii) return decoded.toString('latin1')
   if (!isUtf8(decoded)) throw invalid('The path is not valid UTF-8.')
-  return decoded.toString('utf8').normalize('NFC')
+  return normalForm(decoded.toString('utf8'))
 }
 
 /** @returns 0 to 15, or NaN for anything that is no hexadecimal digit */

@@ -1,6 +1,8 @@
 /** Pseudo-classes about what an element says, by its text or by its microdata value (COMP-134 to COMP-136). */
+
 import { valueAttribute } from '../../tree/microdata-value.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
+import { normalForm } from '../../tree/normal-form.ts'
 import { SelectorError } from './error.ts'
 import type { Extension, ExtensionContext, ExtensionTest } from './extension.ts'
 import { asciiLower } from './name.ts'
@@ -103,7 +105,7 @@ function compares(read: Read, limit: number, holds: (n: number, limit: number) =
 function wantedOf(argument: string): Wanted {
   const [first, comma, flag, ...more] = tokensOf(argument)
   if (first?.type !== 'string' && first?.type !== 'ident') throw malformed(argument)
-  const text = first.value.normalize('NFC')
+  const text = normalForm(first.value)
   if (!comma) return { text, fold: false }
   const isFlag = flag?.type === 'ident' && asciiLower(flag.value) === 'i'
   if (comma.type !== ',' || !isFlag || more.length > 0) throw malformed(argument)

@@ -3,7 +3,9 @@
  * asks about a few elements reads each; once more has been read than the document holds, the text of the whole is put
  * together, and each element has a part of it.
  */
+
 import { type ElementNode, isElement, isText, type ParentNode } from '../../tree/nodes.ts'
+import { normalForm } from '../../tree/normal-form.ts'
 import type { ExtensionContext } from './extension.ts'
 
 /** A part of a text; `whole` is that of the document when `isShared`, else the element's own. */
@@ -34,7 +36,7 @@ const ELEMENT_SOURCE = 7
 
 /** Normalizes one text for comparison. */
 export function normalized(text: string): string {
-  return collapsed(text.normalize('NFC')).trim()
+  return collapsed(normalForm(text)).trim()
 }
 
 /** The text of an element. */
@@ -74,7 +76,7 @@ function indexed(context: ExtensionContext): DocumentText | undefined {
   let afterSpace = true
   const flush = () => {
     if (pending === '') return
-    const text = collapsed(pending.normalize('NFC'))
+    const text = collapsed(normalForm(pending))
     pending = ''
     const added = afterSpace && text.startsWith(' ') ? text.slice(1) : text
     if (added === '') return
@@ -96,7 +98,7 @@ function indexed(context: ExtensionContext): DocumentText | undefined {
   visit(context.document.root)
   flush()
   context.spend(parts.size + (whole.length >> 2))
-  if (whole.normalize('NFC') !== whole) return undefined
+  if (normalForm(whole) !== whole) return undefined
   for (const part of parts.values()) {
     if (part.start < part.end && whole[part.start] === ' ') part.start++
     if (part.start < part.end && whole[part.end - 1] === ' ') part.end--
