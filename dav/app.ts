@@ -12,6 +12,7 @@ import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { decodeTarget, reserved } from '../pipeline/http/path.ts'
+import { Allowance } from '../pipeline/language/allowance.ts'
 import { challenge, isOfficeProbe } from './access/challenge.ts'
 import type { Author } from './access/credentials.ts'
 import { ancestor } from './answers/ancestors.ts'
@@ -274,6 +275,7 @@ function dispatch({ bodyOf }: ResponseCache): Step {
       submitted,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, author }),
       body: bodyOf(req, res),
+      allowance: new Allowance(),
     }
     if (submitted.size === 0) {
       state.answer = await handler(exchange)

@@ -2,9 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { header } from '../edge/fields.ts'
+import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
-import type { BodySource } from '../pipeline/write/document.ts'
+import type { Allowance } from '../pipeline/language/allowance.ts'
 import type { Author } from './access/credentials.ts'
 import type { Mount } from './mount.ts'
 
@@ -25,6 +26,8 @@ export interface Exchange {
   submitted: ReadonlySet<string>
   /** Writes go past the data model (DAV-7). */
   raw: boolean
+  /** What all code of the request may spend together (SES-213). */
+  allowance: Allowance
   /** Read once, in the form the handler needs. */
   body: BodySource
 }

@@ -1,9 +1,9 @@
 /** A site's mount: the site itself, what the mount keeps unpublished, and the settings. */
 
 import type { SiteSettings } from '../config/sites.ts'
+import type { BodySource } from '../pipeline/body.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Site } from '../pipeline/site/site.ts'
-import type { BodySource } from '../pipeline/write/document.ts'
 import { createGatekeeper, type Gatekeeper } from './access/credentials.ts'
 import type { LoginThrottle } from './access/login-throttle.ts'
 import type { ListingCache } from './listings/listing-cache.ts'

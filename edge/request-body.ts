@@ -1,9 +1,8 @@
 /** The body of a request in the form in which writes take it: in memory, or on its way to disk. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Fault } from '../pipeline/fault.ts'
+import type { BodySource } from '../pipeline/body.ts'
 import { type StagedBlob, StagingError, type Store } from '../pipeline/store/store.ts'
-import type { BodySource } from '../pipeline/write/document.ts'
 import { checkDeclaredLength, endedEarly, invite, readBody, tooLarge, untilIdle } from './body.ts'
 
 export type Stage = Store['stage']
@@ -25,21 +24,6 @@ export function requestBody(
   return {
     bytes: cap => readBody(request, response, cap, idle),
     stage: cap => stageBody(stage, request, response, cap, idle),
-  }
-}
-
-/**
- * The body of a selector write.
- *
- * @param cap bytes
- * @throws Fault 422 when it is not UTF-8
- */
-export async function fragmentText(body: BodySource, cap: number): Promise<string> {
-  const bytes = await body.bytes(cap)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new Fault(422, 'InvalidFragment', 'The fragment is not valid UTF-8.')
   }
 }
 

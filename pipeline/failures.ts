@@ -3,6 +3,7 @@
 import { LeaseError, LeaseTimeout } from './coordination/leases.ts'
 import { LockError } from './coordination/locks.ts'
 import { Fault } from './fault.ts'
+import { AllowanceSpent } from './language/allowance.ts'
 import { invalidSelector } from './refusals.ts'
 import { StoreError } from './store/store.ts'
 import { SelectorError } from './tree/selector/selector.ts'
@@ -14,17 +15,23 @@ export function busy(): Fault {
 }
 
 /**
- * A lease that did not come in time (DAV-8), leases, locks or storage that cannot be had now (DAV-102), and a client's
+ * A spent allowance (HTTP-172), a lease that did not come in time (DAV-8), leases, locks or storage that cannot be had now (DAV-102), and a client's
  * selector that turned out too costly while it was evaluated become answers; anything else stays what it is.
  *
  * @param full status of a disk without room: 507 says it to WebDAV clients, HTTP alone has no word for it
  */
 export function asFault(error: unknown, full: 503 | 507 = 503): unknown {
+  if (error instanceof AllowanceSpent) return withoutAllowance(error)
   if (error instanceof SelectorError) return invalidSelector(error)
   if (error instanceof LockError) return withoutLocks(error)
   if (error instanceof StoreError) return withoutStore(error, full)
   if (error instanceof LeaseError) return withoutLeases(error)
   return error instanceof LeaseTimeout ? busy() : error
+}
+
+/** HTTP-172; the mount answers it as 507. */
+function withoutAllowance({ message }: AllowanceSpent): Fault {
+  return new Fault(503, 'BudgetExceeded', message, { headers: { 'Retry-After': '5' } })
 }
 
 function withoutLeases(cause: LeaseError): Fault {

@@ -1,6 +1,6 @@
-/** Outcomes of decisions as failures: the one place where refused, absent and unmatched become statuses. */
+/** Refusals that requests share: where forbidden, absent and unmatched become statuses. */
 
-import type { Admission, Authority } from './authority.ts'
+import type { Admission, Authority, Question } from './authority.ts'
 import { Fault } from './fault.ts'
 import { type Extensions, type Selector, SelectorError, selectorFor } from './tree/selector/selector.ts'
 
@@ -13,12 +13,25 @@ export function noMatch(): Fault {
 }
 
 /**
- * @throws Fault unless the outcome is `allow`
+ * Gates 8, 10 and 11 for requests that stop at none of them.
+ *
+ * @param path that a refusal names (DENY-1)
+ * @throws Fault unless the question is answered `allow`
  */
-export function requireAllowed(outcome: Admission, method: string, path: string, authority: Authority): void {
-  if (outcome === 'allow') return
-  if (outcome === 'refuse') throw authority.refusal(method, path)
-  throw outcome === 'not-found' ? absent() : noMatch()
+export function requireAllowed(authority: Authority, question: Question, method: string, path: string): void {
+  requireAdmission(authority.admit(question), method, path, authority)
+}
+
+/** Gate 8 alone: what is absent is told later (HTTP-2). @throws Fault 401 or 403 */
+export function refuseForbidden(authority: Authority, question: Question, method: string, path: string): void {
+  if (authority.admit(question) === 'refuse') throw authority.refusal(method, path)
+}
+
+/** `requireAllowed` for a question that was asked already. */
+export function requireAdmission(admission: Admission, method: string, path: string, authority: Authority): void {
+  if (admission === 'allow') return
+  if (admission === 'refuse') throw authority.refusal(method, path)
+  throw admission === 'not-found' ? absent() : noMatch()
 }
 
 /**

@@ -21,6 +21,8 @@ import { readConditions } from '../pipeline/http/conditions.ts'
 import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
 import { WRITES } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '../pipeline/http/path.ts'
+import { Allowance } from '../pipeline/language/allowance.ts'
+import { type Operation, perform } from '../pipeline/operation.ts'
 import type { RulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { errorAnswer } from './documents/error.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
@@ -28,15 +30,10 @@ import { type Log, logRequest } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { liveModule } from './platform/live.ts'
 import { referencePage } from './platform/reference.ts'
-import { remove } from './public/delete.ts'
 import type { Exchange } from './public/exchange.ts'
-import { get } from './public/get.ts'
-import { move } from './public/move.ts'
 import { options } from './public/options.ts'
-import { patch } from './public/patch.ts'
-import { post } from './public/post.ts'
-import { put } from './public/put.ts'
-import { query } from './public/query.ts'
+import { get, query } from './public/reads.ts'
+import { move, patch, post, put, remove } from './public/writes.ts'
 import type { State, Step } from './request-state.ts'
 import type { Audience, ResponseCache } from './response-cache.ts'
 import { addCookie, anonymousVisitor, needSession, openSession, settleGroups, signInOrOut } from './sessions/steps.ts'
@@ -62,7 +59,8 @@ export interface AppParts {
   fallback: Pick<SiteSettings, 'ns' | 'errorNs' | 'brand'>
 }
 
-type Handler = (exchange: Exchange) => Promise<Answer>
+/** Reads the fields of a request (gate 7). @throws Fault where one is malformed */
+type Handler = (exchange: Exchange) => Operation
 
 const HANDLERS: Record<string, Handler> = {
   GET: get,
@@ -260,7 +258,7 @@ function dispatch(parts: AppParts): Step {
     if (!hosted || !target || !session || !handler) return
     const authority = parts.authorityFor(hosted, req, target, session.principal)
     await settleGroups(hosted, session, req.method ?? '', target, authority)
-    state.answer = await handler({
+    const exchange: Exchange = {
       request: req,
       response: res,
       hosted,
@@ -275,6 +273,8 @@ function dispatch(parts: AppParts): Step {
       streams: parts.streams,
       locks: parts.locks,
       authority,
-    })
+      allowance: new Allowance(),
+    }
+    state.answer = await perform(handler(exchange), exchange.body)
   }
 }

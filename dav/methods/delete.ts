@@ -2,7 +2,9 @@
 
 import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
+import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { removeTree } from '../../pipeline/write/collection.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
@@ -46,7 +48,7 @@ export function rootRefused(): Fault {
  * @param check made under the lease of the path; it throws what the removal is refused with
  */
 export async function removeNode(exchange: Exchange, node: Node, check?: () => Promise<void>): Promise<void> {
-  const { mount, author, raw } = exchange
+  const { mount, author, raw, allowance } = exchange
   const { path } = node.resource
   const { site, unpublished } = mount
   const removeBeside = (remove: () => Promise<unknown>) =>
@@ -57,14 +59,14 @@ export async function removeNode(exchange: Exchange, node: Node, check?: () => P
   if (node.keeper === 'helper') {
     await removeBeside(() => unpublished.commit([{ op: 'delete', path }]))
   } else if (isCollection(node)) {
-    await removeTree(site, { path, cause: {}, raw, ...(check && { check }) })
+    await removeTree(site, { path, cause: {}, raw, allowance, ...(check && { check }) })
     await afterCommit(mount, () => unpublished.remove(path))
   } else if (node.keeper === 'site' || node.published) {
     const authority = scopeAuthority(author.scope)
-    await deleteDocument(
-      site,
-      { path, conditions: undefined, cause: {}, raw, ...(check && { check }) },
-      () => authority,
+    const write = { path, conditions: undefined, cause: {}, raw, allowance, ...(check && { check }) }
+    await perform(
+      deleteDocument(site, write, () => authority),
+      NO_BODY,
     )
     if (node.keeper === 'draft') await afterCommit(mount, () => unpublished.remove(path))
   } else await removeBeside(() => unpublished.remove(path))

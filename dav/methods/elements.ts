@@ -1,8 +1,8 @@
 /** Elements of documents by selector: as on the public surface, but on stored markup (DAV-45, DAV-48). */
 
 import { checkBodyFields, header } from '../../edge/fields.ts'
-import { fragmentText } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
+import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import {
@@ -12,10 +12,10 @@ import {
   placementOf,
   type SelectorRange,
 } from '../../pipeline/http/range.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { readResource } from '../../pipeline/read/read.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { notHtml } from '../../pipeline/site/held.ts'
-import { largestDocument } from '../../pipeline/site/site.ts'
 import { type ElementWrite, writeElement } from '../../pipeline/write/element.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
@@ -26,7 +26,8 @@ import { isCollection } from '../places/view.ts'
 export async function readElements(exchange: Exchange, range: SelectorRange): Promise<Answer> {
   const { mount, path, request, method, author } = exchange
   await requireDocument(exchange)
-  const answer = await readResource(
+  const authority = scopeAuthority(author.scope)
+  const operation = readResource(
     mount.site,
     {
       path,
@@ -40,8 +41,9 @@ export async function readElements(exchange: Exchange, range: SelectorRange): Pr
       setsCookie: false,
       cors: false,
     },
-    scopeAuthority(author.scope),
+    () => authority,
   )
+  const answer = await perform(operation, NO_BODY)
   return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-cache, no-transform' } }
 }
 
@@ -49,10 +51,9 @@ export async function readElements(exchange: Exchange, range: SelectorRange): Pr
 export async function writeElements(exchange: Exchange, op: 'put' | 'post' | 'delete'): Promise<Answer> {
   checkBodyFields(exchange)
   const range = selectorRange(exchange, 400)
-  const text = () => fragmentText(exchange.body, largestDocument(exchange.mount.settings))
-  if (op === 'put') return write(exchange, { op, range, text })
+  if (op === 'put') return write(exchange, { op, range })
   if (op === 'delete') return write(exchange, { op, range })
-  return write(exchange, { op, range, text, placement: placementOf(range.placement) })
+  return write(exchange, { op, range, placement: placementOf(range.placement) })
 }
 
 /** MOVE with `Range` and `Destination-Range`. @param to decoded path of the destination */
@@ -71,13 +72,16 @@ export async function moveElement(exchange: Exchange, to: string): Promise<Answe
 type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | 'cause'> : never
 
 async function write(exchange: Exchange, particulars: Particulars<ElementWrite>): Promise<Answer> {
-  const { mount, path, author, request } = exchange
+  const { raw, allowance, mount, path, author, request } = exchange
   const check = async () => void (await checkLocks(exchange, path, 'content'))
   await check()
   await requireDocument(exchange)
   const authority = scopeAuthority(author.scope)
-  const common = { path, conditions: readConditions(request.headers), cause: {}, raw: exchange.raw, check }
-  return writeElement(mount.site, { ...common, ...particulars }, () => authority)
+  const common = { path, conditions: readConditions(request.headers), cause: {}, raw, allowance, check }
+  return perform(
+    writeElement(mount.site, { ...common, ...particulars }, () => authority),
+    exchange.body,
+  )
 }
 
 /** Drafts, helper files and collections have no elements. */

@@ -2,9 +2,11 @@
 
 import { checkBodyFields, header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
+import { memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { formatHttpDate } from '../../pipeline/http/http-date.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { contentTag, type Resource, shownSeconds } from '../../pipeline/site/resource-tags.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
@@ -21,7 +23,6 @@ import { parentOf } from '../places/overlay.ts'
 import { isCollection, type Node } from '../places/view.ts'
 import { readUnixSeconds } from '../properties/unix-seconds.ts'
 import { checkedBody } from '../requests/body-checks.ts'
-import { memoryBody } from '../requests/memory-body.ts'
 import { writeElements } from './elements.ts'
 
 /** What the request says of the file beside its bytes. */
@@ -137,24 +138,25 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   let replaced = node
   // Properties of a draft over nothing were set on the draft; they come along.
   const properties = draft && !draft.published ? await mount.view.properties(draft) : []
-  await putDocument(
+  const operation = putDocument(
     mount.site,
     {
       path,
       type: sent,
-      body,
       conditions: undefined,
       check: async () => {
         replaced = await checkAgain(exchange)
       },
       cause: {},
       raw: exchange.raw,
+      allowance: exchange.allowance,
       properties,
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),
     },
     () => authority,
   )
+  await perform(operation, body)
   const cover = mount.unpublished.coverAt(path)
   // Left over it does no harm: the document is newer.
   if (cover) await afterCommit(mount, () => endCover(mount, cover))

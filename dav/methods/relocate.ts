@@ -3,11 +3,13 @@
  * (DAV-62, DAV-72, DAV-73).
  */
 
+import { type BodySource, memoryBlob, memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { makeCollection, removeTree, transferTree } from '../../pipeline/write/collection.ts'
-import { type BodySource, putDocument } from '../../pipeline/write/document.ts'
+import { putDocument } from '../../pipeline/write/document.ts'
 import { bytesOf } from '../../pipeline/write/prepared.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
@@ -16,7 +18,6 @@ import { afterCommit } from '../locks/after-commit.ts'
 import { storeDraft } from '../places/drafts.ts'
 import { putOffRemoval } from '../places/removals.ts'
 import { isCollection, type Node } from '../places/view.ts'
-import { memoryBlob, memoryBody } from '../requests/memory-body.ts'
 import { removeNode } from './delete.ts'
 
 export interface Relocation {
@@ -46,11 +47,11 @@ export async function transfer(exchange: Exchange, relocation: Relocation): Prom
 }
 
 /** From the site to the site; drafts and helper files go along. */
-async function onSite({ mount, raw }: Exchange, relocation: Relocation): Promise<void> {
+async function onSite({ mount, raw, allowance }: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, overwrite, check } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
-  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw })
+  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw, allowance })
   await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
 }
 
@@ -124,10 +125,11 @@ async function publish(
     stage: cap => ('bytes' in held.body ? memoryBody(held.body.bytes) : mount.fileBody(held.body.file)).stage(cap),
   }
   const properties = await mount.view.properties(source)
-  await putDocument(
-    mount.site,
-    { path: to, body, conditions: undefined, check, cause: {}, raw: exchange.raw, properties, ...facts },
-    () => authority,
+  const { raw, allowance } = exchange
+  const write = { path: to, conditions: undefined, check, cause: {}, raw, allowance, properties, ...facts }
+  await perform(
+    putDocument(mount.site, write, () => authority),
+    body,
   )
   await afterCommit(mount, () => mount.unpublished.remove(to))
 }

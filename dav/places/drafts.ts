@@ -1,7 +1,9 @@
 /** Drafts: empty HTML and XML files that wait for their content, seen by nobody but the mount (DAV-60 to DAV-62). */
 
+import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import { perform } from '../../pipeline/operation.ts'
 import type { Resource } from '../../pipeline/site/resource-tags.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { ensureParents } from '../../pipeline/write/places.ts'
@@ -9,7 +11,6 @@ import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Mount } from '../mount.ts'
-import { memoryBody } from '../requests/memory-body.ts'
 import { finishRemoval } from './removals.ts'
 
 const NOTHING = new Uint8Array()
@@ -66,7 +67,10 @@ export async function makeEmpty({ mount, author, path }: Exchange): Promise<void
     const mark = mount.unpublished.coverAt(path)
     if (mark) await finishRemoval(mount, mark)
     // What a visitor stored in the meantime must not be emptied.
-    const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {}, body: memoryBody(NOTHING) }
-    await putDocument(mount.site, write, () => authority)
+    const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {} }
+    await perform(
+      putDocument(mount.site, write, () => authority),
+      NO_BODY,
+    )
   }
 }

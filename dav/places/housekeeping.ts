@@ -1,13 +1,14 @@
 /** Settles or drops the drafts, marks of removals and helper files that nobody comes back to (DAV-62, DAV-72, DAV-73). */
 
 import { fullAuthority } from '../../pipeline/authority.ts'
+import { memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { perform } from '../../pipeline/operation.ts'
 import type { Held } from '../../pipeline/site/held.ts'
 import { type Resource, ZERO } from '../../pipeline/site/resource-tags.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { endForgotten } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
-import { memoryBody } from '../requests/memory-body.ts'
 import { parentOf } from './overlay.ts'
 import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
 
@@ -89,8 +90,13 @@ async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
     const properties = node.published ? [] : await mount.view.properties(node)
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
     const body = memoryBody(new Uint8Array())
-    const write = { path, type, body, conditions: undefined, check, cause: {}, properties, ...facts }
-    await unlessRefused(putDocument(mount.site, write, () => fullAuthority))
+    const write = { path, type, conditions: undefined, check, cause: {}, properties, ...facts }
+    await unlessRefused(
+      perform(
+        putDocument(mount.site, write, () => fullAuthority),
+        body,
+      ),
+    )
   }
   await mount.unpublished.commit([{ op: 'delete', path, expect: version }])
 }

@@ -4,7 +4,9 @@
  */
 
 import { fullAuthority } from '../../pipeline/authority.ts'
+import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { perform } from '../../pipeline/operation.ts'
 import type { Held } from '../../pipeline/site/held.ts'
 import type { Resource } from '../../pipeline/site/resource-tags.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
@@ -36,7 +38,7 @@ export async function finishRemoval(mount: Mount, mark: Resource): Promise<void>
       throw new Fault(412, 'PreconditionFailed', 'The document was written again in the meantime.')
   }
   const removal = deleteDocument(mount.site, { path, conditions: undefined, check, cause: {} }, () => fullAuthority)
-  await unlessRefused(removal)
+  await unlessRefused(perform(removal, NO_BODY))
   await mount.unpublished.commit([{ op: 'delete', path, expect: version }])
 }
 

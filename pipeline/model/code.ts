@@ -4,6 +4,7 @@
  */
 
 import { type CodeFailure, Fault } from '../fault.ts'
+import type { Allowance } from '../language/allowance.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import type { RawCode, RawMethod } from './declarations.ts'
 
@@ -67,6 +68,9 @@ export interface CodeHost {
   /** GRP-4, the answer as the language's own truth value; with a small budget of its own (GRP-5). */
   includes(method: RawMethod, at: CodeItem, email: string): Promise<CodeResult<boolean>>
 }
+
+/** The host that runs the code of one request: whatever it spends, all code of the request together has (SES-213). */
+export type CodeHosts = (allowance: Allowance) => CodeHost
 
 /** The host of a server without languages: whatever needs code is not implemented. */
 export const noCode: CodeHost = {

@@ -2,13 +2,16 @@
 
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
+import { type BodySource, bodyText } from '../body.ts'
 import { Fault } from '../fault.ts'
 import { excludes } from '../http/accept.ts'
 import { writingMultipart } from '../http/multipart.ts'
 import { taggingMatches } from '../http/tags.ts'
-import { absent, requireAllowed, toSelector } from '../refusals.ts'
+import type { Operation } from '../operation.ts'
+import { absent, refuseForbidden, requireAllowed, toSelector } from '../refusals.ts'
 import { type Held, notHtml } from '../site/held.ts'
-import type { Site } from '../site/site.ts'
+import { largestDocument, type Site } from '../site/site.ts'
+import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
@@ -16,35 +19,62 @@ import type { Read } from './read.ts'
 import { lookAt, type Representation } from './representation.ts'
 
 /**
- * @param readText reads the selector from the body of the request, once everything before it is settled
- * @returns 200 with a part for every match, or 304
- * @throws Fault 401, 403, 404, 406, 422
+ * @returns answers 200 with a part for every match, or 304; the body holds the selector, and is read once everything
+ *   before it is passed
  */
-export async function queryDocument(
-  site: Site,
-  read: Read,
-  readText: () => Promise<string>,
-  authority: Authority,
-): Promise<Answer> {
-  const { path } = read
-  const settle = (held: Held | undefined): Held => {
-    requireAllowed(authority.admit({ ask: 'read', path, exists: held !== undefined }), 'GET', read.requested, authority)
-    if (!held) throw absent()
-    if (!held.isDocument) throw notHtml()
-    return held
+export function queryDocument(site: Site, read: Read, authority: () => Authority): Operation {
+  const { path, requested } = read
+  return {
+    async admit(body) {
+      const held = await site.find(path)
+      refuseForbidden(authority(), { ask: 'read', path, exists: held !== undefined }, 'GET', requested)
+      if (!held?.isDocument) return { elements: [] }
+      const { selector } = await readSelector(site, body)
+      const decided = authority()
+      const elements = await lookAt(site, path, ({ view }) => matching(read, selector, view, decided))
+      return { elements: elements ?? [] }
+    },
+    async carryOut(body) {
+      const decided = authority()
+      const document = (held: Held | undefined): void => {
+        requireAllowed(decided, { ask: 'read', path, exists: held !== undefined }, 'GET', requested)
+        if (!held) throw absent()
+        if (!held.isDocument) throw notHtml()
+      }
+      document(await site.find(path))
+      const { text, selector } = await readSelector(site, body)
+      // The document may have changed while the body was on its way.
+      const answer = await lookAt(site, path, ({ held, view }) => {
+        document(held)
+        if (!view) throw notHtml()
+        return answering(read, text, selector, view, decided)
+      })
+      if (!answer) throw absent()
+      return answer
+    },
   }
-  settle(await site.find(path))
-  const text = (await readText()).trim()
+}
+
+/** @throws Fault 422 for a body that holds no selector, or none that parses */
+async function readSelector(site: Site, body: BodySource): Promise<{ text: string; selector: Selector }> {
+  const text = (await bodyText(body, largestDocument(site.settings))).trim()
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
-  const selector = toSelector(text, site)
-  // The document may have changed while the body was on its way.
-  const answer = await lookAt(site, path, ({ held, view }) => {
-    settle(held)
-    if (!view) throw notHtml()
-    return answering(read, text, selector, view, authority)
-  })
-  if (!answer) throw absent()
-  return answer
+  return { text, selector: toSelector(text, site) }
+}
+
+/** Gate 8 for the elements, in steps. @throws Fault 401 or 403 */
+function* matching(
+  { path, requested }: Read,
+  selector: Selector,
+  view: Representation | undefined,
+  authority: Authority,
+): Steps<ElementNode[]> {
+  if (!view) return []
+  const document = view.tree
+  const elements = yield* selectingAll(selector, document)
+  const keys = elements.map(element => ({ element, document }))
+  if (keys.length > 0) refuseForbidden(authority, { ask: 'read-elements', path, exists: true, keys }, 'GET', requested)
+  return elements
 }
 
 /** In steps. */
@@ -57,15 +87,8 @@ function* answering(
 ): Steps<Answer> {
   const { path } = read
   const document = view.tree
-  const elements = yield* selectingAll(selector, document)
+  const elements = yield* matching(read, selector, view, authority)
   const keys = elements.map(element => ({ element, document }))
-  if (keys.length > 0)
-    requireAllowed(
-      authority.admit({ ask: 'read-elements', path, exists: true, keys }),
-      'GET',
-      read.requested,
-      authority,
-    )
   if (excludes(read.accept, 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = yield* elementParts(view, elements)

@@ -1,15 +1,17 @@
 /** Reads of the public surface: whole resources, elements by selector, byte ranges, other forms (HTTP-55 to HTTP-72). */
 
 import type { Answer, Reuse } from '../answer.ts'
-import type { Authority, Key } from '../authority.ts'
+import type { Admission, Authority, Key, ReadableView } from '../authority.ts'
 import { negotiate } from '../http/accept.ts'
 import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
-import { absent, noMatch, requireAllowed, toSelector } from '../refusals.ts'
+import type { Operation } from '../operation.ts'
+import { absent, noMatch, refuseForbidden, requireAdmission, requireAllowed, toSelector } from '../refusals.ts'
 import { notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
@@ -47,37 +49,57 @@ export interface Reading {
 }
 
 /**
- * Answers GET and HEAD; the edge leaves out the body of a HEAD.
+ * GET and HEAD; the edge leaves out the body of a HEAD.
  *
- * @throws Fault with the answer of the first gate that fails (HTTP-1, gates 8 to 12)
+ * @throws Fault 422 for a selector that does not parse (gate 7)
  */
-export async function readResource(site: Site, read: Read, authority: Authority): Promise<Answer> {
+export function readResource(site: Site, read: Read, authority: () => Authority): Operation {
   const { path, range } = read
-  // A selector that does not parse is told before anything is looked for (gate 7).
-  const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
-  if (range?.unit === 'selector' && selector) {
-    const answer = await lookAt(site, path, seen => readElements(site, read, range, selector, seen, authority))
-    return answer ?? absence(site, read, authority)
+  if (range?.unit !== 'selector') return readWhole(site, read, authority)
+  const selector = toSelector(range.selector, site)
+  return {
+    async admit() {
+      const decided = authority()
+      const found = await lookAt(site, path, seen => searching(read, selector, seen, decided))
+      if (!found) await findAbsence(site, read, decided)
+      return { elements: found ? found.elements : [] }
+    },
+    async carryOut() {
+      // A request is decided by the rules as they stood when it came (RULE-11).
+      const decided = authority()
+      const answer = await lookAt(site, path, seen => readElements(site, read, range, selector, seen, decided))
+      return answer ?? absence(site, read, decided)
+    },
   }
-  const held = await site.find(path)
-  if (!held) return absence(site, read, authority)
-  requireAllowed(
-    authority.admit({ ask: 'read', path, exists: true, head: read.head }),
-    'GET',
-    read.requested,
-    authority,
-  )
-  const shared = authority.shareable(path)
-  if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
-    const answer = await lookAt(site, path, ({ view }) => {
-      if (!view) throw notHtml()
-      const reading = readingOf(site, read, view.dependencies, authority, shared && view.shared)
-      return jsonLdAnswer(view, undefined, reading, site.settings.ns)
-    })
-    return answer ?? absence(site, read, authority)
+}
+
+function readWhole(site: Site, read: Read, authority: () => Authority): Operation {
+  const { path, head } = read
+  const question = { ask: 'read', path, exists: true, head } as const
+  return {
+    async admit() {
+      const decided = authority()
+      if (await site.find(path)) refuseForbidden(decided, question, 'GET', read.requested)
+      else await findAbsence(site, read, decided)
+      return {}
+    },
+    async carryOut() {
+      const decided = authority()
+      const held = await site.find(path)
+      if (!held) return absence(site, read, decided)
+      requireAllowed(decided, question, 'GET', read.requested)
+      const shared = decided.shareable(path)
+      if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
+        const answer = await lookAt(site, path, ({ view }) => {
+          if (!view) throw notHtml()
+          const reading = readingOf(site, read, view.dependencies, decided, shared && view.shared)
+          return jsonLdAnswer(view, undefined, reading, site.settings.ns)
+        })
+        return answer ?? absence(site, read, decided)
+      }
+      return wholeAnswer(held, readingOf(site, read, onDocument(held), decided, shared))
+    },
   }
-  const reading = readingOf(site, read, onDocument(held), authority, shared)
-  return wholeAnswer(held, reading)
 }
 
 function readingOf(site: Site, read: Read, dependencies: Dependencies, authority: Authority, shared: boolean): Reading {
@@ -95,19 +117,59 @@ function untilChanged(site: Site, dependencies: Dependencies, rules: object): Re
   return { holds: () => site.rules === rules && site.model === model && dependencies.hold(site) }
 }
 
-/** HTTP-15 and ABS-1: nothing is stored at the path itself. */
-async function absence(site: Site, read: Read, authority: Authority): Promise<Answer> {
-  const { requested, query } = read
+/** HTTP-15 and ABS-1: nothing is stored at the path itself. @throws Fault 401 or 403 */
+async function findAbsence(site: Site, read: Read, authority: Authority): Promise<'redirect' | Admission> {
+  const { requested } = read
   const index = mayNameDirectory(requested) && (await site.find(`${requested}/index.html`)) !== undefined
   const outcome = mayNameDirectory(requested)
     ? authority.admitDirectory(requested, index)
     : authority.admit({ ask: 'read', path: read.path, exists: false, head: read.head })
+  if (outcome === 'refuse') throw authority.refusal('GET', requested)
+  return outcome
+}
+
+async function absence(site: Site, read: Read, authority: Authority): Promise<Answer> {
+  const { requested, query } = read
+  const outcome = await findAbsence(site, read, authority)
   if (outcome !== 'redirect') {
-    requireAllowed(outcome, 'GET', requested, authority)
+    requireAdmission(outcome, 'GET', requested, authority)
     throw absent()
   }
   const headers = { Location: directoryLocation(requested, query), 'Cache-Control': cacheControl('redirect', true) }
   return { status: 301, headers, body: '' }
+}
+
+/** What a selector finds, and the form in which it is wanted. */
+interface Matches {
+  form: 'html' | 'json-ld' | 'multipart'
+  /** In the form of one element the first match alone. */
+  elements: ElementNode[]
+  keys: Key[]
+  admission: Admission
+  /** What the selector was matched against; undefined for a blob. */
+  readable: ReadableView | undefined
+}
+
+/** Gate 8 of a read by selector, in steps. @throws Fault 401 or 403 */
+function* searching(read: Read, selector: Selector, { held, view }: Seen, authority: Authority): Steps<Matches> {
+  const { path, head, requested } = read
+  const admitted = (matches: Matches): Matches => {
+    if (matches.admission === 'refuse') throw authority.refusal('GET', requested)
+    return matches
+  }
+  if (!view) {
+    const admission = authority.admit({ ask: 'read', path, exists: true, head })
+    return admitted({ form: 'html', elements: [], keys: [], admission, readable: undefined })
+  }
+  const document = view.tree
+  const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
+  const readable = yield* authority.viewing(path, document)
+  const first = form === 'html' ? yield* selectingFirst(selector, readable.document) : undefined
+  const seen = form === 'html' ? (first ? [first] : []) : yield* selectingAll(selector, readable.document)
+  const elements = seen.map(readable.original)
+  const keys: Key[] = elements.map(element => ({ element, document }))
+  const admission = authority.admit({ ask: 'read-elements', path, exists: true, head, keys })
+  return admitted({ form, elements, keys, admission, readable })
 }
 
 /** In steps. */
@@ -116,40 +178,21 @@ function* readElements(
   read: Read,
   range: SelectorRange,
   selector: Selector,
-  { held, view }: Seen,
+  seen: Seen,
   authority: Authority,
 ): Steps<Answer> {
-  const { path } = read
-  if (!view) {
-    requireAllowed(
-      authority.admit({ ask: 'read', path, exists: true, head: read.head }),
-      'GET',
-      read.requested,
-      authority,
-    )
-    throw notHtml()
-  }
-  const document = view.tree
-  const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
-  const readable = yield* authority.viewing(path, document)
-  const seen = form === 'html' ? yield* selectingFirst(selector, readable.document) : undefined
-  const first = seen && readable.original(seen)
-  const every = form === 'html' ? [] : yield* selectingAll(selector, readable.document)
-  const found = form === 'html' ? (first ? [first] : []) : every.map(readable.original)
-  const keys: Key[] = found.map(element => ({ element, document }))
-  requireAllowed(
-    authority.admit({ ask: 'read-elements', path, exists: true, head: read.head, keys }),
-    'GET',
-    read.requested,
-    authority,
-  )
-  if (found.length === 0) throw noMatch()
-  const shared = view.shared && authority.shareable(path, keys)
+  const { view } = seen
+  const { form, elements, keys, admission, readable } = yield* searching(read, selector, seen, authority)
+  requireAdmission(admission, 'GET', read.requested, authority)
+  if (!view || !readable) throw notHtml()
+  const [first] = elements
+  if (!first) throw noMatch()
+  const shared = view.shared && authority.shareable(read.path, keys)
   const reading = readingOf(site, read, view.dependencies, authority, shared)
-  if (first) return yield* fragmentAnswer(first, view, range, reading)
+  if (form === 'html') return yield* fragmentAnswer(first, view, range, reading)
   if (form === 'json-ld') {
-    const selected = { range, elements: found, mayRefer: readable.isReadable }
+    const selected = { range, elements, mayRefer: readable.isReadable }
     return yield* jsonLdAnswer(view, selected, reading, site.settings.ns)
   }
-  return yield* matchesAnswer(view, found, range, reading)
+  return yield* matchesAnswer(view, elements, range, reading)
 }

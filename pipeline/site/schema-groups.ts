@@ -3,6 +3,7 @@
 import { elementPositions } from '../access/extract.ts'
 import type { GroupOracle } from '../access/groups.ts'
 import type { Group } from '../access/rules.ts'
+import { Allowance, type AllowanceLimits } from '../language/allowance.ts'
 import type { RawMethod } from '../model/declarations.ts'
 import { cloneTree } from '../tree/clone.ts'
 import type { Site } from './site.ts'
@@ -22,6 +23,9 @@ function answering(site: Site, group: Group): Answering | undefined {
   return undefined
 }
 
+/** What a group may spend on its answer, apart from everything else that the request does (GRP-5). */
+const GROUP_LIMITS: Partial<AllowanceLimits> = { steps: 100_000, memory: 8 * 1024 * 1024, time: 500 }
+
 export function schemaGroups(site: Site): GroupOracle {
   return {
     overrides: group => answering(site, group) !== undefined,
@@ -33,7 +37,8 @@ export function schemaGroups(site: Site): GroupOracle {
       const document = cloneTree(await site.parsed(held))
       for (const [element, position] of elementPositions(document)) {
         if (position !== group.position) continue
-        const outcome = await site.code.includes(method, { path: group.document, document, element, itemtype }, email)
+        const host = site.code(new Allowance(GROUP_LIMITS))
+        const outcome = await host.includes(method, { path: group.document, document, element, itemtype }, email)
         return 'value' in outcome && outcome.value
       }
       return false

@@ -13,7 +13,7 @@ import type { Basis } from '../declarations/rederive.ts'
 import { type AskedCommit, type Declaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import type { RuleScope } from '../events/facts.ts'
 import { documentPart } from '../http/tags.ts'
-import { type CodeHost, noCode } from '../model/code.ts'
+import { type CodeHosts, noCode } from '../model/code.ts'
 import type { Registry } from '../model/registry.ts'
 import type { CommitResult, ForeignCommit, SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
@@ -64,8 +64,8 @@ export class Site {
   readonly settings: PipelineSettings
   readonly store: SiteStore
   readonly leases: Leases
-  /** Runs the code of schemas. */
-  readonly code: CodeHost
+  /** Runs the code of schemas, on the allowance of a request. */
+  readonly code: CodeHosts
   /** Room on the site; undefined where nothing limits it. */
   readonly usage: Usage | undefined
   readonly #tagKey: Uint8Array
@@ -85,7 +85,7 @@ export class Site {
     cache: DocumentCache
     report: (message: string, details: object) => void
     declared: SiteDeclarations
-    code?: CodeHost
+    code?: CodeHosts
     audience?: Audience | undefined
     coherence?: Pick<Coherence, 'inStep'> | undefined
     quota?: number | undefined
@@ -96,7 +96,7 @@ export class Site {
     this.settings = parts.settings
     this.store = parts.store
     this.leases = parts.leases
-    this.code = parts.code ?? noCode
+    this.code = parts.code ?? (() => noCode)
     this.#tagKey = parts.tagKey ?? randomBytes(32)
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#declared = parts.declared
@@ -121,7 +121,7 @@ export class Site {
     cache: DocumentCache
     basis: Basis
     /** Without it, writes that need code are not implemented. */
-    code?: CodeHost
+    code?: CodeHosts
     report: (message: string, details: object) => void
     audience?: Audience | undefined
     coherence?: Pick<Coherence, 'inStep'> | undefined

@@ -7,6 +7,7 @@ import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { LONGEST_PATH, overlongMember } from '../http/path.ts'
+import { Allowance } from '../language/allowance.ts'
 import { absent } from '../refusals.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import { parentOf } from '../store/paths.ts'
@@ -62,13 +63,16 @@ export interface TreeRemoval extends Judging {
  *
  * @throws Fault 404 when it is gone
  */
-export async function removeTree(site: Site, { path, cause, check, raw }: TreeRemoval): Promise<void> {
+export async function removeTree(
+  site: Site,
+  { path, cause, check, raw, allowance = new Allowance() }: TreeRemoval,
+): Promise<void> {
   await site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
       const collection = await site.store.find(path)
       if (!collection) throw absent()
       await check?.()
-      const model = modelState(site, { raw })
+      const model = modelState(site, allowance, raw)
       const follows = await consequencesOfLoss(site, model, collection)
       const result = await commitJudged(
         site,
@@ -111,7 +115,7 @@ export async function transferTree(
   site: Site,
   transfer: Transfer,
 ): Promise<{ replaced: Resource | undefined; resource: Resource | undefined }> {
-  const { from, to } = transfer
+  const { from, to, allowance = new Allowance() } = transfer
   return site.leases.hold(site.store.name, [from, to], () =>
     commitLoop(async () => {
       const source = await site.store.find(from)
@@ -119,7 +123,7 @@ export async function transferTree(
       await transfer.check?.()
       const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
       if (replaced && !transfer.overwrite) throw mayNotReplace()
-      const model = modelState(site, transfer)
+      const model = modelState(site, allowance, transfer.raw)
       const { changes, written } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)
       const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: written[0]?.newTree?.() })

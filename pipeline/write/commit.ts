@@ -1,6 +1,7 @@
 /** Commits of writes: judged by the site's data model as it stands, and made again until they go through (HTTP-4, MOD-42). */
 
 import { busy } from '../failures.ts'
+import type { Allowance } from '../language/allowance.ts'
 import type { CodeHost } from '../model/code.ts'
 import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
@@ -33,13 +34,16 @@ export interface ModelState {
 
 /** What every write may say about how it is judged. */
 export interface Judging {
+  /** Of the request that the write belongs to, shared by all code that runs for it; a write without one has its own. */
+  allowance?: Allowance | undefined
   /** Stored as it is, as if the site had no data model; the mount allows it to those who repair a site (DAV-7). */
   raw?: boolean | undefined
 }
 
-export function modelState(site: Site, { raw = false }: Judging = {}): ModelState {
+/** @param allowance what the code of schemas may spend */
+export function modelState(site: Site, allowance: Allowance, raw = false): ModelState {
   const registry = raw ? Registry.empty(site.settings) : site.model
-  return { registry, version: site.modelVersion, host: site.code }
+  return { registry, version: site.modelVersion, host: site.code(allowance) }
 }
 
 /** What a write changes by itself. */

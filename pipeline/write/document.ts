@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
+import type { BodySource } from '../body.ts'
 import { storedForm } from '../declarations/derive.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
@@ -10,13 +11,15 @@ import { type Conditions, evaluateWrite, preconditionFailed } from '../http/cond
 import { formatHttpDate } from '../http/http-date.ts'
 import { extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
 import { encodePath } from '../http/path.ts'
+import { Allowance } from '../language/allowance.ts'
+import { authorize, type Gate, type Operation, passGates, perform } from '../operation.ts'
 import { absent, requireAllowed } from '../refusals.ts'
 import type { Held } from '../site/held.ts'
 import { largestDocument, type Site } from '../site/site.ts'
-import type { Change, CommitResult, Content, Property, StagedBlob } from '../store/store.ts'
+import type { Change, CommitResult, Content, Property } from '../store/store.ts'
 import { contentTag } from '../store/tags.ts'
 import { decode } from '../tree/document.ts'
-import { commitJudged, commitLoop, type Judging, modelState } from './commit.ts'
+import { commitJudged, commitLoop, type Judging, type ModelState, modelState } from './commit.ts'
 import { configures } from './configuration.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeDocument, judgeMoved } from './judge-document.ts'
@@ -32,79 +35,60 @@ import {
   writtenDocuments,
 } from './prepared.ts'
 
-/** A request body that is read once, in the form its resource needs. */
-export interface BodySource {
-  /** Into memory; 413 over `cap` bytes. */
-  bytes(cap: number): Promise<Uint8Array>
-  /** To disk while digests are computed; 413 over `cap` bytes. */
-  stage(cap: number): Promise<StagedBlob>
-}
-
-interface Common extends Judging {
+interface WholeWrite extends Judging {
   /** Canonical path. */
   path: string
   conditions: Conditions | undefined
+  /** Locks that bind the write (HTTP-85): a gate of its own, given the paths that are written. */
+  refuseLocked?: (paths: readonly string[]) => Promise<void>
   /**
-   * A further check of what is stored, made before the body is read and again inside the commit; it throws a Fault.
-   * The mount has conditions of its own, on what it shows; locks are looked for in it, on the paths that are written.
+   * A last look at what is stored, inside the commit; it throws a Fault. The mount has conditions of its own, on what it
+   * shows.
    */
-  check?: (held: Held | undefined, paths: readonly string[]) => void | Promise<void>
+  check?: (held: Held | undefined) => void | Promise<void>
   cause: Cause
 }
 
-export interface DocumentPut extends Common {
+export interface DocumentPut extends WholeWrite {
   type: string | undefined
   language?: string
   /** Modification time set by the client, unix seconds (DAV-36). */
   shown?: number
   /** Dead properties that the new resource begins with. */
   properties?: readonly Property[]
-  body: BodySource
 }
 
-export interface DocumentMove extends Common {
+export interface DocumentMove extends WholeWrite {
   to: string
   /** False for `Overwrite: F`. */
   overwrite: boolean
 }
 
-/**
- * Creates or replaces a whole document or blob.
- *
- * @returns 201 or 200 with the new stored tag; documents are echoed (HTTP-90)
- * @throws Fault; then nothing was stored
- */
-export async function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Promise<Answer> {
-  const { path } = write
-  await checkWhole(write, await site.find(path), 'PUT', authority())
-  const prepared = await prepare(site, path, write.type, write.body)
-  try {
-    return await site.leases.hold(site.store.name, [path], () =>
-      commitLoop(async () => {
-        const decided = authority()
-        const held = await site.find(path)
-        await checkWhole(write, held, 'PUT', decided)
-        const done = await commitPut(site, write, held, prepared, decided.accessVersion)
-        return done && putAnswer(done.prepared, done.result, held !== undefined)
-      }),
-    )
-  } finally {
-    if ('staged' in prepared.content) await prepared.content.staged.discard()
+/** What stands where a document is to be written, and who wants to. */
+interface Found<Write extends WholeWrite = WholeWrite> {
+  write: Write
+  authority: Authority
+  held: Held | undefined
+}
+
+type WholeGate<F extends Found = Found> = Gate<F>
+
+/** Gate 8 for PUT and DELETE; that nothing is stored there is a gate of its own. */
+function authorization(ask: 'put' | 'delete'): WholeGate {
+  const method = ask.toUpperCase()
+  return {
+    name: 'authorization',
+    pass({ write: { path }, authority, held }) {
+      if (authority.admit({ ask, path, exists: held !== undefined }) === 'refuse') throw authority.refusal(method, path)
+    },
   }
 }
 
-/** Gates 8 and 12 for a whole-document write. */
-async function checkWhole(
-  write: Common,
-  held: Held | undefined,
-  method: 'PUT' | 'DELETE',
-  authority: Authority,
-): Promise<void> {
-  const ask = method === 'PUT' ? 'put' : 'delete'
-  requireAllowed(authority.admit({ ask, path: write.path, exists: held !== undefined }), method, write.path, authority)
-  if (method === 'DELETE' && !held) throw absent()
-  checkConditions(write.conditions, held, mayRead(authority, write.path))
-  await write.check?.(held, [write.path])
+const existence: WholeGate = {
+  name: 'existence',
+  pass({ held }) {
+    if (!held) throw absent()
+  },
 }
 
 /** Whether a requester may know the tag of a stored document, which is made of all its bytes (SEC-11). */
@@ -112,19 +96,132 @@ function mayRead(authority: Authority, path: string): boolean {
   return authority.admit({ ask: 'read', path, exists: true }) === 'allow'
 }
 
+/** HTTP-37 and HTTP-38 for whole documents; whoever may not read one is not told its tag. */
+const preconditions: WholeGate = {
+  name: 'preconditions',
+  pass({ write: { path, conditions }, authority, held }) {
+    if (!conditions) return
+    const verdict = evaluateWrite(conditions, {
+      exists: held !== undefined,
+      tags: held ? [held.tag] : [],
+      ...(held && { lastModified: held.resource.modified, sameSecond: held.resource.sameSecond }),
+    })
+    if (verdict !== 'proceed')
+      throw preconditionFailed(mayRead(authority, path) ? held?.tag : undefined, held !== undefined)
+  },
+}
+
+const locks: WholeGate = {
+  name: 'locks',
+  pass: ({ write }) => write.refuseLocked?.([write.path]),
+}
+
+const PUT_GATES: readonly WholeGate[] = [authorization('put'), preconditions, locks]
+const DELETE_GATES: readonly WholeGate[] = [authorization('delete'), existence, preconditions, locks]
+
+interface FoundMove extends Found<DocumentMove> {
+  /** What stands at the destination. */
+  replaced: Held | undefined
+}
+
+const MOVE_GATES: readonly WholeGate<FoundMove>[] = [
+  {
+    name: 'authorization',
+    /** A refusal names the path that was refused (HTTP-170). */
+    pass({ write: { path, to }, authority, held }) {
+      const exists = held !== undefined
+      if (authority.admit({ ask: 'move', path, destination: to, exists }) !== 'refuse') return
+      const isSource = authority.admit({ ask: 'move', path, destination: path, exists }) === 'refuse'
+      throw authority.refusal('MOVE', isSource ? path : to)
+    },
+  },
+  existence,
+  {
+    name: 'target',
+    pass({ write: { path, to } }) {
+      if (to === path) throw new Fault(403, 'IllegalMove', 'Source and destination are the same.')
+    },
+  },
+  preconditions,
+  {
+    name: 'preconditions',
+    pass({ write, replaced }) {
+      if (replaced && !write.overwrite) throw mayNotReplace()
+    },
+  },
+  { name: 'locks', pass: ({ write }) => write.refuseLocked?.([write.path, write.to]) },
+]
+
+/** How whole documents are written: found, passed through gates, made ready, and committed. */
+interface WholeParts<F extends Found, Ready> {
+  write: WholeWrite
+  /** Every path that is created, replaced or removed. */
+  paths: readonly string[]
+  gates: readonly Gate<F>[]
+  find(): Promise<F>
+  prepare(body: BodySource): Promise<Ready>
+  /** Gate 13, under the leases of the paths; undefined when somebody else's commit came first. */
+  commit(found: F, ready: Ready): Promise<Answer | undefined>
+  discard?(ready: Ready): Promise<void>
+}
+
+function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeParts<F, Ready>): Operation {
+  const { write, paths, gates } = parts
+  return {
+    async admit() {
+      await authorize(gates, await parts.find())
+      return {}
+    },
+    async carryOut(body) {
+      await passGates(gates, await parts.find())
+      const ready = await parts.prepare(body)
+      try {
+        return await site.leases.hold(site.store.name, paths, () =>
+          commitLoop(async () => {
+            const found = await parts.find()
+            await passGates(gates, found)
+            await write.check?.(found.held)
+            return parts.commit(found, ready)
+          }),
+        )
+      } finally {
+        await parts.discard?.(ready)
+      }
+    },
+  }
+}
+
 /**
- * HTTP-37 and HTTP-38 for whole documents.
+ * Creates or replaces a whole document or blob.
  *
- * @param readable whether a failure may name the current tag
+ * @returns answers 201 or 200 with the new stored tag; documents are echoed (HTTP-90)
  */
-function checkConditions(conditions: Conditions | undefined, held: Held | undefined, readable: boolean): void {
-  if (!conditions) return
-  const verdict = evaluateWrite(conditions, {
-    exists: held !== undefined,
-    tags: held ? [held.tag] : [],
-    ...(held && { lastModified: held.resource.modified, sameSecond: held.resource.sameSecond }),
+export function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
+  const { path } = write
+  const allowance = write.allowance ?? new Allowance()
+  return wholeOperation<Found<DocumentPut>, Prepared>(site, {
+    write,
+    paths: [path],
+    gates: PUT_GATES,
+    find: async () => ({ write, authority: authority(), held: await site.find(path) }),
+    prepare: body => prepare(site, path, write.type, body),
+    async commit({ authority, held }, asked) {
+      const model = modelState(site, allowance, write.raw)
+      const current = await renewed(site, asked)
+      const { prepared, follows } = await judgeDocument(site, model, { path, held, asked: current })
+      const own = {
+        changes: toChanges(write, held, prepared),
+        events: [putEvent(site, path, prepared.digest, prepared.text, write.cause)],
+        written: writtenDocuments(path, prepared),
+        accessVersion: authority.accessVersion,
+      }
+      const done = carriedOut(await commitJudged(site, model, own, follows))
+      return done && putAnswer(prepared, done, held !== undefined)
+    },
+    async discard({ content }) {
+      if ('staged' in content) await content.staged.discard()
+    },
   })
-  if (verdict !== 'proceed') throw preconditionFailed(readable ? held?.tag : undefined, held !== undefined)
 }
 
 /** Reads and checks a body: blobs to disk, documents into memory and through the parser. */
@@ -154,25 +251,6 @@ function toChanges(write: DocumentPut, held: Held | undefined, prepared: Prepare
   return [put, { op: 'describe', path, set: [...properties], remove: [] }]
 }
 
-async function commitPut(
-  site: Site,
-  write: DocumentPut,
-  held: Held | undefined,
-  asked: Prepared,
-  accessVersion: number | undefined,
-): Promise<{ result: CommitResult & { ok: true }; prepared: Prepared } | undefined> {
-  const { path } = write
-  const model = modelState(site, write)
-  const current = await renewed(site, asked)
-  const { prepared, follows } = await judgeDocument(site, model, { path, held, asked: current })
-  const changes = toChanges(write, held, prepared)
-  const events = [putEvent(site, path, prepared.digest, prepared.text, write.cause)]
-  const own = { changes, events, written: writtenDocuments(path, prepared), accessVersion }
-  const result = await commitJudged(site, model, own, follows)
-  const done = carriedOut(result)
-  return done && { result: done, prepared }
-}
-
 /** A conflict that another attempt can solve is undefined; a place that is taken by the other kind is an answer. */
 function carriedOut(result: CommitResult): (CommitResult & { ok: true }) | undefined {
   if (result.ok) return result
@@ -198,15 +276,23 @@ function putAnswer(prepared: Prepared, result: CommitResult & { ok: true }, exis
  * Stores a body under a generated name below a directory (COMP-108).
  *
  * @param write.path the directory, ending in `/`
- * @returns 201 with a path-absolute `Location`
+ * @returns answers 201 with a path-absolute `Location`; the PUT is authorized for the name, once it is known (HTTP-6)
  */
-export async function createDocument(site: Site, write: DocumentPut, authority: () => Authority): Promise<Answer> {
+export function createDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
   const directory = write.path
-  const decided = authority()
-  requireAllowed(decided.admit({ ask: 'post', path: directory, exists: false }), 'POST', directory, decided)
-  const path = directory + generatedName(write.type)
-  const answer = await putDocument(site, { ...write, path }, authority)
-  return { ...answer, status: 201, headers: { ...answer.headers, Location: encodePath(path) } }
+  const admit = async () => {
+    requireAllowed(authority(), { ask: 'post', path: directory, exists: false }, 'POST', directory)
+    return {}
+  }
+  return {
+    admit,
+    async carryOut(body) {
+      await admit()
+      const path = directory + generatedName(write.type)
+      const answer = await perform(putDocument(site, { ...write, path }, authority), body)
+      return { ...answer, status: 201, headers: { ...answer.headers, Location: encodePath(path) } }
+    },
+  }
 }
 
 const NAME_LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
@@ -221,75 +307,73 @@ function generatedName(type: string | undefined): string {
 /**
  * Removes a whole document or blob.
  *
- * @returns 204 (HTTP-101)
+ * @returns answers 204 (HTTP-101)
  */
-export async function deleteDocument(site: Site, write: Common, authority: () => Authority): Promise<Answer> {
+export function deleteDocument(site: Site, write: WholeWrite, authority: () => Authority): Operation {
   const { path } = write
-  await checkWhole(write, await site.find(path), 'DELETE', authority())
-  return site.leases.hold(site.store.name, [path], () =>
-    commitLoop(async () => {
-      const decided = authority()
-      const held = await site.find(path)
-      await checkWhole(write, held, 'DELETE', decided)
+  const allowance = write.allowance ?? new Allowance()
+  return wholeOperation<Found, void>(site, {
+    write,
+    paths: [path],
+    gates: DELETE_GATES,
+    find: async () => ({ write, authority: authority(), held: await site.find(path) }),
+    prepare: async () => undefined,
+    async commit({ authority, held }) {
       if (!held) throw absent()
-      const model = modelState(site, write)
+      const model = modelState(site, allowance, write.raw)
       const follows = await consequencesOfRemoval(site, model, [held])
-      const result = await commitJudged(
-        site,
-        model,
-        {
-          changes: [{ op: 'delete', path, expect: held.resource.version }],
-          events: [deleteEvent(site, path, write.cause)],
-          written: [],
-          accessVersion: decided.accessVersion,
-        },
-        follows,
-      )
-      return carriedOut(result) && { status: 204, headers: { 'Cache-Control': 'no-store' } }
-    }),
-  )
+      const own = {
+        changes: [{ op: 'delete' as const, path, expect: held.resource.version }],
+        events: [deleteEvent(site, path, write.cause)],
+        written: [],
+        accessVersion: authority.accessVersion,
+      }
+      const done = carriedOut(await commitJudged(site, model, own, follows))
+      return done && { status: 204, headers: { 'Cache-Control': 'no-store' } }
+    },
+  })
 }
 
 /**
  * Relocates a whole document or blob; what stood at the destination is replaced.
  *
- * @returns 204 (HTTP-108)
+ * @returns answers 204 (HTTP-108)
  */
-export async function moveDocument(site: Site, write: DocumentMove, authority: () => Authority): Promise<Answer> {
+export function moveDocument(site: Site, write: DocumentMove, authority: () => Authority): Operation {
   const { path, to } = write
-  const check = async (decided: Authority) => {
-    const held = await site.find(path)
-    settleMove(decided, path, to, held !== undefined)
-    if (!held) throw absent()
-    if (to === path) throw new Fault(403, 'IllegalMove', 'Source and destination are the same.')
-    checkConditions(write.conditions, held, mayRead(decided, path))
-    const taken = await site.find(to)
-    if (taken && !write.overwrite) throw mayNotReplace()
-    await write.check?.(held, [path, to])
-    return { held, taken }
-  }
-  await check(authority())
-  return site.leases.hold(site.store.name, [path, to], () =>
-    commitLoop(async () => {
-      const decided = authority()
-      const { held, taken } = await check(decided)
-      const result = await commitMove(site, write, held, taken, decided)
-      const tag: Record<string, string> = mayRead(decided, path) || mayRead(decided, to) ? { ETag: held.tag } : {}
-      return carriedOut(result) && { status: 204, headers: { ...tag, 'Cache-Control': 'no-store' } }
+  const allowance = write.allowance ?? new Allowance()
+  return wholeOperation<FoundMove, void>(site, {
+    write,
+    paths: [path, to],
+    gates: MOVE_GATES,
+    find: async () => ({
+      write,
+      authority: authority(),
+      held: await site.find(path),
+      replaced: await site.find(to),
     }),
-  )
+    prepare: async () => undefined,
+    async commit({ authority, held, replaced }) {
+      if (!held) throw absent()
+      const model = modelState(site, allowance, write.raw)
+      const result = await commitMove(site, model, write, held, replaced, authority)
+      const isKnown = mayRead(authority, path) || mayRead(authority, to)
+      const headers = { ...(isKnown && { ETag: held.tag }), 'Cache-Control': 'no-store' }
+      return carriedOut(result) && { status: 204, headers }
+    },
+  })
 }
 
 async function commitMove(
   site: Site,
+  model: ModelState,
   write: DocumentMove,
   held: Held,
-  taken: Held | undefined,
+  replaced: Held | undefined,
   authority: Authority,
 ): Promise<CommitResult> {
   const { path, to, cause } = write
   const { resource, bytes } = held
-  const model = modelState(site, write)
   const arrival = await renamed(site, resource, to)
   const { prepared } = arrival
   checkNewKind(site, held, to, arrival, authority)
@@ -299,11 +383,11 @@ async function commitMove(
     entries: prepared?.derived.entries,
   })
   // What is replaced goes as if it were deleted (MOD-53).
-  const follows = await consequencesOfRemoval(site, model, taken ? [taken] : [])
+  const follows = await consequencesOfRemoval(site, model, replaced ? [replaced] : [])
   refuseEntangled(follows, path)
   // Directories are implicit here (HTTP-13), while the store moves only into collections that exist.
-  const parents = taken ? [] : await missingParents(site.store, to)
-  const expect = { expect: resource.version, expectTo: taken ? taken.resource.version : ('absent' as const) }
+  const parents = replaced ? [] : await missingParents(site.store, to)
+  const expect = { expect: resource.version, expectTo: replaced ? replaced.resource.version : ('absent' as const) }
   const text = prepared ? prepared.text : held.isDocument && bytes ? decode(bytes).text : undefined
   const own = {
     changes: [...parents, { op: 'move' as const, from: path, to, ...expect, ...retyping(arrival) }],
@@ -327,12 +411,5 @@ function checkNewKind(site: Site, held: Held, to: string, { type, prepared }: Re
   if (kindOf(type) === held.kind) return
   const types = [...(held.profile?.types ?? []), ...(prepared?.derived.profile.types ?? [])]
   if (!configures(site, types)) return
-  requireAllowed(authority.admit({ ask: 'put', path: to, exists: true }), 'PUT', to, authority)
-}
-
-/** A refusal names the path that was refused (HTTP-170). */
-function settleMove(authority: Authority, path: string, to: string, exists: boolean): void {
-  const outcome = authority.admit({ ask: 'move', path, destination: to, exists })
-  const source = outcome === 'refuse' ? authority.admit({ ask: 'move', path, destination: path, exists }) : outcome
-  requireAllowed(outcome, 'MOVE', source === 'refuse' ? path : to, authority)
+  requireAllowed(authority, { ask: 'put', path: to, exists: true }, 'PUT', to)
 }

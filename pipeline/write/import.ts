@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { fullAuthority } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, isReserved } from '../http/path.ts'
+import { perform } from '../operation.ts'
 import type { Site } from '../site/site.ts'
 import type { Store } from '../store/store.ts'
 import { readFolder } from '../store/transfer.ts'
@@ -60,22 +61,13 @@ async function importFile(
 ): Promise<void> {
   const path = canonicalPath(entry.path.normalize('NFC'))
   if (isReserved(path, site.settings.brand)) throw new Fault(403, 'Reserved', 'This path belongs to the server.')
-  await putDocument(
-    site,
-    {
-      path,
-      type: entry.type,
-      conditions: undefined,
-      cause: {},
-      body: {
-        bytes: async cap => {
-          const bytes = await readFile(entry.file)
-          if (bytes.length > cap) throw new Fault(413, 'PayloadTooLarge', `The file is larger than ${cap} bytes.`)
-          return bytes
-        },
-        stage: cap => store.stage(createReadStream(entry.file), { limit: cap }),
-      },
+  const write = { path, type: entry.type, conditions: undefined, cause: {} }
+  await perform(putDocument(site, write, authority), {
+    bytes: async cap => {
+      const bytes = await readFile(entry.file)
+      if (bytes.length > cap) throw new Fault(413, 'PayloadTooLarge', `The file is larger than ${cap} bytes.`)
+      return bytes
     },
-    authority,
-  )
+    stage: cap => store.stage(createReadStream(entry.file), { limit: cap }),
+  })
 }

@@ -3,15 +3,21 @@
 import { header } from '../../edge/fields.ts'
 import { allMethods, capabilityParts, selectorMethods } from '../../pipeline/access/capabilities.ts'
 import type { Answer } from '../../pipeline/answer.ts'
+import { Fault } from '../../pipeline/fault.ts'
 import { names } from '../../pipeline/http/accept.ts'
 import { ACCEPT_QUERY } from '../../pipeline/http/media.ts'
 import { writeMultipart } from '../../pipeline/http/multipart.ts'
 import { looksLikeHtml } from '../../pipeline/http/path.ts'
-import { selectorContentRange } from '../../pipeline/http/range.ts'
+import { parseRange, selectorContentRange } from '../../pipeline/http/range.ts'
+import type { Operation } from '../../pipeline/operation.ts'
 import type { Exchange } from './exchange.ts'
-import { selectorOf } from './options-range.ts'
 
-export async function options(exchange: Exchange): Promise<Answer> {
+/** Needs no permission (HTTP-120). */
+export function options(exchange: Exchange): Operation {
+  return { admit: async () => ({}), carryOut: async () => capabilities(exchange) }
+}
+
+function capabilities(exchange: Exchange): Answer {
   const { target, authority } = exchange
   const { access } = authority()
   const { path } = target
@@ -43,4 +49,19 @@ export async function options(exchange: Exchange): Promise<Answer> {
 
 function list(methods: string[]): string {
   return methods.join(', ')
+}
+
+/**
+ * The `Range` of OPTIONS, which is never refused: what cannot be read counts as absent (HTTP-120).
+ *
+ * @returns the selector text as sent, or undefined without a selector range
+ */
+function selectorOf(field: string | undefined): string | undefined {
+  try {
+    const range = parseRange(field)
+    return range?.unit === 'selector' ? range.selector : undefined
+  } catch (error) {
+    if (error instanceof Fault) return undefined
+    throw error
+  }
 }

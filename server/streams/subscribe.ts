@@ -6,7 +6,8 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { names } from '../../pipeline/http/accept.ts'
 import { cacheControl } from '../../pipeline/http/caching.ts'
 import { directoryLocation, mayNameDirectory } from '../../pipeline/http/path.ts'
-import { requireAllowed } from '../../pipeline/refusals.ts'
+import type { Operation } from '../../pipeline/operation.ts'
+import { refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
 import type { Exchange } from '../public/exchange.ts'
 import { cookieValue } from '../sessions/signed-sessions.ts'
 
@@ -15,17 +16,30 @@ export function asksForStream(exchange: Exchange): boolean {
   return exchange.method === 'GET' && names(header(exchange, 'accept'), 'text/event-stream')
 }
 
+/** A subscription as an operation. */
+export function subscription(exchange: Exchange): Operation {
+  const { path, target, authority } = exchange
+  return {
+    async admit() {
+      if (!(await redirect(exchange)))
+        refuseForbidden(authority(), { ask: 'subscribe', path, exists: true }, 'GET', target.path)
+      return {}
+    },
+    carryOut: () => subscribe(exchange),
+  }
+}
+
 /**
  * @returns 200 with a stream, or the redirect of a directory
  * @throws Fault 401 or 403 when the rules do not admit the subscriber, 503 when too many streams are open
  */
-export async function subscribe(exchange: Exchange): Promise<Answer> {
+async function subscribe(exchange: Exchange): Promise<Answer> {
   const { site, path, target, session, streams, hosted, response } = exchange
   const moved = await redirect(exchange)
   if (moved) return moved
   // What exists makes no difference: whoever is admitted may wait for it (EVT-4).
   const decided = exchange.authority()
-  requireAllowed(decided.admit({ ask: 'subscribe', path, exists: true }), 'GET', target.path, decided)
+  requireAllowed(decided, { ask: 'subscribe', path, exists: true }, 'GET', target.path)
   const lastEventId = header(exchange, 'last-event-id')
   const stream = await streams.open(site, hosted.settings.events, {
     path,

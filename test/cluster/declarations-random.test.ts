@@ -6,9 +6,11 @@ import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
 import { sameDeclarations } from '../../pipeline/access/extract.ts'
 import { fullAuthority } from '../../pipeline/authority.ts'
+import { memoryBody, NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { noCode } from '../../pipeline/model/code.ts'
 import { sameModel } from '../../pipeline/model/declarations.ts'
+import { perform } from '../../pipeline/operation.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { SiteStore, Store } from '../../pipeline/store/store.ts'
 import type { Placement } from '../../pipeline/tree/edit/edit.ts'
@@ -76,11 +78,8 @@ async function carryOut(site: Site, store: Store, asked: Write): Promise<void> {
     const { op, selector, item: text = '', placement = 'append' } = change
     if (!('path' in asked) || op === 'move') throw new Error('not of one element')
     const range = { unit: 'selector', selector, wire: selector } as const
-    return writeElement(
-      site,
-      { op, path: asked.path, range, placement, text: async () => text, ...common } as ElementWrite,
-      authority,
-    )
+    const write = { op, path: asked.path, range, placement, ...common } as ElementWrite
+    return perform(writeElement(site, write, authority), memoryBody(Buffer.from(text)))
   }
   switch (asked.op) {
     case 'put': {
@@ -89,7 +88,7 @@ async function carryOut(site: Site, store: Store, asked: Write): Promise<void> {
         bytes: async () => bytes,
         stage: (limit: number) => store.stage(Readable.from([bytes]), { limit }),
       }
-      return void (await putDocument(site, { path: asked.path, type: undefined, body, ...common }, authority))
+      return void (await perform(putDocument(site, { path: asked.path, type: undefined, ...common }, authority), body))
     }
     case 'append':
       return void (await element({ op: 'post', selector: '#list', item: asked.item }))
@@ -98,12 +97,11 @@ async function carryOut(site: Site, store: Store, asked: Write): Promise<void> {
     case 'cut':
       return void (await element({ op: 'delete', selector: '#list > :last-child' }))
     case 'delete':
-      return void (await deleteDocument(site, { path: asked.path, ...common }, authority))
+      return void (await perform(deleteDocument(site, { path: asked.path, ...common }, authority), NO_BODY))
     case 'rename':
-      return void (await moveDocument(
-        site,
-        { path: asked.ends.from, to: asked.ends.to, overwrite: true, ...common },
-        authority,
+      return void (await perform(
+        moveDocument(site, { path: asked.ends.from, to: asked.ends.to, overwrite: true, ...common }, authority),
+        NO_BODY,
       ))
     case 'make':
       await ensureParents(site, asked.path)

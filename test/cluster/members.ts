@@ -3,8 +3,10 @@
 import { expect } from 'chai'
 import { afterEach } from 'mocha'
 import { fullAuthority } from '../../pipeline/authority.ts'
+import { memoryBody, NO_BODY } from '../../pipeline/body.ts'
 import type { Leases } from '../../pipeline/coordination/leases.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { documentCache } from '../../pipeline/site/cache.ts'
 import { Coherence, leasesInStep } from '../../pipeline/site/coherence.ts'
 import { Site } from '../../pipeline/site/site.ts'
@@ -70,25 +72,24 @@ export function members() {
       store,
       coherence,
       async put(path, text) {
-        const bytes = Buffer.from(text)
-        const body = { bytes: async () => bytes, stage: () => Promise.reject(new Error('no blobs here')) }
-        await putDocument(site, { path, type: undefined, body, ...common }, () => fullAuthority)
+        const operation = putDocument(site, { path, type: undefined, ...common }, () => fullAuthority)
+        await perform(operation, memoryBody(Buffer.from(text)))
       },
       async remove(path) {
         if (path.endsWith('/')) await removeTree(site, { path, cause: {} })
-        else await deleteDocument(site, { path, ...common }, () => fullAuthority)
+        else {
+          const operation = deleteDocument(site, { path, ...common }, () => fullAuthority)
+          await perform(operation, NO_BODY)
+        }
       },
       async move(from, to) {
         await transferTree(site, { op: 'move', from, to, deep: true, overwrite: true, cause: {} })
       },
       async append(path, text) {
         const range = { unit: 'selector', selector: '#l', wire: '#l' } as const
-        const content = async () => `<li>${text}</li>`
-        await writeElement(
-          site,
-          { op: 'post', path, range, placement: 'append', text: content, ...common },
-          () => fullAuthority,
-        )
+        const write = { op: 'post', path, range, placement: 'append', ...common } as const
+        const operation = writeElement(site, write, () => fullAuthority)
+        await perform(operation, memoryBody(Buffer.from(`<li>${text}</li>`)))
       },
     }
   }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { GroupOracle } from '../../pipeline/access/groups.ts'
 import type { Principal } from '../../pipeline/access/principal.ts'
 import { fullAuthority } from '../../pipeline/authority.ts'
+import { memoryBody, NO_BODY } from '../../pipeline/body.ts'
 import type { FanOut } from '../../pipeline/coordination/fan-out.ts'
 import { localFanOut } from '../../pipeline/coordination/local/fan-out.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
@@ -12,6 +13,7 @@ import type { Sink } from '../../pipeline/events/send-buffer.ts'
 import type { Stream, Subscriber } from '../../pipeline/events/stream.ts'
 import { type StreamSettings, Streams } from '../../pipeline/events/streams.ts'
 import type { Fault } from '../../pipeline/fault.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { documentCache } from '../../pipeline/site/cache.ts'
 import { rulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import { Site } from '../../pipeline/site/site.ts'
@@ -188,12 +190,19 @@ export async function watchedSite(options: WatchedSiteOptions = {}): Promise<Wat
         bytes: async () => bytes,
         stage: (cap: number) => store.stage(Readable.from([bytes]), { limit: cap }),
       }
-      await putDocument(site, { path, type: undefined, conditions: undefined, cause, body }, full)
+      await perform(putDocument(site, { path, type: undefined, conditions: undefined, cause }, full), body)
     },
-    remove: async path => void (await deleteDocument(site, { path, conditions: undefined, cause: {} }, full)),
+    remove: async path =>
+      void (await perform(deleteDocument(site, { path, conditions: undefined, cause: {} }, full), NO_BODY)),
     move: async (path, to) =>
-      void (await moveDocument(site, { path, to, overwrite: true, conditions: undefined, cause: {} }, full)),
-    write: async (path, change, cause = {}) => void (await writeElement(site, toWrite(path, change, cause), full)),
+      void (await perform(
+        moveDocument(site, { path, to, overwrite: true, conditions: undefined, cause: {} }, full),
+        NO_BODY,
+      )),
+    async write(path, change, cause = {}) {
+      const [, , content = ''] = change
+      await perform(writeElement(site, toWrite(path, change, cause), full), memoryBody(Buffer.from(content)))
+    },
     advance(ms) {
       opened.clock.now += ms
       return clock.advance(ms)
@@ -213,10 +222,9 @@ function toWrite(
   cause: Cause,
 ): ElementWrite {
   const common = { path, conditions: undefined, cause, range: { unit: 'selector', selector, wire: selector } as const }
-  const text = async () => content
   const placed = placement as 'append' | 'prepend' | 'before' | 'after'
-  if (method === 'PUT') return { ...common, op: 'put', text }
-  if (method === 'POST') return { ...common, op: 'post', placement: placed, text }
+  if (method === 'PUT') return { ...common, op: 'put' }
+  if (method === 'POST') return { ...common, op: 'post', placement: placed }
   if (method === 'DELETE') return { ...common, op: 'delete' }
   return { ...common, op: 'move', destination: { selector: content, wire: content, placement: placed } }
 }

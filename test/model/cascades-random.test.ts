@@ -2,13 +2,15 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { fullAuthority } from '../../pipeline/authority.ts'
+import { memoryBody, NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { noCode } from '../../pipeline/model/code.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { attribute } from '../../pipeline/tree/nodes.ts'
 import { compileSelector, selectAll } from '../../pipeline/tree/selector/selector.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
-import { writeElement } from '../../pipeline/write/element.ts'
+import { type ElementWrite, writeElement } from '../../pipeline/write/element.ts'
 import { openTemporary } from '../store/fixture.ts'
 import { page } from '../support/content.ts'
 import { type HostedSite, openHosted } from './hosted.ts'
@@ -156,20 +158,21 @@ async function carriedOut({ site, put }: HostedSite, { op, path, items, at }: Co
   if (op === 'put' || !first) return put(path, listPage(...items.map(itemMarkup)))
   const common = { path, conditions: undefined, cause: {} }
   if (op === 'delete') {
-    await deleteDocument(site, common, () => fullAuthority)
+    await perform(
+      deleteDocument(site, common, () => fullAuthority),
+      NO_BODY,
+    )
     return
   }
-  const text = async () => itemMarkup(first)
+  const write = async (asked: ElementWrite) => {
+    const operation = writeElement(site, asked, () => fullAuthority)
+    await perform(operation, memoryBody(Buffer.from(itemMarkup(first))))
+  }
   const select = (selector: string) => ({ unit: 'selector', selector, wire: selector }) as const
   const nth = select(`#list > li:nth-of-type(${at + 1})`)
-  if (op === 'append')
-    await writeElement(
-      site,
-      { ...common, op: 'post', range: select('#list'), placement: 'append', text },
-      () => fullAuthority,
-    )
-  else if (op === 'remove') await writeElement(site, { ...common, op: 'delete', range: nth }, () => fullAuthority)
-  else await writeElement(site, { ...common, op: 'put', range: nth, text }, () => fullAuthority)
+  if (op === 'append') await write({ ...common, op: 'post', range: select('#list'), placement: 'append' })
+  else if (op === 'remove') await write({ ...common, op: 'delete', range: nth })
+  else await write({ ...common, op: 'put', range: nth })
 }
 
 const ITEMS = compileSelector('#list > li')

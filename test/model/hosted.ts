@@ -1,8 +1,10 @@
 /** A site without a server, whose schemas' code is run by functions of the test. */
 
 import { fullAuthority } from '../../pipeline/authority.ts'
+import { memoryBody } from '../../pipeline/body.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
 import type { CodeHost } from '../../pipeline/model/code.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { documentCache } from '../../pipeline/site/cache.ts'
 import { Site } from '../../pipeline/site/site.ts'
 import type { Store } from '../../pipeline/store/store.ts'
@@ -58,7 +60,7 @@ export async function openHosted(code: CodeHost, shelf?: { store: Store; name: s
         },
       },
       report: (message, details) => reports.push({ message, ...details }),
-      code,
+      code: () => code,
     })
   const site = await open()
   const text = async (path: string) => Buffer.from((await site.find(path))?.bytes ?? []).toString()
@@ -68,13 +70,14 @@ export async function openHosted(code: CodeHost, shelf?: { store: Store; name: s
     text,
     async put(path, content) {
       const bytes = Buffer.from(content)
-      const body = { bytes: async () => bytes, stage: () => Promise.reject(new Error('no blob')) }
-      await putDocument(site, { path, type: 'text/html', conditions: undefined, cause: {}, body }, authority)
+      const write = { path, type: 'text/html', conditions: undefined, cause: {} }
+      await perform(putDocument(site, write, authority), memoryBody(bytes))
     },
     async append(path, item) {
       const range = { unit: 'selector', selector: '#list', wire: '#list' } as const
-      const write = { path, op: 'post', range, placement: 'append', text: async () => item } as const
-      const answer = await writeElement(site, { ...write, conditions: undefined, cause: {} }, authority)
+      const write = { path, op: 'post', range, placement: 'append' } as const
+      const operation = writeElement(site, { ...write, conditions: undefined, cause: {} }, authority)
+      const answer = await perform(operation, memoryBody(Buffer.from(item)))
       return String(answer.body)
     },
     reopen(anew = false) {

@@ -2,6 +2,8 @@
 
 import { Readable } from 'node:stream'
 import { fullAuthority } from '../../pipeline/authority.ts'
+import { NO_BODY } from '../../pipeline/body.ts'
+import { perform } from '../../pipeline/operation.ts'
 import { deleteDocument, putDocument } from '../../pipeline/write/document.ts'
 import type { TestServer } from './server.ts'
 
@@ -22,12 +24,19 @@ export async function put(shelf: Shelf, path: string, content: string | Uint8Arr
     bytes: async () => bytes,
     stage: (cap: number) => shelf.running.store.stage(Readable.from([bytes]), { limit: cap }),
   }
-  await putDocument(shelf.site, { path, type, conditions: undefined, cause: {}, body }, () => fullAuthority)
+  const write = { path, type, conditions: undefined, cause: {} }
+  await perform(
+    putDocument(shelf.site, write, () => fullAuthority),
+    body,
+  )
 }
 
 /** Removes a file as the operator may. */
 export async function remove(shelf: Shelf, path: string): Promise<void> {
-  await deleteDocument(shelf.site, { path, conditions: undefined, cause: {} }, () => fullAuthority)
+  await perform(
+    deleteDocument(shelf.site, { path, conditions: undefined, cause: {} }, () => fullAuthority),
+    NO_BODY,
+  )
 }
 
 /** Stores several files. */

@@ -1,7 +1,9 @@
 /** What checking costs: the same writes with and without a data model, with 10,000 items in 1,000 documents around them. */
 
 import { fullAuthority } from '../../../pipeline/authority.ts'
+import { memoryBody } from '../../../pipeline/body.ts'
 import { noCode } from '../../../pipeline/model/code.ts'
+import { perform } from '../../../pipeline/operation.ts'
 import { writeElement } from '../../../pipeline/write/element.ts'
 import { type HostedSite, openHosted } from '../../model/hosted.ts'
 import { enumeration, instance, primitive, property, schema, shape } from '../../model/markup.ts'
@@ -72,10 +74,10 @@ export async function oneWrite({ site }: HostedSite, n: number, documents = DOCU
   const item = reading(`w${n}`, 1_000_000 + n)
   const range = { unit: 'selector', selector: 'li', wire: 'li' } as const
   const start = performance.now()
-  await writeElement(
-    site,
-    { path: `/log/${d}.html`, op: 'put', range, text: async () => item, conditions: undefined, cause: {} },
-    () => fullAuthority,
+  const write = { path: `/log/${d}.html`, op: 'put', range, conditions: undefined, cause: {} } as const
+  await perform(
+    writeElement(site, write, () => fullAuthority),
+    memoryBody(Buffer.from(item)),
   )
   return performance.now() - start
 }

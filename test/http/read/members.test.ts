@@ -3,8 +3,10 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { Principal } from '../../../pipeline/access/principal.ts'
 import type { Answer } from '../../../pipeline/answer.ts'
+import { NO_BODY } from '../../../pipeline/body.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 import { parseRange } from '../../../pipeline/http/range.ts'
+import { perform } from '../../../pipeline/operation.ts'
 import { readResource } from '../../../pipeline/read/read.ts'
 import { rulesAuthority } from '../../../pipeline/site/rules-authority.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
@@ -40,7 +42,7 @@ describe('reads by members', () => {
     const authority = rulesAuthority(server.site, { facts, ...(principal && { principal }) })
     const path = requested.endsWith('/') ? `${requested}index.html` : requested
     try {
-      return await readResource(
+      const operation = readResource(
         server.site,
         {
           path,
@@ -54,8 +56,9 @@ describe('reads by members', () => {
           setsCookie: false,
           cors: false,
         },
-        authority(),
+        authority,
       )
+      return await perform(operation, NO_BODY)
     } catch (error) {
       if (error instanceof Fault) return error
       throw error

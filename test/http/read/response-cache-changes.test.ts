@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { fullAuthority } from '../../../pipeline/authority.ts'
+import { NO_BODY } from '../../../pipeline/body.ts'
+import { perform } from '../../../pipeline/operation.ts'
 import { moveDocument } from '../../../pipeline/write/document.ts'
 import { untilCoded } from '../../support/codings.ts'
 import { page, put, remove, ruleMarkup, rulesPage } from '../../support/content.ts'
@@ -92,7 +94,10 @@ describe('kept answers after changes', () => {
     await put(server, '/live/x.html', page('x'))
     await warm('/live/x.html')
     const move = { path: '/live/x.html', to: '/live/y.html', overwrite: true, conditions: undefined, cause: {} }
-    await moveDocument(server.site, move, () => fullAuthority)
+    await perform(
+      moveDocument(server.site, move, () => fullAuthority),
+      NO_BODY,
+    )
     expect((await http('GET', '/live/x.html', returning)).status).to.equal(404)
   })
 

@@ -2,7 +2,9 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { Principal } from '../../../pipeline/access/principal.ts'
 import { type Authority, fullAuthority } from '../../../pipeline/authority.ts'
+import { memoryBody, NO_BODY } from '../../../pipeline/body.ts'
 import { Fault } from '../../../pipeline/fault.ts'
+import { perform } from '../../../pipeline/operation.ts'
 import { rulesAuthority } from '../../../pipeline/site/rules-authority.ts'
 import { deleteDocument, putDocument } from '../../../pipeline/write/document.ts'
 import { user } from '../../access/site.ts'
@@ -39,13 +41,11 @@ describe('who reads and writes besides the requests of visitors', () => {
       error => (error instanceof Fault ? error.status : error),
     )
   const write = (path: string, authority: () => Authority) => {
-    const body = { bytes: async () => Buffer.from(page('written')), stage: () => Promise.reject(new Error('no blob')) }
-    return statusOf(
-      putDocument(server.site, { path, type: undefined, conditions: undefined, cause: {}, body }, authority),
-    )
+    const operation = putDocument(server.site, { path, type: undefined, conditions: undefined, cause: {} }, authority)
+    return statusOf(perform(operation, memoryBody(Buffer.from(page('written')))))
   }
   const remove = (path: string, authority: () => Authority) =>
-    statusOf(deleteDocument(server.site, { path, conditions: undefined, cause: {} }, authority))
+    statusOf(perform(deleteDocument(server.site, { path, conditions: undefined, cause: {} }, authority), NO_BODY))
 
   it('IDC-3 what composition reads is read with the authority of the server; the page alone is asked for the visitor', async () => {
     const part = { ask: 'read', path: '/parts/menu.html', exists: true } as const

@@ -1,0 +1,52 @@
+/** Bodies of requests, read when and in the form that core processing needs them. */
+
+import { hash } from 'node:crypto'
+import { Fault } from './fault.ts'
+import type { StagedBlob } from './store/store.ts'
+
+/** A request body that is read once, in the form its resource needs. */
+export interface BodySource {
+  /** Into memory; 413 over `cap` bytes. */
+  bytes(cap: number): Promise<Uint8Array>
+  /** To disk while digests are computed; 413 over `cap` bytes. */
+  stage(cap: number): Promise<StagedBlob>
+}
+
+/** A body of bytes that are here already. */
+export function memoryBody(bytes: Uint8Array): BodySource {
+  return { bytes: async () => bytes, stage: async () => memoryBlob(bytes) }
+}
+
+/** The body of a request that has none, or whose body is ignored. */
+export const NO_BODY: BodySource = memoryBody(new Uint8Array())
+
+/** As if it had been staged; the weak digests are made when somebody asks for them. */
+export function memoryBlob(bytes: Uint8Array): StagedBlob {
+  return {
+    sha256: hash('sha256', bytes),
+    get sha1() {
+      return hash('sha1', bytes)
+    },
+    get md5() {
+      return hash('md5', bytes)
+    },
+    size: bytes.length,
+    bytes,
+    discard: async () => undefined,
+  }
+}
+
+/**
+ * A body that is text: a fragment, or a selector.
+ *
+ * @param cap bytes
+ * @throws Fault 422 when it is not UTF-8, 413 over the cap
+ */
+export async function bodyText(body: BodySource, cap: number): Promise<string> {
+  const bytes = await body.bytes(cap)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Fault(422, 'InvalidFragment', 'The fragment is not valid UTF-8.')
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Core processing of one request as a value, and the pipeline that runs it (HTTP-1, REA-10). Whoever makes an operation
+ * has passed gates 1 to 7: the request is well formed. Every write to documents is one, whether a request makes it, the
+ * mount, or code.
+ */
+
+import type { Answer } from './answer.ts'
+import type { BodySource } from './body.ts'
+import { Fault } from './fault.ts'
+import type { ElementNode } from './tree/nodes.ts'
+
+/** Gates 8 and 10 to 12 of HTTP-1, in their order; `kind` and `existence` are both gate 10. */
+export type GateName = 'authorization' | 'existence' | 'kind' | 'target' | 'preconditions' | 'locks'
+
+/** Lets a request through, or throws the Fault that answers it. It changes nothing, so that it may be asked again. */
+export interface Gate<Found, Passing = void | Promise<void>> {
+  readonly name: GateName
+  pass(found: Found): Passing
+}
+
+/**
+ * Passes gates in the order in which they are listed.
+ *
+ * @throws Fault of the first that fails
+ */
+export async function passGates<Found>(gates: readonly Gate<Found>[], found: Found): Promise<void> {
+  for (const gate of gates) {
+    const passing = gate.pass(found)
+    if (passing) await passing
+  }
+}
+
+/** Passes gate 8 alone. @throws Fault 401 or 403 */
+export function authorize<Found>(gates: readonly Gate<Found>[], found: Found): Promise<void> {
+  return passGates(
+    gates.filter(({ name }) => name === 'authorization'),
+    found,
+  )
+}
+
+/** What is known of a request that is authorized. */
+export interface Admitted {
+  /**
+   * Elements that its selector addresses in the stored document: of a POST the anchor, of a MOVE the source (REA-23).
+   * Undefined for a request without a selector.
+   */
+  elements?: readonly ElementNode[]
+}
+
+export interface Operation {
+  /**
+   * Gate 8, elements included (HTTP-6), without anything behind it: what is absent is told by `carryOut`. May be asked
+   * again.
+   *
+   * @param body asked for where the selector stands in it
+   * @throws Fault 401 or 403 of a refusal; anything else says that the search itself has failed
+   */
+  admit(body: BodySource): Promise<Admitted>
+  /**
+   * Gates 8 and 10 to 13: looks anew, reads the body, and commits what passes all gates again inside the commit (HTTP-4).
+   *
+   * @param body asked for when everything before it is passed, and only by operations that need one
+   * @throws Fault; then nothing was changed
+   */
+  carryOut(body: BodySource): Promise<Answer>
+}
+
+/** What a site has run around core processing. */
+export interface Reactions {
+  /**
+   * Gate 9: triggers.
+   *
+   * @returns the body that core processing gets, or the answer that takes its place
+   * @throws Fault that ends the request
+   */
+  before(admitted: Admitted, body: BodySource): Promise<{ body: BodySource } | { answer: Answer }>
+  /** Processors, over the answer of core processing whatever its status. */
+  after(answer: Answer): Promise<Answer>
+  /** A failure as the answer that it would be. */
+  toAnswer(failure: unknown): Answer
+}
+
+/**
+ * Runs an operation. Without reactions there is nothing between gate 8 and the rest, and one look serves them both.
+ *
+ * @param body with reactions one that can be read again and again
+ * @throws Fault of the operation; with reactions, of a refusal alone
+ */
+export async function perform(operation: Operation, body: BodySource, reactions?: Reactions): Promise<Answer> {
+  if (!reactions) return operation.carryOut(body)
+  const answered = (failure: unknown): Answer => {
+    // A refused request runs no processor (DEC-5).
+    if (isRefusal(failure)) throw failure
+    return reactions.toAnswer(failure)
+  }
+  const admitted = await operation.admit(body).catch(answered)
+  // What has failed before triggers skips them, but not the processors (HTTP-6).
+  if ('status' in admitted) return reactions.after(admitted)
+  const before = await reactions.before(admitted, body)
+  if ('answer' in before) return before.answer
+  const answer = await operation.carryOut(before.body).catch(answered)
+  // A stream is never complete (REA-6).
+  return answer.stream ? answer : reactions.after(answer)
+}
+
+function isRefusal(failure: unknown): boolean {
+  return failure instanceof Fault && failure.details.refused !== undefined
+}

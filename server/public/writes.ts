@@ -1,0 +1,143 @@
+/** PUT, POST, DELETE, MOVE and PATCH as operations: the fields of the request, read (gates 4 and 7 of HTTP-1). */
+
+import { checkBodyFields, header } from '../../edge/fields.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { readConditions } from '../../pipeline/http/conditions.ts'
+import { parseDestination } from '../../pipeline/http/destination.ts'
+import { canonicalPath, isReserved, reserved } from '../../pipeline/http/path.ts'
+import { parseDestinationRange, parseRange, placementOf, type SelectorRange } from '../../pipeline/http/range.ts'
+import type { Operation } from '../../pipeline/operation.ts'
+import { absent, refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
+import { createDocument, deleteDocument, moveDocument, putDocument } from '../../pipeline/write/document.ts'
+import { writeElement } from '../../pipeline/write/element.ts'
+import { refuseLocked } from '../../pipeline/write/locked.ts'
+import type { Exchange } from './exchange.ts'
+
+/** A whole document or blob, or one element by selector. */
+export function put(exchange: Exchange): Operation {
+  const { site, authority } = exchange
+  checkBodyFields(exchange)
+  const range = writeRange(exchange)
+  if (range) return writeElement(site, { ...common(exchange), op: 'put', range }, authority)
+  const language = header(exchange, 'content-language')
+  const type = header(exchange, 'content-type')
+  return putDocument(site, { ...commonOfWhole(exchange), type, ...(language && { language }) }, authority)
+}
+
+/** A fragment into a document, or a new resource below a directory. */
+export function post(exchange: Exchange): Operation {
+  const { site, target, authority } = exchange
+  checkBodyFields(exchange)
+  const range = writeRange(exchange)
+  if (range) {
+    const placement = placementOf(range.placement)
+    return writeElement(site, { ...common(exchange), op: 'post', range, placement }, authority)
+  }
+  if (!target.path.endsWith('/')) return insertion(exchange)
+  const type = header(exchange, 'content-type')
+  return createDocument(site, { ...commonOfWhole(exchange), path: target.path, type }, authority)
+}
+
+/** HTTP-97: without a range there is nothing to insert into, and no document here is a template for others. */
+function insertion({ site, path, authority }: Exchange): Operation {
+  return {
+    async admit() {
+      const exists = (await site.find(path)) !== undefined
+      refuseForbidden(authority(), { ask: 'post', path, exists }, 'POST', path)
+      return {}
+    },
+    async carryOut() {
+      const held = await site.find(path)
+      requireAllowed(authority(), { ask: 'post', path, exists: held !== undefined }, 'POST', path)
+      if (!held) throw absent()
+      throw new Fault(
+        422,
+        held.isDocument ? 'InvalidRange' : 'NotHtml',
+        'Name the place to insert at: Range: selector=<css>.',
+      )
+    },
+  }
+}
+
+/** A whole document or blob, or one element by selector. */
+export function remove(exchange: Exchange): Operation {
+  const { site, authority } = exchange
+  const range = writeRange(exchange)
+  return range
+    ? writeElement(site, { ...common(exchange), op: 'delete', range }, authority)
+    : deleteDocument(site, commonOfWhole(exchange), authority)
+}
+
+/** An element within its document, or a whole document to another path. */
+export function move(exchange: Exchange): Operation {
+  const { site, path, authority } = exchange
+  const destination = header(exchange, 'destination')
+  const destinationRange = header(exchange, 'destination-range')
+  const to =
+    destination === undefined ? undefined : canonicalPath(parseDestination(destination, 'public', exchange.authorities))
+  // Gate 4 comes before the syntax of the other fields, for either end.
+  if (to !== undefined && isReserved(to, site.settings.brand)) throw reserved()
+  if (header(exchange, 'range') === undefined && destinationRange === undefined) {
+    if (to === undefined) throw incomplete('Destination is missing.')
+    const overwrite = header(exchange, 'overwrite')?.trim().toUpperCase() !== 'F'
+    return moveDocument(site, { ...commonOfWhole(exchange), to, overwrite }, authority)
+  }
+  const range = parseRange(header(exchange, 'range'))
+  if (!range || destinationRange === undefined) throw incomplete('Range and Destination-Range belong together.')
+  if (to === undefined) throw incomplete('Destination is missing.')
+  // Unlike in other writes, a unit that is not known is 422 (HTTP-106).
+  if (range.unit !== 'selector') throw new Fault(422, 'InvalidRange', 'Range must have the form selector=<css>.')
+  const place = parseDestinationRange(destinationRange)
+  if (to !== path)
+    throw new Fault(501, 'MoveCrossResource', 'Elements move within one document; the Destination names another.')
+  return writeElement(site, { ...common(exchange), op: 'move', range, destination: place }, authority)
+}
+
+function incomplete(message: string): Fault {
+  return new Fault(422, 'MoveMissingHeaders', message)
+}
+
+/** PATCH is listed by OPTIONS, but no change format is defined (HTTP-115). */
+export function patch({ path, authority }: Exchange): Operation {
+  const admit = async () => {
+    refuseForbidden(authority(), { ask: 'patch', path, exists: true }, 'PATCH', path)
+    return {}
+  }
+  return {
+    admit,
+    async carryOut() {
+      await admit()
+      throw new Fault(501, 'NotImplemented', 'No patch format is understood here. Use PUT with Range: selector=<css>.')
+    },
+  }
+}
+
+/** What every write says. Its cause is the session, and the stream's token where the client names it (EVT-56). */
+function common(exchange: Exchange) {
+  const { request, path, session, hosted, allowance } = exchange
+  const token = header(exchange, `${hosted.settings.brand}-connection`)
+  const cause = { session: session.id, ...(token && { token }) }
+  return { path, conditions: readConditions(request.headers), cause, allowance }
+}
+
+/** The same for writes of whole documents, which locks of the mount bind where the site wants it (HTTP-85). */
+function commonOfWhole(exchange: Exchange) {
+  const { hosted, locks, site } = exchange
+  if (!hosted.settings.locksBindPublicWrites) return common(exchange)
+  return {
+    ...common(exchange),
+    refuseLocked: (paths: readonly string[]) => refuseLocked(locks, site.store.name, paths),
+  }
+}
+
+/**
+ * The `Range` of a write.
+ *
+ * @returns undefined for a whole-document write
+ * @throws Fault 400 for any other unit: ignoring it would turn an element write into a whole one (HTTP-46)
+ */
+function writeRange(exchange: Exchange): SelectorRange | undefined {
+  const range = parseRange(header(exchange, 'range'))
+  if (range === undefined || range.unit === 'selector') return range
+  throw new Fault(400, 'InvalidRange', 'A write understands only Range: selector=<css>.')
+}
