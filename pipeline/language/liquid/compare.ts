@@ -1,0 +1,95 @@
+/** Equality and order of values (LIQ-20, LIQ-28, LIQ-29). */
+
+import { ElementValue } from '../values.ts'
+import { FilterError } from './error.ts'
+import type { Run } from './run.ts'
+import { isHash, isList, isNumber, Keyword, type LiquidValue, numberIn, plain, Range } from './values.ts'
+
+/** Lists inside lists that are compared. */
+const MAX_NESTING = 100
+
+export function equals(left: LiquidValue, right: LiquidValue, run: Run, depth = 0): boolean {
+  const a = plain(left)
+  const b = plain(right)
+  if (a === b) return true
+  if (a instanceof Keyword) return b instanceof Keyword ? a.word === b.word : isKeyword(b, a)
+  if (b instanceof Keyword) return isKeyword(a, b)
+  if (a === null || b === null) return false
+  if (isNumber(a) || isNumber(b)) {
+    const x = asNumber(a)
+    const y = asNumber(b)
+    // An Integer and a Float are equal where neither is less; `===` would tell their types apart.
+    return x !== undefined && y !== undefined && !(x < y || x > y)
+  }
+  if (typeof a === 'boolean' || typeof b === 'boolean') return String(a) === String(b) && isScalar(a) && isScalar(b)
+  if (isList(a) && isList(b)) {
+    if (a.length !== b.length) return false
+    if (depth >= MAX_NESTING) throw new FilterError('Lists are nested too deeply to be compared.')
+    run.step(1 + a.length)
+    return a.every((value, i) => equals(value, b[i] ?? null, run, depth + 1))
+  }
+  if (a instanceof Range && b instanceof Range) return a.first === b.first && a.last === b.last
+  if (a instanceof ElementValue && b instanceof ElementValue) return a.node === b.node
+  return false
+}
+
+/** Negative, zero or positive; undefined where two values have no order (LIQ-29). */
+export function order(left: LiquidValue, right: LiquidValue): number | undefined {
+  const a = plain(left)
+  const b = plain(right)
+  if (isNumber(a) || isNumber(b)) {
+    const x = asNumber(a)
+    const y = asNumber(b)
+    if (x === undefined || y === undefined) return undefined
+    return x < y ? -1 : x > y ? 1 : 0
+  }
+  if (typeof a === 'string' && typeof b === 'string') return byCodePoint(a, b)
+  return undefined
+}
+
+/** Order of texts by code point; JavaScript's own is by UTF-16 code unit. */
+export function byCodePoint(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) {
+      const highX = x >= 0xd800 && x < 0xe000
+      const highY = y >= 0xd800 && y < 0xe000
+      return highX === highY ? x - y : highX ? 1 : -1
+    }
+  }
+  return a.length - b.length
+}
+
+export function contains(container: LiquidValue, member: LiquidValue, run: Run): boolean {
+  const value = plain(container)
+  if (typeof value === 'string') {
+    const text = plain(member)
+    return text !== null && value.includes(run.text(text))
+  }
+  if (value instanceof Range) {
+    const number = asNumber(plain(member))
+    return number !== undefined && number >= value.first && number <= value.last && Number.isInteger(Number(number))
+  }
+  if (!isList(value)) return false
+  run.step(value.length)
+  return value.some(element => equals(element, member, run))
+}
+
+function asNumber(value: LiquidValue): bigint | number | undefined {
+  if (isNumber(value)) return value
+  return typeof value === 'string' ? numberIn(value) : undefined
+}
+
+function isScalar(value: LiquidValue): boolean {
+  return typeof value === 'string' || typeof value === 'boolean'
+}
+
+function isKeyword(value: LiquidValue, { word }: Keyword): boolean {
+  if (value === '' || (isList(value) && value.length === 0)) return true
+  if (value instanceof Range) return value.size === 0n
+  if (isHash(value)) return value instanceof Map ? value.size === 0 : [...value.keys()].length === 0
+  if (word === 'empty') return false
+  return value === null || value === false || (typeof value === 'string' && !/\S/u.test(value))
+}

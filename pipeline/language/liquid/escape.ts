@@ -1,0 +1,77 @@
+/** How text becomes part of markup (LIQ-31, LIQ-35): nothing in data can begin or end anything. */
+
+import type { Position } from './markup.ts'
+import type { Safe } from './values.ts'
+
+export interface Place {
+  position: Position
+  xml: boolean
+  /** Raw text behind a `<!--`: `<script` would hide the end tag. */
+  hidden: boolean
+}
+
+const MARKUP: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** `& < > " '` as references. */
+export function escapeMarkup(text: string): string {
+  return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, char => MARKUP[char] ?? char) : text
+}
+
+/** As `escapeMarkup`, but leaves references alone (LIQ-32). */
+export function escapeOnce(text: string): string {
+  return text.replace(/&(?!(?:[a-z][\da-z]*|#\d+|#x[\da-f]+);)|[<>"']/gi, char => MARKUP[char] ?? char)
+}
+
+function reference(char: string): string {
+  return `&#${char.codePointAt(0)};`
+}
+
+/**
+ * Text as it is inserted.
+ *
+ * @param before the last characters written before it, twelve at most
+ */
+export function inserted(text: string, place: Place, before: string): string {
+  const { position } = place
+  switch (position) {
+    case 'raw':
+      return inRawText(text, place, before)
+    case 'unquoted':
+      return escapeMarkup(text).replace(/[\s=`]/gu, reference)
+    case 'name':
+      return text.replace(/[^\w.:\-\u0080-\u{10ffff}]|[\u0085\u00a0\u2028\u2029]/gu, reference)
+    case 'declaration':
+      return text.replace(/[^A-Za-z0-9]/gu, reference)
+    case 'comment':
+      return escapeMarkup(place.xml ? legal(text) : text).replace(/^!|^-|-(?=-|$)/g, reference)
+    case 'cdata':
+      return legal(text).replaceAll(']', ']]]><![CDATA[')
+    default:
+      return escapeMarkup(place.xml ? legal(text) : text)
+  }
+}
+
+/** Safe text as it is inserted; only its author's own mistakes are left in it. */
+export function insertedSafe(safe: Safe, place: Place, before: string): string {
+  if (safe.trust === 'raw' && place.position !== 'raw') return inserted(safe.text, place, before)
+  // Where blanks end a value, escaped text would not be one value.
+  if (safe.trust === 'escaped' && place.position === 'unquoted') return safe.text.replace(/[\s=`]/gu, reference)
+  return safe.text
+}
+
+function inRawText(text: string, { hidden }: Place, before: string): string {
+  let result = text.replace(/<\/(?=[a-z]|$)/gi, '<\\/').replace(/<!(?=--|-?$)/g, '<\\!')
+  if (hidden) result = result.replace(/<(?=script)/gi, '<\\')
+  // What was written before may be the beginning of a tag or comment.
+  const opened = /<(?:\/[a-z]*|!-?)?$/i.exec(before)?.[0]
+  if (opened === undefined || result === '') return result
+  if (opened.startsWith('</')) return `\\${result}`
+  const joined = opened + result
+  const goesOn = opened === '<' ? /^<(?:\/|!(?:-|$))/.test(joined) : '<!--'.startsWith(joined.slice(0, 4))
+  return goesOn || (hidden && /^<s/i.test(joined)) ? `\\${result}` : result
+}
+
+/** Characters that no XML document may hold (XML 1.0, section 2.2). */
+function legal(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu, '\ufffd')
+}

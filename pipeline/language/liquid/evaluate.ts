@@ -1,0 +1,94 @@
+/** Evaluation of expressions with their filters. */
+
+import { FilterError } from './error.ts'
+import type { Expression, Filtered, FilterUse } from './expression.ts'
+import type { Call } from './filters/call.ts'
+import { FILTERS } from './filters/filters.ts'
+import { compareValues } from './operators.ts'
+import type { Run } from './run.ts'
+import { isNumber, isTruthy, type LiquidValue, numberIn, plain, Range } from './values.ts'
+import { ready, type Work } from './work.ts'
+
+/** @throws Pending when a value is not there yet, FilterError, AllowanceSpent */
+export function evaluate(expression: Expression, run: Run): LiquidValue {
+  switch (expression.kind) {
+    case 'literal':
+      return expression.value
+    case 'path': {
+      const { root, keys } = expression
+      let value = typeof root === 'string' ? (root === '' ? null : run.lookup(root)) : evaluate(root, run)
+      let from = 0
+      if (root === '' && keys[0] !== undefined) {
+        value = run.lookup(run.text(keyOf(keys[0], run)))
+        from = 1
+      }
+      for (let i = from; i < keys.length && value !== null; i++) {
+        const key = keys[i]
+        if (key !== undefined) value = run.member(value, keyOf(key, run))
+      }
+      return value
+    }
+    case 'range':
+      return new Range(bound(expression.first, run), bound(expression.last, run))
+    default: {
+      const { operator, left, right } = expression
+      const value = evaluate(left, run)
+      // The result is a boolean, as with every other operator.
+      if (operator === 'and') return isTruthy(value) && isTruthy(evaluate(right, run))
+      if (operator === 'or') return isTruthy(value) || isTruthy(evaluate(right, run))
+      return compareValues(operator, value, evaluate(right, run), run)
+    }
+  }
+}
+
+function keyOf(key: Expression | string, run: Run): LiquidValue {
+  return typeof key === 'string' ? key : evaluate(key, run)
+}
+
+function bound(expression: Expression, run: Run): bigint {
+  const value = plain(evaluate(expression, run))
+  const number = isNumber(value) ? value : typeof value === 'string' ? numberIn(value) : undefined
+  return number === undefined ? 0n : typeof number === 'bigint' ? number : BigInt(Math.trunc(number))
+}
+
+/** Whether evaluation may take turns; other expressions are evaluated at once. */
+export function takesTurns({ filters }: Filtered): boolean {
+  return filters.some(({ name }) => FILTERS.get(name)?.work !== undefined)
+}
+
+/** As `evaluate`, for an expression that does not take turns. */
+export function evaluateFiltered({ input, filters }: Filtered, run: Run): LiquidValue {
+  let value = evaluate(input, run)
+  for (const use of filters) {
+    const call = callOf(use, value, run)
+    const { now } = filterOf(use)
+    if (now) value = now(call)
+  }
+  return value
+}
+
+/** @throws FilterError, AllowanceSpent */
+export function* evaluating(filtered: Filtered, run: Run): Work<LiquidValue> {
+  const { input, filters } = filtered
+  let value = yield* ready(() => evaluate(input, run))
+  for (const use of filters) {
+    const { now, work } = filterOf(use)
+    const before = value
+    const call = yield* ready(() => callOf(use, before, run))
+    value = work ? yield* work(call) : now ? yield* ready(() => now(call)) : value
+  }
+  return value
+}
+
+function filterOf({ name }: FilterUse) {
+  const filter = FILTERS.get(name)
+  if (!filter) throw new FilterError(`There is no filter ${name.slice(0, 60)}.`)
+  return filter
+}
+
+function callOf(use: FilterUse, input: LiquidValue, run: Run): Call {
+  run.step()
+  const named = new Map<string, LiquidValue>()
+  for (const [name, value] of use.named) named.set(name, evaluate(value, run))
+  return { run, name: use.name, input, args: use.args.map(arg => evaluate(arg, run)), named, evaluating }
+}

@@ -1,0 +1,202 @@
+/** Filters of text (LIQ-32, LIQ-33, LIQ-34, LIQ-37, section 10). */
+
+import { ElementValue } from '../../values.ts'
+import { escapeMarkup, escapeOnce } from '../escape.ts'
+import { characterCount } from '../run.ts'
+import { hashKeys, isHash, isList, type LiquidValue, plain, Range, Safe } from '../values.ts'
+import { type Call, countArgument, type Filters, fail, inputText, listOf, required, textArgument } from './call.ts'
+
+/** A filter from text to text; what it builds counts. */
+function text(change: (input: string, call: Call) => string): (call: Call) => LiquidValue {
+  return call => {
+    const input = inputText(call)
+    // A step for what the loop of a filter does with a line of text.
+    call.run.step(1 + (input.length >> 7))
+    return call.run.built(change(input, call))
+  }
+}
+
+function safe(change: (input: string, call: Call) => string): (call: Call) => LiquidValue {
+  const plainFilter = text(change)
+  return call => new Safe(call.run.text(plainFilter(call)), 'escaped')
+}
+
+export const STRING_FILTERS: Filters = {
+  downcase: text(input => input.toLowerCase()),
+  upcase: text(input => input.toUpperCase()),
+  capitalize: text(input => {
+    const [first = ''] = input
+    return first.toUpperCase() + input.slice(first.length).toLowerCase()
+  }),
+  strip: text(input => input.trim()),
+  lstrip: text(input => input.trimStart()),
+  rstrip: text(input => input.trimEnd()),
+  strip_newlines: text(input => input.replace(/[\r\n]/g, '')),
+  newline_to_br: call => {
+    const { input } = call
+    const escaped = input instanceof Safe ? input.text : escapeMarkup(inputText(call))
+    call.run.step(1 + (escaped.length >> 7))
+    const broken = escaped.replace(/\r?\n/g, '<br />\n')
+    return new Safe(call.run.built(broken), input instanceof Safe ? input.trust : 'escaped')
+  },
+  normalize_whitespace: text(input => input.replace(/\s+/gu, ' ').trim()),
+  squish: text(input => input.replace(/\s+/gu, ' ').trim()),
+  escape: safe(escapeMarkup),
+  xml_escape: safe(escapeMarkup),
+  escape_once: safe(escapeOnce),
+  raw: call => new Safe(inputText(call), 'trusted'),
+  url_encode: text(formEncoded),
+  cgi_escape: text(formEncoded),
+  url_decode: text(formDecoded),
+  uri_escape: text(input => encodeURI(input.toWellFormed()).replace(/%5B/g, '[').replace(/%5D/g, ']')),
+  strip_html: text(withoutMarkup),
+  replace: text((input, call) => replaced(input, call, 'all')),
+  replace_first: text((input, call) => replaced(input, call, 'first')),
+  replace_last: text((input, call) => replaced(input, call, 'last')),
+  remove: text((input, call) => replaced(input, call, 'all', '')),
+  remove_first: text((input, call) => replaced(input, call, 'first', '')),
+  remove_last: text((input, call) => replaced(input, call, 'last', '')),
+  append: text((input, call) => input + textArgument(call, 0)),
+  prepend: text((input, call) => textArgument(call, 0) + input),
+  slice: slice,
+  split: call => {
+    const input = inputText(call)
+    const separator = textArgument(call, 0)
+    call.run.step(1 + (input.length >> 7))
+    const parts = separator === '' ? Array.from(input) : input.split(separator)
+    call.run.step(parts.length)
+    call.run.allowance.take(parts.length * 16 + input.length * 2)
+    return parts
+  },
+  truncate: text((input, call) => {
+    const most = countArgument(call, 0, 50)
+    const tail = textArgument(call, 1, '...')
+    if (characterCount(input) <= most) return input
+    return (
+      Array.from(input)
+        .slice(0, Math.max(0, most - characterCount(tail)))
+        .join('') + tail
+    )
+  }),
+  truncatewords: text((input, call) => {
+    const most = Math.max(1, countArgument(call, 0, 15))
+    const tail = textArgument(call, 1, '...')
+    const words = input.split(/\s+/u).filter(word => word !== '')
+    return words.length <= most ? input : words.slice(0, most).join(' ') + tail
+  }),
+  size: ({ run, input }) => {
+    const bare = plain(input)
+    if (typeof bare === 'string') return BigInt(characterCount(bare))
+    if (isList(bare)) return BigInt(bare.length)
+    if (bare instanceof Range) return bare.size
+    if (isHash(bare) || bare instanceof ElementValue) return run.member(bare, 'size')
+    return 0n
+  },
+  number_of_words: call => BigInt((inputText(call).match(/\S+/gu) ?? []).length),
+  default: call => {
+    const value = plain(call.input)
+    const otherwise = required(call, 0)
+    if (value === false) {
+      const allowed = plain(call.named.get('allow_false') ?? false)
+      return allowed === true ? call.input : otherwise
+    }
+    const none = value === null || value === '' || (isList(value) && value.length === 0)
+    return none || (isHash(value) && hashKeys(value).length === 0) ? otherwise : call.input
+  },
+  slugify: text(input =>
+    input
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, '-')
+      .replace(/^-|-$/g, ''),
+  ),
+  array_to_sentence_string: call => {
+    const parts = listOf(call.input, call.run).map(value => call.run.text(value))
+    call.run.step(parts.length)
+    const word = textArgument(call, 0, 'and')
+    const last = parts.pop() ?? ''
+    if (parts.length === 0) return last
+    const oxford = parts.length > 1 ? ',' : ''
+    return call.run.built(`${parts.join(', ')}${oxford} ${word} ${last}`)
+  },
+  base64_encode: text(input => Buffer.from(input.toWellFormed()).toString('base64')),
+  base64_url_safe_encode: text(input =>
+    Buffer.from(input.toWellFormed()).toString('base64').replaceAll('+', '-').replaceAll('/', '_'),
+  ),
+  base64_decode: text((input, call) => fromBase64(input, call, /^[A-Za-z\d+/]*={0,2}$/)),
+  base64_url_safe_decode: text((input, call) => fromBase64(input, call, /^[\w-]*={0,2}$/)),
+}
+
+function formEncoded(input: string): string {
+  return encodeURIComponent(input.toWellFormed())
+    .replaceAll('%20', '+')
+    .replace(/[!'()]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** Malformed escapes stay as written; bytes that are no UTF-8 become replacement characters. */
+function formDecoded(input: string): string {
+  return input.replaceAll('+', ' ').replace(/(?:%[\da-f]{2})+/gi, run => {
+    return Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8')
+  })
+}
+
+/** Drops `script`, `style` and comments with their content, then every tag; each character is looked at once. */
+function withoutMarkup(input: string): string {
+  const lower = input.toLowerCase()
+  // Ends that do not come any more: they are looked for once.
+  const missing = new Set<string>()
+  const endOf = (end: string, from: number): number => {
+    const at = missing.has(end) ? -1 : lower.indexOf(end, from)
+    if (at !== -1) return at + end.length
+    missing.add(end)
+    return -1
+  }
+  let result = ''
+  let at = 0
+  for (;;) {
+    const open = input.indexOf('<', at)
+    if (open === -1) return result + input.slice(at)
+    const hidden = /^<(?:!--|(script|style)(?=[\s/>]))/.exec(lower.slice(open, open + 8))
+    const block = hidden ? endOf(hidden[1] ? `</${hidden[1]}>` : '-->', open + 1) : -1
+    const end = block === -1 ? endOf('>', open + 1) : block
+    if (end === -1) return result + input.slice(at)
+    result += input.slice(at, open)
+    at = end
+  }
+}
+
+function replaced(input: string, call: Call, which: 'all' | 'first' | 'last', fixed?: string): string {
+  const searched = textArgument(call, 0)
+  const replacement = fixed ?? textArgument(call, 1, '')
+  if (searched === '') return input
+  if (which === 'all') {
+    const parts = input.split(searched)
+    const size = input.length + (parts.length - 1) * (replacement.length - searched.length)
+    call.run.allowance.take(size)
+    return parts.join(replacement)
+  }
+  const at = which === 'first' ? input.indexOf(searched) : input.lastIndexOf(searched)
+  return at === -1 ? input : input.slice(0, at) + replacement + input.slice(at + searched.length)
+}
+
+function slice(call: Call): LiquidValue {
+  const bare = plain(call.input)
+  const whole = isList(bare) || bare instanceof Range ? listOf(bare, call.run) : Array.from(call.run.text(call.input))
+  call.run.step(1 + (whole.length >> 3))
+  const given = countArgument(call, 0)
+  const length = countArgument(call, 1, 1)
+  const start = given < 0 ? whole.length + given : given
+  const part = start < 0 || length <= 0 ? [] : whole.slice(start, start + length)
+  call.run.allowance.take(part.length * 8)
+  return isList(bare) || bare instanceof Range ? part : part.join('')
+}
+
+function fromBase64(input: string, call: Call, alphabet: RegExp): string {
+  const digits = input.replace(/\s+/g, '')
+  const bytes = Buffer.from(digits, 'base64')
+  if (!alphabet.test(digits) || digits.replace(/=+$/, '').length % 4 === 1) throw fail(call, 'the input is no base64.')
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw fail(call, 'the input holds no UTF-8.')
+  }
+}

@@ -1,0 +1,68 @@
+/** The Liquid dialect: what a template host renders (LIQ-1 to LIQ-73). */
+
+import { atOnce } from '../../tree/steps.ts'
+import type { Allowance } from '../allowance.ts'
+import { TemplateError } from './error.ts'
+import type { MarkupContext } from './markup.ts'
+import { parsing } from './parse.ts'
+import { rendering } from './render.ts'
+import { Run } from './run.ts'
+import type { LiquidScope } from './scope.ts'
+import type { Template } from './template.ts'
+import { doing } from './work.ts'
+
+export { TemplateError } from './error.ts'
+export { findingHosts, type HostSearch, type TemplateHost, withoutSources } from './hosts.ts'
+export type { MarkupContext } from './markup.ts'
+export type { LiquidScope } from './scope.ts'
+export type { Template } from './template.ts'
+
+/** UTF-16 code units of source whose templates are kept. */
+const KEPT = 4 * 1024 * 1024
+
+/** Templates by source and context, those used last at the end. */
+const templates = new Map<string, { template: Template; size: number }>()
+let kept = 0
+
+/**
+ * The template of a source; a source that was read lately is not read again.
+ *
+ * @param source text between the host's start and end tag
+ * @param context the host, as `TemplateHost` has it
+ * @throws TemplateError with the line in the source (LIQ-64)
+ */
+export function compileTemplate(source: string, context: MarkupContext): Template {
+  const key = `${context.kind} ${context.foreign ? 'foreign' : (context.element?.toLowerCase() ?? '')} ${source}`
+  const known = templates.get(key)
+  if (known) {
+    templates.delete(key)
+    templates.set(key, known)
+    return known.template
+  }
+  const template = atOnce(parsing(source, context))
+  templates.set(key, { template, size: key.length })
+  kept += key.length
+  for (const [oldest, { size }] of templates) {
+    if (kept <= KEPT) break
+    templates.delete(oldest)
+    kept -= size
+  }
+  return template
+}
+
+/**
+ * Renders a template. Short ones that wait for nothing are rendered at once; others take turns with other work.
+ *
+ * Trees of the values are read until it is done: they must not be edited meanwhile.
+ *
+ * @returns markup to parse in the context of the host
+ * @throws TemplateError for control flow that cannot be decided (LIQ-61), AllowanceSpent (LIQ-71), and what the scope throws
+ */
+export function renderTemplate(template: Template, scope: LiquidScope, allowance: Allowance): string | Promise<string> {
+  return doing(rendering(template, new Run(scope, allowance)))
+}
+
+/** The error with its line counted in the document that holds the source. */
+export function inDocument(error: TemplateError, firstLine: number): TemplateError {
+  return new TemplateError(error.message, error.line + firstLine - 1)
+}

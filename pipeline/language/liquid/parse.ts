@@ -1,0 +1,227 @@
+/** From source to template: blocks and tags (LIQ-24), and the place of each output (LIQ-35). */
+
+import type { Steps } from '../../tree/steps.ts'
+import { lineAt, TemplateError } from './error.ts'
+import type { Place } from './escape.ts'
+import { ExpressionReader, Malformed, shortened } from './expression.ts'
+import { type MarkupContext, MarkupScanner } from './markup.ts'
+import { decoded } from './references.ts'
+import { isBlank, nextDelimiter, type Span, spanAt } from './spans.ts'
+import { closeBlock, divideBlock, isDivider, isOpening, openBlock, plainTag } from './tags.ts'
+import type { Node, Template } from './template.ts'
+
+/** Blocks inside blocks; rendering recurses into them. */
+const MAX_BLOCKS = 100
+
+/** Spans that are read in one step. */
+const PER_STEP = 500
+
+/** A block that is not closed yet. */
+export interface OpenBlock {
+  /** Name of its tag. */
+  tag: string
+  line: number
+  /** Where what is read next belongs. */
+  body: Node[]
+  /** Makes the node once the block is closed. */
+  node: Node
+  /** What `else`, `elsif` and `when` add to. */
+  hasElse: boolean
+  /** Where in markup the block began; its branches should end there, too. */
+  fingerprint: string
+}
+
+export interface Parsing {
+  line: number
+  place: Place
+  blocks: OpenBlock[]
+}
+
+/**
+ * Reads a template.
+ *
+ * @throws TemplateError (LIQ-64)
+ */
+export function* parsing(source: string, context: MarkupContext): Steps<Template> {
+  const parser = new Parser(source, context)
+  let spans = 0
+  while (parser.next()) if (++spans % PER_STEP === 0) yield
+  return { nodes: parser.end() }
+}
+
+class Parser {
+  readonly #source: string
+  readonly #scanner: MarkupScanner
+  readonly #xml: boolean
+  readonly #root: Node[] = []
+  readonly #blocks: OpenBlock[] = []
+  #at = 0
+  #trim = false
+  #line = 1
+  #lineAt = 0
+  /** An unquoted value began with a span. */
+  #valueOpen = false
+  /** Branches leave markup in different states: where an output stands is not certain. */
+  #uncertain = false
+
+  constructor(source: string, context: MarkupContext) {
+    this.#source = source
+    this.#scanner = new MarkupScanner(context)
+    this.#xml = context.kind === 'xml'
+  }
+
+  /** Reads text and the span behind it; false at the end. */
+  next(): boolean {
+    const open = nextDelimiter(this.#source, this.#at)
+    if (open === -1) {
+      this.#literal(this.#at, this.#source.length, false)
+      return false
+    }
+    const span = spanAt(this.#source, open)
+    if (!span) {
+      this.#goTo(open)
+      throw this.#error(`${shortened(this.#source.slice(open, open + 40))} is not closed.`)
+    }
+    this.#literal(this.#at, span.start, span.trimLeft)
+    this.#goTo(span.start)
+    this.#span(span)
+    this.#at = span.end
+    this.#trim = span.trimRight
+    return true
+  }
+
+  end(): Node[] {
+    const block = this.#blocks.at(-1)
+    if (block) throw new TemplateError(`The block ${block.tag} is not closed.`, block.line)
+    return this.#root
+  }
+
+  #goTo(offset: number): void {
+    this.#line += lineAt(this.#source.slice(this.#lineAt, offset), offset - this.#lineAt) - 1
+    this.#lineAt = offset
+  }
+
+  #literal(from: number, to: number, trimEnd: boolean): void {
+    let start = from
+    let end = to
+    if (this.#trim) while (start < end && isBlank(this.#source, start)) start++
+    if (trimEnd) while (end > start && isBlank(this.#source, end - 1)) end--
+    this.#trim = false
+    this.#text(start, end)
+  }
+
+  #text(start: number, end: number): void {
+    if (start >= end) return
+    const endsValue = this.#valueOpen && this.#scanner.inUnquoted && /[\s>]/.test(this.#source[start] ?? '')
+    this.#valueOpen = false
+    this.#body().push({ kind: 'text', text: this.#source.slice(start, end), endsValue })
+    for (let at = start; at < end; ) at = this.#scanner.read(this.#source, at, end)
+  }
+
+  #body(): Node[] {
+    return this.#blocks.at(-1)?.body ?? this.#root
+  }
+
+  #span(span: Span): void {
+    if (this.#scanner.beforeValue) this.#valueOpen = true
+    const place = this.#place()
+    if (span.kind === 'raw') this.#text(span.innerStart, span.innerEnd)
+    if (span.kind === 'raw' || span.kind === 'comment') return
+    const written = this.#source.slice(span.bodyStart, span.bodyEnd)
+    const text = decoded(written, this.#scanner.position, this.#xml)
+    if (span.kind === 'tag') {
+      this.#tag(text.trim(), place)
+      return
+    }
+    this.#reading(() => this.#body().push({ kind: 'output', value: new ExpressionReader(text).whole(), place }))
+    this.#scanner.output()
+  }
+
+  #place(): Place {
+    const { position, hidden } = this.#scanner
+    if (!this.#uncertain) return { position, xml: this.#xml, hidden }
+    // The strictest escaping that does not spoil ordinary text.
+    return { position: position === 'text' || position === 'escapable' ? 'text' : 'unquoted', xml: this.#xml, hidden }
+  }
+
+  #tag(text: string, place: Place): void {
+    if (text.startsWith('#')) {
+      if (/\n\s*[^#\s]/.test(text)) throw this.#error('Every line of an inline comment begins with #.')
+      return
+    }
+    const name = /^[\w-]+\??/.exec(text)?.[0] ?? ''
+    const rest = text.slice(name.length)
+    if (name === 'liquid') this.#lines(rest, place)
+    else this.#statement(name, rest, place)
+  }
+
+  /** Each line of a `liquid` tag is a tag; its blocks are closed inside it. */
+  #lines(text: string, place: Place): void {
+    const depth = this.#blocks.length
+    const first = this.#line
+    let ignored: string | undefined
+    for (const [index, written] of text.split('\n').entries()) {
+      this.#line = first + index
+      const line = written.trim()
+      if (ignored !== undefined) {
+        if (line === `end${ignored}`) ignored = undefined
+      } else if (line === 'comment' || line === 'raw') ignored = line
+      else if (line !== '') this.#tag(line, place)
+      if (this.#blocks.length < depth) throw this.#error('A liquid tag closes a block that it does not open.')
+    }
+    this.#line = first
+    if (ignored !== undefined) throw this.#error(`The block ${ignored} is not closed.`)
+    const block = this.#blocks[depth]
+    if (block) throw new TemplateError(`The block ${block.tag} is not closed.`, block.line)
+  }
+
+  #statement(name: string, text: string, place: Place): void {
+    this.#reading(() => {
+      const state: Parsing = { line: this.#line, place, blocks: this.#blocks }
+      const reader = new ExpressionReader(text)
+      const block = this.#blocks.at(-1)
+      if (isOpening(name)) {
+        if (this.#blocks.length >= MAX_BLOCKS) throw new Malformed('Blocks are nested too deeply.')
+        this.#blocks.push(openBlock(name, reader, state, this.#scanner.fingerprint))
+      } else if (isDivider(name)) {
+        this.#compare(block)
+        divideBlock(name, reader, state)
+      } else if (name.startsWith('end') && block) {
+        this.#compare(block)
+        closeBlock(name, reader, state)
+        this.#body().push(block.node)
+      } else {
+        const node = plainTag(name, reader, state)
+        if (node) this.#body().push(node)
+        if (name === 'echo' || name === 'cycle') this.#scanner.output()
+      }
+    })
+  }
+
+  #compare(block: OpenBlock | undefined): void {
+    if (block && block.fingerprint !== this.#scanner.fingerprint) this.#uncertain ||= changesRules(block, this.#scanner)
+  }
+
+  #reading(read: () => void): void {
+    try {
+      read()
+    } catch (error) {
+      throw error instanceof Malformed ? this.#error(error.message) : error
+    }
+  }
+
+  #error(message: string): TemplateError {
+    return new TemplateError(message, this.#line)
+  }
+}
+
+/** Whether what follows would be read by other rules if the branch were not taken. */
+function changesRules(block: OpenBlock, scanner: MarkupScanner): boolean {
+  const [before = '', ...rest] = block.fingerprint.split(' ')
+  const [after = '', ...others] = scanner.fingerprint.split(' ')
+  const names = ['tag-name', 'before-attribute', 'attribute-name', 'after-name']
+  // Attributes and their values come and go as a whole.
+  const inTag = [...names, 'before-value', 'unquoted']
+  if (rest.join(' ') !== others.join(' ')) return true
+  return before !== after && !(inTag.includes(before) && inTag.includes(after))
+}

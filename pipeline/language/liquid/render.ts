@@ -1,0 +1,294 @@
+/** Rendering: the nodes of a template, one after another. */
+
+import { FilterError, TemplateError } from './error.ts'
+import { escapeMarkup, inserted, insertedSafe, type Place } from './escape.ts'
+import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
+import type { Expression, Filtered } from './expression.ts'
+import { numbersOf } from './json.ts'
+import { compareValues } from './operators.ts'
+import { LoopState, Output, type Run } from './run.ts'
+import type { Located, Loop, Node, Template } from './template.ts'
+import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
+import { Pending, ready, type Work } from './work.ts'
+
+/** Nodes and loop rounds after which others may get their turn. */
+const PER_TURN = 50
+
+/** Characters of a message in a page (LIQ-60). */
+const MAX_MESSAGE = 300
+
+/** What ends a body early. */
+type Jump = 'break' | 'continue' | undefined
+
+/** @throws TemplateError, AllowanceSpent */
+export function* rendering(template: Template, run: Run): Work<string> {
+  yield* body(template.nodes, run)
+  return run.out.text
+}
+
+const turns = new WeakMap<Filtered, boolean>()
+
+function isSlow(value: Filtered): boolean {
+  let slow = turns.get(value)
+  if (slow === undefined) turns.set(value, (slow = takesTurns(value)))
+  return slow
+}
+
+function* body(nodes: readonly Node[], run: Run): Work<Jump> {
+  let count = 0
+  for (const node of nodes) {
+    if (++count % PER_TURN === 0) yield undefined
+    switch (node.kind) {
+      case 'text':
+        if (node.endsValue && /=\s*$/.test(run.out.tail)) run.print('""')
+        run.print(node.text)
+        break
+      case 'output':
+        run.step()
+        if (node.value.filters.length > 0 && isSlow(node.value)) yield* slowOutput(node.value, node.place, run)
+        else {
+          const late = output(node.value, node.place, run)
+          if (late) {
+            yield late
+            yield* slowOutput(node.value, node.place, run)
+          }
+        }
+        break
+      default: {
+        run.step()
+        const jump = yield* tag(node, run)
+        if (jump) return jump
+      }
+    }
+  }
+  return undefined
+}
+
+/** @returns what to wait for when a value is not there yet */
+function output(value: Filtered, place: Place, run: Run): Promise<unknown> | undefined {
+  try {
+    print(evaluateFiltered(value, run), place, run)
+  } catch (error) {
+    if (error instanceof Pending) return error.promise
+    degrade(error, place, run)
+  }
+  return undefined
+}
+
+function* slowOutput(value: Filtered, place: Place, run: Run): Work<void> {
+  try {
+    const result = yield* evaluating(value, run)
+    const text = yield* ready(() => written(result, place, run))
+    run.print(text)
+  } catch (error) {
+    degrade(error, place, run)
+  }
+}
+
+function print(value: LiquidValue, place: Place, run: Run): void {
+  run.print(written(value, place, run))
+}
+
+function written(value: LiquidValue, place: Place, run: Run): string {
+  return value instanceof Safe
+    ? insertedSafe(value, place, run.out.tail)
+    : inserted(run.text(value), place, run.out.tail)
+}
+
+/** An expression that cannot be evaluated says so where a reader sees it, and nowhere else (LIQ-60). */
+function degrade(error: unknown, { position }: Place, run: Run): void {
+  if (!(error instanceof FilterError)) throw error
+  if (position !== 'text') return
+  const message = escapeMarkup([...error.message].slice(0, MAX_MESSAGE).join(''))
+  const type = escapeMarkup(`${run.scope.ns}/Error`)
+  run.print(
+    `<span itemscope itemtype="${type}"><meta itemprop="kind" content="TemplateError">` +
+      `<span itemprop="message">${message}</span></span>`,
+  )
+}
+
+function* tag(node: Exclude<Node, { kind: 'text' | 'output' }>, run: Run): Work<Jump> {
+  switch (node.kind) {
+    case 'if':
+      for (const { test, negated, body: branch } of node.branches) {
+        if (test && isTruthy(yield* decided(test, run)) === negated) continue
+        return yield* body(branch, run)
+      }
+      return undefined
+    case 'case': {
+      const subject = yield* decided(node.subject, run)
+      for (const { values, body: branch } of node.whens) {
+        let met = values === undefined
+        for (const value of values ?? []) met ||= compareValues('==', subject, yield* evaluated(value, run), run)
+        if (met) return yield* body(branch, run)
+      }
+      return undefined
+    }
+    case 'for':
+      return yield* loop(node.loop, run)
+    case 'tablerow':
+      return yield* tableRows(node.loop, run)
+    case 'cycle':
+      return yield* cycle(node, run)
+    case 'assign': {
+      const value = yield* decided(node.value, run)
+      run.allowance.take(16)
+      run.frames[0]?.set(node.name, value)
+      return undefined
+    }
+    case 'capture':
+      return yield* capture(node, run)
+    case 'count': {
+      const before = run.counters.get(node.name) ?? 0n
+      run.counters.set(node.name, before + node.by)
+      print(node.by === 1n ? before : before - 1n, node.place, run)
+      return undefined
+    }
+    default:
+      return node.kind
+  }
+}
+
+/** A value that control flow needs: its error is one of the whole page (LIQ-61). */
+function* decided({ value, line }: Located<Filtered>, run: Run): Work<LiquidValue> {
+  try {
+    if (isSlow(value)) return yield* evaluating(value, run)
+    return yield* ready(() => evaluateFiltered(value, run))
+  } catch (error) {
+    throw located(error, line)
+  }
+}
+
+function* evaluated({ value, line }: Located<Expression>, run: Run): Work<LiquidValue> {
+  try {
+    return yield* ready(() => evaluate(value, run))
+  } catch (error) {
+    throw located(error, line)
+  }
+}
+
+function located(error: unknown, line: number): unknown {
+  return error instanceof FilterError ? new TemplateError(error.message, line) : error
+}
+
+function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump> {
+  const outer = run.out
+  run.out = new Output()
+  try {
+    const jump = yield* body(node.body, run)
+    const trust = node.place.position === 'raw' ? 'raw' : 'escaped'
+    run.frames[0]?.set(node.name, new Safe(run.out.text, trust))
+    return jump
+  } finally {
+    run.out = outer
+  }
+}
+
+function* cycle(node: Extract<Node, { kind: 'cycle' }>, run: Run): Work<Jump> {
+  const { name, values, place } = node
+  const group = name ? run.text(yield* ready(() => evaluate(name, run))) : ''
+  const key = `${group}:${name ? '' : node.group}`
+  const index = run.cycles.get(key) ?? 0
+  run.cycles.set(key, (index + 1) % values.length)
+  const value = values[index % values.length]
+  if (value) yield* slowOutput(value, place, run)
+  return undefined
+}
+
+/** What a loop goes through: its rounds are made only as far as they are needed (LIQ-25, LIQ-70). */
+function* rounds(loop: Loop, run: Run): Work<LiquidValue[]> {
+  const collection = plain(yield* evaluated(loop.collection, run))
+  let offset = 0
+  if (loop.offset === 'continue') offset = run.continued.get(loop.register) ?? 0
+  else if (loop.offset) offset = count(yield* evaluated(loop.offset, run), 0)
+  const limit = loop.limit ? count(yield* evaluated(loop.limit, run), 0) : Number.POSITIVE_INFINITY
+  const values = sliced(collection, offset, limit, run)
+  run.continued.set(loop.register, offset + values.length)
+  return loop.reversed ? values.reverse() : values
+}
+
+function sliced(collection: LiquidValue, offset: number, limit: number, run: Run): LiquidValue[] {
+  if (collection instanceof Range) {
+    const first = collection.first + BigInt(offset)
+    const left = collection.last - first + 1n
+    const size = left < 0n ? 0n : left
+    const taken = Number.isFinite(limit) && BigInt(limit) < size ? BigInt(limit) : size
+    // The numbers count before they are made.
+    run.allowance.take(Number(taken) * 16)
+    return [...numbersOf(new Range(first, first + taken - 1n))]
+  }
+  if (isList(collection)) {
+    const end = Math.min(collection.length, offset + limit)
+    run.allowance.take(Math.max(0, end - offset) * 8)
+    return collection.slice(offset, end)
+  }
+  if (collection === null || collection === '') return []
+  const all: LiquidValue[] = isHash(collection)
+    ? [...collection.keys()].map(key => [key, collection.get(key) ?? null])
+    : [collection]
+  run.allowance.take(all.length * 32)
+  return all.slice(offset, offset + limit)
+}
+
+function count(value: LiquidValue, otherwise: number): number {
+  const bare = plain(value)
+  const number = typeof bare === 'string' ? numberIn(bare) : bare
+  if (typeof number !== 'bigint' && typeof number !== 'number') return otherwise
+  return Math.max(0, Math.min(Number.MAX_SAFE_INTEGER, Math.trunc(Number(number))))
+}
+
+function* loop(node: Loop, run: Run): Work<Jump> {
+  const values = yield* rounds(node, run)
+  if (values.length === 0) return yield* body(node.otherwise, run)
+  const state = new LoopState(values.length, parentLoop(run))
+  const frame = new Map<string, LiquidValue>([['forloop', state]])
+  run.frames.push(frame)
+  try {
+    for (const [index, value] of values.entries()) {
+      if (index % PER_TURN === 0) yield undefined
+      run.step()
+      state.index = index
+      frame.set(node.variable, value)
+      const jump = yield* body(node.body, run)
+      if (jump === 'break') break
+    }
+  } finally {
+    run.frames.pop()
+  }
+  return undefined
+}
+
+function parentLoop(run: Run): LoopState | undefined {
+  for (let i = run.frames.length - 1; i > 0; i--) {
+    const state = run.frames[i]?.get('forloop')
+    if (state instanceof LoopState) return state
+  }
+  return undefined
+}
+
+function* tableRows(node: Loop, run: Run): Work<Jump> {
+  const values = yield* rounds(node, run)
+  const columns = node.columns ? count(yield* evaluated(node.columns, run), 0) : 0
+  const width = columns > 0 ? columns : Math.max(1, values.length)
+  const state = new LoopState(values.length, undefined, width)
+  const frame = new Map<string, LiquidValue>([['tablerowloop', state]])
+  run.frames.push(frame)
+  try {
+    for (const [index, value] of values.entries()) {
+      if (index % PER_TURN === 0) yield undefined
+      run.step()
+      state.index = index
+      frame.set(node.variable, value)
+      const column = index % width
+      if (column === 0) run.print(`${index === 0 ? '' : '</tr>'}<tr class="row${Math.floor(index / width) + 1}">`)
+      run.print(`<td class="col${column + 1}">`)
+      const jump = yield* body(node.body, run)
+      run.print('</td>')
+      if (jump === 'break') break
+    }
+    if (values.length > 0) run.print('</tr>')
+  } finally {
+    run.frames.pop()
+  }
+  return undefined
+}

@@ -1,0 +1,291 @@
+/** One rendering of a template: its names, what it may spend, and what it has written. */
+
+import { itemsWithin } from '../../tree/microdata.ts'
+import { modelValue } from '../../tree/microdata-value.ts'
+import { attribute, type ElementNode } from '../../tree/nodes.ts'
+import { normalized } from '../../tree/selector/text.ts'
+import { textContent } from '../../tree/serialize.ts'
+import type { Allowance } from '../allowance.ts'
+import { ElementValue, LazyDictionary } from '../values.ts'
+import { FilterError } from './error.ts'
+import { writingJson } from './json.ts'
+import type { LiquidScope } from './scope.ts'
+import { floatText, hashKeys, isHash, isList, type LiquidValue, plain, Range } from './values.ts'
+import { Pending, withoutPause } from './work.ts'
+
+/** Bytes of rendered text that one response may hold (LIQ-70). */
+const MAX_OUTPUT = 16 * 1024 * 1024
+
+/** Lists inside lists whose text is asked for. */
+const MAX_NESTING = 100
+
+/** Characters that are kept of what was written last. */
+const TAIL = 12
+
+/** Bytes that were printed for each request; its templates share the limit. */
+const printed = new WeakMap<Allowance, number>()
+
+export class Output {
+  text = ''
+  tail = ''
+
+  write(piece: string): void {
+    if (piece === '') return
+    this.text += piece
+    this.tail = piece.length >= TAIL ? piece.slice(-TAIL) : (this.tail + piece).slice(-TAIL)
+  }
+}
+
+export class Run {
+  readonly scope: LiquidScope
+  readonly allowance: Allowance
+  /** Names of blocks, the innermost last; the first holds what `assign` and `capture` set. */
+  readonly frames: Map<string, LiquidValue>[] = [new Map()]
+  readonly counters = new Map<string, bigint>()
+  /** Where each `cycle` is, and where `offset: continue` goes on. */
+  readonly cycles = new Map<string, number>()
+  readonly continued = new Map<string, number>()
+  /** Predicates that are being evaluated inside each other (LIQ-43). */
+  predicateDepth = 0
+  out = new Output()
+  readonly #found = new Map<string, LiquidValue>()
+  readonly #items = new Map<ElementNode, Map<string, LiquidValue>>()
+  readonly #properties = new Map<ElementValue, Map<string, LiquidValue>>()
+  readonly #names = new Map<ElementValue, readonly string[]>()
+
+  constructor(scope: LiquidScope, allowance: Allowance) {
+    this.scope = scope
+    this.allowance = allowance
+  }
+
+  step(count = 1): void {
+    this.allowance.step(count)
+  }
+
+  /** Counts a text that was built. */
+  built(text: string): string {
+    this.allowance.take(text.length * 2)
+    return text
+  }
+
+  /** Prints into the page or a capture. */
+  print(piece: string): void {
+    const bytes = Buffer.byteLength(piece)
+    this.allowance.take(bytes)
+    const total = (printed.get(this.allowance) ?? 0) + bytes
+    printed.set(this.allowance, total)
+    // More than is left: the allowance stays spent, as with every other limit.
+    if (total > MAX_OUTPUT) this.allowance.take(this.allowance.memoryLeft + 1)
+    this.out.write(piece)
+  }
+
+  lookup(name: string): LiquidValue {
+    for (let i = this.frames.length - 1; i >= 0; i--) {
+      const value = this.frames[i]?.get(name)
+      if (value !== undefined) return value
+    }
+    const found = this.#found.get(name)
+    if (found !== undefined) return found
+    const value = awaited(this.scope.lookup(name), late => this.#found.set(name, late ?? null))
+    if (value !== undefined && value !== null) {
+      this.#found.set(name, value)
+      return value
+    }
+    return this.counters.get(name) ?? null
+  }
+
+  /** What `value.key` and `value[key]` are (LIQ-16 to LIQ-18). */
+  member(container: LiquidValue, key: LiquidValue): LiquidValue {
+    const value = plain(container)
+    const name = plain(key)
+    if (value instanceof ElementValue) return typeof name === 'string' ? this.#itemMember(value, name) : null
+    if (isHash(value)) {
+      const text = typeof name === 'string' ? name : typeof name === 'bigint' ? String(name) : undefined
+      if (text === undefined) return null
+      const entry = value.get(text)
+      if (entry !== undefined) return entry
+      return text === 'size' ? BigInt(value instanceof Map ? value.size : hashKeys(value).length) : null
+    }
+    if (isList(value)) {
+      if (name === 'size') return BigInt(value.length)
+      if (name === 'first') return value[0] ?? null
+      if (name === 'last') return value.at(-1) ?? null
+      return indexed(value, name)
+    }
+    if (value instanceof Range) {
+      if (name === 'size') return value.size
+      if (value.size === 0n) return null
+      return name === 'first' ? value.first : name === 'last' ? value.last : null
+    }
+    return typeof value === 'string' && name === 'size' ? BigInt(characterCount(value)) : null
+  }
+
+  /** Names of an item's properties, each once, in order. */
+  keysOf(element: ElementValue): readonly string[] {
+    if (element.type === undefined) return [...this.#item(element).keys()]
+    const known = this.#names.get(element)
+    if (known) return known
+    const names = awaited(this.scope.propertyNames(element), late => this.#names.set(element, late))
+    this.#names.set(element, names)
+    return names
+  }
+
+  /** A value as text (LIQ-19). */
+  text(value: LiquidValue, depth = 0): string {
+    if (typeof value === 'string') return value
+    const bare = plain(value)
+    switch (typeof bare) {
+      case 'string':
+        return bare
+      case 'bigint':
+      case 'boolean':
+        return String(bare)
+      case 'number':
+        return floatText(bare)
+      default:
+    }
+    if (isList(bare)) {
+      if (depth >= MAX_NESTING) throw new FilterError('Lists are nested too deeply to be printed.')
+      this.step(1 + bare.length)
+      let text = ''
+      for (const element of bare) {
+        const part = this.text(element, depth + 1)
+        this.allowance.take(part.length)
+        text += part
+      }
+      return text
+    }
+    if (bare instanceof ElementValue) return this.built(normalized(textContent(bare.node)))
+    if (bare instanceof Range) return `${bare.first}..${bare.last}`
+    return isHash(bare) ? withoutPause(writingJson(bare, 0, this)) : ''
+  }
+
+  #itemMember(element: ElementValue, key: string): LiquidValue {
+    if (key === '@id') return itemId(element)
+    if (key === '@type') return attribute(element.node, 'itemtype') ?? null
+    if (key === '@text') return this.text(element)
+    if (element.type === undefined) {
+      const properties = this.#item(element)
+      return properties.get(key) ?? (key === 'size' ? BigInt(properties.size) : null)
+    }
+    let known = this.#properties.get(element)
+    if (!known) this.#properties.set(element, (known = new Map()))
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const properties = known
+    const value = awaited(this.scope.property(element, key), late => properties.set(key, late ?? null)) ?? null
+    if (value === null && key === 'size') return BigInt(this.keysOf(element).length)
+    known.set(key, value)
+    return value
+  }
+
+  #item(element: ElementValue): Map<string, LiquidValue> {
+    const known = this.#items.get(element.node)
+    if (known) return known
+    const properties = new Map<string, LiquidValue>()
+    this.#items.set(element.node, properties)
+    if (attribute(element.node, 'itemscope') === undefined) return properties
+    const [item] = itemsWithin(element.node, modelValue(this.scope.ns))
+    const lists = new Map<string, LiquidValue[]>()
+    for (const { name, element: node, value } of item?.properties ?? []) {
+      this.step()
+      const read = typeof value === 'string' ? value : new ElementValue(node, element.source)
+      const list = lists.get(name)
+      if (list) list.push(read)
+      else lists.set(name, [read])
+    }
+    for (const [name, list] of lists) properties.set(name, list.length === 1 ? (list[0] ?? null) : list)
+    return properties
+  }
+}
+
+/** `<path>#<id>`, or `<path>` (LIQ-17). */
+function itemId({ node, source }: ElementValue): string {
+  const path = source?.path ?? ''
+  const id = attribute(node, 'id')
+  return id ? `${path}#${id}` : path
+}
+
+function indexed(list: readonly LiquidValue[], key: LiquidValue): LiquidValue {
+  if (typeof key === 'bigint') return list.at(Number(key)) ?? null
+  if (typeof key === 'string' && /^-?\d{1,9}$/.test(key)) return list.at(Number(key)) ?? null
+  return null
+}
+
+/** Characters are code points (LIQ-38). */
+export function characterCount(text: string): number {
+  let count = text.length
+  for (let i = 0; i + 1 < text.length; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {
+      count--
+      i++
+    }
+  }
+  return count
+}
+
+/** A value that is there; else whoever evaluates has to wait, and then finds it where `keep` put it. */
+function awaited<T>(value: T | Promise<T>, keep: (late: T) => void): T {
+  if (value instanceof Promise) throw new Pending(value.then(keep))
+  return value
+}
+
+/** The values of `forloop` and `tablerowloop`, made when they are asked for. */
+export class LoopState extends LazyDictionary {
+  index = 0
+  readonly #length: number
+  readonly #parent: LoopState | undefined
+  readonly #columns: number | undefined
+
+  constructor(length: number, parent?: LoopState, columns?: number) {
+    super()
+    this.#length = length
+    this.#parent = parent
+    this.#columns = columns
+  }
+
+  override get(key: string) {
+    const columns = this.#columns
+    switch (key) {
+      case 'index':
+        return BigInt(this.index + 1)
+      case 'index0':
+        return BigInt(this.index)
+      case 'rindex':
+        return BigInt(this.#length - this.index)
+      case 'rindex0':
+        return BigInt(this.#length - this.index - 1)
+      case 'first':
+        return this.index === 0
+      case 'last':
+        return this.index === this.#length - 1
+      case 'length':
+        return BigInt(this.#length)
+      case 'parentloop':
+        return this.#parent
+      default:
+    }
+    if (columns === undefined) return undefined
+    const column = this.index % columns
+    switch (key) {
+      case 'row':
+        return BigInt(Math.floor(this.index / columns) + 1)
+      case 'col':
+        return BigInt(column + 1)
+      case 'col0':
+        return BigInt(column)
+      case 'col_first':
+        return column === 0
+      case 'col_last':
+        return column === columns - 1
+      default:
+        return undefined
+    }
+  }
+
+  override keys(): string[] {
+    const keys = ['index', 'index0', 'rindex', 'rindex0', 'first', 'last', 'length']
+    if (this.#columns !== undefined) keys.push('row', 'col', 'col0', 'col_first', 'col_last')
+    return keys
+  }
+}

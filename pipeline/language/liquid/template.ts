@@ -1,0 +1,60 @@
+/** A template that is ready to render. */
+
+import type { Place } from './escape.ts'
+import type { Expression, Filtered } from './expression.ts'
+
+export interface Template {
+  nodes: readonly Node[]
+}
+
+/** A condition, collection or other value of a tag, with the line it stands on. */
+export interface Located<T> {
+  value: T
+  line: number
+}
+
+export interface Loop {
+  variable: string
+  collection: Located<Expression>
+  /** Where `offset: continue` remembers how far a loop went: the same variable over the same collection. */
+  register: string
+  limit?: Located<Expression>
+  offset?: Located<Expression> | 'continue'
+  reversed: boolean
+  columns?: Located<Expression>
+  body: readonly Node[]
+  otherwise: readonly Node[]
+}
+
+export interface Branch {
+  /** Undefined for `else`. */
+  test?: Located<Filtered>
+  /** `unless`. */
+  negated: boolean
+  body: Node[]
+}
+
+export interface When {
+  /** Undefined for `else`. */
+  values?: Located<Expression>[]
+  body: Node[]
+}
+
+export type Node =
+  | {
+      kind: 'text'
+      text: string
+      /** It ends an unquoted value that a span began: an empty value gets quotes, else the next name would become it. */
+      endsValue: boolean
+    }
+  | { kind: 'output'; value: Filtered; place: Place }
+  | { kind: 'if'; branches: readonly Branch[] }
+  | { kind: 'case'; subject: Located<Filtered>; whens: readonly When[] }
+  | { kind: 'for'; loop: Loop }
+  | { kind: 'tablerow'; loop: Loop }
+  | { kind: 'cycle'; group: string; name: Expression | undefined; values: readonly Filtered[]; place: Place }
+  | { kind: 'assign'; name: string; value: Located<Filtered> }
+  | { kind: 'capture'; name: string; body: readonly Node[]; place: Place }
+  | { kind: 'count'; name: string; by: 1n | -1n; place: Place }
+  | { kind: 'break' }
+  | { kind: 'continue' }
