@@ -4,6 +4,7 @@ import type { SiteSettings } from '../config/sites.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Site } from '../pipeline/site/site.ts'
+import type { StoredBlob } from '../pipeline/store/blobs.ts'
 import { createGatekeeper, type Gatekeeper } from './access/credentials.ts'
 import type { LoginThrottle } from './access/login-throttle.ts'
 import type { ListingCache } from './listings/listing-cache.ts'
@@ -23,8 +24,8 @@ export interface Mount {
   /** Of listings, as they were told last; of all mounts. */
   listingCache: ListingCache
   gatekeeper: Gatekeeper
-  /** A file on disk as the body of a write. */
-  fileBody: (file: string) => BodySource
+  /** A stored blob as the body of a write. */
+  blobSource: (blob: StoredBlob) => BodySource
   /** Path under which the mount answers, without slash at its end; empty at the root of an origin. */
   prefix: string
   /** Tokens of locks whose resources have gone, but which could not be ended then. */
@@ -43,11 +44,11 @@ export async function openMount(parts: {
   locks: Locks
   throttle: LoginThrottle
   listingCache: ListingCache
-  fileBody: Mount['fileBody']
+  blobSource: Mount['blobSource']
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
-  const { site, unpublishedSite, settings, locks, throttle, listingCache, fileBody, prefix, failed } = parts
+  const { site, unpublishedSite, settings, locks, throttle, listingCache, blobSource, prefix, failed } = parts
   const names = helperNames(settings.helperFiles)
   const unpublished = await Unpublished.open(unpublishedSite, names)
   const view = new View(site, unpublished, names)
@@ -62,7 +63,7 @@ export async function openMount(parts: {
     syncStates: syncStates(),
     listingCache,
     gatekeeper,
-    fileBody,
+    blobSource,
     prefix,
     unended: new Set(),
     failed,

@@ -2,7 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BodySource } from '../pipeline/body.ts'
-import { type StagedBlob, StagingError, type Store } from '../pipeline/store/store.ts'
+import { type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
+import type { Store } from '../pipeline/store/store.ts'
 import { checkDeclaredLength, endedEarly, invite, readBody, tooLarge, untilIdle } from './body.ts'
 
 export type Stage = Store['stage']

@@ -1,20 +1,19 @@
-/** Writes answers to sockets: memory, files, and sequences of both, with constant memory. */
+/** Writes answers to sockets: memory, stored blobs, and sequences of both, with constant memory. */
 
-import { open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Answer, AnswerBody, FileBody, PiecesBody } from '../pipeline/answer.ts'
+import type { Answer, AnswerBody, BlobBody, PiecesBody } from '../pipeline/answer.ts'
 import type { KeptAnswer } from '../pipeline/read/kept-answers.ts'
 import { endUnread, leavesLargeBody } from './body.ts'
 import { sendStream } from './send-stream.ts'
 
-/** Bytes read from a file at a time. */
+/** Bytes read from a blob at a time. */
 const CHUNK = 256 * 1024
 
 /** Bytes from memory that are handed over before the client has taken what came before. */
 const AT_ONCE = 1024 * 1024
 
-function isFile(body: AnswerBody): body is FileBody {
-  return typeof body === 'object' && 'file' in body
+function isBlob(body: AnswerBody): body is BlobBody {
+  return typeof body === 'object' && 'blob' in body
 }
 
 function isPieces(body: AnswerBody): body is PiecesBody {
@@ -24,7 +23,7 @@ function isPieces(body: AnswerBody): body is PiecesBody {
 export function bodySize(body: AnswerBody | undefined): number {
   if (body === undefined) return 0
   if (typeof body === 'string') return Buffer.byteLength(body)
-  if (isFile(body)) return body.end - body.start
+  if (isBlob(body)) return body.end - body.start
   return isPieces(body) ? body.size : body.length
 }
 
@@ -45,7 +44,7 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   response.writeHead(status, headers)
   const silent = bodiless || request.method === 'HEAD' || body === undefined
   if (!silent) {
-    if (isFile(body)) await writeFile(response, body)
+    if (isBlob(body)) await writeBlob(response, body)
     else if (isPieces(body)) await writePieces(response, body)
     else if (unread) response.write(body)
     else {
@@ -101,7 +100,7 @@ async function writePieces(response: ServerResponse, body: PiecesBody): Promise<
   for (const piece of body.pieces) {
     if (response.destroyed) return
     if (!(piece instanceof Uint8Array)) {
-      await writeFile(response, piece)
+      await writeBlob(response, piece)
       continue
     }
     // What is written in one turn leaves in one system call.
@@ -115,11 +114,11 @@ async function writePieces(response: ServerResponse, body: PiecesBody): Promise<
 }
 
 /**
- * Sends a part of a file through two buffers: one is filled while the other is on its way to the client, and neither is
+ * Sends a part of a blob through two buffers: one is filled while the other is on its way to the client, and neither is
  * garbage before the end.
  */
-async function writeFile(response: ServerResponse, body: FileBody): Promise<void> {
-  const handle = await open(body.file, 'r')
+async function writeBlob(response: ServerResponse, body: BlobBody): Promise<void> {
+  const reader = await body.blob.open()
   try {
     const length = Math.min(CHUNK, body.end - body.start)
     const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)]
@@ -128,7 +127,7 @@ async function writeFile(response: ServerResponse, body: FileBody): Promise<void
     for (let turn = 0; at < body.end; turn++) {
       const buffer = buffers[turn % 2]
       if (!buffer || response.destroyed) break
-      const { bytesRead } = await handle.read(buffer, 0, Math.min(length, body.end - at), at)
+      const bytesRead = await reader.read(buffer.subarray(0, Math.min(length, body.end - at)), at)
       await sent
       if (bytesRead === 0) {
         // The head promised more than there is: a cut connection is the only honest sign.
@@ -140,7 +139,7 @@ async function writeFile(response: ServerResponse, body: FileBody): Promise<void
     }
     await sent
   } finally {
-    await handle.close()
+    await reader.close()
   }
 }
 

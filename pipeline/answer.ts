@@ -1,10 +1,11 @@
 /** What the pipeline gives back for a request: plain values that the edge writes to a socket. */
 
 import type { Sink } from './events/send-buffer.ts'
+import type { StoredBlob } from './store/blobs.ts'
 
-/** A file on disk, or a part of it. */
-export interface FileBody {
-  file: string
+/** A stored blob, or a part of it. */
+export interface BlobBody {
+  blob: StoredBlob
   /** First byte and the byte behind the last one. */
   start: number
   end: number
@@ -12,11 +13,11 @@ export interface FileBody {
 
 /** Pieces sent one after another; `size` is their sum in bytes. */
 export interface PiecesBody {
-  pieces: (Uint8Array | FileBody)[]
+  pieces: (Uint8Array | BlobBody)[]
   size: number
 }
 
-export type AnswerBody = string | Uint8Array | FileBody | PiecesBody
+export type AnswerBody = string | Uint8Array | BlobBody | PiecesBody
 
 export interface Answer {
   status: number

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { Fault } from './fault.ts'
-import type { StagedBlob } from './store/store.ts'
+import type { StagedBlob } from './store/blobs.ts'
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {

@@ -5,7 +5,7 @@ import { LockError } from './coordination/locks.ts'
 import { Fault } from './fault.ts'
 import { AllowanceSpent } from './language/allowance.ts'
 import { invalidSelector } from './refusals.ts'
-import { StoreError } from './store/store.ts'
+import { StoreError } from './store/errors.ts'
 import { SelectorError } from './tree/selector/selector.ts'
 
 export function busy(): Fault {

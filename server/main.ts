@@ -1,6 +1,6 @@
 /** The composition root: the only place that knows every part. */
 
-import { checkFolder } from '../pipeline/store/check.ts'
+import { checkFolder } from '../pipeline/store/sqlite/check/check.ts'
 import { run } from './cli/cli.ts'
 import type { Commands } from './cli/commands.ts'
 import { keepNextTickFast } from './next-tick.ts'

@@ -1,6 +1,5 @@
 /** The mounts of this process: the application of the authoring mount, and what it needs from the server. */
 
-import { createReadStream } from 'node:fs'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { MountPlace } from '../config/schema.ts'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
@@ -18,6 +17,7 @@ import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { Site } from '../pipeline/site/site.ts'
+import { blobStream, type StoredBlob } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/write/unpublished.ts'
 import { basisOf, type HostedSite, type Hosting } from './hosting.ts'
@@ -162,9 +162,9 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
   const ready = new WeakMap<Site, Mount>()
   const throttle = createLoginThrottle({ rateLimits })
   const listingCache = createListingCache()
-  const fileBody = (file: string): BodySource => ({
-    bytes: () => Promise.reject(new Error('A file on disk is no body to be held in memory')),
-    stage: cap => store.stage(createReadStream(file), { limit: cap }),
+  const blobSource = (blob: StoredBlob): BodySource => ({
+    bytes: () => Promise.reject(new Error('A blob is no body to be held in memory')),
+    stage: cap => store.stage(blobStream(blob), { limit: cap }),
   })
 
   async function start({ site, settings }: HostedSite): Promise<Mount> {
@@ -188,7 +188,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       locks,
       throttle,
       listingCache,
-      fileBody,
+      blobSource,
       prefix,
       failed,
     })

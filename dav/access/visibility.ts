@@ -1,7 +1,8 @@
 /** What a credential gets to see: its scope, the way to it, and nothing else (DAV-3). */
 
 import { setImmediate } from 'node:timers/promises'
-import { memberSum, type Resource } from '../../pipeline/site/resource-tags.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
+import { memberSum } from '../../pipeline/store/tags.ts'
 import type { Exchange } from '../exchange.ts'
 import { inLeaves, type Leaf } from '../listings/listings.ts'
 import { isCollection, type Node } from '../places/view.ts'

@@ -2,7 +2,7 @@
 
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
-import { shownSeconds } from '../../pipeline/site/resource-tags.ts'
+import { shownSeconds } from '../../pipeline/store/tags.ts'
 import { isCollection, type Node } from '../places/view.ts'
 import { mountAdvice, type System } from './mount-advice.ts'
 

@@ -2,7 +2,8 @@
 
 import { hash } from 'node:crypto'
 import type { Lock } from '../../pipeline/coordination/locks.ts'
-import { contentTag, fileTag, listTag, type Resource, statTag } from '../../pipeline/site/resource-tags.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
+import { contentTag, fileTag, listTag, statTag } from '../../pipeline/store/tags.ts'
 
 /**
  * @param depth of the answer; for a file it does not matter

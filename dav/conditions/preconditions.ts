@@ -1,7 +1,7 @@
 /** Preconditions of requests on the mount: they compare with what the mount shows (DAV-41, DAV-42). */
 
 import { type Conditions, evaluateWrite, preconditionFailed, readConditions } from '../../pipeline/http/conditions.ts'
-import { contentTag, shownSeconds } from '../../pipeline/site/resource-tags.ts'
+import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
 import type { Exchange } from '../exchange.ts'
 import { isCollection, type Node } from '../places/view.ts'
 

@@ -3,8 +3,9 @@
  * leaves all others as they are, with everything that was made of them.
  */
 
-import { addTo, type Resource, weight, ZERO } from '../../pipeline/site/resource-tags.ts'
 import type { Site } from '../../pipeline/site/site.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
+import { addTo, weight, ZERO } from '../../pipeline/store/tags.ts'
 import { parentOf } from '../places/overlay.ts'
 import type { Node } from '../places/view.ts'
 

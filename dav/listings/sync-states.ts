@@ -4,7 +4,8 @@
  */
 
 import { hash } from 'node:crypto'
-import { line, listTag, type Resource } from '../../pipeline/site/resource-tags.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
+import { line, listTag } from '../../pipeline/store/tags.ts'
 
 /** Members of all states that are kept, and of a single one. */
 const MOST_MEMBERS = 200_000

@@ -6,10 +6,10 @@ import { evaluateRead, preconditionFailed, rangeApplies, readConditions } from '
 import { formatHttpDate } from '../../pipeline/http/http-date.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { parseRange, type Range } from '../../pipeline/http/range.ts'
-import { fileBody, rangeAnswer } from '../../pipeline/read/whole.ts'
+import { blobBody, rangeAnswer } from '../../pipeline/read/whole.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import type { Held } from '../../pipeline/site/held.ts'
-import { contentTag, shownSeconds } from '../../pipeline/site/resource-tags.ts'
+import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
 import { visible, visibleMembers } from '../access/visibility.ts'
 import { LISTING_POLICY, listingPage } from '../answers/listing-page.ts'
 import { systemOf } from '../answers/mount-advice.ts'
@@ -78,7 +78,7 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     if (part) return part
   }
   const reuse: Reuse = { holds: () => view.isShown(held) }
-  return { status: 200, headers, body: held.bytes ?? fileBody(held), reuse }
+  return { status: 200, headers, body: held.bytes ?? blobBody(held), reuse }
 }
 
 /** The bytes that belong to the node. */

@@ -122,7 +122,7 @@ async function publish(
   }
   const body: BodySource = {
     bytes: async cap => withinCap(await bytesOf(held.body), cap),
-    stage: cap => ('bytes' in held.body ? memoryBody(held.body.bytes) : mount.fileBody(held.body.file)).stage(cap),
+    stage: cap => ('bytes' in held.body ? memoryBody(held.body.bytes) : mount.blobSource(held.body.blob)).stage(cap),
   }
   const properties = await mount.view.properties(source)
   const { raw, allowance } = exchange
@@ -208,7 +208,7 @@ async function keepAside({ mount }: Exchange, source: Node, path: string): Promi
   const held = source.keeper === 'draft' ? undefined : await mount.view.keeperOf(source).find(resource.path)
   const body = held?.body ?? { bytes: new Uint8Array() }
   const content =
-    'bytes' in body ? memoryBlob(body.bytes) : await mount.fileBody(body.file).stage(Number.POSITIVE_INFINITY)
+    'bytes' in body ? memoryBlob(body.bytes) : await mount.blobSource(body.blob).stage(Number.POSITIVE_INFINITY)
   const { type, language, shown } = resource
   const properties = await mount.view.properties(source)
   await mount.unpublished.commit(

@@ -3,7 +3,7 @@
  * in memory of what the mount keeps unpublished; metadata files, of which there can be very many, are not in it.
  */
 
-import type { Resource } from '../../pipeline/site/resource-tags.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
 
 /** Path of the collection that holds a resource; empty for the root. */
 export function parentOf(path: string): string {

@@ -4,8 +4,9 @@
  */
 
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
-import type { Change, Property, Resource } from '../../pipeline/site/resource-tags.ts'
 import type { Site } from '../../pipeline/site/site.ts'
+import type { Change } from '../../pipeline/store/commit.ts'
+import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
 import { commitUnpublished } from '../../pipeline/write/unpublished.ts'
 import type { HelperNames } from './helper-names.ts'

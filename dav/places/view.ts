@@ -5,8 +5,9 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { Held } from '../../pipeline/site/held.ts'
-import { addTo, type Property, type Resource, shownSeconds, weight, ZERO } from '../../pipeline/site/resource-tags.ts'
 import type { Site } from '../../pipeline/site/site.ts'
+import type { Property, Resource } from '../../pipeline/store/resource.ts'
+import { addTo, shownSeconds, weight, ZERO } from '../../pipeline/store/tags.ts'
 import { describeChange, type PropertyPatch, writeProperties } from '../../pipeline/write/properties.ts'
 import { exchanged, inLeaves, type Leaf, Listings, memberAt, siteNode } from '../listings/listings.ts'
 import type { HelperNames } from './helper-names.ts'

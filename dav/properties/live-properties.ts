@@ -2,7 +2,8 @@
 
 import { formatHttpDate } from '../../pipeline/http/http-date.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
-import { type Resource, shownSeconds } from '../../pipeline/site/resource-tags.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
+import { shownSeconds } from '../../pipeline/store/tags.ts'
 import { syncToken } from '../listings/sync-states.ts'
 import { shortSupportedLockXml, supportedLockXml } from '../locks/lock-xml.ts'
 import { davName, keyOf, type PropertyName } from './property-name.ts'

@@ -2,7 +2,7 @@
 
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
-import type { Property } from '../../pipeline/site/resource-tags.ts'
+import type { Property } from '../../pipeline/store/resource.ts'
 import { DAV } from '../requests/xml.ts'
 import { ALLPROP, type LiveProperty, LOCK_DISCOVERY_KEY, liveProperty, type Subject } from './live-properties.ts'
 import type { PropRequest } from './prop-request.ts'

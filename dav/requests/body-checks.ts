@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { header } from '../../edge/fields.ts'
 import type { BodySource } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import type { StagedBlob } from '../../pipeline/site/resource-tags.ts'
+import type { StagedBlob } from '../../pipeline/store/blobs.ts'
 import type { Exchange } from '../exchange.ts'
 
 type Algorithm = 'md5' | 'sha1' | 'sha256'

@@ -15,7 +15,8 @@
  *   learns from `read` if events are gone. Nobody is turned away meanwhile (EVT-81).
  */
 
-import type { EventDraft, StoredEvent } from '../store/store.ts'
+import type { EventDraft } from '../store/commit.ts'
+import type { StoredEvent } from '../store/events.ts'
 
 /** Hears what happens on one path. Called while others wait: it only takes note, and throws nothing. */
 export interface Watcher {

@@ -1,7 +1,8 @@
 /** Where a watcher goes on among the events that the store keeps (EVT-47, EVT-49): the same for every fan-out. */
 
 import { compareEventIds, parseEventId } from '../store/event-id.ts'
-import type { SiteStore, StoredEvent } from '../store/store.ts'
+import type { StoredEvent } from '../store/events.ts'
+import type { SiteStore } from '../store/store.ts'
 import type { Place } from './fan-out.ts'
 
 type KeptEvents = Pick<SiteStore, 'newestEvent' | 'continuous' | 'events' | 'keepsAfter'>

@@ -1,6 +1,7 @@
 /** What a commit makes of the declarations of one kind. */
 
-import type { Change, Commit, SiteStore } from '../store/store.ts'
+import type { Change, Commit } from '../store/commit.ts'
+import type { SiteStore } from '../store/store.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { Snapshot } from './kind.ts'
 import { KIND_NAMES } from './kinds.ts'

@@ -5,7 +5,7 @@ import { kindOf } from '../http/media.ts'
 import { listingEntries } from '../model/entries.ts'
 import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
-import type { Entry } from '../store/store.ts'
+import type { Entry } from '../store/resource.ts'
 import { decode, parsingDocument, TreeError } from '../tree/document.ts'
 import { typesOf } from '../tree/microdata.ts'
 import {

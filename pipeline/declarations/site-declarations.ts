@@ -4,7 +4,8 @@
  */
 
 import type { Vocabulary } from '../model/vocabulary.ts'
-import type { Commit, SiteStore } from '../store/store.ts'
+import type { Commit } from '../store/commit.ts'
+import type { SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { additions, type Extensions } from '../tree/selector/selector.ts'
 import { atOnce, inTurns } from '../tree/steps.ts'

@@ -3,7 +3,7 @@
 import { Access } from '../access/decision.ts'
 import type { Watcher } from '../coordination/fan-out.ts'
 import type { Site } from '../site/site.ts'
-import type { StoredEvent } from '../store/store.ts'
+import type { StoredEvent } from '../store/events.ts'
 import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
 import { looksUpElements, type RuleScope, renderedScopes } from './facts.ts'

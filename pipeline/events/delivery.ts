@@ -2,7 +2,7 @@
 
 import type { Access } from '../access/decision.ts'
 import { type EventId, parseEventId } from '../store/event-id.ts'
-import type { StoredEvent } from '../store/store.ts'
+import type { StoredEvent } from '../store/events.ts'
 import { type ElementFacts, mayReadElements } from './facts.ts'
 import { mutationFrame, withoutBody } from './wire.ts'
 

@@ -1,6 +1,6 @@
 /** Mutation events as drafted by writes (events.md section 3); the store gives them ids and keeps them. */
 
-import type { EventDraft } from '../store/store.ts'
+import type { EventDraft } from '../store/commit.ts'
 
 /** Who caused a write: echo suppression compares these with each stream (EVT-55). */
 export interface Cause {

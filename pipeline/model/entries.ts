@@ -4,7 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
-import type { Entry } from '../store/store.ts'
+import type { Entry } from '../store/resource.ts'
 import { cloning } from '../tree/clone.ts'
 import { attribute, type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'

@@ -1,7 +1,9 @@
 /** Uniqueness and references: what a commit must find true of the whole site (MOD-40 to MOD-43, MOD-50, MOD-51). */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Entry, Guard, SiteStore } from '../store/store.ts'
+import type { Guard } from '../store/commit.ts'
+import type { Entry } from '../store/resource.ts'
+import type { SiteStore } from '../store/store.ts'
 import type { Steps } from '../tree/steps.ts'
 import { valueKey } from './entries.ts'
 import type { Instance } from './instance-check.ts'

@@ -1,7 +1,8 @@
 /** What a proposed document is put through before it may be committed, in the order of MOD-112. */
 
 import type { Fault } from '../fault.ts'
-import type { Entry, SiteStore } from '../store/store.ts'
+import type { Entry } from '../store/resource.ts'
+import type { SiteStore } from '../store/store.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { complete, type Judges } from './complete.ts'

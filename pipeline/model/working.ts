@@ -1,6 +1,7 @@
 /** The documents that referential actions work on, and who holds which value as things stand in the middle of them. */
 
-import type { Entry, SiteStore } from '../store/store.ts'
+import type { Entry } from '../store/resource.ts'
+import type { SiteStore } from '../store/store.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { listingEntries } from './entries.ts'
 import { findingItems } from './items.ts'

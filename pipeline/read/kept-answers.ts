@@ -107,12 +107,12 @@ function fieldsOf(headers: Answer['headers'], belongs: (name: string) => boolean
   return Object.entries(headers).flatMap(field => (field[0] !== 'Set-Cookie' && belongs(field[0]) ? field : []))
 }
 
-/** The pieces of a body; undefined where some are on disk. */
+/** The pieces of a body; undefined where some are not in memory. */
 function inMemory(body: AnswerBody | undefined): readonly Uint8Array[] | undefined {
   if (body === undefined) return undefined
   if (typeof body === 'string') return [Buffer.from(body)]
   if (body instanceof Uint8Array) return [body]
-  if ('file' in body) return undefined
+  if ('blob' in body) return undefined
   const pieces = body.pieces.filter(piece => piece instanceof Uint8Array)
   return pieces.length === body.pieces.length ? pieces : undefined
 }

@@ -1,6 +1,6 @@
 /** Whole stored bytes: documents without composition and blobs, in ranges and compressed forms (HTTP-55 to HTTP-58). */
 
-import type { Answer, AnswerBody, FileBody, PiecesBody } from '../answer.ts'
+import type { Answer, AnswerBody, BlobBody, PiecesBody } from '../answer.ts'
 import { Fault } from '../fault.ts'
 import { chooseCoding } from '../http/accept.ts'
 import { type ByteRange, bytesContentRange, resolveByteRanges } from '../http/byte-ranges.ts'
@@ -58,7 +58,7 @@ export function wholeAnswer(held: Held, reading: Reading): Answer {
     const part = rangeAnswer(held, read.range.ranges, headers)
     if (part) return { ...part, cookieless: !isDocument }
   }
-  return reusable({ status: 200, headers, body: form.bytes ?? fileBody(held), cookieless: !isDocument })
+  return reusable({ status: 200, headers, body: form.bytes ?? blobBody(held), cookieless: !isDocument })
 }
 
 /** Whether compressed forms of this resource are made. */
@@ -82,10 +82,10 @@ function chooseForm(held: Held, acceptEncoding: string | undefined): Form {
   return { tag: codedTag(held.tag, coding), coding, bytes: copy, provisional: false }
 }
 
-export function fileBody(held: Held): FileBody {
+export function blobBody(held: Held): BlobBody {
   const { body } = held
-  if ('bytes' in body) throw new Error('bytes in memory are no file')
-  return { file: body.file, start: 0, end: body.size }
+  if ('bytes' in body) throw new Error('bytes in memory are no blob')
+  return { blob: body.blob, start: 0, end: body.blob.size }
 }
 
 export function rangeAnswer(
@@ -114,8 +114,8 @@ export function rangeAnswer(
   return { status: 206, headers, body }
 }
 
-function slice(held: Held, range: ByteRange): Extract<AnswerBody, Uint8Array | FileBody> {
+function slice(held: Held, range: ByteRange): Extract<AnswerBody, Uint8Array | BlobBody> {
   const { body } = held
   if ('bytes' in body) return body.bytes.subarray(range.first, range.last + 1)
-  return { file: body.file, start: range.first, end: range.last + 1 }
+  return { blob: body.blob, start: range.first, end: range.last + 1 }
 }

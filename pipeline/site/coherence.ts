@@ -4,7 +4,7 @@
  */
 
 import { LeaseError, type Leases } from '../coordination/leases.ts'
-import type { ForeignCommit, ForeignCommits } from '../store/store.ts'
+import type { ForeignCommit, ForeignCommits } from '../store/foreign.ts'
 import type { Site } from './site.ts'
 
 export interface CoherenceOptions {
@@ -50,10 +50,22 @@ export class Coherence {
   /**
    * Brings memory in step with everything that was acknowledged before the call.
    *
-   * @returns undefined when it is so already, which is found out within a microsecond or two
+   * @returns undefined when it is so already and the store could tell at once
    */
   inStep(): Promise<void> | undefined {
-    if (this.#isClosed || (!this.#isBroken && !this.#foreign.waiting())) return this.#turn
+    if (this.#isClosed) return this.#turn
+    if (this.#isBroken) return this.#inTurn()
+    const waiting = this.#foreign.waiting()
+    if (typeof waiting === 'boolean') return waiting ? this.#inTurn() : this.#turn
+    const asked = waiting.then(isWaiting => (isWaiting || this.#isBroken ? this.#inTurn() : this.#turn))
+    waiting.catch(this.#failed)
+    // Not everybody who asks waits for the answer.
+    asked.catch(() => undefined)
+    return asked
+  }
+
+  /** Has the next turn follow what others have committed. */
+  #inTurn(): Promise<void> {
     if (this.#next) return this.#next
     const before = this.#turn ?? Promise.resolve()
     const turn = before

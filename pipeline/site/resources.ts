@@ -2,7 +2,9 @@
 
 import { type Profile, profileOf } from '../declarations/derive.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
-import type { Body, Resource, SiteStore } from '../store/store.ts'
+import type { Body } from '../store/blobs.ts'
+import type { Resource } from '../store/resource.ts'
+import type { SiteStore } from '../store/store.ts'
 import { PinnedDocument } from '../tree/edit/edit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { DocumentCache } from './cache.ts'

@@ -1,7 +1,9 @@
 /** What the files of a site take together, kept in step with its commits: for sites that have a quota (RFC 4331, DAV-33). */
 
 import { Fault } from '../fault.ts'
-import type { Change, Content, SiteStore } from '../store/store.ts'
+import type { Content } from '../store/blobs.ts'
+import type { Change } from '../store/commit.ts'
+import type { SiteStore } from '../store/store.ts'
 
 export interface Usage {
   /** Bytes that the files of the site may take together. */

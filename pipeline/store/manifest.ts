@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Property, Resource } from './store.ts'
+import type { Property, Resource } from './resource.ts'
 
 /** Name of the sidecar in the exported folder. */
 export const MANIFEST = '.scriptorium.json'

@@ -4,7 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
-import type { Property, Resource } from './store.ts'
+import type { Property, Resource } from './resource.ts'
 
 /** P without dead properties and K without members: 64 zeros. */
 export const ZERO = '0'.repeat(64)

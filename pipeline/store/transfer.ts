@@ -3,10 +3,12 @@
 import { constants, type Dirent } from 'node:fs'
 import { copyFile, mkdir, open, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { blobStream } from './blobs.ts'
 import { fileName, type TakenNames, takenNames } from './filenames.ts'
 import { entryOf, fileKey, MANIFEST, MANIFEST_END, type ManifestEntry, openManifest, readManifest } from './manifest.ts'
 import { isStorable, placeOf } from './paths.ts'
-import type { Property, Resource, SiteStore } from './store.ts'
+import type { Property, Resource } from './resource.ts'
+import type { SiteStore } from './store.ts'
 import { shownSeconds } from './tags.ts'
 
 /** Told now and then during long work. */
@@ -44,8 +46,11 @@ async function writeBody(site: SiteStore, resource: Resource, target: string): P
       return current
     }
     if (body !== undefined) {
+      const { blob } = body
       // Copies without copying where the file system can.
-      await copyFile(body.file, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+      if (blob.file !== undefined)
+        await copyFile(blob.file, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+      else await writeFile(target, blobStream(blob), { flag: 'wx' })
       return current
     }
     current = await site.find(resource.path)

@@ -6,7 +6,7 @@ import type { CodeHost } from '../model/code.ts'
 import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
-import type { Change, CommitResult, EventDraft } from '../store/store.ts'
+import type { Change, CommitResult, EventDraft } from '../store/commit.ts'
 import type { Consequences } from './consequences.ts'
 
 /** Attempts before a writer is told to come again; conflicts need another process, or rules that keep changing. */

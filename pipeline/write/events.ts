@@ -2,7 +2,7 @@
 
 import { type Cause, LARGEST_WHOLE_BODY, type Mutation, mutationEvent, wholeBody } from '../events/mutation.ts'
 import type { Site } from '../site/site.ts'
-import type { TreeEvents } from '../store/store.ts'
+import type { TreeEvents } from '../store/commit.ts'
 import { contentTag } from '../store/tags.ts'
 
 export function putEvent(site: Site, path: string, digest: string, text: string | undefined, cause: Cause) {

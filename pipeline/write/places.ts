@@ -2,8 +2,9 @@
 
 import { Fault } from '../fault.ts'
 import type { Site } from '../site/site.ts'
+import type { Change } from '../store/commit.ts'
 import { parentOf } from '../store/paths.ts'
-import type { Change, SiteStore } from '../store/store.ts'
+import type { SiteStore } from '../store/store.ts'
 
 /** @returns changes that make the collections which are missing on the way to a path, the outermost first */
 export async function missingParents(store: Pick<SiteStore, 'find'>, path: string): Promise<Change[]> {

@@ -1,14 +1,15 @@
 /** Bodies of whole-document writes, ready to be committed. */
 
 import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { type Derived, deriveInTurns, parseForStorage, storedForm } from '../declarations/derive.ts'
 import type { Subtypes } from '../declarations/kind.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { absent } from '../refusals.ts'
 import { largestDocument, type Site, type WrittenDocument } from '../site/site.ts'
-import type { Body, Change, Content, Resource } from '../store/store.ts'
+import { type Body, blobBytes, type Content } from '../store/blobs.ts'
+import type { Change } from '../store/commit.ts'
+import type { Resource } from '../store/resource.ts'
 import { decode, encode } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 
@@ -140,7 +141,7 @@ export function retyping({ type, prepared }: Renamed) {
 
 /** The bytes of something stored. */
 export async function bytesOf(body: Body): Promise<Uint8Array> {
-  return 'bytes' in body ? body.bytes : readFile(body.file)
+  return 'bytes' in body ? body.bytes : blobBytes(body.blob)
 }
 
 export function writtenDocuments(path: string, prepared: Prepared): WrittenDocument[] {

@@ -2,7 +2,8 @@
 
 import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
-import type { Change, Property, Resource } from '../store/store.ts'
+import type { Change } from '../store/commit.ts'
+import type { Property, Resource } from '../store/resource.ts'
 
 export interface PropertyPatch {
   set: readonly Property[]

@@ -5,7 +5,9 @@
 
 import { overlongMember } from '../http/path.ts'
 import type { Site } from '../site/site.ts'
-import type { Change, Property, Resource, StagedBlob } from '../store/store.ts'
+import type { StagedBlob } from '../store/blobs.ts'
+import type { Change } from '../store/commit.ts'
+import type { Property, Resource } from '../store/resource.ts'
 
 /** What the name of the part of the store that belongs to a mount ends in. No host name holds `#`, so no request names it. */
 const SUFFIX = '#mount'

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { describe, it } from 'mocha'
+import { afterEach, describe, it } from 'mocha'
 import { LeaseError } from '../../pipeline/coordination/leases.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
-import type { ForeignCommit } from '../../pipeline/store/store.ts'
+import { Coherence } from '../../pipeline/site/coherence.ts'
+import type { ForeignCommit } from '../../pipeline/store/foreign.ts'
 import { page, rulesPage } from '../support/content.ts'
 import { type Member, members } from './members.ts'
 
@@ -278,5 +279,41 @@ describe('memory of several processes', () => {
       )
       for (const each of [one, other]) await isTrue(each, paths)
     }
+  })
+})
+
+describe('a store that has to ask whether others have committed', () => {
+  const coherences: Coherence[] = []
+  afterEach(() => Promise.all(coherences.splice(0).map(coherence => coherence.close())))
+
+  function asking(waiting: () => Promise<boolean>) {
+    const failures: unknown[] = []
+    let reads = 0
+    const read = async () => ({ version: ++reads, commits: [] })
+    const coherence = new Coherence({ foreign: { waiting, read }, failed: error => failures.push(error) })
+    coherences.push(coherence)
+    return { coherence, failures, reads: () => reads }
+  }
+
+  it('RULE-11 is asked anew by every request, and read only when somebody has', async () => {
+    let news = false
+    let asked = 0
+    const { coherence, reads } = asking(async () => {
+      asked++
+      return news
+    })
+    await coherence.inStep()
+    expect([asked, reads()]).to.deep.equal([1, 0])
+    news = true
+    await Promise.all([coherence.inStep(), coherence.inStep()])
+    expect(asked).to.equal(3)
+    expect(reads()).to.be.within(1, 2)
+  })
+
+  it('RULE-11 nothing is decided while it gives no answer', async () => {
+    const { coherence, failures } = asking(() => Promise.reject(new Error('gone')))
+    const outcome = await coherence.inStep()?.catch((error: Error) => error.message)
+    expect(outcome).to.equal('gone')
+    expect(failures).to.have.length(1)
   })
 })

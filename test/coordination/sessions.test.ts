@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { openLocalSessions } from '../../pipeline/coordination/local/sessions.ts'
-import { StoreError } from '../../pipeline/store/store.ts'
+import { StoreError } from '../../pipeline/store/errors.ts'
 import { openTemporary } from '../store/fixture.ts'
 import { sessionsContract } from './sessions-contract.ts'
 

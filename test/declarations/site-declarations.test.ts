@@ -4,7 +4,7 @@ import { SiteDeclarations } from '../../pipeline/declarations/site-declarations.
 import { noCode } from '../../pipeline/model/code.ts'
 import { extractingDeclarations } from '../../pipeline/model/declarations.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
-import type { Commit } from '../../pipeline/store/store.ts'
+import type { Commit } from '../../pipeline/store/commit.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { atOnce } from '../../pipeline/tree/steps.ts'
 import { type HostedSite, openHosted } from '../model/hosted.ts'

@@ -3,8 +3,10 @@
 import { expect } from 'chai'
 import { afterEach, it } from 'mocha'
 import type { FanOut, Publication, Watcher } from '../../pipeline/coordination/fan-out.ts'
+import type { EventDraft } from '../../pipeline/store/commit.ts'
 import { compareEventIds, parseEventId } from '../../pipeline/store/event-id.ts'
-import type { EventDraft, Store, StoredEvent } from '../../pipeline/store/store.ts'
+import type { StoredEvent } from '../../pipeline/store/events.ts'
+import type { Store } from '../../pipeline/store/store.ts'
 
 /** One fan-out to be tested, with the store whose commits it publishes. */
 export interface OpenedFanOut {

@@ -1,7 +1,7 @@
 /** What tests of writes look at: failures as one line, the state of a file, and that a failed write left it alone. */
 
 import { expect } from 'chai'
-import type { StoredEvent } from '../../pipeline/store/store.ts'
+import type { StoredEvent } from '../../pipeline/store/events.ts'
 import { NS, type Shelf } from '../support/content.ts'
 import type { Received } from '../support/http.ts'
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
-import { type CheckReport, checkFolder } from '../../pipeline/store/check.ts'
+import { type CheckReport, checkFolder } from '../../pipeline/store/sqlite/check/check.ts'
 import { connectWriter } from '../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../pipeline/store/store.ts'
 import { all, done, type Opened, openTemporary, put, putBlob, temporaryFolder } from './fixture.ts'
@@ -34,8 +34,8 @@ describe('check', () => {
   const fileOfBlob = async () => {
     const resource = await site.find('/docs/large')
     const body = resource === undefined ? undefined : await site.body(resource)
-    if (body === undefined || !('file' in body)) throw new Error('Not a file')
-    return body.file
+    if (body === undefined || !('blob' in body) || body.blob.file === undefined) throw new Error('Not a file')
+    return body.blob.file
   }
 
   it('finds nothing wrong in a store that is being used', async () => {
@@ -202,7 +202,7 @@ describe('check', () => {
       existsSync(
         await site.find('/moved/large').then(async each => {
           const body = each === undefined ? undefined : await site.body(each)
-          return body !== undefined && 'file' in body ? body.file : ''
+          return body !== undefined && 'blob' in body ? (body.blob.file ?? '') : ''
         }),
       ),
     ).to.equal(true)

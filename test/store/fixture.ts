@@ -3,9 +3,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkFolder } from '../../pipeline/store/check.ts'
+import type { Change, Commit, CommitResult } from '../../pipeline/store/commit.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
+import { checkFolder } from '../../pipeline/store/sqlite/check/check.ts'
 import { openSqliteStore, type SqliteOptions } from '../../pipeline/store/sqlite/store.ts'
-import type { Change, Commit, CommitResult, Resource, SiteStore, Store } from '../../pipeline/store/store.ts'
+import type { SiteStore, Store } from '../../pipeline/store/store.ts'
 
 /** Time that moves only when a test says so, unix milliseconds. */
 export interface TestClock {

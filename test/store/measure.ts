@@ -1,7 +1,7 @@
 /** Measures the embedded store: `node test/store/measure.ts`. Figures are medians of three rounds on a fresh store. */
 
 import { Readable } from 'node:stream'
-import type { Change } from '../../pipeline/store/store.ts'
+import type { Change } from '../../pipeline/store/commit.ts'
 import { done, openTemporary, put, putBlob } from './fixture.ts'
 
 const ROUNDS = 3

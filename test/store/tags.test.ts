@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Property, Resource } from '../../pipeline/store/store.ts'
+import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import {
   addTo,
   bodyTag,

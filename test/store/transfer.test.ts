@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Change, SiteStore } from '../../pipeline/store/store.ts'
+import type { Change } from '../../pipeline/store/commit.ts'
+import type { SiteStore } from '../../pipeline/store/store.ts'
 import { exportSite, type FolderEntry, readFolder } from '../../pipeline/store/transfer.ts'
 import { all, done, type Opened, openTemporary, put, putBlob, START, temporaryFolder } from './fixture.ts'
 

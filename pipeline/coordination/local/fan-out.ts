@@ -1,7 +1,9 @@
 /** Fan-out within a single process: the store keeps the events and their order, publishing is a call. */
 
+import type { EventDraft } from '../../store/commit.ts'
 import { compareEventIds, parseEventId } from '../../store/event-id.ts'
-import type { EventDraft, Store, StoredEvent } from '../../store/store.ts'
+import type { StoredEvent } from '../../store/events.ts'
+import type { Store } from '../../store/store.ts'
 import type { CommitOutcome, FanOut, Publication, Watcher } from '../fan-out.ts'
 import { readAfter, resumeAt } from '../kept-events.ts'
 

@@ -1,6 +1,7 @@
 /** Sessions of a single process: at rest as notes of the store, so that they survive its end. */
 
-import type { Note, NoteChange, Store } from '../../store/store.ts'
+import type { Note, NoteChange } from '../../store/notes.ts'
+import type { Store } from '../../store/store.ts'
 import { type Ending, SessionError, type Sessions, type SignedIn } from '../sessions.ts'
 
 export interface LocalSessionsOptions {

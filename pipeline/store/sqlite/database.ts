@@ -3,6 +3,7 @@
  */
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { isDiskFull } from '../disk/folder.ts'
 
 /** What a column holds or a parameter takes. Integers stay below 2^53. */
 export type Value = null | number | string | Uint8Array
@@ -60,9 +61,9 @@ const FULL = 13
 
 /** What an error of the binding means for a caller: try again, make room, or a failure. */
 export function reasonOf(error: unknown): 'busy' | 'full' | 'failed' {
-  const { errcode, code } = (error ?? {}) as { errcode?: number; code?: string }
+  const { errcode } = (error ?? {}) as { errcode?: number }
   const primary = typeof errcode === 'number' ? errcode & 0xff : undefined
   if (primary === BUSY || primary === LOCKED) return 'busy'
-  if (primary === FULL || code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') return 'full'
+  if (primary === FULL || isDiskFull(error)) return 'full'
   return 'failed'
 }

@@ -1,6 +1,6 @@
 /** Rows of the table of resources and what they mean to callers. */
 
-import type { Resource, ResourceKind } from '../store.ts'
+import type { Resource, ResourceKind } from '../resource.ts'
 import { ZERO } from '../tags.ts'
 
 /** Columns of a resource, in the order of `ResourceRow`. */

@@ -6,25 +6,20 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import {
-  type Change,
-  type Commit,
-  type CommitResult,
-  type SiteStore,
-  type StagedBlob,
-  type Store,
-  StoreError,
-} from '../store.ts'
-import { prepareFolders } from './blobs.ts'
-import { prepareForeign } from './commit-log.ts'
-import { packEntries } from './entries.ts'
-import { checkNotes, prepareNotes } from './notes.ts'
-import { checkChange, isTooLarge, namesIn, packChange } from './packing.ts'
-import { prepareReader, readSite } from './reader.ts'
-import type { EventLimits } from './retention.ts'
+import type { StagedBlob } from '../blobs.ts'
+import type { Change, Commit, CommitResult } from '../commit.ts'
+import { prepareFolders } from '../disk/folder.ts'
+import { createStaging } from '../disk/staging.ts'
+import { StoreError } from '../errors.ts'
+import type { SiteStore, Store } from '../store.ts'
+import { prepareForeign } from './commit/commit-log.ts'
+import { packEntries } from './commit/entries.ts'
+import { checkNotes, prepareNotes } from './commit/notes.ts'
+import type { EventLimits } from './housekeeping/retention.ts'
+import { prepareReader, readSite } from './read/reader.ts'
 import { connectReader, LOCK_WAIT, prepareTables } from './schema.ts'
-import { createStaging } from './staging.ts'
-import { type Cargo, type Log, type NewJob, startWriter } from './writer.ts'
+import { checkChange, isTooLarge, namesIn, packChange } from './writer/packing.ts'
+import { type Cargo, type Log, type NewJob, startWriter } from './writer/writer.ts'
 
 export interface SqliteOptions {
   /** Folder of the database and the blobs; made when absent. */

@@ -2,7 +2,8 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { listTag, memberSum, type Resource, statTag } from '../../../pipeline/site/resource-tags.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
+import { listTag, memberSum, statTag } from '../../../pipeline/store/tags.ts'
 import { type Client, client } from '../../support/http.ts'
 import { readMultistatus } from '../../support/multistatus.ts'
 import { startServer, type TestServer } from '../../support/server.ts'

@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { compareMembers, type Leaf, Listings } from '../../../dav/listings/listings.ts'
-import { memberSum, type Resource, ZERO } from '../../../pipeline/site/resource-tags.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
+import { memberSum, ZERO } from '../../../pipeline/store/tags.ts'
 
 function file(path: string, size = 0): Resource {
   const times = { created: 1773480413000, modified: 1773480413000, sameSecond: false }

@@ -10,7 +10,7 @@ import {
   readInstructions,
 } from '../../../dav/properties/property-update.ts'
 import { parseXmlBody } from '../../../dav/requests/xml.ts'
-import type { Property } from '../../../pipeline/site/resource-tags.ts'
+import type { Property } from '../../../pipeline/store/resource.ts'
 
 const WIN32 = 'urn:schemas-microsoft-com:'
 

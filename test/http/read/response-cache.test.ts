@@ -9,6 +9,8 @@ function answer(body: Answer['body'], more: Partial<Answer> = {}): Answer {
   return { status: 200, headers: { ETag: '"t"', 'Content-Type': 'text/plain' }, body, reuse: always, ...more } as Answer
 }
 
+const BLOB = { size: 1, open: () => Promise.reject(new Error('not to be read')) }
+
 describe('answers kept in memory', () => {
   const empty = (bytes = 100) =>
     keptAnswers<string>({ bytes, repeats: field => field === 'etag', stands: facts => facts !== 'closed' })
@@ -47,8 +49,8 @@ describe('answers kept in memory', () => {
     ['one that may not be reused', { status: 200, headers: {}, body: 'x' }],
     ['a redirect', answer('', { status: 301 })],
     ['a failure', answer('x', { status: 404 })],
-    ['a file', answer({ file: '/x', start: 0, end: 1 })],
-    ['pieces with a file', answer({ pieces: [Buffer.from('x'), { file: '/x', start: 0, end: 1 }], size: 2 })],
+    ['a blob', answer({ blob: BLOB, start: 0, end: 1 })],
+    ['pieces with a blob', answer({ pieces: [Buffer.from('x'), { blob: BLOB, start: 0, end: 1 }], size: 2 })],
     ['a body of more than 4 MiB', answer(Buffer.alloc(4 * 1024 * 1024 + 1))],
     [
       'pieces of more than 4 MiB',

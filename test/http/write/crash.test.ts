@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { AssertionError, expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { blobBytes } from '../../../pipeline/store/blobs.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
@@ -198,7 +198,7 @@ describe('kill -9 under concurrent writers', () => {
     const resource = await site.find(path)
     const body = resource && (await site.body(resource))
     if (!body) throw new Error(`${path} has no body`)
-    return 'bytes' in body ? Buffer.from(body.bytes) : readFile(body.file)
+    return 'bytes' in body ? Buffer.from(body.bytes) : blobBytes(body.blob)
   }
 
   async function lookAtBoard(site: SiteStore): Promise<void> {

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
-import type { Change, Property, SiteStore } from '../../../pipeline/store/store.ts'
+import type { Change } from '../../../pipeline/store/commit.ts'
+import type { Property } from '../../../pipeline/store/resource.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { contentTag, shownSeconds, ZERO } from '../../../pipeline/store/tags.ts'
 import { all, done, type Open, type Opened, put, putBlob, START, textAt, there } from '../fixture.ts'
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import type { Change, SiteStore } from '../../../pipeline/store/store.ts'
+import type { Change } from '../../../pipeline/store/commit.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { all, done, type Open, type Opened, put, textAt, there } from '../fixture.ts'
 
 /** Many writers at once, conditions and counters, whatever the store. */

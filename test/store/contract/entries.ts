@@ -1,5 +1,7 @@
 import { expect } from 'chai'
-import type { Entry, Guard, SiteStore } from '../../../pipeline/store/store.ts'
+import type { Guard } from '../../../pipeline/store/commit.ts'
+import type { Entry } from '../../../pipeline/store/resource.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { done, type Open, type Opened, put, there } from '../fixture.ts'
 
 /** What can be found by its keys, and what commits may require of it. */

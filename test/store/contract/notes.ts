@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { NoteChange } from '../../../pipeline/store/store.ts'
+import type { NoteChange } from '../../../pipeline/store/notes.ts'
 import { type Open, type Opened, START } from '../fixture.ts'
 
 /** Notes, whatever the store. */

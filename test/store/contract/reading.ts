@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Change, SiteStore } from '../../../pipeline/store/store.ts'
+import type { Change } from '../../../pipeline/store/commit.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { ZERO } from '../../../pipeline/store/tags.ts'
 import { all, done, type Open, type Opened, put, putBlob, textAt, there } from '../fixture.ts'
 

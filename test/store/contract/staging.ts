@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import { type SiteStore, type StagedBlob, StagingError } from '../../../pipeline/store/store.ts'
+import { blobBytes, type StagedBlob, StagingError } from '../../../pipeline/store/blobs.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { done, type Open, type Opened, there } from '../fixture.ts'
 
 const digest = (name: string, bytes: Uint8Array) => createHash(name).update(bytes).digest('hex')
@@ -28,7 +28,7 @@ export function describeStaging(open: Open): void {
   const bytesAt = async (path: string) => {
     const body = await site.body(await there(site, path))
     if (body === undefined) throw new Error(`No body at ${path}`)
-    return 'bytes' in body ? Buffer.from(body.bytes) : readFile(body.file)
+    return 'bytes' in body ? Buffer.from(body.bytes) : blobBytes(body.blob)
   }
 
   for (const size of [0, 1, 1000, 1001, 65_537, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 5_300_001]) {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Change, SiteStore } from '../../../pipeline/store/store.ts'
+import type { Change } from '../../../pipeline/store/commit.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { listTag, memberSum, propertySum, statTag } from '../../../pipeline/store/tags.ts'
 import { all, done, type Open, type Opened, put, there } from '../fixture.ts'
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { wholeBody } from '../../../pipeline/events/mutation.ts'
-import type { Change, SiteStore, TreeEvents } from '../../../pipeline/store/store.ts'
+import type { Change, TreeEvents } from '../../../pipeline/store/commit.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { contentTag } from '../../../pipeline/store/tags.ts'
 import { done, type Open, type Opened, put, putBlob, START, there } from '../fixture.ts'
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import { prepareOrphanSearch } from '../../../pipeline/store/sqlite/orphaned-blobs.ts'
+import { prepareOrphanSearch } from '../../../pipeline/store/sqlite/housekeeping/orphaned-blobs.ts'
 import { connectReader, connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { done, type Opened, openTemporary, put, putBlob, there } from '../fixture.ts'
@@ -24,8 +24,8 @@ describe('SQLite store: files of blobs', () => {
   const staged = () => readdir(join(opened.folder, 'staging'))
   const fileOf = async (path: string) => {
     const body = await site.body(await there(site, path))
-    if (body === undefined || !('file' in body)) throw new Error('Not in a file')
-    return body.file
+    if (body === undefined || !('blob' in body) || body.blob.file === undefined) throw new Error('Not in a file')
+    return body.blob.file
   }
   /** Lets the writing thread clean up: it does so behind the answer to one commit and before the next. */
   const settle = async () => {

@@ -1,7 +1,7 @@
 /** Moves, copies and removes a tree as fast as it can, and saves a document in it, until it is killed. */
 
+import type { Change } from '../../../pipeline/store/commit.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
-import type { Change } from '../../../pipeline/store/store.ts'
 import { put } from '../fixture.ts'
 import { FILES, MOVES, placeAfter, TELL } from './crash.ts'
 

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
-import { checkFolder } from '../../../pipeline/store/check.ts'
+import { blobBytes } from '../../../pipeline/store/blobs.ts'
+import { checkFolder } from '../../../pipeline/store/sqlite/check/check.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { temporaryFolder } from '../fixture.ts'
@@ -51,7 +51,7 @@ async function judge(site: SiteStore, acknowledged: Map<number, number>): Promis
     found.add(resource.path)
     const body = await site.body(resource)
     if (body === undefined) throw new Error(`No body at ${resource.path}`)
-    const bytes = 'bytes' in body ? body.bytes : await readFile(body.file)
+    const bytes = 'bytes' in body ? body.bytes : await blobBytes(body.blob)
     const n = Number(resource.path.split('/')[2])
     expect(bodyOf(resource.path, n).equals(bytes), resource.path).to.equal(true)
   }

@@ -1,6 +1,6 @@
 /** What the crashing processes and their judge agree on. */
 
-import type { TreeEvents } from '../../../pipeline/store/store.ts'
+import type { TreeEvents } from '../../../pipeline/store/commit.ts'
 
 export const WRITERS = 16
 

@@ -1,7 +1,7 @@
 /** Fills a store whose files may not grow any more, and tells what was acknowledged. Run with `ulimit -f`. */
 
+import { StoreError } from '../../../pipeline/store/errors.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
-import { StoreError } from '../../../pipeline/store/store.ts'
 import { put } from '../fixture.ts'
 
 const [, , folder = ''] = process.argv

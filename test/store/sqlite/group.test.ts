@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Arrived, runGroup } from '../../../pipeline/store/sqlite/group.ts'
-import type { PackedChange } from '../../../pipeline/store/sqlite/messages.ts'
+import { type Arrived, runGroup } from '../../../pipeline/store/sqlite/commit/group.ts'
+import { prepareStatements } from '../../../pipeline/store/sqlite/commit/statements.ts'
 import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
-import { prepareStatements } from '../../../pipeline/store/sqlite/statements.ts'
+import type { PackedChange } from '../../../pipeline/store/sqlite/writer/messages.ts'
 import { all, done, type Opened, openTemporary, putBlob } from '../fixture.ts'
 
 /** Turns of the event loop that others get while some work is done. */

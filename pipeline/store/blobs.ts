@@ -1,0 +1,100 @@
+/** Bytes at rest, and on their way there. */
+
+import { Readable } from 'node:stream'
+
+/** Bytes that are read in pieces, from wherever the store keeps them. */
+export interface StoredBlob {
+  /** Bytes. */
+  size: number
+  /**
+   * A file of this machine that holds them, where there is one. It may be gone at any time; whoever opened it has it.
+   */
+  file?: string
+  /** Whoever opens a blob closes it. @throws Error when it is gone */
+  open(): Promise<BlobReader>
+}
+
+export interface BlobReader {
+  /**
+   * Reads into a buffer, which must not be used until the promise settles.
+   *
+   * @param position of the first byte
+   * @returns the number of bytes read: at least one, none at the end
+   */
+  read(buffer: Uint8Array, position: number): Promise<number>
+  close(): Promise<void>
+}
+
+/** Bytes read at a time. */
+const PIECE = 256 * 1024
+
+/** All of a blob as a stream, with constant memory. */
+export function blobStream(blob: StoredBlob): Readable {
+  return Readable.from(piecesOf(blob), { objectMode: false })
+}
+
+async function* piecesOf(blob: StoredBlob): AsyncGenerator<Uint8Array> {
+  const reader = await blob.open()
+  try {
+    for (let at = 0; at < blob.size; ) {
+      const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE, blob.size - at))
+      const read = await reader.read(buffer, at)
+      if (read === 0) throw new Error('A blob ended before its size')
+      yield buffer.subarray(0, read)
+      at += read
+    }
+  } finally {
+    await reader.close()
+  }
+}
+
+/** All of a blob in memory: for those that are small enough to be documents. */
+export async function blobBytes(blob: StoredBlob): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(blob.size)
+  let at = 0
+  for await (const piece of piecesOf(blob)) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}
+
+/** The bytes of a resource: in memory, or to be read in pieces. */
+export type Body = { bytes: Uint8Array } | { blob: StoredBlob }
+
+/** A body that was streamed to where the store keeps bytes (or kept in memory when small) while its digests were computed. */
+export interface StagedBlob {
+  sha256: string
+  sha1: string
+  md5: string
+  size: number
+  /** Set when the body was small enough to be kept in the database. */
+  bytes?: Uint8Array
+  /** Set otherwise: where the store that staged it finds the bytes until a commit takes them or they are discarded. */
+  place?: string
+  /** Drops the staged bytes; harmless after a commit or when called twice. */
+  discard(): Promise<void>
+}
+
+/** Bytes to be stored: in memory, or staged by the same store. */
+export type Content = { bytes: Uint8Array } | { staged: StagedBlob }
+
+export interface StagingOptions {
+  /** Bytes; a longer stream rejects with `StagingError` of reason `too-large` and leaves nothing behind. */
+  limit: number
+}
+
+/** Why a body could not be staged. */
+export class StagingError extends Error {
+  readonly reason: 'too-large' | 'aborted'
+  constructor(reason: 'too-large' | 'aborted', options?: ErrorOptions) {
+    super(reason, options)
+    this.name = 'StagingError'
+    this.reason = reason
+  }
+}
+
+export interface BlobWriter {
+  /** Streams a body to where the store keeps bytes, with constant memory. An aborted stream leaves nothing behind. */
+  stage(body: Readable, options: StagingOptions): Promise<StagedBlob>
+}

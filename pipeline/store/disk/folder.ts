@@ -1,0 +1,95 @@
+/**
+ * Bytes of large blobs in a folder of this machine: files named by their SHA-256. A file is complete and on disk before
+ * a committed row of a store refers to it, and goes away only after no row has referred to it for a while.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rm, statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** File that holds the bytes of this digest. */
+export function blobFile(folder: string, digest: string): string {
+  return join(folder, 'blobs', digest.slice(0, 2), digest.slice(2))
+}
+
+/** Where bodies are written while they arrive. */
+export function stagingFolder(folder: string): string {
+  return join(folder, 'staging')
+}
+
+/** This machine, as names of staged files show it. */
+export const HOST = hostname().replace(/[^\w.]/g, '_')
+
+/** Name of a staged file: host and process come first, so that a later start can tell whether anybody still needs it. */
+export function stagedName(rest: string): string {
+  return `${HOST}-${process.pid}-${rest}`
+}
+
+/** Brings the names in a folder to disk. Windows has no such call and needs none. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Brings new names in these folders to disk. */
+export function syncFolders(folders: ReadonlySet<string>): void {
+  for (const folder of folders) syncFolder(folder)
+}
+
+/** Makes the folders of blobs and staged files. */
+export function prepareFolders(folder: string): void {
+  mkdirSync(stagingFolder(folder), { recursive: true })
+  mkdirSync(join(folder, 'blobs'), { recursive: true })
+  syncFolder(folder)
+}
+
+/**
+ * Gives a staged file its final name, unless a file of that name is there already: it holds the same bytes, and replacing
+ * a large one would take as long as removing it.
+ * @returns the folders whose names changed; none when the staged file is left over
+ * @throws Error when neither the staged file nor the final one exists
+ */
+export function adoptFile(folder: string, staged: string, digest: string, size: number): string[] {
+  const target = blobFile(folder, digest)
+  if (statSync(target, { throwIfNoEntry: false })?.size === size) return []
+  const parent = dirname(target)
+  const made = mkdirSync(parent, { recursive: true })
+  renameSync(staged, target)
+  return made === undefined ? [parent] : [parent, dirname(parent)]
+}
+
+/** Removes files while the thread goes on with its work. What cannot be removed now goes at the next start. */
+export function removeLater(files: readonly string[]): void {
+  for (const file of files) rm(file, { force: true }, () => undefined)
+}
+
+/**
+ * @param folder of the store
+ * @returns renames a file to where nobody looks for it, and tells where; it is removed at the next start at the latest
+ */
+export function prepareSettingAside(folder: string): (file: string) => string[] {
+  const mark = randomBytes(6).toString('hex')
+  let count = 0
+  return file => {
+    const aside = join(stagingFolder(folder), stagedName(`${mark}-gone-${++count}`))
+    try {
+      renameSync(file, aside)
+      return [aside]
+    } catch {
+      // Missing, or open on a system that does not rename open files: then it is a file without a row from now on.
+      return []
+    }
+  }
+}
+
+/** Whether an error of the file system says that there is no room left. */
+export function isDiskFull(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: string }
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+}

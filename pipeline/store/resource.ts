@@ -1,0 +1,47 @@
+/** What is known of stored resources without their bytes. */
+
+export type ResourceKind = 'document' | 'blob' | 'collection'
+
+/** Everything known of a resource except its bytes. */
+export interface Resource {
+  path: string
+  kind: ResourceKind
+  /** Number of the commit that last changed bytes, type or place: unique and rising within a store. */
+  version: number
+  /** SHA-256 of the bytes, 64 lower-case hex digits; empty for collections. */
+  digest: string
+  /** Bytes; 0 for collections. */
+  size: number
+  /** Stored content type, verbatim; empty for collections. */
+  type: string
+  language?: string
+  /** Unix milliseconds. */
+  created: number
+  /** Unix milliseconds of the commit that last changed the bytes; for collections the newest change of membership. */
+  modified: number
+  /** Modification time set by a client, unix seconds; shown on the mount only (DAV-36). */
+  shown?: number
+  /** The version replaced by this one carried the same `Last-Modified` second (DAV-41). */
+  sameSecond: boolean
+  /** P of DAV-52: 64 hex digits. */
+  properties: string
+  /** K of DAV-52, collections only: 64 hex digits. */
+  members?: string
+}
+
+/** One dead property (DAV-34): namespace, local name and the element's content as XML. */
+export interface Property {
+  namespace: string
+  name: string
+  value: string
+}
+
+/**
+ * Something inside a document that can be found by its keys, such as a microdata item. Entries belong to a version of the
+ * document, go along with it to other places, and go away with it.
+ */
+export interface Entry {
+  /** Tells entries of one document apart. */
+  item: string
+  keys: readonly string[]
+}

@@ -1,0 +1,146 @@
+/** Whether the rows of a store agree with each other: bodies with digests, members with parents, sums with lines. */
+
+import { hash } from 'node:crypto'
+import { isStorable, parentOf, placeOf } from '../../paths.ts'
+import type { Property } from '../../resource.ts'
+import { propertySum, ZERO } from '../../tags.ts'
+import { rebuildSums, sumsOf } from '../commit/sums.ts'
+import type { Database } from '../database.ts'
+import { COLUMNS, pathOf, type ResourceRow } from '../rows.ts'
+import type { CheckContext, Found } from './context.ts'
+
+/** Resources read at once. */
+const PAGE = 256
+
+interface Site {
+  id: number
+  name: string
+}
+
+/** Everything stored in a site, by folder and name. */
+function* resourcesOf(database: Database, site: number): Generator<ResourceRow> {
+  const page = database.prepare<ResourceRow>(
+    `SELECT ${COLUMNS} FROM resource WHERE site = ? AND (folder, name) > (?, ?) ORDER BY folder, name LIMIT ${PAGE}`,
+  )
+  // The root comes first: its folder and name are empty.
+  yield* database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ''`).all(site)
+  for (let rows = page.all(site, '', ''); rows.length > 0; ) {
+    yield* rows
+    const last = rows.at(-1)
+    rows = last === undefined ? [] : page.all(site, last.folder, last.name)
+  }
+}
+
+function sitesOf(database: Database): Site[] {
+  return database.prepare<Site>('SELECT id, name FROM site ORDER BY id').all()
+}
+
+/** The structure of the database file, as SQLite sees it. */
+export function* checkIntegrity({ reader }: CheckContext): Generator<Found> {
+  for (const { integrity_check: message } of reader
+    .prepare<{ integrity_check: string }>('PRAGMA integrity_check')
+    .all()) {
+    if (message !== 'ok') yield { kind: 'integrity', message: `The database is damaged: ${message}` }
+  }
+}
+
+/** Missing collections on the way to a member are made anew. */
+function makeParents({ statements }: CheckContext, site: number, path: string): void {
+  for (let folder = parentOf(path); ; folder = parentOf(folder)) {
+    const { folder: above, name } = placeOf(folder)
+    const row = statements.find.get(site, above, name)
+    if (row !== undefined) break
+    const id = (statements.lastId.get()?.id ?? 0) + 1
+    const version = statements.progress.get()?.version ?? 0
+    const now = Date.now()
+    statements.insert.run(site, above, name, id, 0, version, '', 0, '', null, now, now, null, 0, null, null, 0, 0)
+    if (folder === '/') break
+  }
+}
+
+/** Each resource by itself: its place, its bytes, its properties. */
+export function* checkResources(context: CheckContext): Generator<Found> {
+  const { reader, statements } = context
+  const bodies = reader.prepare<{ bytes: Uint8Array | null }>('SELECT bytes FROM body WHERE id = ?')
+  const find = reader.prepare<{ kind: number }>('SELECT kind FROM resource WHERE site = ? AND folder = ? AND name = ?')
+  const properties = reader.prepare<Property>('SELECT namespace, name, value FROM property WHERE id = ?')
+  const setProperties = context.writer.prepare('UPDATE resource SET properties = ? WHERE id = ?')
+  const total = reader.prepare<{ count: number }>('SELECT count(*) AS count FROM resource').get()?.count ?? 0
+  for (const site of sitesOf(reader)) {
+    /** The collection last found to be there: members of one follow each other. */
+    let known = ''
+    for (const row of resourcesOf(reader, site.id)) {
+      const path = pathOf(row)
+      const at = { site: site.name, path }
+      context.counted('checking documents', total)
+      if (!isStorable(path)) yield { kind: 'path', message: 'No such path can exist', ...at }
+      if (row.folder !== known && path !== '/') {
+        const { folder, name } = placeOf(row.folder)
+        const parent = find.get(site.id, folder, name)
+        if (parent === undefined) {
+          const repair = () => makeParents(context, site.id, path)
+          yield { kind: 'parent', message: 'The collection it is in is missing', ...at, repair }
+        } else if (parent.kind !== 0) yield { kind: 'parent', message: 'It is below a file', ...at }
+        known = row.folder
+      }
+      if (row.kind !== 0 && row.in_file === 0) {
+        const bytes = bodies.get(row.id)?.bytes ?? (row.size === 0 ? new Uint8Array() : undefined)
+        if (bytes === undefined) yield { kind: 'body', message: 'Its bytes are missing', ...at }
+        else if (bytes.length !== row.size || hash('sha256', bytes) !== row.digest) {
+          yield { kind: 'body', message: 'Its bytes are not those that were stored', ...at }
+        }
+      }
+      const sum = propertySum(properties.all(row.id))
+      if (sum !== (row.properties ?? ZERO)) {
+        const repair = () => void setProperties.run(sum === ZERO ? null : sum, row.id)
+        yield { kind: 'sum', message: 'The sum of its properties is wrong', ...at, repair }
+      }
+    }
+    if (statements.find.get(site.id, '', '') === undefined) {
+      const repair = () => makeParents(context, site.id, '/any')
+      yield { kind: 'parent', message: 'The root is missing', site: site.name, path: '/', repair }
+    }
+  }
+}
+
+/** Rows that hang on resources which are not there. */
+export function* checkOrphans({ reader, writer }: CheckContext): Generator<Found> {
+  const table = [
+    {
+      name: 'body',
+      what: 'A body belongs to nothing',
+      owners: 'SELECT id FROM resource WHERE kind <> 0 AND in_file = 0 UNION SELECT body FROM event WHERE body NOTNULL',
+    },
+    { name: 'derived', what: 'Derived data belong to nothing', owners: 'SELECT id FROM resource' },
+    { name: 'entry', what: 'Index entries belong to nothing', owners: 'SELECT id FROM entry_text' },
+    { name: 'entry_text', what: 'Entries belong to nothing', owners: 'SELECT id FROM resource' },
+    { name: 'property', what: 'Properties belong to nothing', owners: 'SELECT id FROM resource' },
+  ]
+  for (const { name, what, owners } of table) {
+    const remove = writer.prepare(`DELETE FROM ${name} WHERE id = ? AND id NOT IN (${owners})`)
+    for (const { id } of reader
+      .prepare<{ id: number }>(`SELECT DISTINCT id FROM ${name} WHERE id NOT IN (${owners})`)
+      .all()) {
+      yield { kind: 'orphan', message: `${what} (number ${id})`, repair: () => void remove.run(id) }
+    }
+  }
+}
+
+/** Sums of collections (DAV-52), computed anew from their members. */
+export function* checkSums({ reader, statements }: CheckContext): Generator<Found> {
+  const find = reader.prepare<{ members: string | null }>(
+    'SELECT members FROM resource WHERE site = ? AND folder = ? AND name = ?',
+  )
+  for (const site of sitesOf(reader)) {
+    const rows = resourcesOf(reader, site.id)
+    const belowRoot = (function* () {
+      for (const row of rows) if (row.folder !== '') yield row
+    })()
+    for (const [path, sum] of sumsOf(belowRoot, '/')) {
+      const { folder, name } = placeOf(path)
+      if ((find.get(site.id, folder, name)?.members ?? null) === sum) continue
+      const repair = () => rebuildSums(statements, site.id, '/')
+      yield { kind: 'sum', message: 'The sum of its members is wrong', site: site.name, path, repair }
+    }
+  }
+}

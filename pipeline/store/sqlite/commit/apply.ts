@@ -1,0 +1,165 @@
+/** The changes of a commit, applied in order inside a savepoint. */
+
+import { namesCollection, placeOf } from '../../paths.ts'
+import { addTo, propertyWeight, ZERO } from '../../tags.ts'
+import { kindNumber, pathOf, type ResourceRow } from '../rows.ts'
+import type { ChangeOf, PackedChange } from '../writer/messages.ts'
+import { type CommitState, flushPendingSums, nextId, refuse, rowAt } from './commit-state.ts'
+import { deriveAll, keepTold, resolve } from './contents.ts'
+import { exchangeEntries } from './entries.ts'
+import {
+  addCollection,
+  ensureCollection,
+  exchange,
+  insert,
+  lastSeen,
+  meets,
+  removeRow,
+  requireParent,
+  seconds,
+  shownSecond,
+} from './placing.ts'
+import { copy, move } from './relocate.ts'
+import { removeMembers } from './subtree.ts'
+import { gain, markMembership, share } from './sums.ts'
+import { tellGone } from './tree-events.ts'
+
+/** Applies one change. @throws Refusal when it cannot be done */
+export function applyChange(state: CommitState, change: PackedChange): void {
+  if (change.op === 'put') {
+    put(state, change)
+    return
+  }
+  state.put.clear()
+  if (change.op === 'delete') remove(state, change)
+  else if (change.op === 'collection') makeCollection(state, change)
+  else if (change.op === 'move') move(state, change)
+  else if (change.op === 'copy') copy(state, change)
+  else if (change.op === 'derive') derive(state, change)
+  else describe(state, change)
+}
+
+function put(state: CommitState, change: ChangeOf<'put'>): void {
+  const { statements, site, version, at } = state
+  const { folder, name } = placeOf(change.path)
+  const old = rowAt(state, change.path)
+  if (old?.kind === 0) refuse('kind', change.path, old)
+  if (!meets(change.expect, old)) refuse('version', change.path, old)
+  if (old === undefined) ensureCollection(state, folder)
+  const kind = kindNumber(change.kind)
+  const { bytes, digest, size } = resolve(state, change.content, kind)
+  const replaced = old?.modified ?? lastSeen(state, change.path)
+  // Where a clock steps back, the time of a path stands still.
+  const modified = Math.max(at, replaced)
+  const shown = change.shown ?? null
+  const sameSecond =
+    seconds(modified) === seconds(replaced) ||
+    (old !== undefined && shownSecond({ shown, modified }) === shownSecond(old))
+  const row: ResourceRow = {
+    folder,
+    name,
+    id: old?.id ?? nextId(state),
+    kind,
+    version,
+    digest,
+    size,
+    type: change.type,
+    language: change.language ?? null,
+    created: old?.created ?? at,
+    modified,
+    shown,
+    same_second: sameSecond ? 1 : 0,
+    properties: old?.properties ?? null,
+    members: null,
+    in_file: bytes === undefined ? 1 : 0,
+    unlisted: old?.unlisted ?? (state.unlisted.has(name) ? 1 : 0),
+  }
+  if (old === undefined) insert(state, row)
+  else {
+    statements.replace.run(
+      kind,
+      version,
+      digest,
+      size,
+      row.type,
+      row.language,
+      modified,
+      shown,
+      row.same_second,
+      row.in_file,
+      site.id,
+      folder,
+      name,
+    )
+    statements.removeDerived.run(row.id)
+    if (old.in_file === 1 && !(row.in_file === 1 && old.digest === digest)) statements.leaveBlob.run(at, old.digest)
+  }
+  if (old?.in_file === 0) keepTold(state, row.id)
+  if (bytes !== undefined) statements.setBody.run(row.id, bytes)
+  else if (old?.in_file === 0) statements.removeBody.run(row.id)
+  deriveAll(state, row.id, change.derived)
+  exchangeEntries(state, row.id, change.entries)
+  exchange(state, folder, old, row)
+  state.put.set(change.path, row)
+}
+
+function remove(state: CommitState, change: ChangeOf<'delete'>): void {
+  if (namesCollection(change.path)) flushPendingSums(state)
+  const row = rowAt(state, change.path)
+  const fits = row !== undefined && pathOf(row) === change.path
+  if (!meets(change.expect, fits ? row : undefined)) refuse('version', change.path, row)
+  if (row === undefined) refuse('missing', change.path)
+  if (!fits) refuse('kind', change.path, row)
+  if (change.tell !== undefined && row.kind === 0) tellGone(state, change.path, change.tell)
+  if (row.folder !== '') removeRow(state, row)
+  else {
+    // The root itself stays, empty.
+    removeMembers(state, '/')
+    state.statements.member.run(null, state.site.id, '', '')
+    markMembership(state.sums, '/', state.version, state.at)
+  }
+}
+
+function makeCollection(state: CommitState, change: ChangeOf<'collection'>): void {
+  const row = rowAt(state, change.path)
+  if (row !== undefined) refuse(row.kind === 0 ? 'version' : 'kind', change.path, row)
+  requireParent(state, change.path)
+  addCollection(state, change.path)
+}
+
+function derive(state: CommitState, change: ChangeOf<'derive'>): void {
+  const row = rowAt(state, change.path)
+  if (!meets(change.expect, row)) refuse('version', change.path, row)
+  if (row === undefined) refuse('missing', change.path)
+  deriveAll(state, row.id, change.derived)
+}
+
+function describe(state: CommitState, change: ChangeOf<'describe'>): void {
+  const { statements, site } = state
+  if (namesCollection(change.path)) flushPendingSums(state)
+  const row = rowAt(state, change.path)
+  if (row === undefined) refuse('missing', change.path)
+  if (pathOf(row) !== change.path) refuse('kind', change.path, row)
+  let difference = 0n
+  for (const { namespace, name } of [...change.remove, ...change.set]) {
+    const value = statements.property.get(row.id, namespace, name)?.value
+    if (value === undefined) continue
+    difference -= propertyWeight({ namespace, name, value })
+    statements.removeProperty.run(row.id, namespace, name)
+  }
+  for (const { namespace, name, value } of change.set) {
+    const twice = statements.property.get(row.id, namespace, name)?.value
+    if (twice !== undefined) difference -= propertyWeight({ namespace, name, value: twice })
+    statements.setProperty.run(row.id, namespace, name, value)
+    difference += propertyWeight({ namespace, name, value })
+  }
+  const properties = addTo(row.properties ?? ZERO, difference)
+  const after: ResourceRow = {
+    ...row,
+    properties: properties === ZERO ? null : properties,
+    shown: change.shown ?? row.shown,
+    language: change.language === undefined ? row.language : change.language || null,
+  }
+  statements.describe.run(after.properties, after.shown, after.language, site.id, row.folder, row.name)
+  if (row.folder !== '') gain(state.sums, row.folder, share(after) - share(row))
+}

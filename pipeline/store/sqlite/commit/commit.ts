@@ -1,0 +1,144 @@
+/** One commit inside a transaction: counters, changes, events and the answer. */
+
+import type { CommitResult, EventDraft } from '../../commit.ts'
+import { adoptFile } from '../../disk/folder.ts'
+import { namesCollection } from '../../paths.ts'
+import type { Job, PackedChange } from '../writer/messages.ts'
+import { applyChange } from './apply.ts'
+import {
+  type CommitState,
+  flushPendingSums,
+  forget,
+  keep,
+  Refusal,
+  resourceAt,
+  type SiteState,
+  startEventIds,
+  type Transaction,
+} from './commit-state.ts'
+import { requireGuards } from './entries.ts'
+import { addCollection } from './placing.ts'
+
+type CommitJob = Extract<Job, { task: 'commit' }>
+
+/** The site of a job; made when it is new. */
+function siteOf(transaction: Transaction, name: string): { site: SiteState; founded: boolean } {
+  const known = transaction.sites.get(name)
+  if (known !== undefined) return { site: known, founded: false }
+  const { statements } = transaction.writer
+  const row = statements.site.get(name)
+  const id = row?.id ?? statements.addSite.get(name)?.id
+  if (id === undefined) throw new Error('A site could not be added')
+  const site: SiteState = { id, name, ms: row?.ms ?? 0, seq: row?.seq ?? 0, sums: new Map(), known: new Set() }
+  transaction.sites.set(name, site)
+  return { site, founded: row === undefined }
+}
+
+/** Everything noted for one commit, empty at first. */
+function startCommit(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer): CommitState {
+  const { site, founded } = siteOf(transaction, job.site)
+  return {
+    transaction,
+    statements: transaction.writer.statements,
+    site,
+    founded,
+    version: transaction.version + 1,
+    at: job.at,
+    unlisted: new Set(job.unlisted),
+    bytes,
+    sums: new Map(),
+    known: new Set(),
+    put: new Map(),
+    before: undefined,
+    ms: site.ms,
+    seq: site.seq,
+    limits: job.eventLimits,
+    adoptions: [],
+    consumed: [],
+  }
+}
+
+/** @throws Refusal when a counter does not stand where it must */
+function requireCounters(state: CommitState, required: Record<string, number>): void {
+  for (const [counter, value] of Object.entries(required)) {
+    const current = state.statements.counter.get(state.site.id, counter)?.value ?? 0
+    if (current !== value) throw new Refusal({ ok: false, reason: 'counter', counter, current })
+  }
+}
+
+function addEvent(state: CommitState, event: EventDraft): string {
+  const { path, payload, session = null, token = null, facts = null } = event
+  state.seq = startEventIds(state)
+  const bytes = Buffer.byteLength(payload)
+  state.statements.addEvent.run(
+    state.site.id,
+    state.ms,
+    state.seq,
+    path,
+    state.version,
+    payload,
+    session,
+    token,
+    facts,
+    bytes,
+  )
+  state.transaction.writer.grew(state.site.id, path, bytes, state.limits)
+  return `${state.ms}-${state.seq}`
+}
+
+/** Paths whose new state belongs into the answer. */
+function namedBy(change: PackedChange): string[] {
+  return 'path' in change ? [change.path] : [change.from, change.to]
+}
+
+/** Gives the staged files of the commit their names; the last thing that can fail. */
+function adopt({ adoptions, consumed, transaction }: CommitState): void {
+  const { writer, folders, leftovers } = transaction
+  for (const { file, digest, size } of adoptions) {
+    for (const changed of adoptFile(writer.folder, file, digest, size)) folders.add(changed)
+  }
+  leftovers.push(...consumed)
+}
+
+function carryOut(state: CommitState, { commit }: CommitJob): CommitResult {
+  if (state.founded) addCollection(state, '/')
+  if (commit.requires !== undefined) requireCounters(state, commit.requires)
+  for (const change of commit.changes) applyChange(state, change)
+  if (commit.guards !== undefined) requireGuards(state, commit.guards)
+  const counters: Record<string, number> = {}
+  for (const name of commit.raises ?? []) {
+    counters[name] = state.statements.raise.get(state.site.id, name)?.value ?? 0
+  }
+  const events = (commit.events ?? []).map(event => addEvent(state, event))
+  const named = commit.changes.flatMap(namedBy)
+  if (named.some(namesCollection)) flushPendingSums(state)
+  const resources = new Map(named.map(path => [path, resourceAt(state, path)]))
+  const { changes, raises: raised = [], edit } = commit
+  state.transaction.writer.logCommit?.({
+    version: state.version,
+    site: state.site.name,
+    changes,
+    events: commit.events ?? [],
+    raised,
+    edit,
+  })
+  adopt(state)
+  return { ok: true, version: state.version, at: state.at, events, resources, counters }
+}
+
+/**
+ * Carries out a commit inside a savepoint of the running transaction, which the caller releases or rolls back.
+ * @param bytes the contents of its message
+ * @throws Refusal, or an error of the database or file system; then the savepoint must be rolled back
+ */
+export function runCommit(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer): CommitResult {
+  const state = startCommit(transaction, job, bytes)
+  try {
+    const result = carryOut(state, job)
+    keep(state)
+    return result
+  } catch (error) {
+    forget(state)
+    throw error
+  }
+}

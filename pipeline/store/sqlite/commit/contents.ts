@@ -1,0 +1,57 @@
+/** The bytes of a change and what was derived from them, on their way into the database or a file. */
+
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { blobFile } from '../../disk/folder.ts'
+import { kindNumber, type ResourceRow } from '../rows.ts'
+import type { PackedContent } from '../writer/messages.ts'
+import { type CommitState, nextId } from './commit-state.ts'
+
+/** Kind number of documents: their bytes are always in the database. */
+const DOCUMENT = kindNumber('document')
+
+/** What a content is, with its bytes at hand when they go into the database. */
+export function resolve(state: CommitState, content: PackedContent, kind: number) {
+  if ('offset' in content) {
+    const bytes = new Uint8Array(state.bytes, content.offset, content.length)
+    return { bytes, digest: content.digest ?? hash('sha256', bytes), size: bytes.length }
+  }
+  const { sha256: digest, size } = content
+  state.consumed.push(content.file)
+  if (kind === DOCUMENT) return { bytes: readFileSync(content.file), digest, size }
+  state.adoptions.push({ file: content.file, digest, size })
+  state.statements.useBlob.run(digest, size, content.sha1, content.md5)
+  return { bytes: undefined, digest, size }
+}
+
+/**
+ * Brings the bytes of a file into the database when it becomes a document.
+ * @param row of the resource, with the number that the bytes are to hang on
+ * @param kind number of the kind it will have
+ * @returns 1 when the bytes are in a file afterwards
+ */
+export function inline(state: CommitState, row: ResourceRow, kind: number): number {
+  if (kind !== DOCUMENT || row.in_file === 0) return row.in_file
+  const staged = state.adoptions.find(({ digest }) => digest === row.digest)?.file
+  state.statements.setBody.run(row.id, readFileSync(staged ?? blobFile(state.transaction.writer.folder, row.digest)))
+  state.statements.leaveBlob.run(state.at, row.digest)
+  return 0
+}
+
+/**
+ * To be called before the body of a resource is exchanged or goes to a file: a body that an event shares stays, under a
+ * number of its own.
+ */
+export function keepTold(state: CommitState, id: number): void {
+  const { statements } = state
+  if (statements.told.get(id) === undefined) return
+  const kept = nextId(state)
+  statements.moveBody.run(kept, id)
+  statements.moveTold.run(kept, id)
+}
+
+/** Stores derived data of a resource. */
+export function deriveAll(state: CommitState, id: number, derived: Record<string, string> | undefined): void {
+  if (derived === undefined) return
+  for (const [name, value] of Object.entries(derived)) state.statements.derive.run(id, name, state.site.id, value)
+}

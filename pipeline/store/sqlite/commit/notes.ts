@@ -1,0 +1,57 @@
+/** Notes: small values beside the documents that are kept for a time. */
+
+import { StoreError } from '../../errors.ts'
+import type { Note, NoteChange } from '../../notes.ts'
+import type { Store } from '../../store.ts'
+import type { Database } from '../database.ts'
+import type { Statements } from './statements.ts'
+
+/** Greater than every character, as keys are compared by their UTF-8 bytes. */
+const END = '\u{10FFFF}'
+
+/** Notes removed in one go, so that commits never wait long for it. */
+const AT_ONCE = 1000
+
+/** Carries out changes inside a transaction. */
+export function applyNotes(statements: Statements, changes: readonly NoteChange[]): void {
+  for (const change of changes) {
+    if (change.op === 'keep') statements.keepNote.run(change.note.key, change.note.value, change.note.expires)
+    else if (change.op === 'drop') statements.dropNote.run(change.key)
+    else statements.dropNotes.run(change.prefix, change.prefix + END)
+  }
+}
+
+/** @throws StoreError `invalid` for keys that would mean something else than they say */
+export function checkNotes(changes: readonly NoteChange[]): void {
+  for (const change of changes) {
+    const key = change.op === 'keep' ? change.note.key : change.op === 'drop' ? change.key : change.prefix
+    if (key === '' || key.includes('\0') || !key.isWellFormed())
+      throw new StoreError('invalid', 'Keys of notes are well-formed text without NUL')
+  }
+}
+
+/** The reading half. */
+export function prepareNotes(database: Database, clock: () => number): Pick<Store, 'note' | 'notes'> {
+  const one = database.prepare<Note>('SELECT key, value, expires FROM note WHERE key = ? AND expires > ?')
+  const several = database.prepare<Note>(
+    'SELECT key, value, expires FROM note WHERE key >= ? AND key < ? AND expires > ? ORDER BY key',
+  )
+  return {
+    async note(key) {
+      return one.get(key, clock())
+    },
+    async notes(prefix) {
+      return prefix === '' ? [] : several.all(prefix, prefix + END, clock())
+    },
+  }
+}
+
+/**
+ * @returns removes notes whose time is over, inside a transaction; true when more is waiting
+ */
+export function prepareForgetting(database: Database): (now: number) => boolean {
+  const forget = database.prepare(
+    `DELETE FROM note WHERE key IN (SELECT key FROM note WHERE expires <= ? ORDER BY expires LIMIT ${AT_ONCE})`,
+  )
+  return now => forget.run(now) === AT_ONCE
+}

@@ -1,0 +1,237 @@
+/** What a site's part of the store reads, on the calling thread, through statements compiled once per connection. */
+
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { Body } from '../../blobs.ts'
+import { fileBlob } from '../../disk/file-blob.ts'
+import { blobFile } from '../../disk/folder.ts'
+import { namesCollection, placeOf } from '../../paths.ts'
+import type { Property, Resource } from '../../resource.ts'
+import type { SiteStore } from '../../store.ts'
+import { ZERO } from '../../tags.ts'
+import { walk } from '../../walk.ts'
+import type { Database } from '../database.ts'
+import { COLUMNS, MEMBER_COLUMNS, type MemberTuple, memberOf, pathOf, type ResourceRow, resourceOf } from '../rows.ts'
+import { type EntryReader, prepareEntryReader } from './entry-reader.ts'
+import { type EventReader, prepareEvents } from './event-reader.ts'
+
+/** Members read at once. */
+const PAGE = 512
+
+/** Members of a listing read at once: up to here it is one query. */
+const LISTING = 4096
+
+/** Pieces of derived data sorted at once: more are found by walking the site. */
+const SORTED = 2048
+
+/** Everything that reading needs from the store. */
+export interface ReaderContext {
+  database: Database
+  folder: string
+  clock: () => number
+  /** Milliseconds. */
+  eventRetention: number
+  /** Unix milliseconds shown as the times of roots of sites that nobody has written to. */
+  opened: number
+  /** A second connection, for reads that have to see one state over several turns of the event loop. */
+  connect(): Database
+}
+
+/** The reading half of a site. */
+export type SiteReader = Omit<SiteStore, 'name' | 'commit' | 'derive'>
+
+const MEMBERS = `SELECT ${MEMBER_COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name > ? ORDER BY name LIMIT ?`
+
+function prepareReads(database: Database) {
+  return {
+    site: database.prepare<{ id: number }>('SELECT id FROM site WHERE name = ?'),
+    find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
+    members: database.prepareTuples<MemberTuple>(MEMBERS),
+    body: database.prepare<{ in_file: number; bytes: Uint8Array | null }>(
+      `SELECT in_file, bytes FROM resource LEFT JOIN body ON body.id = resource.id
+       WHERE site = ? AND folder = ? AND name = ? AND version = ? AND kind <> 0`,
+    ),
+    digests: database.prepare<{ sha1: string; md5: string }>('SELECT sha1, md5 FROM blob WHERE digest = ?'),
+    derived: database.prepare<{ version: number; value: string }>(
+      `SELECT version, value FROM resource JOIN derived ON derived.id = resource.id
+       WHERE resource.site = ? AND folder = ? AND resource.name = ? AND derived.name = ?`,
+    ),
+    countDerived: database.prepare<{ count: number }>(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM derived WHERE site = ? AND name = ? LIMIT ${SORTED + 1})`,
+    ),
+    placesOfDerived: database.prepare<{ path: string }>(
+      `SELECT folder || resource.name AS path FROM derived JOIN resource ON resource.id = derived.id
+       WHERE derived.site = ? AND derived.name = ? ORDER BY path`,
+    ),
+    properties: database.prepare<Property>(
+      `SELECT namespace, property.name AS name, value FROM resource JOIN property ON property.id = resource.id
+       WHERE site = ? AND folder = ? AND resource.name = ?`,
+    ),
+    propertiesBetween: database.prepareTuples<
+      [name: string, kind: number, namespace: string, local: string, value: string]
+    >(
+      `SELECT resource.name, kind, namespace, property.name, value FROM resource JOIN property ON property.id = resource.id
+       WHERE site = ? AND folder = ? AND resource.name BETWEEN ? AND ? AND properties IS NOT NULL ORDER BY resource.name`,
+    ),
+    counters: database.prepare<{ name: string; value: number }>('SELECT name, value FROM counter WHERE site = ?'),
+  }
+}
+
+/** Compiled reads of a connection, shared by all sites. */
+export interface Reader {
+  context: ReaderContext
+  reads: ReturnType<typeof prepareReads>
+  events: EventReader
+  entries: EntryReader
+}
+
+export function prepareReader(context: ReaderContext): Reader {
+  const { database } = context
+  const entries = prepareEntryReader(database)
+  return { context, reads: prepareReads(database), events: prepareEvents(context), entries }
+}
+
+/** Root of a site without commits: an empty collection. */
+function emptyRoot(opened: number): Resource {
+  const times = { created: opened, modified: opened, sameSecond: false }
+  return {
+    path: '/',
+    kind: 'collection',
+    version: 0,
+    digest: '',
+    size: 0,
+    type: '',
+    ...times,
+    properties: ZERO,
+    members: ZERO,
+  }
+}
+
+/** Bytes hashed in one turn of the event loop. */
+const SLICE = 1 << 20
+
+/** SHA-1 and MD5 of bytes; long ones leave the event loop its turns. */
+async function digestsOf(bytes: Uint8Array): Promise<{ sha1: string; md5: string }> {
+  const [sha1, md5] = [createHash('sha1'), createHash('md5')]
+  for (let from = 0; from < bytes.length; from += SLICE) {
+    if (from > 0) await setImmediate()
+    const slice = bytes.subarray(from, from + SLICE)
+    sha1.update(slice)
+    md5.update(slice)
+  }
+  return { sha1: sha1.digest('hex'), md5: md5.digest('hex') }
+}
+
+/** All members of a collection that is too large for one query, in one state, a page at a time. */
+async function listSlowly(context: ReaderContext, site: number, collection: string): Promise<Resource[]> {
+  const database = context.connect()
+  try {
+    database.exec('BEGIN')
+    const members = database.prepareTuples<MemberTuple>(MEMBERS)
+    const found: Resource[] = []
+    for (let after = ''; ; ) {
+      const rows = members.all(site, collection, after, LISTING)
+      for (const row of rows) found.push(memberOf(collection, row))
+      if (rows.length < LISTING) return found
+      after = rows.at(-1)?.[0] ?? ''
+      await setImmediate()
+    }
+  } finally {
+    database.close()
+  }
+}
+
+/** Reads of one site. @param name of the site; it need not exist yet */
+export function readSite({ context, reads, events, entries }: Reader, name: string): SiteReader {
+  let known: number | undefined
+  /** Number of the site; 0, which no site has, before its first commit. */
+  const site = (): number => (known ??= reads.site.get(name)?.id) ?? 0
+
+  function find(path: string): Resource | undefined {
+    const { folder, name } = placeOf(path)
+    const row = reads.find.get(site(), folder, name)
+    if (row === undefined) return path === '/' ? emptyRoot(context.opened) : undefined
+    return pathOf(row) === path ? resourceOf(row) : undefined
+  }
+
+  function body(resource: Resource): Body | undefined {
+    const { folder, name } = placeOf(resource.path)
+    const row = reads.body.get(site(), folder, name, resource.version)
+    if (row === undefined) return undefined
+    if (row.in_file === 1) return { blob: fileBlob(blobFile(context.folder, resource.digest), resource.size) }
+    return { bytes: row.bytes ?? new Uint8Array() }
+  }
+
+  function derived(path: string, kind: string) {
+    const { folder, name } = placeOf(path)
+    return reads.derived.get(site(), folder, name, kind)
+  }
+
+  const page = (collection: string, after: string): Resource[] =>
+    reads.members.all(site(), collection, after, PAGE).map(row => memberOf(collection, row))
+
+  return {
+    async find(path) {
+      return find(path)
+    },
+    async body(resource) {
+      return body(resource)
+    },
+    async checksums(resource) {
+      const content = body(resource)
+      if (content === undefined) return undefined
+      if ('blob' in content) return reads.digests.get(resource.digest)
+      return digestsOf(content.bytes)
+    },
+    async list(collection) {
+      const rows = reads.members.all(site(), collection, '', LISTING)
+      if (rows.length === LISTING) return listSlowly(context, site(), collection)
+      return rows.map(row => memberOf(collection, row))
+    },
+    async *walk(prefix, { collections = false } = {}) {
+      if (!namesCollection(prefix)) return
+      for await (const resource of walk(page, prefix)) {
+        if (collections || resource.kind !== 'collection') yield resource
+      }
+    },
+    async derived(path, kind) {
+      return derived(path, kind)?.value
+    },
+    async *allDerived(kind) {
+      const few = (reads.countDerived.get(site(), kind)?.count ?? 0) <= SORTED
+      const places = few ? reads.placesOfDerived.all(site(), kind) : walk(page, '/')
+      for await (const { path } of places) {
+        const found = derived(path, kind)
+        if (found !== undefined) yield { path, ...found }
+      }
+    },
+    async lookup(keys, limit = Number.MAX_SAFE_INTEGER) {
+      return entries.lookup(site(), keys, limit)
+    },
+    async properties(path) {
+      const { folder, name } = placeOf(path)
+      return reads.properties.all(site(), folder, name)
+    },
+    async propertiesBetween(first, last) {
+      const { folder, name } = placeOf(first)
+      const found = new Map<string, Property[]>()
+      for (const row of reads.propertiesBetween.all(site(), folder, name, placeOf(last).name)) {
+        const [member, kind, namespace, local, value] = row
+        const path = pathOf({ folder, name: member, kind })
+        const known = found.get(path)
+        const property = { namespace, name: local, value }
+        if (known) known.push(property)
+        else found.set(path, [property])
+      }
+      return found
+    },
+    async counters() {
+      return Object.fromEntries(reads.counters.all(site()).map(({ name, value }) => [name, value]))
+    },
+    events: async (path, after, limit) => events.ofPath(site(), path, after, limit),
+    allEvents: async (after, limit) => events.ofSite(site(), after, limit),
+    newestEvent: async path => events.newest(site(), path),
+    continuous: async (path, after) => events.continuous(site(), path, after),
+    keepsAfter: async (path, id) => events.keepsAfter(site(), path, id),
+  }
+}

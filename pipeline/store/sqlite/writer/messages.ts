@@ -1,0 +1,81 @@
+/** What the threads of the store say to each other. */
+
+import type { Change, Commit, CommitResult } from '../../commit.ts'
+import type { StoreError } from '../../errors.ts'
+import type { NoteChange } from '../../notes.ts'
+import type { EventLimits } from '../housekeeping/retention.ts'
+
+/**
+ * Bytes of a change on their way to the writer: a stretch of the buffer that travels with the message, or a staged file.
+ */
+export type PackedContent =
+  | { offset: number; length: number; digest?: string }
+  | { file: string; sha256: string; sha1: string; md5: string; size: number }
+
+/** What a change carries beside its bytes, its entries as one text. */
+type Packed<C extends Change> = C extends { entries?: unknown } ? Omit<C, 'entries'> & { entries?: string } : C
+
+type PackedPut = Packed<Extract<Change, { op: 'put' }>>
+
+/** A change with its bytes taken out. */
+export type PackedChange =
+  | Packed<Exclude<Change, { op: 'put' }>>
+  | (Omit<PackedPut, 'content'> & { content: PackedContent })
+
+/** A change of one kind with its bytes taken out. */
+export type ChangeOf<Op extends PackedChange['op']> = Extract<PackedChange, { op: Op }>
+
+/** One thing for the writer to do. Times are unix milliseconds by the clock of the process. */
+export type Job =
+  | {
+      task: 'commit'
+      id: number
+      at: number
+      site: string
+      commit: Omit<Commit, 'changes'> & { changes: PackedChange[] }
+      /** Names in the paths of the changes that have no line in the sum of their collection. */
+      unlisted: string[]
+      /** How many events are kept of a path of this site; the writer has its own measure if not given. */
+      eventLimits?: EventLimits | undefined
+    }
+  | {
+      task: 'derive'
+      id: number
+      at: number
+      site: string
+      path: string
+      version: number
+      derived: Record<string, string>
+      /** As one text. */
+      entries?: string
+    }
+  | { task: 'setting'; id: number; at: number; name: string; value: string; unlessSet: boolean }
+  | { task: 'notes'; id: number; at: number; changes: readonly NoteChange[] }
+
+/** A message to the writer. */
+export type WriterMessage =
+  | { jobs: Job[]; bytes: ArrayBuffer }
+  /** Nothing to commit, but time has passed. */
+  | { housekeeping: number }
+  | { close: true }
+
+/** What became of a job; `result` is undefined for jobs other than commits. */
+export type JobResult =
+  | { id: number; result: CommitResult | undefined }
+  | { id: number; error: { reason: StoreError['reason']; message: string } }
+
+/** A message of the writer. */
+export type WriterReply =
+  | { answers: JobResult[] }
+  | { log: { level: 'warn' | 'error'; message: string; details: Record<string, unknown> } }
+
+/** What the writer is started with. */
+export interface WriterData {
+  folder: string
+  /** Milliseconds. */
+  eventRetention: number
+  /** Milliseconds to wait for another process's write transaction. */
+  lockWait: number
+  /** Name of this process in the log of commits; without it no log is kept. */
+  origin: string | undefined
+}

@@ -1,0 +1,126 @@
+/** The writing thread: takes whatever has arrived, commits it as one group, answers all of it, then cleans up a little. */
+
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { removeLater } from '../../disk/folder.ts'
+import { prepareLogging, prepareLogTrim } from '../commit/commit-log.ts'
+import type { WriterState } from '../commit/commit-state.ts'
+import { type Arrived, runGroup } from '../commit/group.ts'
+import { prepareForgetting } from '../commit/notes.ts'
+import { prepareStatements } from '../commit/statements.ts'
+import { reasonOf } from '../database.ts'
+import { type OrphanSearch, prepareOrphanSearch } from '../housekeeping/orphaned-blobs.ts'
+import { prepareRetention } from '../housekeeping/retention.ts'
+import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
+import { connectWriter } from '../schema.ts'
+import type { WriterData, WriterMessage, WriterReply } from './messages.ts'
+
+/** Milliseconds between two rounds of cleaning while there is traffic. */
+const HOUSEKEEPING_EVERY = 5000
+
+/** Milliseconds between two steps of the search for files without a row. */
+const SEARCH_EVERY = 10
+
+/** Commits taken into one transaction at most, so that the first ones are not kept waiting. */
+const GROUP = 512
+
+/** @throws Error outside of a worker thread */
+function connect(): MessagePort {
+  if (parentPort === null) throw new Error('This module is the entry of a worker thread')
+  return parentPort
+}
+
+const port = connect()
+const { folder, eventRetention, lockWait, origin }: WriterData = workerData
+
+const database = connectWriter(folder, lockWait)
+const retention = prepareRetention(database, eventRetention)
+const forgetNotes = prepareForgetting(database)
+const trimLog = prepareLogTrim(database)
+const sweep = prepareSweep(database, folder)
+const writer: WriterState = {
+  database,
+  statements: prepareStatements(database),
+  copies: undefined,
+  treeEvents: undefined,
+  folder,
+  grew: retention.grew,
+  logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
+}
+let lastCleaned = 0
+let closed = false
+
+function reply(message: WriterReply): void {
+  port.postMessage(message)
+}
+
+/** One round of cleaning in a transaction of its own. @returns true when more is waiting */
+function clean(now: number): boolean {
+  writer.statements.begin.run()
+  try {
+    const events = retention.trim(now)
+    const notes = forgetNotes(now)
+    const entries = trimLog()
+    const unused = sweep(now - GRACE)
+    writer.statements.commit.run()
+    removeLater(unused.files)
+    return events || notes || entries || unused.more
+  } catch (error) {
+    if (database.inTransaction()) writer.statements.rollback.run()
+    throw error
+  }
+}
+
+function warn(message: string, error: unknown): void {
+  const details = { reason: reasonOf(error), error: error instanceof Error ? error.message : String(error) }
+  reply({ log: { level: 'warn', message, details } })
+}
+
+function housekeeping(now: number): void {
+  if (now - lastCleaned < HOUSEKEEPING_EVERY && now >= lastCleaned && !retention.overdue()) return
+  lastCleaned = now
+  try {
+    // What is left over waits a tenth of the usual time.
+    if (clean(now)) lastCleaned = now - HOUSEKEEPING_EVERY * 0.9
+  } catch (error) {
+    warn('Old events and files could not be removed', error)
+  }
+}
+
+/** Goes on with the search for files without a row, in turns with what is to be committed. */
+function searchOrphans(search: OrphanSearch): void {
+  if (closed) return
+  try {
+    const files = search.next()
+    if (files === undefined) return
+    removeLater(files)
+  } catch (error) {
+    warn('Files without a row could not be removed', error)
+  }
+  setTimeout(searchOrphans, SEARCH_EVERY, search).unref()
+}
+
+function work(first: WriterMessage): void {
+  const arrived: Arrived[] = []
+  let now = 0
+  let closing = false
+  for (let message: WriterMessage | undefined = first; message !== undefined; ) {
+    if ('jobs' in message) {
+      for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
+    } else if ('housekeeping' in message) now = message.housekeeping
+    else closing = true
+    message = receiveMessageOnPort(port)?.message
+  }
+  for (let from = 0; from < arrived.length; from += GROUP) {
+    const group = arrived.slice(from, from + GROUP)
+    reply({ answers: runGroup(writer, group) })
+    now = Math.max(now, group.at(-1)?.job.at ?? 0)
+  }
+  if (closing) {
+    closed = true
+    database.close()
+    port.close()
+  } else housekeeping(now)
+}
+
+port.on('message', work)
+setTimeout(searchOrphans, SEARCH_EVERY, prepareOrphanSearch(database, folder)).unref()

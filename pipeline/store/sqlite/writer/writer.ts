@@ -1,0 +1,168 @@
+/**
+ * The main thread's side of the writing thread: jobs of one turn of the event loop travel in one message, each caller
+ * gets a promise, and a thread that dies takes nobody's promise with it.
+ */
+
+import { Worker } from 'node:worker_threads'
+import type { CommitResult } from '../../commit.ts'
+import { StoreError } from '../../errors.ts'
+import type { Job, PackedContent, WriterData, WriterMessage, WriterReply } from './messages.ts'
+
+/** A job without number; contents are still where the caller has them. */
+export type NewJob = {
+  [Task in Job['task']]: Omit<Extract<Job, { task: Task }>, 'id'>
+}[Job['task']]
+
+/** Bytes that have to travel with a job, and the content that will say where they are. */
+export interface Cargo {
+  bytes: Uint8Array
+  content: Extract<PackedContent, { offset: number }>
+}
+
+export interface Writer {
+  /**
+   * @param order the job; it must not be changed any more
+   * @param cargo bytes of its contents, copied at the end of this turn of the event loop
+   * @throws StoreError when the job could not be done or nobody knows whether it was
+   */
+  submit(job: NewJob, cargo: Cargo[]): Promise<CommitResult | undefined>
+  /** Lets time pass in the thread: old events and files go away without traffic too. */
+  housekeeping(now: number): void
+  /** Finishes what was submitted and ends the thread. */
+  close(): Promise<void>
+}
+
+export type Log = (level: 'warn' | 'error', message: string, details: Record<string, unknown>) => void
+
+/** Starts of the thread in a row that may fail before the store gives up. */
+const ATTEMPTS = 3
+
+interface Waiting {
+  resolve(result: CommitResult | undefined): void
+  reject(error: Error): void
+}
+
+/** Starts the writing thread. Nothing waits for it: jobs do. */
+export function startWriter(data: WriterData, log: Log): Writer {
+  const waiting = new Map<number, Waiting>()
+  let outgoing: Job[] = []
+  let cargo: Cargo[] = []
+  let lastId = 0
+  let failures = 0
+  let closing: Promise<void> | undefined
+  let worker: Worker | undefined
+
+  /** Fails everybody who waits, and takes back what has not been sent. */
+  function failAll(error: Error): void {
+    const lost = [...waiting.values()]
+    waiting.clear()
+    outgoing = []
+    cargo = []
+    for (const { reject } of lost) reject(error)
+  }
+
+  function receive(reply: WriterReply): void {
+    if ('log' in reply) {
+      log(reply.log.level, reply.log.message, reply.log.details)
+      return
+    }
+    failures = 0
+    for (const answer of reply.answers) {
+      const caller = waiting.get(answer.id)
+      waiting.delete(answer.id)
+      if ('error' in answer) caller?.reject(new StoreError(answer.error.reason, answer.error.message))
+      else caller?.resolve(answer.result)
+    }
+    rest()
+  }
+
+  /** Nobody waits for the thread any more, unless it is for its end. */
+  function rest(): void {
+    if (waiting.size === 0 && closing === undefined) worker?.unref()
+  }
+
+  function start(): Worker {
+    const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+      workerData: data,
+      name: 'store writer',
+    })
+    let reason = 'The writing thread ended'
+    thread.on('message', receive)
+    thread.on('error', error => {
+      reason = `The writing thread failed: ${error instanceof Error ? error.message : String(error)}`
+    })
+    thread.on('exit', () => {
+      if (worker === thread) worker = undefined
+      if (closing !== undefined && waiting.size === 0) return
+      failures++
+      log('error', reason, { failures, waiting: waiting.size })
+      failAll(new StoreError('failed', `${reason}; whether the change was stored is unknown`))
+    })
+    thread.unref()
+    return thread
+  }
+
+  /** Puts all contents into one buffer that changes hands with the message. */
+  function pack(): ArrayBuffer {
+    const size = cargo.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    const packed = Buffer.allocUnsafeSlow(size)
+    let offset = 0
+    for (const { bytes, content } of cargo) {
+      packed.set(bytes, offset)
+      content.offset = offset
+      offset += bytes.length
+    }
+    return packed.buffer
+  }
+
+  function flush(): void {
+    if (outgoing.length === 0) return
+    if (failures >= ATTEMPTS) {
+      failAll(new StoreError('failed', 'The writing thread cannot be started'))
+      return
+    }
+    const jobs = outgoing
+    outgoing = []
+    try {
+      const bytes = pack()
+      worker ??= start()
+      worker.ref()
+      worker.postMessage({ jobs, bytes } satisfies WriterMessage, [bytes])
+    } catch (error) {
+      // Not even sent: out of memory, or a value that cannot be sent.
+      for (const { id } of jobs) {
+        waiting.get(id)?.reject(error instanceof Error ? error : new Error(String(error)))
+        waiting.delete(id)
+      }
+      rest()
+    }
+    cargo = []
+  }
+
+  worker = start()
+
+  return {
+    submit(order, added) {
+      if (closing !== undefined) return Promise.reject(new StoreError('closed', 'The store is closed'))
+      return new Promise((resolve, reject) => {
+        const id = ++lastId
+        waiting.set(id, { resolve, reject })
+        if (outgoing.push({ ...order, id }) === 1) setImmediate(flush)
+        cargo.push(...added)
+      })
+    },
+    housekeeping(now) {
+      worker?.postMessage({ housekeeping: now } satisfies WriterMessage)
+    },
+    close() {
+      closing ??= new Promise(resolve => {
+        flush()
+        if (worker === undefined) return resolve()
+        worker.ref()
+        worker.once('exit', () => resolve())
+        worker.postMessage({ close: true } satisfies WriterMessage)
+      })
+      return closing
+    },
+  }
+}
