@@ -3,6 +3,7 @@
 import cluster from 'node:cluster'
 import pino from 'pino'
 import type { Settings } from '../config/schema.ts'
+import { logOutput } from './log-output.ts'
 
 export type Log = pino.Logger
 
@@ -29,14 +30,9 @@ export function createLog(settings: Settings['log'], destination = 1): Log {
   // Lines are gathered for a moment: a system call for every request would cost more than many requests do.
   // A pipe that several processes share takes this much in one piece.
   const most = cluster.isWorker ? { maxWrite: 4096, minLength: 2048 } : { minLength: 8192 }
-  const output = pino.destination({
-    dest: destination,
-    sync: false,
-    periodicFlush: 250,
-    ...most,
-    ...(text && { minLength: 0 }),
-  })
-  if (text) return pino(options, { write: (line: string) => output.write(forPeople(JSON.parse(line) as Entry)) })
+  const output = logOutput(destination, text ? { ...most, minLength: 0 } : most)
+  if (text)
+    return pino(options, { ...output, write: (line: string) => output.write(forPeople(JSON.parse(line) as Entry)) })
   const log = pino(options, output)
   requestLines.set(
     log,

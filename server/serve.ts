@@ -17,7 +17,13 @@ function ended(): Promise<NodeJS.Signals> {
   })
 }
 
+/** A standard output that is full or closed costs the lines that were meant for it, and nothing else. */
+function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+}
+
 export const serve: Commands['serve'] = (settings, options) => {
+  outliveOutput()
   if (settings.workers === 1) return serveAlone(settings, options)
   return isWorker ? work(settings, options) : watchOver(settings, options)
 }
