@@ -1,11 +1,14 @@
 /** One request on the public surface after its first gates: what every method's handler works with. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { normalizeHost } from '../../config/hosts.ts'
+import { identityOf } from '../../pipeline/access/identity.ts'
 import type { BodySource } from '../../pipeline/body.ts'
 import type { Locks } from '../../pipeline/coordination/locks.ts'
 import type { Streams } from '../../pipeline/events/streams.ts'
 import type { Target } from '../../pipeline/http/path.ts'
 import type { Allowance } from '../../pipeline/language/allowance.ts'
+import { type RequestParts, RequestValue } from '../../pipeline/request-value.ts'
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { HostedSite } from '../hosting.ts'
@@ -35,4 +38,26 @@ export interface Exchange {
   locks: Locks
   /** Decides by the rules as they stand at the moment of the call. */
   authority: () => RulesAuthority
+}
+
+/**
+ * The request as code and pages see it (COMP-22, REA-40). Groups that decide by themselves are asked for it, so it is made
+ * only where code or a page is about to run.
+ */
+export async function requestValue(
+  { request, hosted, site, method, target, session, authorities, authority }: Exchange,
+  own: Pick<RequestParts, 'params' | 'body' | 'repeated'>,
+): Promise<RequestValue> {
+  const [host = ''] = authorities
+  const { access } = authority()
+  return new RequestValue({
+    ...own,
+    method,
+    path: target.path,
+    host: normalizeHost(host) ?? '',
+    query: target.query ?? '',
+    headers: request.headers,
+    sessionCookie: `${hosted.settings.brand}_session`,
+    identity: session.principal && (await identityOf(site.rules, session.principal, access.membership)),
+  })
 }

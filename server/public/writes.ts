@@ -8,9 +8,10 @@ import { canonicalPath, isReserved, reserved } from '../../pipeline/http/path.ts
 import { parseDestinationRange, parseRange, placementOf, type SelectorRange } from '../../pipeline/http/range.ts'
 import type { Operation } from '../../pipeline/operation.ts'
 import { absent, refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
-import { createDocument, deleteDocument, moveDocument, putDocument } from '../../pipeline/write/document.ts'
+import { createDocument, deleteDocument, putDocument } from '../../pipeline/write/document.ts'
 import { writeElement } from '../../pipeline/write/element.ts'
-import { refuseLocked } from '../../pipeline/write/locked.ts'
+import { moveDocument } from '../../pipeline/write/move.ts'
+import { refuseLocked } from '../../pipeline/write/whole.ts'
 import type { Exchange } from './exchange.ts'
 
 /** A whole document or blob, or one element by selector. */

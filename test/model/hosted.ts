@@ -3,7 +3,7 @@
 import { fullAuthority } from '../../pipeline/authority.ts'
 import { memoryBody } from '../../pipeline/body.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
-import type { CodeHost } from '../../pipeline/model/code.ts'
+import type { CodeHost, CodeHosts } from '../../pipeline/model/code.ts'
 import { perform } from '../../pipeline/operation.ts'
 import { documentCache } from '../../pipeline/site/cache.ts'
 import { Site } from '../../pipeline/site/site.ts'
@@ -31,7 +31,10 @@ export interface HostedSite {
 const authority = () => fullAuthority
 
 /** @param shelf a store that is open already, and the name of a site in it that is new */
-export async function openHosted(code: CodeHost, shelf?: { store: Store; name: string }): Promise<HostedSite> {
+export async function openHosted(
+  code: CodeHost | CodeHosts,
+  shelf?: { store: Store; name: string },
+): Promise<HostedSite> {
   const opened = shelf ? undefined : await openTemporary()
   const store = (opened ?? shelf)?.store.site(shelf?.name ?? 'example.org')
   if (!store) throw new Error('no store')
@@ -60,7 +63,7 @@ export async function openHosted(code: CodeHost, shelf?: { store: Store; name: s
         },
       },
       report: (message, details) => reports.push({ message, ...details }),
-      code: () => code,
+      code: typeof code === 'function' ? code : () => code,
     })
   const site = await open()
   const text = async (path: string) => Buffer.from((await site.find(path))?.bytes ?? []).toString()

@@ -1,0 +1,146 @@
+import type { Authority } from '../authority.ts'
+import { Fault } from '../fault.ts'
+import { kindOf } from '../http/media.ts'
+import { Allowance } from '../language/allowance.ts'
+import type { Operation } from '../operation.ts'
+import { absent, requireAllowed } from '../refusals.ts'
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import type { CommitResult } from '../store/commit.ts'
+import { decode } from '../tree/document.ts'
+import { commitJudged, type ModelState, modelState } from './commit.ts'
+import { configures } from './configuration.ts'
+import { deleteEvent, putEvent } from './events.ts'
+import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
+import { refuseEntangled } from './judge-tree.ts'
+import { mayNotReplace, missingParents } from './places.ts'
+import { type Renamed, renamed, retyping, writtenDocuments } from './prepared.ts'
+import {
+  carriedOut,
+  existence,
+  type Found,
+  mayRead,
+  preconditions,
+  type WholeGate,
+  type WholeWrite,
+  wholeOperation,
+} from './whole.ts'
+
+export interface DocumentMove extends WholeWrite {
+  to: string
+  /** False for `Overwrite: F`. */
+  overwrite: boolean
+}
+
+interface FoundMove extends Found<DocumentMove> {
+  /** What stands at the destination. */
+  replaced: Held | undefined
+}
+
+const MOVE_GATES: readonly WholeGate<FoundMove>[] = [
+  {
+    name: 'authorization',
+    /** A refusal names the path that was refused (HTTP-170). */
+    pass({ write: { path, to }, authority, held }) {
+      const exists = held !== undefined
+      if (authority.admit({ ask: 'move', path, destination: to, exists }) !== 'refuse') return
+      const isSource = authority.admit({ ask: 'move', path, destination: path, exists }) === 'refuse'
+      throw authority.refusal('MOVE', isSource ? path : to)
+    },
+  },
+  existence,
+  {
+    name: 'target',
+    pass({ write: { path, to } }) {
+      if (to === path) throw new Fault(403, 'IllegalMove', 'Source and destination are the same.')
+    },
+  },
+  preconditions,
+  {
+    name: 'preconditions',
+    pass({ write, replaced }) {
+      if (replaced && !write.overwrite) throw mayNotReplace()
+    },
+  },
+  { name: 'locks', pass: ({ write }) => write.refuseLocked?.([write.path, write.to]) },
+]
+
+/**
+ * Relocates a whole document or blob; what stood at the destination is replaced.
+ *
+ * @returns answers 204 (HTTP-108)
+ */
+export function moveDocument(site: Site, write: DocumentMove, authority: () => Authority): Operation {
+  const { path, to } = write
+  const allowance = write.allowance ?? new Allowance()
+  return wholeOperation<FoundMove, void>(site, {
+    write,
+    paths: [path, to],
+    gates: MOVE_GATES,
+    find: async () => ({
+      write,
+      authority: authority(),
+      held: await site.find(path),
+      replaced: await site.find(to),
+    }),
+    prepare: async () => undefined,
+    async commit({ authority, held, replaced }) {
+      if (!held) throw absent()
+      const model = modelState(site, allowance, write.raw)
+      const result = await commitMove(site, model, write, held, replaced, authority)
+      const isKnown = mayRead(authority, path) || mayRead(authority, to)
+      const headers = { ...(isKnown && { ETag: held.tag }), 'Cache-Control': 'no-store' }
+      return carriedOut(result) && { status: 204, headers }
+    },
+  })
+}
+
+async function commitMove(
+  site: Site,
+  model: ModelState,
+  write: DocumentMove,
+  held: Held,
+  replaced: Held | undefined,
+  authority: Authority,
+): Promise<CommitResult> {
+  const { path, to, cause } = write
+  const { resource, bytes } = held
+  const arrival = await renamed(site, resource, to)
+  const { prepared } = arrival
+  checkNewKind(site, held, to, arrival, authority)
+  const isShaped = held.isDocument && model.registry.shapesAt(to).length > 0
+  const judged = await judgeMoved(site, model, to, {
+    tree: prepared?.tree ?? (isShaped ? await site.parsed(held) : undefined),
+    entries: prepared?.derived.entries,
+  })
+  // What is replaced goes as if it were deleted (MOD-53).
+  const follows = await consequencesOfRemoval(site, model, replaced ? [replaced] : [])
+  refuseEntangled(follows, path)
+  // Directories are implicit here (HTTP-13), while the store moves only into collections that exist.
+  const parents = replaced ? [] : await missingParents(site.store, to)
+  const expect = { expect: resource.version, expectTo: replaced ? replaced.resource.version : ('absent' as const) }
+  const text = prepared ? prepared.text : held.isDocument && bytes ? decode(bytes).text : undefined
+  const own = {
+    changes: [...parents, { op: 'move' as const, from: path, to, ...expect, ...retyping(arrival) }],
+    events: [deleteEvent(site, path, cause), putEvent(site, to, resource.digest, text, cause)],
+    written: prepared ? writtenDocuments(to, prepared) : [],
+    accessVersion: authority.accessVersion,
+  }
+  return commitJudged(site, model, own, {
+    ...follows,
+    requirements: [...judged.requirements, ...follows.requirements],
+  })
+}
+
+/**
+ * The same bytes may declare something as one kind of document and nothing as another: whoever has them count as another
+ * kind writes what they declare (SEC-9).
+ *
+ * @throws Fault 401 or 403 when declarations come or go by it, and the requester may not PUT them
+ */
+function checkNewKind(site: Site, held: Held, to: string, { type, prepared }: Renamed, authority: Authority): void {
+  if (kindOf(type) === held.kind) return
+  const types = [...(held.profile?.types ?? []), ...(prepared?.derived.profile.types ?? [])]
+  if (!configures(site, types)) return
+  requireAllowed(authority, { ask: 'put', path: to, exists: true }, 'PUT', to)
+}
