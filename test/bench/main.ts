@@ -5,6 +5,7 @@ import { cpus, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { benchHttp, HEAD as HTTP_HEAD } from './http/bench.ts'
+import { benchLiquid, LIQUID_HEAD } from './liquid/bench.ts'
 import { benchLive, HEAD as LIVE_HEAD } from './live/bench.ts'
 import { benchModel, MODEL_HEAD } from './model/bench.ts'
 import { benchMount, MOUNT_HEAD } from './mount/bench.ts'
@@ -16,6 +17,7 @@ const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: stri
   mount: { title: 'The mount', head: MOUNT_HEAD, run: benchMount },
   conformance: { title: 'Conformance of the mount', head: CONFORMANCE_HEAD, run: benchConformance },
   model: { title: 'Data models', head: MODEL_HEAD, run: benchModel },
+  liquid: { title: 'Templates', head: LIQUID_HEAD, run: benchLiquid },
   live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },
 }
 

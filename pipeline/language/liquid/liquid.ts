@@ -1,6 +1,6 @@
 /** The Liquid dialect: what a template host renders (LIQ-1 to LIQ-73). */
 
-import { atOnce } from '../../tree/steps.ts'
+import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { TemplateError } from './error.ts'
 import type { MarkupContext } from './markup.ts'
@@ -32,6 +32,11 @@ let kept = 0
  * @throws TemplateError with the line in the source (LIQ-64)
  */
 export function compileTemplate(source: string, context: MarkupContext): Template {
+  return atOnce(compilingTemplate(source, context))
+}
+
+/** `compileTemplate` in steps. */
+export function* compilingTemplate(source: string, context: MarkupContext): Steps<Template> {
   const key = `${context.kind} ${context.foreign ? 'foreign' : (context.element?.toLowerCase() ?? '')} ${source}`
   const known = templates.get(key)
   if (known) {
@@ -39,9 +44,11 @@ export function compileTemplate(source: string, context: MarkupContext): Templat
     templates.set(key, known)
     return known.template
   }
-  const template = atOnce(parsing(source, context))
+  const template = yield* parsing(source, context)
+  // Another reading of the same source may have come first.
+  kept += key.length - (templates.get(key)?.size ?? 0)
+  templates.delete(key)
   templates.set(key, { template, size: key.length })
-  kept += key.length
   for (const [oldest, { size }] of templates) {
     if (kept <= KEPT) break
     templates.delete(oldest)
