@@ -20,7 +20,7 @@ export async function differences(): Promise<Difference[]> {
   const found: Difference[] = []
   for (const template of CORPUS) {
     const [stock, ours] = [
-      await shown(() => engine.parseAndRender(template, DATA)),
+      await shown(() => engine.parseAndRender(template, structuredClone(DATA))),
       await shown(() => dialect(template)),
     ]
     if (stock === ours) continue

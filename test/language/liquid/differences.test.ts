@@ -14,6 +14,8 @@ describe('The dialect and liquidjs as it comes', () => {
   })
 
   it('section 15: the written list is the one that is measured', async () => {
-    expect(readFileSync(LIST, 'utf8').endsWith(await differenceTable())).to.equal(true)
+    // Tables are aligned by the formatter.
+    const bare = (text: string): string => text.replace(/ |--+/g, '').trim()
+    expect(bare(readFileSync(LIST, 'utf8')).endsWith(bare(await differenceTable()))).to.equal(true)
   })
 })
