@@ -63,7 +63,7 @@ export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
   await enter(needs)
   try {
     for (;;) {
-      await turn()
+      await waitingTurn()
       const end = performance.now() + TURN
       do {
         const step = work.next()
@@ -98,7 +98,7 @@ function leave(needs: number): void {
 let line: Promise<unknown> = Promise.resolve()
 
 /** Waits for a turn that no other work has: together they hold up the rest no longer than one does. */
-function turn(): Promise<unknown> {
+export function waitingTurn(): Promise<unknown> {
   line = line.then(() => setImmediate())
   return line
 }

@@ -120,6 +120,8 @@ export interface SesselHost {
    */
   readonly names: { get(name: string): Value | undefined }
   readonly reach: Reach
+  /** What stored code reaches that the program calls, such as a schema's methods; the same as the program when missing. */
+  readonly reachOfCode?: Reach
   /** Canonical path that relative paths of sources are resolved against; `/` when undefined. */
   readonly base: string | undefined
   readonly schemas: Schemas

@@ -1,6 +1,7 @@
 /** Tests of attributes, classes and ids, by the case rules of HTML and XML. */
 import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { asciiLower } from './name.ts'
+import { hasNamespace, localPart } from './namespace.ts'
 import type { Query } from './query.ts'
 import { finder } from './substring.ts'
 import type { AttributeSelector } from './syntax.ts'
@@ -47,14 +48,16 @@ export function attributeTest(selector: AttributeSelector, mode: Mode): Test {
   const caseless = valueTest(selector, true)
   const isListed = mode.html && CASELESS.has(lower)
   const anyNamespace = selector.namespace === 'any'
+  const url = typeof selector.namespace === 'object' ? selector.namespace.url : undefined
   return (element, query) => {
     const isHtml = element.namespaceURI === HTML_NAMESPACE
     const wanted = isHtml ? lower : name
     if (element.attrs.length > 8) query.spend(element.attrs.length >> 3)
     for (const candidate of element.attrs) {
-      if (candidate.name !== wanted) continue
       const isPlain = !candidate.namespace && !candidate.prefix
-      if (!isPlain && !anyNamespace) continue
+      if (url !== undefined) {
+        if (localPart(candidate.name) !== wanted || !hasNamespace(element, candidate, url, query)) continue
+      } else if (candidate.name !== wanted || (!isPlain && !anyNamespace)) continue
       spendOn(candidate.value, query)
       const ignoreCase = selector.flag ? selector.flag === 'i' : isListed && isHtml && isPlain
       if ((ignoreCase ? caseless : exact)(candidate.value)) return true

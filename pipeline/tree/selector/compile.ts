@@ -4,6 +4,7 @@ import { attributeTest, classTest, idTest, type Mode, type Test } from './attrib
 import { directionTest, languageTest } from './language.ts'
 import { anyMatch, anyOf } from './list.ts'
 import { asciiLower, localName } from './name.ts'
+import { isIn } from './namespace.ts'
 import { isNth } from './nth.ts'
 import type { Query } from './query.ts'
 import { backwards, forwards, remembered, walk } from './relation.ts'
@@ -135,6 +136,8 @@ function simpleTest(simple: Simple, compilation: Compilation): Test {
       return typeTest(simple, mode)
     case 'no-namespace':
       return element => !element.namespaceURI
+    case 'namespace':
+      return (element, query) => isIn(element, simple.url, query)
     case 'id':
       return idTest(simple.name, mode)
     case 'class':
@@ -169,6 +172,15 @@ function simpleTest(simple: Simple, compilation: Compilation): Test {
 }
 
 function typeTest({ name, namespace }: Extract<Simple, { kind: 'type' }>, mode: Mode): Test {
+  if (typeof namespace === 'object') {
+    const { url } = namespace
+    const lower = asciiLower(name)
+    return (element, query) => {
+      const own = localName(element, 'xml')
+      const isSame = own === name || (element.namespaceURI === HTML_NAMESPACE && own === lower)
+      return isSame && isIn(element, url, query)
+    }
+  }
   if (!mode.html) {
     return element => localName(element, 'xml') === name && (namespace === 'any' || !element.namespaceURI)
   }

@@ -20,9 +20,13 @@ export const LIMITS = { length: 8192, simples: 2048, compounds: 512, depth: 32 }
 
 const OPERATORS = ['=', '~=', '|=', '^=', '$=', '*='] as const
 
+/** URLs of declared prefixes. */
+export type Namespaces = ReadonlyMap<string, string>
+
 /** What is being parsed, and what the surroundings allow. */
 interface Parser extends TokenList {
   extensions: Extensions
+  namespaces: Namespaces | undefined
   simples: number
   compounds: number
 }
@@ -42,26 +46,32 @@ interface Cursor {
  *
  * @param source the selector list
  * @param extensions functional pseudo-classes beyond those of CSS
+ * @param namespaces URLs of declared prefixes
  * @returns the selectors of the list
  * @throws SelectorError when it is not a selector list, or is larger than LIMITS
  */
-export function parseSelectorList(source: string, extensions: Extensions): ComplexSelector[] {
-  return parseWhole(source, extensions, complex)
+export function parseSelectorList(source: string, extensions: Extensions, namespaces?: Namespaces): ComplexSelector[] {
+  return parseWhole(source, extensions, namespaces, complex)
 }
 
 /**
  * Parses a list of selectors that may start with a combinator and are relative to some element.
  * Same arguments and errors as parseSelectorList.
  */
-export function parseRelativeList(source: string, extensions: Extensions): RelativeSelector[] {
-  return parseWhole(source, extensions, relative)
+export function parseRelativeList(source: string, extensions: Extensions, namespaces?: Namespaces): RelativeSelector[] {
+  return parseWhole(source, extensions, namespaces, relative)
 }
 
-function parseWhole<S>(source: string, extensions: Extensions, item: (parser: Parser, cursor: Cursor) => S): S[] {
+function parseWhole<S>(
+  source: string,
+  extensions: Extensions,
+  namespaces: Namespaces | undefined,
+  item: (parser: Parser, cursor: Cursor) => S,
+): S[] {
   if (source.length > LIMITS.length) {
     throw new SelectorError(`a selector has at most ${LIMITS.length} characters`, 'size')
   }
-  const parser: Parser = { ...tokenize(source), extensions, simples: 0, compounds: 0 }
+  const parser: Parser = { ...tokenize(source), extensions, namespaces, simples: 0, compounds: 0 }
   return list(parser, { at: 0, end: parser.tokens.length, depth: 0, insideHas: false, behindElement: false }, item)
 }
 
@@ -165,7 +175,8 @@ function compound(parser: Parser, cursor: Cursor): Compound {
 function typeSelector(parser: Parser, cursor: Cursor): Simple[] {
   const name = qualifiedName(parser, cursor, true)
   if (!name) return []
-  const namespace = name.prefix === 'none' ? 'none' : 'any'
+  const namespace = name.prefix === 'absent' ? 'any' : name.prefix
+  if (name.isStar && typeof namespace === 'object') return [{ kind: 'namespace', url: namespace.url }]
   if (!name.isStar) return [{ kind: 'type', namespace, name: name.local }]
   return namespace === 'none' ? [{ kind: 'no-namespace' }] : []
 }
@@ -188,6 +199,8 @@ function qualifiedName(parser: Parser, cursor: Cursor, star: boolean) {
   const prefixed = isDelim(peek(parser, cursor, 1), '|') && !isDelim(behindBar, '=')
   if (prefixed && behindBar && isName(behindBar)) {
     if (isDelim(first, '*')) return take(3, 'any', behindBar)
+    const url = first?.type === 'ident' ? parser.namespaces?.get(first.value) : undefined
+    if (url !== undefined) return take(3, { url }, behindBar)
     if (first?.type === 'ident')
       throw new SelectorError(`namespace prefix “${first.value.slice(0, 40)}” is not declared`)
   }
@@ -201,7 +214,7 @@ function attributeSelector(parser: Parser, cursor: Cursor, open: Token): Attribu
   skipSpace(parser, inside)
   const name = qualifiedName(parser, inside, false)
   if (!name) throw unexpected(parser, inside)
-  const namespace = name.prefix === 'any' ? 'any' : 'none'
+  const namespace = name.prefix === 'absent' ? 'none' : name.prefix
   const found: AttributeSelector = { kind: 'attribute', namespace, name: name.local, value: '' }
   skipSpace(parser, inside)
   if (inside.at === inside.end) return found

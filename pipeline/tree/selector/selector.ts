@@ -20,6 +20,8 @@ export interface SelectorOptions {
   extensions?: Extensions
   /** The selectors may start with a combinator and are relative to the scope: `> li` stands for `:scope > li`. */
   relative?: boolean
+  /** URLs of namespaces by prefix. */
+  namespaces?: ReadonlyMap<string, string>
 }
 
 /** A selector list that can be asked. It belongs to no document. */
@@ -35,8 +37,8 @@ export interface Selector {
 const USUAL: Extensions = additions()
 
 /**
- * Compiles a selector list (Selectors Level 4, with the standard's rules of forgiveness, and COMP-134 to COMP-138). Namespace
- * prefixes are never declared: `p|a` is invalid; in XML `a` matches the local name in any namespace, as `*|a` does.
+ * Compiles a selector list (Selectors Level 4, with the standard's rules of forgiveness, and COMP-134 to COMP-138). A
+ * namespace prefix that is not declared is invalid; in XML `a` matches the local name in any namespace, as `*|a` does.
  *
  * @param text the selector list, at most LIMITS.length characters
  * @returns the selector
@@ -45,8 +47,8 @@ const USUAL: Extensions = additions()
 export function compileSelector(text: string, options: SelectorOptions = {}): Selector {
   const extensions = options.extensions ?? USUAL
   const list = options.relative
-    ? parseRelativeList(text, extensions).map(fromScope)
-    : parseSelectorList(text, extensions)
+    ? parseRelativeList(text, extensions, options.namespaces).map(fromScope)
+    : parseSelectorList(text, extensions, options.namespaces)
   return { text, list, tests: new Map() }
 }
 

@@ -22,12 +22,14 @@ export interface Compound {
   pseudoElement?: string
 }
 
-/** `any`: `*|x` or no prefix; `none`: `|x`. Prefixes are never declared. */
-export type NamespaceTest = 'any' | 'none'
+/** `any`: `*|x` or no prefix; `none`: `|x`; a URL: that of a declared prefix. */
+export type NamespaceTest = 'any' | 'none' | { url: string }
 
 export type Simple =
   | { kind: 'type'; namespace: NamespaceTest; name: string }
   | { kind: 'no-namespace' }
+  /** `p|*` */
+  | { kind: 'namespace'; url: string }
   | { kind: 'id'; name: string }
   | { kind: 'class'; name: string }
   | AttributeSelector

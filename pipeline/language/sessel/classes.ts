@@ -1,0 +1,168 @@
+/** Classes: search, construction, static methods, and the platform's own (SES-170 to SES-181). */
+
+import { attribute, type ElementNode } from '../../tree/nodes.ts'
+import { ElementValue, isDictionary, isList, type Value } from '../values.ts'
+import { constructed } from './construct.ts'
+import { CSS_TEXT } from './css-text.ts'
+import { newElement } from './dom.ts'
+import { type Evaluation, type Given, Pending, runtimeError, settled, typeError, type Work } from './evaluation.ts'
+import { overloadOf, runMethod } from './instances.ts'
+import { Blob, type ClassValue, FetchedElement } from './kinds.ts'
+import { countArguments, textArgument } from './method.ts'
+import { namesOf, propertyValue, valueElements } from './microdata.ts'
+import { rootOf } from './names.ts'
+import { resolvePath } from './paths.ts'
+import { searchFor } from './select.ts'
+import { isTruthy, textForm, typeOf } from './text.ts'
+
+export function callClass(owner: ClassValue, name: string, args: Value[], on: Evaluation): Given {
+  const { ns } = on.host
+  if (owner.type === `${ns}/1.0`) return callPlatform(name, args, on)
+  if (owner.type === `${ns}/Sessel`) return reflect(name, args, on)
+  const methods = on.host.schemas.schema(owner.type)?.methods ?? []
+  const method = overloadOf(methods, name, args.length, true)
+  if (method) return runMethod(method, owner, args, on)
+  if (name === 'search') return search(owner, args, on)
+  if (name === 'construct') return constructFrom(owner, args, on)
+  if (name === 'String' || name === 'toString') return owner.type
+  if (name === 'Bool') return true
+  throw typeError(`the Class ${owner.type} has no method “${name}”`)
+}
+
+/** Static methods are called; without a call there is nothing. */
+export function staticMember(owner: ClassValue, name: string, on: Evaluation): Given {
+  const methods = on.host.schemas.schema(owner.type)?.methods ?? []
+  const method = overloadOf(methods, name, 0, true)
+  if (method) return runMethod(method, owner, [], on)
+  throw typeError(`the Class ${owner.type} has no member “${name}”`)
+}
+
+function constructFrom({ type }: ClassValue, args: Value[], on: Evaluation): Given {
+  countArguments('construct', { least: 1, most: 1 }, args)
+  const [properties = null] = args
+  if (properties === null || !isDictionary(properties))
+    throw typeError(`“construct” takes a Dictionary, not a ${typeOf(properties)}`)
+  const items = [...properties.keys()].map(key => ({ key, value: properties.get(key) ?? null }))
+  return constructed(newElement('div'), type, items, on)
+}
+
+/** SES-172. */
+function search({ type }: ClassValue, args: Value[], on: Evaluation): Given {
+  countArguments('search', { least: 0, most: 2 }, args)
+  const [criteria = null, options = null] = args
+  const types = withSubtypes(options) ? [...on.host.schemas.subtypes(type)] : [type]
+  const filters = alternatives(criteria).map(criterion => filterOf(criterion, on))
+  const selectors = types.flatMap(each =>
+    filters.map(filter => `[itemscope][itemtype~=${CSS_TEXT.string(each)}]${filter}`),
+  )
+  const given = searchFor(selectors.join(', '), undefined, on)
+  return new Pending(instancesOf(given, new Set(types), on))
+}
+
+function* instancesOf(given: Given, types: ReadonlySet<string>, on: Evaluation): Work {
+  const found = given instanceof Pending ? yield* given.work : given
+  if (found === null || !isList(found)) return []
+  on.spend(found.length)
+  return found.flatMap(element => {
+    if (!(element instanceof ElementValue)) return []
+    const type = (attribute(element.node, 'itemtype') ?? '').split(/[\t\n\f\r ]+/).find(each => types.has(each))
+    return type === undefined ? [] : [new ElementValue(element.node, element.source, type)]
+  })
+}
+
+function withSubtypes(options: Value): boolean {
+  if (options === null) return false
+  if (!isDictionary(options)) throw typeError(`options of “search” are a Dictionary, not a ${typeOf(options)}`)
+  for (const key of options.keys()) if (key !== 'isa') throw typeError(`“search” has no option “${key}”`)
+  return isTruthy(options.get('isa') ?? null)
+}
+
+/** Dictionaries of which one has to hold; all instances where there are none. */
+function alternatives(criteria: Value): Value[] {
+  if (criteria === null) return [new Map()]
+  if (!isList(criteria)) return [criteria]
+  return criteria.length === 0 ? [new Map()] : [...criteria]
+}
+
+function filterOf(criterion: Value, on: Evaluation): string {
+  if (criterion === null || !isDictionary(criterion))
+    throw typeError(`criteria of “search” are Dictionaries, not a ${typeOf(criterion)}`)
+  return [...criterion.keys()]
+    .map(key => {
+      const value = criterion.get(key) ?? null
+      if (value === null || typeof value === 'object')
+        throw typeError(`“${key}” is compared with a text, number or Boolean`)
+      const text = textForm(value, on.spend)
+      return `:has([itemprop=${CSS_TEXT.string(key)}]:value-equals(${CSS_TEXT.string(text)}))`
+    })
+    .join('')
+}
+
+/** SES-179. */
+function reflect(name: string, args: Value[], on: Evaluation): Given {
+  const counts: Readonly<Record<string, number>> = { stored: 2, properties: 1, schemaOf: 1 }
+  const count = Object.hasOwn(counts, name) ? (counts[name] ?? 0) : undefined
+  if (count === undefined) throw typeError(`reflection has no method “${name}”`)
+  countArguments(name, { least: count, most: count }, args)
+  const [element = null, property] = args
+  if (element === null) return null
+  if (!(element instanceof ElementValue)) throw typeError(`“${name}” takes an Element, not a ${typeOf(element)}`)
+  const { node } = element
+  switch (name) {
+    case 'stored': {
+      const [first] = valueElements(node, textArgument('stored', property), on)
+      return first ? propertyValue(first, element, on) : null
+    }
+    case 'properties':
+      return namesOf(node, on)
+  }
+  return element.type ?? typeOfItem(node)
+}
+
+function typeOfItem(node: ElementNode): string | null {
+  const type = attribute(node, 'itemtype')?.trim()
+  return type === undefined || type === '' ? null : type
+}
+
+/** SES-181. */
+function callPlatform(name: string, args: Value[], on: Evaluation): Given {
+  const { platform } = on.host
+  if (!platform) throw typeError('there is no platform interface here')
+  const [first = null, second] = args
+  const pathOf = (value: Value | undefined) => resolvePath(on.host.base ?? '/', textArgument(name, value))
+  switch (name) {
+    case 'GET': {
+      countArguments(name, { least: 1, most: 1 }, args)
+      const path = pathOf(first)
+      if (!platform.get) throw runtimeError('nothing can be read here')
+      return new Pending(getting(platform.get(path)))
+    }
+    case 'PUT': {
+      countArguments(name, { least: 2, most: 2 }, args)
+      if (!(first instanceof ElementValue)) throw typeError(`“PUT” takes an Element, not a ${typeOf(first)}`)
+      const path = pathOf(second)
+      if (!platform.put) throw runtimeError('nothing can be written here')
+      return new Pending(done(platform.put(first, path)))
+    }
+    case 'DELETE': {
+      countArguments(name, { least: 1, most: 1 }, args)
+      const path = pathOf(first)
+      if (!platform.delete) throw runtimeError('nothing can be written here')
+      return new Pending(done(platform.delete(path)))
+    }
+  }
+  throw typeError(`the platform interface has no member “${name}”`)
+}
+
+function* getting(fetching: ReturnType<NonNullable<NonNullable<Evaluation['host']['platform']>['get']>>): Work {
+  const fetched = yield* settled(fetching)
+  if (!fetched) return null
+  if ('path' in fetched) return new Blob(fetched.path, fetched.metadata)
+  const root = rootOf(fetched.source)
+  return root ? new FetchedElement(root.node, fetched.source, fetched.metadata) : null
+}
+
+function* done(work: Promise<void>): Work {
+  yield* settled(work)
+  return null
+}

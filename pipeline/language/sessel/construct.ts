@@ -1,0 +1,167 @@
+/** `new …`: elements, instances and selectors (SES-129, SES-160 to SES-163, SES-173). */
+
+import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
+import { ElementValue, isDictionary, isList, NamedValue, type Value } from '../values.ts'
+import type { ConstructionPlan, PlannedModifier } from './code.ts'
+import { append, copyOf, detach, insert, insertText, insideOf, newElement, setAttribute } from './dom.ts'
+import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
+import type { PropertyView, SchemaView } from './host.ts'
+import { runSlot } from './instances.ts'
+import { isMutable, SelectorValue } from './kinds.ts'
+import { namesOf, valueElements } from './microdata.ts'
+import { TemporalValue } from './temporal.ts'
+import { textForm, typeOf } from './text.ts'
+
+/** Namespaces whose elements are serialised by their local names (SES-163). */
+const FOREIGN = new Set(['http://www.w3.org/2000/svg', 'http://www.w3.org/1998/Math/MathML'])
+
+/**
+ * Builds what a plan says.
+ *
+ * @param values of attributes that are computed, in their order
+ * @param items values of the items
+ */
+export function construct(plan: ConstructionPlan, values: Value[], items: Value[], on: Evaluation): Given {
+  on.take(256)
+  const declared = plan.prefix === undefined ? on.context.program.declarations.get(plan.name) : undefined
+  if (declared?.kind === 'schema') {
+    const named = items.map((value, at) => ({ key: plan.items?.[at], value }))
+    if (declared.url === `${on.host.ns}/Selector`) return newSelector(named)
+    const node = newElement('div')
+    modify(node, plan.modifiers, values, on)
+    return constructed(node, declared.url, named, on)
+  }
+  const node = newElement(...tagOf(plan, on))
+  modify(node, plan.modifiers, values, on)
+  const wrapped = new ElementValue(node)
+  items.forEach((value, at) => {
+    const key = plan.items?.[at]
+    if (key === undefined) append(node, value, on)
+    else if (key !== 'text') throw typeError(`“${key}:” in an element: only “text:” has a name there`)
+    else if (value !== null) insertText(node, insideOf(node).childNodes.length, textForm(value, on.spend), on)
+  })
+  return wrapped
+}
+
+function tagOf({ prefix, name }: ConstructionPlan, on: Evaluation): [tag: string, namespace: string] {
+  if (prefix === undefined) return [name.toLowerCase(), HTML_NAMESPACE]
+  const namespace = on.context.program.namespaces.get(prefix)
+  return namespace !== undefined && FOREIGN.has(namespace)
+    ? [name, namespace]
+    : [`${prefix}:${name}`.toLowerCase(), HTML_NAMESPACE]
+}
+
+function modify(node: ElementNode, modifiers: readonly PlannedModifier[], values: Value[], on: Evaluation): void {
+  let computed = 0
+  for (const modifier of modifiers) {
+    if (modifier.kind === 'class') {
+      const before = attribute(node, 'class')
+      setAttribute(node, 'class', before === undefined ? modifier.name : `${before} ${modifier.name}`, on)
+    } else if (modifier.kind === 'id') setAttribute(node, 'id', modifier.name, on)
+    else if (modifier.kind === 'attribute') {
+      const { value } = modifier
+      const given = value === 'computed' ? (values[computed++] ?? null) : value === 'empty' ? '' : value.text
+      setAttribute(node, modifier.name, attributeText(given, on), on)
+    }
+  }
+}
+
+/** SES-160: null and false leave an attribute out, true makes it empty. */
+export function attributeText(value: Value, on: Evaluation): string | null {
+  if (value === null || value === false) return null
+  return value === true ? '' : textForm(value, on.spend)
+}
+
+interface NamedItem {
+  key: string | undefined
+  value: Value
+}
+
+function newSelector(items: readonly NamedItem[]): Value {
+  const [item] = items
+  if (items.length === 1 && item && typeof item.value === 'string' && (item.key ?? 'selector') === 'selector')
+    return new SelectorValue(item.value)
+  throw typeError('a Selector is made of the text of one selector')
+}
+
+/** Makes an instance of an element (SES-173). */
+export function constructed(node: ElementNode, type: string, items: readonly NamedItem[], on: Evaluation): Given {
+  setAttribute(node, 'itemscope', '', on)
+  setAttribute(node, 'itemtype', type, on)
+  const schema = on.host.schemas.schema(type)
+  for (const { key, value } of items) {
+    if (key === undefined) append(node, value, on)
+    else {
+      if (schema?.properties.get(key)?.computed) throw typeError(`“${key}” is computed and cannot be given`)
+      insertProperty(node, insideOf(node).childNodes.length, key, value, on)
+    }
+  }
+  const instance = new ElementValue(node, undefined, type)
+  return schema ? new Pending(completing(instance, schema, on)) : instance
+}
+
+function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation): Work {
+  const { node } = instance
+  const present = new Set(namesOf(node, on))
+  for (const property of schema.properties.values()) {
+    if (!property.default || present.has(property.name)) continue
+    let value: Value
+    if ('text' in property.default) value = property.default.text
+    else {
+      const given = runSlot(property.default, null, new Map(), on)
+      value = given instanceof Pending ? yield* given.work : given
+    }
+    insertProperty(node, insideOf(node).childNodes.length, property.name, value, on)
+  }
+  for (const property of schema.properties.values()) checkCount(instance, property, on)
+  const wrong = schema.check?.(node)
+  if (wrong !== undefined) throw typeError(wrong)
+  return instance
+}
+
+function checkCount(
+  { node, type }: ElementValue,
+  { name, many, required, computed }: PropertyView,
+  on: Evaluation,
+): void {
+  if (computed) return
+  const count = valueElements(node, name, on).length
+  if (required && count === 0) throw typeError(`an instance of ${type} needs a value of “${name}”`)
+  if (!many && count > 1) throw typeError(`an instance of ${type} has at most one value of “${name}”`)
+}
+
+/** Adds the value elements of a property. @returns the place behind them */
+function insertProperty(parent: ElementNode, at: number, name: string, value: Value, on: Evaluation): number {
+  if (value === null) return at
+  if (isList(value)) {
+    on.spend(value.length)
+    let next = at
+    for (const item of value) next = insertProperty(parent, next, name, item, on)
+    return next
+  }
+  if (value instanceof ElementValue) {
+    const node = isMutable(value) ? value.node : copyOf(value.node, on)
+    setAttribute(node, 'itemprop', name, on)
+    insert(parent, at, node, on)
+    return at + 1
+  }
+  const isScalar = !isDictionary(value) && (!(value instanceof NamedValue) || value instanceof TemporalValue)
+  if (!isScalar) throw typeError(`a ${typeOf(value)} cannot be the value of “${name}”`)
+  const node = newElement('meta')
+  setAttribute(node, 'itemprop', name, on)
+  setAttribute(node, 'content', textForm(value, on.spend), on)
+  insert(parent, at, node, on)
+  return at + 1
+}
+
+/** `inst.p = v` (SES-174): the new value elements stand where the first old one stood. */
+export function replaceProperty(owner: ElementValue, name: string, value: Value, on: Evaluation): void {
+  const { node } = owner
+  const old = valueElements(node, name, on)
+  const [first] = old
+  const parent = first?.parentNode && 'tagName' in first.parentNode ? first.parentNode : node
+  let at = first && parent !== null ? insideOf(parent).childNodes.indexOf(first) : -1
+  if (at < 0) at = insideOf(parent).childNodes.length
+  for (const element of old) detach(element)
+  insertProperty(parent, Math.min(at, insideOf(parent).childNodes.length), name, value, on)
+}

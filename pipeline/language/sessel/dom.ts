@@ -1,0 +1,195 @@
+/** Changing the trees of constructed elements (SES-144): they stay trees, and no deeper than documents may be. */
+
+import { cloneNode } from '../../tree/clone.ts'
+import { MAX_DEPTH } from '../../tree/limits.ts'
+import {
+  type ChildNode,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  isText,
+  type ParentNode,
+  type TextNode,
+} from '../../tree/nodes.ts'
+import { isVoid } from '../../tree/serialize-html.ts'
+import { ElementValue, isList, type Value } from '../values.ts'
+import { type Evaluation, typeError } from './evaluation.ts'
+import { isMutable } from './kinds.ts'
+import { textForm, typeOf } from './text.ts'
+
+/** Levels of elements at and below an element; what was taken out may be counted still. */
+const heights = new WeakMap<ElementNode, number>()
+
+export function newElement(tagName: string, namespaceURI: string = HTML_NAMESPACE): ElementNode {
+  const node: ElementNode = { nodeName: tagName, tagName, namespaceURI, attrs: [], childNodes: [], parentNode: null }
+  if (tagName === 'template' && namespaceURI === HTML_NAMESPACE)
+    node.content = { nodeName: '#document-fragment', childNodes: [] }
+  heights.set(node, 1)
+  return node
+}
+
+function heightOf(node: ElementNode, on: Evaluation): number {
+  const known = heights.get(node)
+  if (known !== undefined) return known
+  let height = 0
+  const open = [{ node, level: 1 }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    height = Math.max(height, next.level)
+    on.spend(next.node.childNodes.length >> 2)
+    for (const child of next.node.childNodes) if (isElement(child)) open.push({ node: child, level: next.level + 1 })
+  }
+  heights.set(node, height)
+  return height
+}
+
+/** A copy without place in any document (SES-140). */
+export function copyOf(node: ElementNode, on: Evaluation): ElementNode {
+  count(node, on)
+  const copy = cloneNode(node)
+  delete copy.sourceCodeLocation
+  return copy
+}
+
+/** Counts what a copy of a tree takes, before it is made. */
+function count(node: ElementNode, on: Evaluation): void {
+  const open: ParentNode[] = [node]
+  for (let next = open.pop(); next; next = open.pop()) {
+    on.spend(1 + (next.childNodes.length >> 2))
+    on.take(200 + ('attrs' in next ? 96 * next.attrs.length : 0))
+    for (const child of next.childNodes) {
+      if (isElement(child)) open.push(child)
+      else on.take(100)
+    }
+    if ('content' in next && next.content) open.push(next.content)
+  }
+}
+
+/** Where the children of an element are: those of a `template` are its contents. */
+export function insideOf(node: ElementNode): ParentNode {
+  return node.content ?? node
+}
+
+/** @throws SesselError when the element would hold itself, or the tree be too deep */
+export function insert(parent: ElementNode, at: number, node: ChildNode, on: Evaluation): void {
+  if (isVoid(parent)) return
+  if (isElement(node)) {
+    let depth = 0
+    let height = heightOf(node, on)
+    for (let up: ParentNode | null = parent; up && isElement(up); up = up.parentNode) {
+      if (up === node) throw typeError('an element cannot be put into itself')
+      height++
+      depth++
+      heights.set(up, Math.max(heightOf(up, on), height))
+    }
+    if (depth + heightOf(node, on) > MAX_DEPTH) throw typeError(`elements are nested deeper than ${MAX_DEPTH} levels`)
+  }
+  detach(node)
+  const inside = insideOf(parent)
+  on.take(64)
+  node.parentNode = inside
+  if (at >= inside.childNodes.length) inside.childNodes.push(node)
+  else inside.childNodes.splice(at, 0, node)
+}
+
+export function detach(node: ChildNode): void {
+  const siblings = node.parentNode?.childNodes
+  if (siblings) {
+    const at = siblings.at(-1) === node ? siblings.length - 1 : siblings.indexOf(node)
+    if (at >= 0) siblings.splice(at, 1)
+  }
+  node.parentNode = null
+}
+
+const RAW = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext'])
+
+/** SES-162: what stands raw in markup cannot be escaped, so it may not end its element. */
+function checkRaw(parent: ElementNode, text: string): void {
+  if (!RAW.has(parent.tagName) || parent.namespaceURI !== HTML_NAMESPACE) return
+  const before = parent.childNodes.map(child => (isText(child) ? child.value : '')).join('')
+  const whole = (before + text).toLowerCase()
+  if (whole.includes(`</${parent.tagName}`) || (parent.tagName === 'script' && whole.includes('<!--')))
+    throw typeError(`the text would end the “${parent.tagName}” that it stands in`)
+}
+
+export function insertText(parent: ElementNode, at: number, value: string, on: Evaluation): void {
+  checkRaw(parent, value)
+  on.take(100 + 2 * value.length)
+  const node: TextNode = { nodeName: '#text', value, parentNode: null }
+  insert(parent, at, node, on)
+}
+
+/**
+ * Adds a value to the content of an element (SES-144, SES-161).
+ *
+ * @param at place among the child nodes
+ * @returns the place behind what was added
+ */
+export function insertValue(parent: ElementNode, at: number, value: Value, on: Evaluation, nested = false): number {
+  const inside = insideOf(parent)
+  const before = inside.childNodes.length
+  if (value === null) return at
+  if (value instanceof ElementValue) {
+    const node = isMutable(value) ? value.node : copyOf(value.node, on)
+    // What moves inside of one parent leaves its old place first.
+    if (node.parentNode === inside && inside.childNodes.indexOf(node) < at) at--
+    insert(parent, at, node, on)
+    return isVoid(parent) ? at : at + 1
+  }
+  if (isList(value)) {
+    if (nested) throw typeError('a List inside of a List cannot be put into an element')
+    on.spend(value.length)
+    let next = at
+    for (const item of value) next = insertValue(parent, next, item, on, true)
+    return next
+  }
+  if (typeof value !== 'object') insertText(parent, at, textForm(value, on.spend), on)
+  else throw typeError(`a ${typeOf(value)} cannot be put into an element`)
+  return at + (inside.childNodes.length - before)
+}
+
+export function append(parent: ElementNode, value: Value, on: Evaluation): void {
+  insertValue(parent, insideOf(parent).childNodes.length, value, on)
+}
+
+export function clear(node: ElementNode): void {
+  const inside = insideOf(node)
+  for (const child of inside.childNodes) child.parentNode = null
+  inside.childNodes = []
+}
+
+/** Sets the text of an element. */
+export function setText(node: ElementNode, value: string, on: Evaluation): void {
+  clear(node)
+  if (value !== '') insertText(node, 0, value, on)
+}
+
+const ATTRIBUTE_NAME = /^[^\s"'<>/=\0-\x1f\x7f]+$/
+
+/** Sets an attribute; null takes it away. */
+export function setAttribute(node: ElementNode, name: string, value: string | null, on: Evaluation): void {
+  const wanted = attributeName(node, name)
+  const at = node.attrs.findIndex(a => fullName(a) === wanted)
+  if (value === null) {
+    if (at >= 0) node.attrs.splice(at, 1)
+    return
+  }
+  if (!ATTRIBUTE_NAME.test(wanted)) throw typeError(`“${name.slice(0, 80)}” is not the name of an attribute`)
+  on.take(96 + 2 * value.length)
+  const attribute = node.attrs[at]
+  if (attribute) attribute.value = value
+  else if (node.attrs.length >= 1_000) throw typeError('an element has at most 1000 attributes')
+  else node.attrs.push({ name: wanted, value })
+}
+
+export function attributeOf(node: ElementNode, name: string): string | null {
+  const wanted = attributeName(node, name)
+  return node.attrs.find(a => fullName(a) === wanted || fullName(a).toLowerCase() === wanted)?.value ?? null
+}
+
+function attributeName(node: ElementNode, name: string): string {
+  return node.namespaceURI === HTML_NAMESPACE || node.namespaceURI === '' ? name.toLowerCase() : name
+}
+
+function fullName({ prefix, name }: { prefix?: string; name: string }): string {
+  return prefix ? `${prefix}:${name}` : name
+}

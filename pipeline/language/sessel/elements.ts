@@ -1,0 +1,307 @@
+/** Methods of Elements: getters, and mutators for constructed ones (SES-140 to SES-145). */
+
+import { parsingFragment } from '../../tree/fragment.ts'
+import { parsingHtml } from '../../tree/html.ts'
+import { TreeError } from '../../tree/limits.ts'
+import { valueAttribute } from '../../tree/microdata-value.ts'
+import { attribute, type ElementNode, isElement, isText, parentElement, rootElement } from '../../tree/nodes.ts'
+import { writingInnerMarkup } from '../../tree/serialize.ts'
+import type { Steps } from '../../tree/steps.ts'
+import { ElementValue, type Value } from '../values.ts'
+import { attributeText } from './construct.ts'
+import {
+  append,
+  attributeOf,
+  clear,
+  copyOf,
+  detach,
+  insertValue,
+  insideOf,
+  newElement,
+  setAttribute,
+  setText,
+} from './dom.ts'
+import { elementText, elementValue } from './element-text.ts'
+import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
+import { FetchedElement, isMutable } from './kinds.ts'
+import { type Method, type Methods, textArgument } from './method.ts'
+import { microdataOf } from './microdata.ts'
+import { rootOf } from './names.ts'
+import { sameHandle } from './select.ts'
+import { textForm } from './text.ts'
+
+function getter(run: (element: ElementValue, on: Evaluation) => Given): Method {
+  return { least: 0, most: 0, run: (element: ElementValue, _, on) => run(element, on) }
+}
+
+function mutator(name: string, least: number, most: number, run: Method['run']): Method {
+  return {
+    least,
+    most,
+    run: (element: ElementValue, args, on, isLazy) => {
+      requireMutable(name, element)
+      return run(element as never, args, on, isLazy)
+    },
+  }
+}
+
+function requireMutable(name: string, element: ElementValue): void {
+  if (!isMutable(element)) throw typeError(`“${name}” cannot change a stored element: “clone()” gives one that it can`)
+}
+
+/** Does work on trees with pauses. */
+function* pausing<T>(steps: Steps<T>): Work<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    yield undefined
+  }
+}
+
+function* parsed<T>(steps: Steps<T>, length: number, on: Evaluation): Work<T> {
+  on.spend(length >> 4)
+  // A tree takes many times the memory of its text.
+  on.take(16 * length)
+  try {
+    return yield* pausing(steps)
+  } catch (error) {
+    throw error instanceof TreeError ? typeError(error.message) : error
+  }
+}
+
+function asText(value: Value, on: Evaluation): string {
+  return textForm(value, on.spend)
+}
+
+function setValue(element: ElementValue, value: Value, on: Evaluation): Value {
+  const name = valueAttribute(element.node)
+  if (name === undefined) setText(element.node, asText(value, on), on)
+  else setAttribute(element.node, name, value === null ? null : asText(value, on), on)
+  return element
+}
+
+function setAttr(element: ElementValue, [name, value = null]: Value[], on: Evaluation): Value {
+  setAttribute(element.node, textArgument('attr', name), attributeText(value, on), on)
+  return element
+}
+
+function assignText(element: ElementValue, [value = null]: Value[], on: Evaluation): Value {
+  setText(element.node, asText(value, on), on)
+  return element
+}
+
+function childrenOf(element: ElementValue, on: Evaluation): Value[] {
+  const children = element.node.childNodes.filter(isElement)
+  on.spend(element.node.childNodes.length >> 2)
+  on.take(16 + 48 * children.length)
+  return children.map(child => sameHandle(element, child))
+}
+
+function innerHtml(element: ElementValue, on: Evaluation): Given {
+  const kind = element.source?.document.kind ?? 'html'
+  return new Pending(
+    (function* () {
+      const markup = yield* pausing(writingInnerMarkup(element.node, kind))
+      on.spend(markup.length >> 6)
+      on.take(32 + 2 * markup.length)
+      return markup
+    })(),
+  )
+}
+
+/** SES-142. */
+function selectorOf(node: ElementNode, on: Evaluation): string {
+  const steps: string[] = []
+  for (let at: ElementNode | undefined = node; at; at = parentElement(at)) {
+    const id = attribute(at, 'id')
+    if (id) {
+      steps.push(`#${id}`)
+      break
+    }
+    const parent = parentElement(at)
+    if (!parent) {
+      steps.push(at.tagName)
+      break
+    }
+    let place = 0
+    for (const child of parent.childNodes) {
+      if (isElement(child)) place++
+      if (child === at) break
+    }
+    on.spend(1 + (place >> 3))
+    steps.push(`${at.tagName}:nth-child(${place})`)
+  }
+  return steps.reverse().join(' > ')
+}
+
+function setHtml(element: ElementValue, [value = null]: Value[], on: Evaluation): Given {
+  const markup = asText(value, on)
+  return new Pending(
+    (function* () {
+      const nodes = yield* parsed(parsingFragment('html', markup, element.node), markup.length, on)
+      clear(element.node)
+      const inside = insideOf(element.node)
+      for (const node of nodes) {
+        node.parentNode = inside
+        inside.childNodes.push(node)
+      }
+      return element
+    })(),
+  )
+}
+
+function replaceWith(element: ElementValue, [value = null]: Value[], on: Evaluation): Value {
+  const parent = parentElement(element.node)
+  if (parent) {
+    const at = parent.childNodes.indexOf(element.node)
+    if (value instanceof ElementValue && value.node === element.node) return value
+    detach(element.node)
+    insertValue(parent, at, value, on)
+  }
+  return value
+}
+
+function insertBefore(element: ElementValue, [reference = null]: Value[], on: Evaluation): Value {
+  if (!(reference instanceof ElementValue)) throw typeError('“insertBefore” takes an Element')
+  requireMutable('insertBefore', reference)
+  const parent = parentElement(reference.node)
+  if (!parent) throw typeError('“insertBefore” takes an element that has a parent')
+  if (reference.node !== element.node) {
+    detach(element.node)
+    insertValue(parent, parent.childNodes.indexOf(reference.node), element, on)
+  }
+  return element
+}
+
+/** A getter that becomes a mutator with an argument. */
+function either(name: string, get: (element: ElementValue, on: Evaluation) => Value, set: Method['run']): Method {
+  return {
+    least: 0,
+    most: 1,
+    run: (element: ElementValue, args, on, isLazy) => {
+      if (args.length === 0) return get(element, on)
+      requireMutable(name, element)
+      return set(element as never, args, on, isLazy)
+    },
+  }
+}
+
+export const ELEMENT_METHODS: Methods = new Map<string, Method>([
+  ['text', either('text', (element, on) => elementText(element, on.spend), assignText)],
+  [
+    'value',
+    either(
+      'value',
+      (element, on) => elementValue(element, on.spend),
+      (element: ElementValue, [value = null], on) => setValue(element, value, on),
+    ),
+  ],
+  [
+    'attr',
+    {
+      least: 1,
+      most: 2,
+      run: (element: ElementValue, args, on) => {
+        if (args.length === 1) return attributeOf(element.node, textArgument('attr', args[0]))
+        requireMutable('attr', element)
+        return setAttr(element, args, on)
+      },
+    },
+  ],
+  ['path', getter(({ source }) => source?.path ?? null)],
+  ['document', getter(({ source }) => (source ? (rootOf(source) ?? null) : null))],
+  ['selector', getter(({ node }, on) => selectorOf(node, on))],
+  ['children', getter(childrenOf)],
+  [
+    'parent',
+    getter(element => {
+      const parent = parentElement(element.node)
+      return parent ? sameHandle(element, parent) : null
+    }),
+  ],
+  [
+    'content',
+    getter(
+      element => element.node.content?.childNodes.filter(isElement).map(child => sameHandle(element, child)) ?? null,
+    ),
+  ],
+  ['getHTML', getter(innerHtml)],
+  ['innerhtml', getter(innerHtml)],
+  ['clone', getter(({ node, type }, on) => new ElementValue(copyOf(node, on), undefined, type))],
+  ['microdata', getter((element, on) => microdataOf(element, on))],
+  [
+    'metadata',
+    getter(element => {
+      if (element instanceof FetchedElement) return element.metadata
+      throw typeError('only a document that was fetched has “metadata”')
+    }),
+  ],
+  ['set_text', mutator('set_text', 1, 1, assignText)],
+  ['set_attr', mutator('set_attr', 2, 2, setAttr)],
+  [
+    'append',
+    mutator('append', 1, 1, (element: ElementValue, [value = null], on) => {
+      append(element.node, value, on)
+      return element
+    }),
+  ],
+  [
+    'prepend',
+    mutator('prepend', 1, 1, (element: ElementValue, [value = null], on) => {
+      insertValue(element.node, 0, value, on)
+      return element
+    }),
+  ],
+  ['setHTML', mutator('setHTML', 1, 1, setHtml)],
+  [
+    'empty',
+    mutator('empty', 0, 0, (element: ElementValue) => {
+      clear(element.node)
+      return element
+    }),
+  ],
+  [
+    'remove',
+    getter(element => {
+      if (isMutable(element)) detach(element.node)
+      return null
+    }),
+  ],
+  ['replaceWith', mutator('replaceWith', 1, 1, replaceWith)],
+  ['insertBefore', mutator('insertBefore', 1, 1, insertBefore)],
+])
+
+/** `Element.fromString(html)` (SES-145). */
+export function* elementFrom(markup: string, on: Evaluation): Work {
+  // In the contents of a template every element may stand, rows and cells too.
+  const nodes = yield* parsed(parsingFragment('html', markup, newElement('template')), markup.length, on)
+  const first = nodes.find(isElement)
+  if (!first) throw typeError('“fromString” takes markup of an element')
+  first.parentNode = null
+  return new ElementValue(first)
+}
+
+/** `Document.parse(html)` (SES-145). */
+export function* documentFrom(markup: string, on: Evaluation): Work {
+  if (/^\s*(?:<!--[\s\S]*?-->\s*)*<(?:!doctype|html|head|body)\b/i.test(markup.slice(0, 4_096))) {
+    const root = rootElement({
+      kind: 'html',
+      source: markup,
+      root: yield* parsed(parsingHtml(markup), markup.length, on),
+      clean: false,
+    })
+    if (root) return new ElementValue(root)
+  }
+  const body = newElement('body')
+  const nodes = yield* parsed(parsingFragment('html', markup, body), markup.length, on)
+  const [only, ...others] = nodes.filter(node => !isText(node) || node.value.trim() !== '')
+  if (only && isElement(only) && others.length === 0) {
+    only.parentNode = null
+    return new ElementValue(only)
+  }
+  for (const node of nodes) {
+    node.parentNode = body
+    body.childNodes.push(node)
+  }
+  return new ElementValue(body)
+}

@@ -1,0 +1,72 @@
+/** What the parts of the library see of a running evaluation. */
+
+import type { ElementValue, Source, Value } from '../values.ts'
+import type { Program } from './code.ts'
+import { SesselError } from './failure.ts'
+import type { MaybeLater, Reach, SesselHost } from './host.ts'
+import type { Lambda } from './kinds.ts'
+
+/** What a piece of code is surrounded by: the program itself, or a method or slot that it has called. */
+export interface Context {
+  program: Program
+  self: Value | undefined
+  prior: Source | null | undefined
+  names: { get(name: string): Value | undefined }
+  reach: Reach
+}
+
+/** Asks for a function to be called, for a promise to be awaited, or for a moment in which others get their turn. */
+export type Request = typeof CALL | Promise<unknown> | undefined
+
+/** The function and its arguments are noted in the evaluation. */
+export const CALL = Symbol('call')
+
+/** Work that calls functions of the program, waits or takes long. What it is given for CALL is the result. */
+export type Work<T = Value> = Generator<Request, T, Value>
+
+/** What a method gives that has not done its work yet. */
+export class Pending {
+  readonly work: Work
+
+  constructor(work: Work) {
+    this.work = work
+  }
+}
+
+export type Given = Value | Pending
+
+export interface Evaluation {
+  readonly host: SesselHost
+  /** Of the code that runs now. */
+  readonly context: Context
+  /** Counts work: about one for each value that is looked at, or 64 characters. */
+  readonly spend: (steps: number) => void
+  /** Counts bytes of a value that is built. */
+  take(bytes: number): void
+  /** Notes a call; to be yielded by a Work. Surplus arguments are dropped. */
+  call(fn: Lambda, args: Value[]): typeof CALL
+  /** Runs code of a slot or method, in a surrounding of its own. */
+  runCode(text: string, context: Omit<Context, 'program'>): Given
+}
+
+/** Waits for what may be there at once. */
+export function* settled<T>(value: MaybeLater<T>): Work<T> {
+  if (!(value instanceof Promise)) return value
+  let result: { value: T } | undefined
+  yield value.then(found => {
+    result = { value: found }
+  })
+  if (!result) throw new SesselError('RuntimeError', 'the evaluation was broken off')
+  return result.value
+}
+
+/** Sets the elements of a selection apart from a list that the program has made. */
+export type Elements = readonly ElementValue[]
+
+export function typeError(message: string): SesselError {
+  return new SesselError('TypeError', `type error: ${message}`)
+}
+
+export function runtimeError(message: string): SesselError {
+  return new SesselError('RuntimeError', message)
+}

@@ -1,0 +1,68 @@
+/** Hashes of passwords (SES-75). They run aside: nobody waits for them but the program. */
+
+import * as crypto from 'node:crypto'
+import bcryptjs from 'bcryptjs'
+import { isDictionary, type Value } from '../values.ts'
+import { type Evaluation, typeError } from './evaluation.ts'
+import { typeOf } from './text.ts'
+
+/** Steps that stand for a millisecond of work. */
+const STEPS_PER_MS = 2_000
+
+interface Option {
+  least: number
+  most: number
+  usual: number
+}
+
+/** @throws SesselError for keys that are no options, or values beyond their limits */
+function optionsOf<Name extends string>(
+  method: string,
+  value: Value | undefined,
+  known: Readonly<Record<Name, Option>>,
+): Record<Name, number> {
+  const found: Record<string, number> = {}
+  for (const name in known) found[name] = known[name].usual
+  if (value !== undefined && value !== null) {
+    if (!isDictionary(value)) throw typeError(`“${method}” takes a Dictionary of options, not a ${typeOf(value)}`)
+    for (const key of value.keys()) {
+      const option = Object.hasOwn(known, key) ? known[key as Name] : undefined
+      if (!option) throw typeError(`“${method}” has no option “${key}”`)
+      const given = value.get(key)
+      if (typeof given !== 'bigint' || given < option.least || given > option.most)
+        throw typeError(`“${key}” of “${method}” is an Integer from ${option.least} to ${option.most}`)
+      found[key] = Number(given)
+    }
+  }
+  return found as Record<Name, number>
+}
+
+const BCRYPT = { cost: { least: 4, most: 15, usual: 12 } }
+
+export function bcrypt(text: string, options: Value | undefined, on: Evaluation): Promise<Value> {
+  const { cost } = optionsOf('bcrypt', options, BCRYPT)
+  // A cost of twelve takes a quarter of a second; each one more twice as long.
+  on.spend(Math.ceil((2 ** cost / 16) * (STEPS_PER_MS / 1_000)))
+  return bcryptjs.hash(text, cost).then(hash => hash.replace(/^\$2[ay]\$/, '$2b$'))
+}
+
+const ARGON2 = {
+  memory: { least: 8, most: 262_144, usual: 19_456 },
+  time: { least: 1, most: 10, usual: 2 },
+  length: { least: 4, most: 1_024, usual: 32 },
+}
+
+export function argon2(text: string, options: Value | undefined, on: Evaluation): Promise<Value> {
+  const { memory, time, length } = optionsOf('argon2', options, ARGON2)
+  // A mebibyte takes about a millisecond in each pass.
+  on.spend(Math.ceil((memory / 1_024) * time * STEPS_PER_MS * 0.1))
+  const nonce = crypto.randomBytes(16)
+  const parameters = { message: text, nonce, parallelism: 1, tagLength: length, memory, passes: time }
+  return new Promise((resolve, reject) => {
+    crypto.argon2('argon2id', parameters, (error, tag) => {
+      if (error) return reject(error)
+      const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+      resolve(`$argon2id$v=19$m=${memory},t=${time},p=1$${base64(nonce)}$${base64(tag)}`)
+    })
+  })
+}

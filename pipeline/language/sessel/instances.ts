@@ -1,0 +1,135 @@
+/** Instances: elements read and changed through their schema (SES-42, SES-173 to SES-178). */
+
+import { cloneNode } from '../../tree/clone.ts'
+import type { ElementNode } from '../../tree/nodes.ts'
+import { ElementValue, isList, type Value } from '../values.ts'
+import { replaceProperty } from './construct.ts'
+import { type Evaluation, type Given, Pending, settled, typeError, type Work } from './evaluation.ts'
+import type { Code, MethodView, PropertyView } from './host.ts'
+import { isMutable } from './kinds.ts'
+import { itemProperty, propertyValue, valueElements } from './microdata.ts'
+
+/** Runs code of a schema. */
+export function runSlot(code: Code, self: Value, parameters: ReadonlyMap<string, Value>, on: Evaluation): Given {
+  if (!('sessel' in code)) return new Pending(settled(code.run({ self, parameters })))
+  const { names } = on.host
+  const visible = {
+    get: (name: string) =>
+      parameters.get(name) ?? (name === 'Context' || name === 'request' ? names.get(name) : undefined),
+  }
+  const reach = on.host.reachOfCode ?? on.host.reach
+  return on.runCode(code.sessel, { self, prior: undefined, names: visible, reach })
+}
+
+const NO_PARAMETERS: ReadonlyMap<string, Value> = new Map()
+
+/** A property through its schema: computed, then read, then by cardinality (SES-42). */
+export function propertyOf(owner: ElementValue, name: string, on: Evaluation): Given {
+  const property = schemaOf(owner, on)?.properties.get(name)
+  if (!property) return itemProperty(owner, name, on)
+  if (property.computed) return runSlot(property.computed, owner, NO_PARAMETERS, on)
+  if (property.read.length === 0) return valuesOf(owner, property, valueElements(owner.node, name, on), on)
+  return new Pending(reading(owner, property, on))
+}
+
+function schemaOf(owner: ElementValue, on: Evaluation) {
+  return owner.type === undefined ? undefined : on.host.schemas.schema(owner.type)
+}
+
+function valuesOf(
+  owner: ElementValue,
+  { many }: PropertyView,
+  elements: readonly ElementNode[],
+  on: Evaluation,
+): Value {
+  const values = elements.map(element => propertyValue(element, owner, on))
+  if (many) return values
+  return values.length > 1 ? values : (values[0] ?? null)
+}
+
+/** MOD-71: each step gets copies of the values, and gives those that the next one gets. */
+function* reading(owner: ElementValue, property: PropertyView, on: Evaluation): Work {
+  let elements = valueElements(owner.node, property.name, on)
+  if (elements.length === 0) return property.many ? [] : null
+  for (const code of property.read) {
+    on.spend(elements.length)
+    const copies = elements.map(element => new ElementValue(cloneNode(element)))
+    const given = runSlot(code, copies, NO_PARAMETERS, on)
+    const result = given instanceof Pending ? yield* given.work : given
+    const list = result !== null && isList(result) ? result : [result]
+    elements = list.map(each => {
+      if (!(each instanceof ElementValue)) throw typeError(`the read resolver of “${property.name}” gives no element`)
+      return each.node
+    })
+  }
+  const built = new ElementValue(owner.node)
+  return valuesOf(built, property, elements, on)
+}
+
+/** `inst.p = v`: in memory, on a copy of what is stored. */
+export function setProperty(owner: ElementValue, name: string, value: Value, on: Evaluation): void {
+  const property = schemaOf(owner, on)?.properties.get(name)
+  if (property?.computed) throw typeError(`“${name}” is computed and cannot be assigned`)
+  if (!isMutable(owner)) unshare(owner, on)
+  replaceProperty(owner, name, value, on)
+}
+
+/** Gives a stored instance an element of its own. */
+function unshare(owner: ElementValue, on: Evaluation): void {
+  if (owner.node.sourceCodeLocation === undefined && owner.node.parentNode === null) return
+  const copy = cloneNode(owner.node)
+  delete copy.sourceCodeLocation
+  on.take(512)
+  const changed: { node: ElementNode } = owner
+  changed.node = copy
+}
+
+/** A method of the schema, or what catches messages that it does not understand; undefined where there is neither. */
+export function callInstance(owner: ElementValue, name: string, args: Value[], on: Evaluation): Given | undefined {
+  const methods = schemaOf(owner, on)?.methods
+  if (!methods) return undefined
+  const method = overloadOf(methods, name, args.length, false)
+  if (method) return runMethod(method, owner, args, on)
+  const fallback = overloadOf(methods, 'doesNotUnderstand', 2, false)
+  if (!fallback || isBuiltIn(name)) return undefined
+  const parameters = new Map<string, Value>([
+    ['messageName', name],
+    ['parameters', args],
+  ])
+  return runSlot(fallback.implementation, owner, parameters, on)
+}
+
+/** What every element understands. */
+const BUILT_IN = new Set(
+  `text value attr path document selector children parent content getHTML innerhtml clone microdata set_text set_attr append
+  prepend setHTML empty remove replaceWith insertBefore metadata first last String Number Integer Float Bool`.split(
+    /\s+/,
+  ),
+)
+
+function isBuiltIn(name: string): boolean {
+  return BUILT_IN.has(name)
+}
+
+/** SES-175: among overloads the one with that many parameters, else the most derived one. */
+export function overloadOf(
+  methods: readonly MethodView[],
+  name: string,
+  count: number,
+  isStatic: boolean,
+): MethodView | undefined {
+  const named = methods.filter(method => method.name === name && method.isStatic === isStatic)
+  return named.find(({ parameters }) => parameters.length === count) ?? named[0]
+}
+
+export function runMethod(
+  { parameters, implementation, name }: MethodView,
+  self: Value,
+  args: Value[],
+  on: Evaluation,
+): Given {
+  if (args.length > parameters.length)
+    throw typeError(`“${name}” takes ${parameters.length} arguments, not ${args.length}`)
+  const bound = new Map(parameters.map((parameter, at) => [parameter, args[at] ?? null]))
+  return runSlot(implementation, self, bound, on)
+}

@@ -1,0 +1,57 @@
+/** Members and subscripts, read and assigned (SES-41 to SES-43). */
+
+import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../values.ts'
+import { staticMember } from './classes.ts'
+import { type Evaluation, type Given, typeError } from './evaluation.ts'
+import { OpenDictionary } from './host.ts'
+import { propertyOf, setProperty } from './instances.ts'
+import { ClassValue, TypeName } from './kinds.ts'
+import { itemProperty } from './microdata.ts'
+import { TemporalValue, temporalMember, typeMember } from './temporal.ts'
+import { typeOf } from './text.ts'
+
+/** @param receiver not null */
+export function member(receiver: Value, name: string, on: Evaluation): Given {
+  if (receiver instanceof Map || receiver instanceof LazyDictionary) return receiver.get(name) ?? null
+  if (receiver instanceof ElementValue) {
+    return receiver.type === undefined ? itemProperty(receiver, name, on) : propertyOf(receiver, name, on)
+  }
+  if (receiver instanceof TemporalValue) return temporalMember(receiver, name)
+  if (receiver instanceof TypeName) return typeMember(receiver, name)
+  if (receiver instanceof ClassValue) return staticMember(receiver, name, on)
+  throw typeError(`a ${typeOf(receiver)} has no member “${name}”`)
+}
+
+/** @param receiver not null */
+export function indexed(receiver: Value, key: Value, on: Evaluation): Given {
+  if (receiver !== null && isList(receiver)) {
+    if (typeof key === 'bigint') return receiver.at(Number(key)) ?? null
+    throw typeError(`a List is indexed by an Integer, not a ${typeOf(key)}`)
+  }
+  if (receiver instanceof ElementValue || (receiver !== null && isDictionary(receiver))) {
+    if (typeof key === 'string') return member(receiver, key, on)
+    throw typeError(`a ${typeOf(receiver)} is indexed by a String, not a ${typeOf(key)}`)
+  }
+  throw typeError(`a ${typeOf(receiver)} cannot be indexed`)
+}
+
+/** SES-37: a field of what is taken apart. */
+export function field(value: Value, name: string, on: Evaluation): Given {
+  if (value === null) return null
+  if (isDictionary(value) || value instanceof ElementValue) return member(value, name, on)
+  throw typeError(`a ${typeOf(value)} cannot be taken apart by names`)
+}
+
+export function setMember(target: Value, name: string, value: Value, on: Evaluation): void {
+  if (target instanceof Map) {
+    if (!target.has(name)) on.take(64)
+    target.set(name, value)
+  } else if (target instanceof OpenDictionary) target.set(name, value)
+  else if (target instanceof ElementValue && target.type !== undefined) setProperty(target, name, value, on)
+  else throw typeError(`nothing can be assigned to a member of a ${typeOf(target)}`)
+}
+
+export function setIndexed(target: Value, key: Value, value: Value, on: Evaluation): void {
+  if (typeof key !== 'string') throw typeError(`an entry is assigned by a String, not a ${typeOf(key)}`)
+  setMember(target, key, value, on)
+}

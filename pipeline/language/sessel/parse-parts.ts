@@ -1,0 +1,174 @@
+/** Parts of programs with rules of their own: blocks, strings with values in them, and selector literals. */
+
+import { expressionAt, statementsAt } from './parse.ts'
+import type { Scanner } from './scan.ts'
+import { type Block, type Embedded, type Expression, RESERVED, type SelectorLiteral } from './syntax.ts'
+
+export function blockAt(scanner: Scanner): Block {
+  scanner.expect('{')
+  const statements = scanner.nested(() => statementsAt(scanner))
+  scanner.expect('}')
+  return { statements }
+}
+
+const PLAIN = { '"': /[^"\\#]+/y, "'": /[^'\\#]+/y }
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '#': '#',
+}
+
+/** A string, if one stands here (SES-14). */
+export function stringAt(scanner: Scanner): Expression | undefined {
+  scanner.skipSpace()
+  const start = scanner.at
+  const { latest } = scanner
+  if (latest?.start === start && latest.end <= scanner.end) {
+    scanner.at = latest.end
+    return latest.string
+  }
+  const mark = start < scanner.end ? scanner.text.charAt(start) : ''
+  if (mark !== '"' && mark !== "'") return undefined
+  const string = scanner.nested(() => quotedAt(scanner, mark))
+  scanner.latest = { start, end: scanner.at, string }
+  return string
+}
+
+function quotedAt(scanner: Scanner, mark: '"' | "'"): Expression {
+  const start = scanner.at++
+  const parts: (string | Expression)[] = []
+  let text = ''
+  for (;;) {
+    text += scanner.takeMatch(PLAIN[mark]) ?? ''
+    if (scanner.at >= scanner.end) return scanner.fail('the string has no end', start)
+    const character = scanner.text.charAt(scanner.at++)
+    if (character === mark) break
+    if (character === '\\') {
+      const escaped = scanner.text.charAt(scanner.at++)
+      text += ESCAPES[escaped] ?? `\\${escaped}`
+    } else if (scanner.at < scanner.end && scanner.text.charAt(scanner.at) === '{') {
+      scanner.at++
+      if (text !== '') parts.push(text)
+      text = ''
+      parts.push(expressionAt(scanner))
+      scanner.expect('}')
+    } else text += character
+  }
+  if (parts.length === 0) return { kind: 'literal', value: text }
+  if (text !== '') parts.push(text)
+  return { kind: 'template', parts }
+}
+
+/** Pseudo-classes that take a value (SES-122). */
+const TAKING = /:(?:value-)?(?:contains|equals|greater-than|less-than)\([ \t\n\f\r]*/iy
+const ATTRIBUTE = /\[[ \t\n\f\r]*[^\]"'=\\]*=[ \t\n\f\r]*/y
+const CASE_FLAG = /[ \t\n\f\r]*[isIS](?=[ \t\n\f\r]*\])/y
+const FOLD_FLAG = /[ \t\n\f\r]*,[ \t\n\f\r]*[iI](?=[ \t\n\f\r]*\))/y
+const CSS_NAME = /^-?[A-Za-z_][A-Za-z0-9_-]*$/
+const CSS_NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)[A-Za-z%]*$/
+
+/** A selector literal, from its `${` on (SES-15). */
+export function selectorAt(scanner: Scanner): SelectorLiteral {
+  const start = scanner.at
+  scanner.expect('${')
+  const close = scanner.closing(scanner.at, '}')
+  if (close === undefined) return scanner.fail('the selector has no end', start)
+  const end = scanner.end
+  scanner.end = close
+  const parts = scanner.nested(() => selectorParts(scanner))
+  scanner.end = end
+  scanner.at = close + 1
+  return { parts }
+}
+
+function selectorParts(scanner: Scanner): (string | Embedded)[] {
+  const parts: (string | Embedded)[] = []
+  let text = ''
+  const add = (embedded: Embedded | undefined) => {
+    if (!embedded) return
+    if (text !== '') parts.push(text)
+    text = ''
+    parts.push(embedded)
+  }
+  while (scanner.at < scanner.end) {
+    const character = scanner.text.charAt(scanner.at)
+    if (character === '[') {
+      const opening = scanner.takeMatch(ATTRIBUTE)
+      text += opening ?? character
+      if (opening === undefined) scanner.at++
+      else add(embeddedAt(scanner, ']', CASE_FLAG))
+    } else if (character === ':') {
+      const opening = scanner.takeMatch(TAKING)
+      text += opening ?? character
+      if (opening === undefined) scanner.at++
+      else add(embeddedAt(scanner, ')', FOLD_FLAG))
+    } else if (character === '\\') {
+      text += scanner.text.slice(scanner.at, Math.min(scanner.at + 2, scanner.end))
+      scanner.at += 2
+    } else if (character === '"' || character === "'") {
+      const quoted = scanner.takeMatch(QUOTED) ?? character
+      if (quoted === character) scanner.at++
+      text += quoted
+    } else {
+      text += character
+      scanner.at++
+    }
+  }
+  if (typeof parts[0] === 'string') parts[0] = parts[0].trimStart()
+  else if (parts.length === 0) text = text.trimStart()
+  text = text.trimEnd()
+  if (text !== '' || parts.length === 0) parts.push(text)
+  return parts
+}
+
+const QUOTED = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'/y
+
+/**
+ * The unquoted value that stands here, up to the closing bracket or the flag before it (SES-122, SES-123).
+ *
+ * @returns nothing for a quoted value, which is literal
+ */
+export function embeddedAt(scanner: Scanner, close: ')' | ']', flag: RegExp | undefined): Embedded | undefined {
+  const start = scanner.at
+  const next = scanner.text.charAt(start)
+  if (flag !== undefined && (next === '"' || next === "'")) return undefined
+  const isLast = () => {
+    if (flag && scanner.peekMatch(flag) !== undefined) return true
+    return scanner.looksAt(close)
+  }
+  const expression = scanner.attempt(() => {
+    const found = expressionAt(scanner)
+    const end = scanner.at
+    if (!isLast()) scanner.expected(`“${close}”`)
+    scanner.at = end
+    return found
+  })
+  if (expression) {
+    const text = scanner.text.slice(start, scanner.at).trim()
+    if (CSS_NUMBER.test(text)) return { text, expression: undefined, names: [] }
+    const isName = CSS_NAME.test(text)
+    return { text, expression, names: isName ? namesIn(text) : [] }
+  }
+  const end = scanner.closing(start, close)
+  if (end === undefined) return undefined
+  const written = scanner.text.slice(start, end)
+  scanner.at = start + (flag === undefined ? written : withoutFlag(written, close)).length
+  return { text: scanner.text.slice(start, scanner.at).trim(), expression: undefined, names: [] }
+}
+
+/** A literal value without the flag behind it. */
+function withoutFlag(written: string, close: ')' | ']'): string {
+  const text = written.trimEnd()
+  if (close === ']') return /[ \t\n\f\r][isIS]$/.test(text) ? text.slice(0, -2) : written
+  const before = /[iI]$/.test(text) ? text.slice(0, -1).trimEnd() : ''
+  return before.endsWith(',') ? before.slice(0, -1) : written
+}
+
+/** Names that a text such as `a` or `a-b` reads, taken for an expression. */
+function namesIn(text: string): string[] {
+  return text.split('-').filter(part => part !== '' && !/^[0-9]/.test(part) && !RESERVED.has(part))
+}

@@ -1,0 +1,57 @@
+/** Stable sorting that can be left at every comparison (SES-82): what compares may be a function of the program. */
+
+import type { List, Value } from '../values.ts'
+import { isNumber } from './arithmetic.ts'
+import { type Evaluation, typeError, type Work } from './evaluation.ts'
+import type { Lambda } from './kinds.ts'
+import { compare, typeOf } from './text.ts'
+
+/** Comparisons that are made without a pause. */
+const WITHOUT_PAUSE = 1_000
+
+/** @param fn gives keys if it has one parameter, compares if it has two */
+export function* sorting(list: List, fn: Lambda | undefined, on: Evaluation): Work {
+  if (fn && fn.code.parameters >= 2) {
+    return yield* merging(list, function* (a, b) {
+      const order = yield on.call(fn, [a, b])
+      if (order === null) return 0
+      if (!isNumber(order)) throw typeError(`a comparison gives a number, not a ${typeOf(order)}`)
+      return Number(order)
+    })
+  }
+  const keyed: { key: Value; item: Value }[] = []
+  for (const item of list) keyed.push({ key: fn ? yield on.call(fn, [item]) : item, item })
+  let compared = 0
+  const sorted = yield* merging(keyed, function* (a, b) {
+    on.spend(1)
+    if (++compared % WITHOUT_PAUSE === 0) yield undefined
+    return orderOfKeys(a.key, b.key)
+  })
+  return sorted.map(({ item }) => item)
+}
+
+/** `null` comes first. */
+function orderOfKeys(a: Value, b: Value): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
+  return compare(a, b) ?? 0
+}
+
+/** Merge sort from runs of one on. */
+function* merging<T>(list: readonly T[], order: (a: T, b: T) => Work<number>): Work<T[]> {
+  let from = [...list]
+  let into: T[] = new Array(from.length)
+  for (let width = 1; width < from.length; width *= 2) {
+    for (let start = 0; start < from.length; start += 2 * width) {
+      const middle = Math.min(start + width, from.length)
+      const end = Math.min(start + 2 * width, from.length)
+      let left = start
+      let right = middle
+      for (let at = start; at < end; at++) {
+        const isLeft = left < middle && (right >= end || (yield* order(from[left] as T, from[right] as T)) <= 0)
+        into[at] = from[isLeft ? left++ : right++] as T
+      }
+    }
+    ;[from, into] = [into, from]
+  }
+  return from
+}

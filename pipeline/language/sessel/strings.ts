@@ -1,0 +1,150 @@
+/** Methods of Strings (SES-75). Places and lengths are code points. */
+
+import { createHash, createHmac } from 'node:crypto'
+import type { Value } from '../values.ts'
+import { CONVERSIONS } from './conversions.ts'
+import { type Evaluation, type Given, Pending, settled } from './evaluation.ts'
+import { argon2, bcrypt } from './hashes.ts'
+import { rangeOf } from './lists.ts'
+import { type Method, type Methods, textArgument } from './method.ts'
+import { matchesPattern } from './patterns.ts'
+import { parseDateTime } from './temporal.ts'
+import { MAX_TEXT, tooLong } from './text.ts'
+
+const SURROGATES = /[\ud800-\udfff]/
+
+/** Code points of a text. */
+export function lengthOf(text: string): number {
+  if (!SURROGATES.test(text)) return text.length
+  let pairs = 0
+  for (let at = 0; at < text.length - 1; at++) {
+    if (!isPair(text, at)) continue
+    pairs++
+    at++
+  }
+  return text.length - pairs
+}
+
+function isPair(text: string, at: number): boolean {
+  const high = text.charCodeAt(at)
+  if (high < 0xd800 || high > 0xdbff) return false
+  const low = text.charCodeAt(at + 1)
+  return low >= 0xdc00 && low <= 0xdfff
+}
+
+/** The code units before a code point. */
+function offsetOf(text: string, place: number): number {
+  let at = 0
+  for (let seen = 0; seen < place && at < text.length; seen++) at += isPair(text, at) ? 2 : 1
+  return at
+}
+
+function slice(text: string, args: Value[]): string {
+  const isPlain = !SURROGATES.test(text)
+  const [from, to] = rangeOf(isPlain ? text.length : lengthOf(text), args)
+  if (isPlain) return text.slice(from, to)
+  const start = offsetOf(text, from)
+  return text.slice(start, start + offsetOf(text.slice(start), to - from))
+}
+
+/** Counts what a method reads and makes. */
+function metered(on: Evaluation, text: string): string {
+  if (text.length > MAX_TEXT) throw tooLong()
+  on.spend(text.length >> 6)
+  on.take(32 + 2 * text.length)
+  return text
+}
+
+function ofText(run: (text: string, on: Evaluation) => Given): Method {
+  return {
+    least: 0,
+    most: 0,
+    run: (text: string, _, on) => {
+      on.spend(text.length >> 6)
+      return run(text, on)
+    },
+  }
+}
+
+function withText(name: string, run: (text: string, argument: string, on: Evaluation) => Given): Method {
+  return {
+    least: 1,
+    most: 1,
+    run: (text: string, [argument], on) => {
+      on.spend(text.length >> 6)
+      return run(text, textArgument(name, argument), on)
+    },
+  }
+}
+
+function replace(text: string, [a, b]: Value[], on: Evaluation): string {
+  const from = textArgument('replace', a)
+  const to = textArgument('replace', b)
+  if (from === '' || text === '') return text
+  on.spend((text.length + to.length) >> 6)
+  let count = 0
+  for (let at = indexOf(text, from, 0); at >= 0; at = indexOf(text, from, at + from.length)) count++
+  const length = text.length + count * (to.length - from.length)
+  if (length > MAX_TEXT) throw tooLong()
+  on.take(32 + 2 * length)
+  on.spend(count)
+  return count === 0 ? text : text.split(from).join(to)
+}
+
+/** A code point is found where it stands by itself, never half of one. */
+function indexOf(text: string, wanted: string, from: number): number {
+  return text.indexOf(wanted, from)
+}
+
+function split(text: string, between: string, on: Evaluation): Value {
+  if (between === '') {
+    const characters = lengthOf(text)
+    on.take(16 + 40 * characters)
+    on.spend(characters)
+    return [...text]
+  }
+  let count = 1
+  for (let at = text.indexOf(between); at >= 0; at = text.indexOf(between, at + between.length)) count++
+  on.take(16 + 40 * count)
+  on.spend(count)
+  return text.split(between)
+}
+
+const upper = ofText((text, on) => metered(on, text.toUpperCase()))
+const lower = ofText((text, on) => metered(on, text.toLowerCase()))
+
+function slugify(text: string): string {
+  const plain = text
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+  return plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')
+}
+
+export const STRING_METHODS: Methods = new Map<string, Method>([
+  ...CONVERSIONS,
+  ['contains', withText('contains', (text, part) => text.includes(part))],
+  ['startsWith', withText('startsWith', (text, part) => text.startsWith(part))],
+  ['endsWith', withText('endsWith', (text, part) => text.endsWith(part))],
+  ['matches', withText('matches', (text, pattern, on) => matchesPattern(text, pattern, on))],
+  ['count', ofText(text => BigInt(lengthOf(text)))],
+  ['isEmpty', ofText(text => text === '')],
+  ['trim', ofText((text, on) => metered(on, text.trim()))],
+  ['lower', lower],
+  ['lowercase', lower],
+  ['upper', upper],
+  ['uppercase', upper],
+  ['replace', { least: 2, most: 2, run: replace }],
+  ['split', withText('split', split)],
+  ['slice', { least: 1, most: 2, run: (text: string, args, on) => metered(on, slice(text, args)) }],
+  ['sha256', ofText(text => createHash('sha256').update(text).digest('hex'))],
+  ['hmac_sha256', withText('hmac_sha256', (text, key) => createHmac('sha256', key).update(text).digest('hex'))],
+  ['bcrypt', { least: 0, most: 1, run: (text: string, [options], on) => waiting(bcrypt(text, options, on)) }],
+  ['argon2', { least: 0, most: 1, run: (text: string, [options], on) => waiting(argon2(text, options, on)) }],
+  ['slugify', ofText((text, on) => metered(on, slugify(text)))],
+  ['parseDateTime', ofText(text => parseDateTime(text))],
+])
+
+function waiting(result: Promise<Value>): Pending {
+  return new Pending(settled(result))
+}
