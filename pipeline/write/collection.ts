@@ -19,8 +19,8 @@ import { commitJudged, commitLoop, type Judging, modelState } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
 import { deleteEvent, putEvent, treeEvents } from './events.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
+import { bytesOf, retyping, underNewName, writtenDocuments } from './new-version.ts'
 import { mayNotReplace, nameTaken, parentMissing } from './places.ts'
-import { bytesOf, renamed, retyping, writtenDocuments } from './prepared.ts'
 
 /**
  * Makes an empty collection.
@@ -172,7 +172,7 @@ async function changesOf(
   const expectTo: Expectation = replaced && sameForm ? stateOf(replaced) : 'absent'
   const common = { from, to, expect: stateOf(source), expectTo, longest: LONGEST_PATH, ...tell }
   const isFile = source.kind !== 'collection'
-  const arrival = isFile ? await renamed(site, source, to) : undefined
+  const arrival = isFile ? await underNewName(site, source, to) : undefined
   const typed = arrival && retyping(arrival)
   changes.push(op === 'move' ? { op, ...common, ...typed } : { op, deep, ...common, ...typed })
   return { changes, written: arrival?.prepared ? writtenDocuments(to, arrival.prepared) : [] }

@@ -17,7 +17,7 @@ import { cloning } from '../tree/clone.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { deleteEvent, putEvent } from './events.ts'
-import { newVersion, prepareTree, writtenDocuments } from './prepared.ts'
+import { newDocumentOf, putVersion, writtenDocuments } from './new-version.ts'
 
 /** A write that has been judged by itself. */
 export interface Judged {
@@ -132,9 +132,9 @@ async function effectOn(
       events: [deleteEvent(site, path, NOBODY)],
       written: [],
     }
-  const prepared = await prepareTree(site, resource.type, place.document, held.bytes)
+  const prepared = await newDocumentOf(site, resource.type, place.document, held.bytes)
   return {
-    changes: [newVersion(resource, prepared.bytes, prepared.derived)],
+    changes: [putVersion(resource, prepared.bytes, prepared.derived)],
     events: [putEvent(site, path, prepared.digest, prepared.text, NOBODY)],
     written: writtenDocuments(path, prepared),
   }

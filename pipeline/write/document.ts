@@ -20,7 +20,7 @@ import { contentTag } from '../store/tags.ts'
 import { commitJudged, modelState } from './commit.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
-import { type Prepared, prepareDocument, renewed, writtenDocuments } from './prepared.ts'
+import { type NewVersion, newDocument, rederived, writtenDocuments } from './new-version.ts'
 import {
   authorization,
   carriedOut,
@@ -53,7 +53,7 @@ const DELETE_GATES: readonly WholeGate[] = [authorization('delete'), existence, 
 export function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
   const { path } = write
   const allowance = write.allowance ?? new Allowance()
-  return wholeOperation<Found<DocumentPut>, Prepared>(site, {
+  return wholeOperation<Found<DocumentPut>, NewVersion>(site, {
     write,
     paths: [path],
     gates: PUT_GATES,
@@ -61,7 +61,7 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
     prepare: body => prepare(site, path, write.type, body),
     async commit({ authority, held }, asked) {
       const model = modelState(site, allowance, write.raw)
-      const current = await renewed(site, asked)
+      const current = await rederived(site, asked)
       const { prepared, follows } = await judgeDocument(site, model, { path, held, asked: current })
       const own = {
         changes: toChanges(write, held, prepared),
@@ -79,16 +79,21 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
 }
 
 /** Reads and checks a body: blobs to disk, documents into memory and through the parser. */
-async function prepare(site: Site, path: string, requestType: string | undefined, body: BodySource): Promise<Prepared> {
+async function prepare(
+  site: Site,
+  path: string,
+  requestType: string | undefined,
+  body: BodySource,
+): Promise<NewVersion> {
   const type = storedType(path, requestType)
   const kind = kindOf(type)
-  if (kind !== 'blob') return prepareDocument(site, kind, type, await body.bytes(largestDocument(site.settings)))
+  if (kind !== 'blob') return newDocument(site, kind, type, await body.bytes(largestDocument(site.settings)))
   const staged = await body.stage(site.settings.maxBody)
   const content: Content = staged.bytes ? { bytes: staged.bytes } : { staged }
   return { content, digest: staged.sha256, kind: 'blob', type }
 }
 
-function toChanges(write: DocumentPut, held: Held | undefined, prepared: Prepared): Change[] {
+function toChanges(write: DocumentPut, held: Held | undefined, prepared: NewVersion): Change[] {
   const { path, language, shown, properties = [] } = write
   const put: Change = {
     op: 'put',
@@ -105,7 +110,7 @@ function toChanges(write: DocumentPut, held: Held | undefined, prepared: Prepare
   return [put, { op: 'describe', path, set: [...properties], remove: [] }]
 }
 
-function putAnswer(prepared: Prepared, result: CommitResult & { ok: true }, existed: boolean): Answer {
+function putAnswer(prepared: NewVersion, result: CommitResult & { ok: true }, existed: boolean): Answer {
   const headers: Record<string, string> = {
     ETag: contentTag(prepared.digest),
     'Last-Modified': formatHttpDate(result.at),

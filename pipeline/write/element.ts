@@ -23,7 +23,6 @@ import { commitJudged, commitLoop, type ModelState, modelState } from './commit.
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
 import { checkContainment } from './containment.ts'
-import { type Draft, draftEdit, redraft } from './draft-edit.ts'
 import {
   AUTHORIZATION,
   ELEMENT_GATES,
@@ -36,7 +35,8 @@ import {
   type Selectors,
 } from './element-target.ts'
 import { putEvent } from './events.ts'
-import { newVersion } from './prepared.ts'
+import { afterCascade, type JudgedEdit, judgeEdit } from './judge-edit.ts'
+import { putVersion } from './new-version.ts'
 
 export type { ElementWrite }
 
@@ -104,27 +104,27 @@ async function commitEdit(
   const { path, cause } = write
   const selectors = eventSelectors(site, write, located)
   const wanted = toEdit(write, located, text)
-  const { asked, follows } = await judgedEdit(site, model, write, located, wanted, authority)
+  const { asked, follows } = await judgedWithConsequences(site, model, write, located, wanted, authority)
   const changed = follows.own.get(path)
-  const draft = changed ? await redraft(site, held, asked, changed) : asked
-  const { bytes, digest, derived, show, newTree } = draft
+  const judged = changed ? await afterCascade(site, held, asked, changed) : asked
+  const { bytes, digest, derived, show, newTree } = judged
   const { profile, declares } = derived
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
   const event =
     changed || asked.way === 'reparsed'
       ? putEvent(site, path, digest, decode(bytes).text, cause)
-      : editEvent(site, write, selectors, draft)
+      : editEvent(site, write, selectors, judged)
   const isFollowed = site.isShared && !changed && asked.isAsAsked
   const edit = isFollowed ? editNotice(path, held.resource.version, wanted, asked.way) : undefined
   const own = {
-    changes: [newVersion(held.resource, bytes, derived)],
+    changes: [putVersion(held.resource, bytes, derived)],
     events: [event],
     ...(edit !== undefined && { edit }),
     written: [{ path, bytes, profile, declares, show, newTree }],
     accessVersion: authority.accessVersion === undefined ? undefined : located.accessVersion,
   }
   const result = await commitJudged(site, model, own, follows)
-  return result.ok ? answerTo(write, located, draft, result.at) : undefined
+  return result.ok ? answerTo(write, located, judged, result.at) : undefined
 }
 
 /**
@@ -132,18 +132,18 @@ async function commitEdit(
  *
  * @throws Fault when it cannot be made, or must not
  */
-async function judgedEdit(
+async function judgedWithConsequences(
   site: Site,
   model: ModelState,
   write: ElementWrite,
   located: Located,
   wanted: Edit,
   authority: Authority,
-): Promise<{ asked: Draft; follows: Consequences }> {
+): Promise<{ asked: JudgedEdit; follows: Consequences }> {
   const { path, op } = write
   const { held, tree, target } = located
   const removed = op === 'delete' ? factsAbout(site, path, [target]) : undefined
-  const asked = await draftEdit(site, model, {
+  const asked = await judgeEdit(site, model, {
     path,
     held,
     tree,
@@ -171,7 +171,7 @@ async function judgedEdit(
   return { asked, follows }
 }
 
-function answerTo(write: ElementWrite, located: Located, { digest, tag, inserted }: Draft, at: number): Answer {
+function answerTo(write: ElementWrite, located: Located, { digest, tag, inserted }: JudgedEdit, at: number): Answer {
   const { resource } = located.held
   const whole = storedTag(located, contentTag(digest))
   const headers = { 'Last-Modified': formatHttpDate(at), 'Cache-Control': 'no-store' }
@@ -217,7 +217,7 @@ function factsAbout(site: Site, path: string, keys: readonly Key[]): string {
   return elementFacts(site.rules, path, keys, site.onlookers(path))
 }
 
-function editEvent(site: Site, write: ElementWrite, selectors: EventSelectors, { inserted, tag, facts }: Draft) {
+function editEvent(site: Site, write: ElementWrite, selectors: EventSelectors, { inserted, tag, facts }: JudgedEdit) {
   const { ns, host } = site.settings
   return mutationEvent(ns, host, mutationOf(write, selectors, inserted, tag), write.cause, facts)
 }

@@ -12,7 +12,7 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
-import { type Prepared, prepareTree } from './prepared.ts'
+import { type NewVersion, newDocumentOf } from './new-version.ts'
 
 const NOTHING: Judgement = { requirements: [], failures: [] }
 
@@ -22,7 +22,7 @@ interface Incoming {
   /** What is stored there now. */
   held: Held | undefined
   /** What is to take its place. */
-  asked: Prepared
+  asked: NewVersion
 }
 
 /**
@@ -35,7 +35,7 @@ export async function judgeDocument(
   site: Site,
   model: ModelState,
   { path, held, asked }: Incoming,
-): Promise<{ prepared: Prepared; follows: Consequences }> {
+): Promise<{ prepared: NewVersion; follows: Consequences }> {
   const { registry } = model
   const { prepared, judgement } = await judgedAlone(site, model, path, asked)
   const { tree, derived } = prepared
@@ -58,8 +58,8 @@ async function judgedAlone(
   site: Site,
   { registry, host }: ModelState,
   path: string,
-  prepared: Prepared,
-): Promise<{ prepared: Prepared; judgement: Judgement }> {
+  prepared: NewVersion,
+): Promise<{ prepared: NewVersion; judgement: Judgement }> {
   const { tree } = prepared
   if (!tree) return { prepared, judgement: NOTHING }
   const { length } = tree.source
@@ -71,11 +71,11 @@ async function judgedAlone(
 }
 
 /** What is stored in place of a document that the data model has changed. */
-async function completed(site: Site, prepared: Prepared, document: TreeDocument): Promise<Prepared> {
+async function completed(site: Site, prepared: NewVersion, document: TreeDocument): Promise<NewVersion> {
   if (document.source === prepared.text) return prepared
   if (prepared.derived?.profile.utf8 === false)
     throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8, so its missing values cannot be added.')
-  return prepareTree(site, prepared.type, document, prepared.bytes)
+  return newDocumentOf(site, prepared.type, document, prepared.bytes)
 }
 
 /**

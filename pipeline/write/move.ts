@@ -13,8 +13,8 @@ import { configures } from './configuration.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
 import { refuseEntangled } from './judge-tree.ts'
+import { retyping, type UnderNewName, underNewName, writtenDocuments } from './new-version.ts'
 import { mayNotReplace, missingParents } from './places.ts'
-import { type Renamed, renamed, retyping, writtenDocuments } from './prepared.ts'
 import {
   carriedOut,
   existence,
@@ -105,7 +105,7 @@ async function commitMove(
 ): Promise<CommitResult> {
   const { path, to, cause } = write
   const { resource, bytes } = held
-  const arrival = await renamed(site, resource, to)
+  const arrival = await underNewName(site, resource, to)
   const { prepared } = arrival
   checkNewKind(site, held, to, arrival, authority)
   const isShaped = held.isDocument && model.registry.shapesAt(to).length > 0
@@ -138,7 +138,13 @@ async function commitMove(
  *
  * @throws Fault 401 or 403 when declarations come or go by it, and the requester may not PUT them
  */
-function checkNewKind(site: Site, held: Held, to: string, { type, prepared }: Renamed, authority: Authority): void {
+function checkNewKind(
+  site: Site,
+  held: Held,
+  to: string,
+  { type, prepared }: UnderNewName,
+  authority: Authority,
+): void {
   if (kindOf(type) === held.kind) return
   const types = [...(held.profile?.types ?? []), ...(prepared?.derived.profile.types ?? [])]
   if (!configures(site, types)) return

@@ -1,4 +1,4 @@
-/** Edits of elements on their way into a commit: made, judged and, where the data model adds to them, completed. */
+/** Edits of elements, made and judged by the site's data model and, where it adds to them, completed (MOD-110). */
 
 import { type Derived, deriveInTurns, deriving, unusable } from '../declarations/derive.ts'
 import type { ShowTree } from '../declarations/retype.ts'
@@ -17,7 +17,7 @@ import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
-import { encoded } from './prepared.ts'
+import { encoded } from './new-version.ts'
 
 /** What an edit is made from. */
 export interface EditRequest {
@@ -34,7 +34,7 @@ export interface EditRequest {
 }
 
 /** An edit as it would be committed, with all that is known of the document it would leave. */
-export interface Draft {
+export interface JudgedEdit {
   /** Markup of the new nodes as stored (HTTP-81). */
   inserted: string
   way: Way
@@ -57,7 +57,7 @@ export interface Draft {
 }
 
 /** What is found out about an edit while it is shown; without a judgement a copy has to be completed first. */
-type Looked = Omit<Draft, 'judgement' | 'open' | 'isAsAsked'> & { judgement: Judgement | undefined }
+type Looked = Omit<JudgedEdit, 'judgement' | 'open' | 'isAsAsked'> & { judgement: Judgement | undefined }
 
 /** Milliseconds for which the document itself may show an edit; an edit that takes longer to judge is made on a copy. */
 const LOOK = 50
@@ -65,16 +65,16 @@ const LOOK = 50
 /**
  * @throws Fault when the edit cannot be made, or must not
  */
-export async function draftEdit(site: Site, model: ModelState, request: EditRequest): Promise<Draft> {
+export async function judgeEdit(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
   try {
-    return await drafted(site, model, request)
+    return await judgedInPlace(site, model, request)
   } catch (error) {
     if (error instanceof EditError) throw EDIT_FAULTS[error.reason]?.(error.message) ?? overLimit(error)
     throw error instanceof TreeError ? unusable(error) : error
   }
 }
 
-async function drafted(site: Site, { registry, host }: ModelState, request: EditRequest): Promise<Draft> {
+async function judgedInPlace(site: Site, { registry, host }: ModelState, request: EditRequest): Promise<JudgedEdit> {
   const { path, held, tree, wanted } = request
   const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
   const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
@@ -104,16 +104,21 @@ async function drafted(site: Site, { registry, host }: ModelState, request: Edit
   return { ...looked, isAsAsked: false, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
 }
 
-/** The draft of an edit whose document a cascade has changed further. */
-export async function redraft(site: Site, held: Held, draft: Draft, { document, part }: WrittenPlace): Promise<Draft> {
+/** The same edit with a document that a cascade has changed further. */
+export async function afterCascade(
+  site: Site,
+  held: Held,
+  edit: JudgedEdit,
+  { document, part }: WrittenPlace,
+): Promise<JudgedEdit> {
   const { bytes, digest } = encoded(site, document.source, held.bytes)
   const { path } = held.resource
   const brought = part?.brought ?? part?.nodes ?? []
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
   const tag =
-    draft.tag && (await inTurns(taggingElement(site, brought, document, { path, digest }), document.source.length))
+    edit.tag && (await inTurns(taggingElement(site, brought, document, { path, digest }), document.source.length))
   const derived = await deriveInTurns(document, site.derivation, true)
-  return { ...draft, inserted, bytes, digest, derived, tag, show: look => look(document), newTree: () => document }
+  return { ...edit, inserted, bytes, digest, derived, tag, show: look => look(document), newTree: () => document }
 }
 
 /** Fragment tag of the first new element (HTTP-81). */

@@ -1,4 +1,4 @@
-/** Bodies of whole-document writes, ready to be committed. */
+/** New versions of resources, with everything that a commit needs to know of them. */
 
 import { hash } from 'node:crypto'
 import { type Derived, deriveInTurns, parseForStorage, storedForm } from '../declarations/derive.ts'
@@ -13,8 +13,8 @@ import type { Resource } from '../store/resource.ts'
 import { decode, encode } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 
-/** A body ready to be committed. */
-export interface Prepared {
+/** A version of a resource that is not committed yet. */
+export interface NewVersion {
   content: Content
   digest: string
   kind: 'document' | 'blob'
@@ -28,8 +28,8 @@ export interface Prepared {
   subtypes?: Subtypes | undefined
 }
 
-/** A document ready to be committed. */
-export interface PreparedDocument extends Prepared {
+/** The same of a document. */
+export interface NewDocument extends NewVersion {
   bytes: Uint8Array
   text: string
   tree: TreeDocument
@@ -37,12 +37,12 @@ export interface PreparedDocument extends Prepared {
 }
 
 /** @throws Fault 422 when the bytes are no document */
-export async function prepareDocument(
+export async function newDocument(
   site: Site,
   kind: DocumentKind,
   type: string,
   bytes: Uint8Array,
-): Promise<PreparedDocument> {
+): Promise<NewDocument> {
   const { derivation } = site
   const parsed = await parseForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
@@ -55,7 +55,7 @@ export async function prepareDocument(
  *
  * @throws Fault 422
  */
-export async function renewed(site: Site, prepared: Prepared): Promise<Prepared> {
+export async function rederived(site: Site, prepared: NewVersion): Promise<NewVersion> {
   const { tree, derived } = prepared
   const { derivation } = site
   const { subtypes } = derivation
@@ -87,19 +87,19 @@ export function encoded(
  * @param before the bytes it had; a byte order mark stays
  * @throws Fault 413, 422
  */
-export async function prepareTree(
+export async function newDocumentOf(
   site: Site,
   type: string,
   tree: TreeDocument,
   before: Uint8Array | undefined,
-): Promise<PreparedDocument> {
+): Promise<NewDocument> {
   const { bytes, digest } = encoded(site, tree.source, before)
   const derived = await deriveInTurns(tree, site.derivation, true)
   return { content: { bytes }, digest, kind: 'document', type, bytes, text: tree.source, tree, derived }
 }
 
 /** Puts a new version in the place of a stored document, whose type and language stay. */
-export function newVersion({ path, version, type, language }: Resource, bytes: Uint8Array, derived: Derived): Change {
+export function putVersion({ path, version, type, language }: Resource, bytes: Uint8Array, derived: Derived): Change {
   return {
     op: 'put',
     path,
@@ -113,17 +113,21 @@ export function newVersion({ path, version, type, language }: Resource, bytes: U
 }
 
 /** A stored file under another name. */
-export interface Renamed {
+export interface UnderNewName {
   type: string
   /** What is to be committed of it where the name makes it another document, or one for the first time (HTTP-20). */
-  prepared?: PreparedDocument
+  prepared?: NewDocument
 }
 
 /**
  * @param to path that the file comes to
  * @throws Fault 404, 413 or 422 for a file that would become a document and cannot
  */
-export async function renamed(site: Site, { path, type: before, size }: Resource, to: string): Promise<Renamed> {
+export async function underNewName(
+  site: Site,
+  { path, type: before, size }: Resource,
+  to: string,
+): Promise<UnderNewName> {
   const type = storedType(to, before)
   const kind = kindOf(type)
   if (type === before || kind === 'blob') return { type }
@@ -131,11 +135,11 @@ export async function renamed(site: Site, { path, type: before, size }: Resource
     throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
   const held = await site.find(path)
   if (!held) throw absent()
-  return { type, prepared: await prepareDocument(site, kind, type, await bytesOf(held.body)) }
+  return { type, prepared: await newDocument(site, kind, type, await bytesOf(held.body)) }
 }
 
 /** What a copy or move says of a file with another name. */
-export function retyping({ type, prepared }: Renamed) {
+export function retyping({ type, prepared }: UnderNewName) {
   return { type, ...(prepared && { kind: prepared.kind, ...storedForm(prepared.derived) }) }
 }
 
@@ -144,7 +148,7 @@ export async function bytesOf(body: Body): Promise<Uint8Array> {
   return 'bytes' in body ? body.bytes : blobBytes(body.blob)
 }
 
-export function writtenDocuments(path: string, prepared: Prepared): WrittenDocument[] {
+export function writtenDocuments(path: string, prepared: NewVersion): WrittenDocument[] {
   const { bytes, derived, tree } = prepared
   if (!bytes || !derived) return []
   const { profile, declares } = derived
