@@ -45,3 +45,46 @@ export function namespaceOf(element: ElementNode, prefix: string): string | unde
   }
   return undefined
 }
+
+const NOTHING: ReadonlyMap<string, string> = new Map()
+
+/** The prefixes that are bound at a place; nothing of it changes. */
+export class Prefixes {
+  static readonly none = new Prefixes(NOTHING, undefined)
+
+  readonly #own: ReadonlyMap<string, string>
+  readonly #outer: Prefixes | undefined
+
+  private constructor(own: ReadonlyMap<string, string>, outer: Prefixes | undefined) {
+    this.#own = own
+    this.#outer = outer
+  }
+
+  /** @returns undefined where the prefix is not bound, or unbound by an empty value */
+  namespace(prefix: string): string | undefined {
+    for (let scope: Prefixes | undefined = this; scope; scope = scope.#outer) {
+      const uri = scope.#own.get(prefix)
+      if (uri !== undefined) return uri === '' ? undefined : uri
+    }
+    return undefined
+  }
+
+  /** The scope inside an element, its own declarations included. */
+  within({ attrs }: ElementNode): Prefixes {
+    let own: Map<string, string> | undefined
+    for (const a of attrs) {
+      const prefix = declaredPrefix(a)
+      if (prefix === undefined) continue
+      own ??= new Map()
+      if (!own.has(prefix)) own.set(prefix, a.value)
+    }
+    return own ? new Prefixes(own, this) : this
+  }
+
+  /** The scope around an element: what its ancestors declare. */
+  static around(element: ElementNode): Prefixes {
+    const ancestors: ElementNode[] = []
+    for (let node = element.parentNode; node && isElement(node); node = node.parentNode) ancestors.push(node)
+    return ancestors.reduceRight((scope, ancestor) => scope.within(ancestor), Prefixes.none)
+  }
+}

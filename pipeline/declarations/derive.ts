@@ -13,6 +13,7 @@ import {
   type ChildNode,
   type DocumentKind,
   type ElementNode,
+  type FragmentNode,
   isElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
@@ -27,8 +28,10 @@ export interface Profile {
   utf8: boolean
   /** Item types that occur, each once. */
   types: string[]
-  /** Namespace URIs bound to prefixes by `xmlns:` declarations. */
+  /** Namespace URIs bound to prefixes by `xmlns:` declarations, contents of templates included (COMP-1). */
   namespaces: string[]
+  /** An attribute with the local name `transient` and a prefix occurs (COMP-1). */
+  transient?: boolean
 }
 
 /** A microdata item as a document's derived data tells of it: what it is, and which one. */
@@ -66,7 +69,7 @@ export function* deriving(
   const items: ItemEntry[] = []
   const elements: ElementNode[] = []
   const types = new Set<string>()
-  const namespaces = new Set<string>()
+  const prefixes = new Prefixes()
   const open: Level[] = [{ nodes: document.root.childNodes, next: 0, isShown: true }]
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
@@ -75,10 +78,9 @@ export function* deriving(
     if (!node || !isElement(node)) continue
     if (++seen % NODES_PER_STEP === 0) yield
     let isItem = false
-    for (const { name, prefix, value } of node.attrs) {
-      if (name === 'itemscope' && !prefix) isItem = true
-      else if (prefix === 'xmlns' || name.startsWith('xmlns')) namespaces.add(value)
-    }
+    for (const a of node.attrs) if (a.name === 'itemscope' && !a.prefix) isItem = true
+    prefixes.note(node)
+    if (node.content) prefixes.noteWithin(node.content)
     if (isItem) {
       const own = typesOf(node)
       for (const type of own) types.add(type)
@@ -97,10 +99,38 @@ export function* deriving(
     if (raw !== undefined) declares[name] = raw
   }
   return {
-    profile: { utf8, types: [...types], namespaces: [...namespaces] },
+    profile: { utf8, types: [...types], ...prefixes.found() },
     declares: declares as Declares,
     items,
     entries: yield* listingEntries(elements, derivation.ns, changed),
+  }
+}
+
+/** What prefixes a document declares, and whether one marks something as transient. */
+class Prefixes {
+  readonly #namespaces = new Set<string>()
+  #transient = false
+
+  note({ attrs }: ElementNode): void {
+    for (const { name, prefix, value } of attrs) {
+      if ((prefix === 'xmlns' || name.startsWith('xmlns:')) && value !== '') this.#namespaces.add(value)
+      else if (prefix ? name === 'transient' : name.endsWith(':transient')) this.#transient = true
+    }
+  }
+
+  /** Contents of templates, which may hold others. */
+  noteWithin({ childNodes }: FragmentNode): void {
+    const open: ChildNode[] = [...childNodes]
+    for (let node = open.pop(); node; node = open.pop()) {
+      if (!isElement(node)) continue
+      this.note(node)
+      for (const child of node.childNodes) open.push(child)
+      for (const child of node.content?.childNodes ?? []) open.push(child)
+    }
+  }
+
+  found(): Pick<Profile, 'namespaces' | 'transient'> {
+    return { namespaces: [...this.#namespaces], ...(this.#transient && { transient: true }) }
   }
 }
 

@@ -21,7 +21,7 @@ export interface Basis {
 }
 
 /** Rises whenever derived data that belong to no kind of declarations get another form or meaning. */
-const FORM = 2
+const FORM = 3
 /** The kinds of stores that do not say by which kinds they were made. */
 const FIRST_KINDS = ['model/1', 'access/1']
 

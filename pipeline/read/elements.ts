@@ -175,13 +175,15 @@ function* microdataText(
   }
 }
 
-export function commonHeaders({ held }: Representation, reading: Reading, tag: string): Record<string, string> {
+export function commonHeaders(view: Representation, reading: Reading, tag: string): Record<string, string> {
+  const { held, composed } = view
   const { read, shared } = reading
   const personal = !shared || read.setsCookie
   const headers: Record<string, string> = {
     ETag: tag,
-    'Cache-Control': cacheControl(cacheableOf(held.kind, held.resource.type, false), personal),
+    'Cache-Control': cacheControl(cacheableOf(held.kind, held.resource.type, composed), personal),
     'Accept-Ranges': 'selector, bytes',
+    ...view.headers,
   }
   const varies = vary({ kind: held.kind, personal, coded: false, cors: read.cors })
   if (varies) headers.Vary = varies

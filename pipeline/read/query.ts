@@ -3,6 +3,7 @@
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
 import { type BodySource, bodyText } from '../body.ts'
+import type { Reader } from '../compose/reader.ts'
 import { Fault } from '../fault.ts'
 import { excludes } from '../http/accept.ts'
 import { writingMultipart } from '../http/multipart.ts'
@@ -16,13 +17,13 @@ import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
-import { lookAt, type Representation } from './representation.ts'
+import { lookAt, type Representation, type Seen } from './representation.ts'
 
 /**
  * @returns answers 200 with a part for every match, or 304; the body holds the selector, and is read once everything
  *   before it is passed
  */
-export function queryDocument(site: Site, read: Read, authority: () => Authority): Operation {
+export function queryDocument(site: Site, read: Read, authority: () => Authority, reader?: Reader): Operation {
   const { path, requested } = read
   return {
     async admit(body) {
@@ -31,7 +32,7 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
       if (!held?.isDocument) return { elements: [] }
       const { selector } = await readSelector(site, body)
       const decided = authority()
-      const elements = await lookAt(site, path, ({ view }) => matching(read, selector, view, decided))
+      const elements = await lookAt(site, path, ({ view }) => matching(read, selector, view, decided), reader)
       return { elements: elements ?? [] }
     },
     async carryOut(body) {
@@ -44,11 +45,12 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
       document(await site.find(path))
       const { text, selector } = await readSelector(site, body)
       // The document may have changed while the body was on its way.
-      const answer = await lookAt(site, path, ({ held, view }) => {
+      const look = ({ held, view }: Seen) => {
         document(held)
         if (!view) throw notHtml()
         return answering(read, text, selector, view, decided)
-      })
+      }
+      const answer = await lookAt(site, path, look, reader)
       if (!answer) throw absent()
       return answer
     },

@@ -2,6 +2,7 @@
 
 import type { Answer, Reuse } from '../answer.ts'
 import type { Admission, Authority, Key, ReadableView } from '../authority.ts'
+import type { Reader } from '../compose/reader.ts'
 import { negotiate } from '../http/accept.ts'
 import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
@@ -14,9 +15,10 @@ import type { Site } from '../site/site.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
+import { composedAnswer } from './composed.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
-import { lookAt, type Seen } from './representation.ts'
+import { isComposed, lookAt, type Seen } from './representation.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -53,27 +55,28 @@ export interface Reading {
  *
  * @throws Fault 422 for a selector that does not parse (gate 7)
  */
-export function readResource(site: Site, read: Read, authority: () => Authority): Operation {
+export function readResource(site: Site, read: Read, authority: () => Authority, reader?: Reader): Operation {
   const { path, range } = read
-  if (range?.unit !== 'selector') return readWhole(site, read, authority)
+  if (range?.unit !== 'selector') return readWhole(site, read, authority, reader)
   const selector = toSelector(range.selector, site)
   return {
     async admit() {
       const decided = authority()
-      const found = await lookAt(site, path, seen => searching(read, selector, seen, decided))
+      const found = await lookAt(site, path, seen => searching(read, selector, seen, decided), reader)
       if (!found) await findAbsence(site, read, decided)
       return { elements: found ? found.elements : [] }
     },
     async carryOut() {
       // A request is decided by the rules as they stood when it came (RULE-11).
       const decided = authority()
-      const answer = await lookAt(site, path, seen => readElements(site, read, range, selector, seen, decided))
+      const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
+      const answer = await lookAt(site, path, look, reader)
       return answer ?? absence(site, read, decided)
     },
   }
 }
 
-function readWhole(site: Site, read: Read, authority: () => Authority): Operation {
+function readWhole(site: Site, read: Read, authority: () => Authority, reader: Reader | undefined): Operation {
   const { path, head } = read
   const question = { ask: 'read', path, exists: true, head } as const
   return {
@@ -89,12 +92,16 @@ function readWhole(site: Site, read: Read, authority: () => Authority): Operatio
       if (!held) return absence(site, read, decided)
       requireAllowed(decided, question, 'GET', read.requested)
       const shared = decided.shareable(path)
-      if (held.kind === 'html' && negotiate(read.accept, false) === 'json-ld') {
-        const answer = await lookAt(site, path, ({ view }) => {
+      const jsonLd = held.kind === 'html' && negotiate(read.accept, false) === 'json-ld'
+      if (jsonLd || isComposed(site, held, reader)) {
+        const look = function* ({ view }: Seen): Steps<Answer> {
           if (!view) throw notHtml()
           const reading = readingOf(site, read, view.dependencies, decided, shared && view.shared)
-          return jsonLdAnswer(view, undefined, reading, site.settings.ns)
-        })
+          if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, site.settings.ns)
+          // It may have become a plain one meanwhile.
+          return view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.held, reading)
+        }
+        const answer = await lookAt(site, path, look, reader)
         return answer ?? absence(site, read, decided)
       }
       return wholeAnswer(held, readingOf(site, read, onDocument(held), decided, shared))
@@ -102,8 +109,14 @@ function readWhole(site: Site, read: Read, authority: () => Authority): Operatio
   }
 }
 
-function readingOf(site: Site, read: Read, dependencies: Dependencies, authority: Authority, shared: boolean): Reading {
-  const rules = authority.repeatable(read.path)
+function readingOf(
+  site: Site,
+  read: Read,
+  dependencies: Dependencies | undefined,
+  authority: Authority,
+  shared: boolean,
+): Reading {
+  const rules = dependencies && authority.repeatable(read.path)
   return { read, shared, reuse: rules && untilChanged(site, dependencies, rules) }
 }
 

@@ -3,6 +3,9 @@
  * what stands there, which tags it has and where each of its elements comes from.
  */
 
+import type { Composition } from '../compose/compose.ts'
+import { isPlain } from '../compose/plain.ts'
+import { composedFor, type Reader } from '../compose/reader.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -14,7 +17,7 @@ import { type Dependencies, onDocument } from './dependencies.ts'
 export interface Origin {
   /** The document and its version. */
   held: Held
-  /** Its tree, in which the element is. */
+  /** A tree of it, in which the element is. */
   tree: TreeDocument
   element: ElementNode
 }
@@ -27,10 +30,14 @@ export interface Representation {
   readonly tree: TreeDocument
   /** Document part of the tags of its fragments (HTTP-32). */
   readonly documentPart: string
+  /** It was put together for the reader, and is not what is stored. */
+  readonly composed: boolean
+  /** Fields that every answer made of it carries. */
+  readonly headers: Readonly<Record<string, string>>
   /** Whether it is the same for every reader who may read it (COMP-124). */
   readonly shared: boolean
-  /** What it was made of. */
-  readonly dependencies: Dependencies
+  /** What it was made of; undefined where the next reader may see something else in any case. */
+  readonly dependencies: Dependencies | undefined
   /** Undefined for an element that is stored nowhere. */
   originOf(element: ElementNode): Origin | undefined
 }
@@ -47,20 +54,54 @@ export function storedDocument(site: Site, held: Held, tree: TreeDocument): Repr
     held,
     tree,
     documentPart: site.documentPart(held.resource),
+    composed: false,
+    headers: {},
     shared: true,
     dependencies: onDocument(held),
     originOf: element => ({ held, tree, element }),
   }
 }
 
+/** A page that was put together. */
+function composedDocument(site: Site, held: Held, { tree, reads, link, originOf }: Composition): Representation {
+  const projected = [...reads.projected].map(({ resource }) => `${resource.digest} ${resource.path}`).sort()
+  return {
+    held,
+    tree,
+    documentPart: site.documentPart(held.resource, projected),
+    composed: true,
+    headers: link === undefined ? {} : { Link: link },
+    shared: !reads.personal,
+    dependencies: reads.personal || reads.fleeting ? undefined : reads,
+    originOf,
+  }
+}
+
+/** Whether what is stored at a path is put together for a reader (COMP-2, COMP-3). */
+export function isComposed(site: Site, held: Held, reader: Reader | undefined): reader is Reader {
+  return reader !== undefined && !isPlain(site, held)
+}
+
 /**
- * Looks at the newest version of a file. What takes long is done in turns with other work; meanwhile the tree stays as it
- * is, whatever is committed.
+ * Looks at the newest version of a file. What takes long is done in turns with other work; meanwhile nothing that is looked
+ * at changes, whatever is committed.
  *
+ * @param reader for whom a page is put together; without one everybody sees what is stored
  * @returns undefined when nothing is stored there
- * @throws what looking throws; Fault 422 for a document that cannot be parsed
+ * @throws what looking throws; Fault 422 for a document that cannot be parsed, and of a composition
  */
-export async function lookAt<T>(site: Site, path: string, look: (seen: Seen) => Steps<T>): Promise<T | undefined> {
+export async function lookAt<T>(
+  site: Site,
+  path: string,
+  look: (seen: Seen) => Steps<T>,
+  reader?: Reader,
+): Promise<T | undefined> {
+  const found = reader && (await site.find(path))
+  if (found && isComposed(site, found, reader)) {
+    const view = composedDocument(site, found, await composedFor(site, found, reader))
+    const soon = ifShort(look({ held: found, view }))
+    return soon ? soon.value : inTurns(look({ held: found, view }), LONG)
+  }
   const held = await site.findParsed(path)
   if (!held) return undefined
   const view = held.isDocument ? storedDocument(site, held, site.tree(held)) : undefined

@@ -179,6 +179,11 @@ export class Site {
     return this.#declared.derivation
   }
 
+  /** Another number whenever something of the site has changed. */
+  get changes(): number {
+    return this.#resources.changes
+  }
+
   /** Whether other processes hold its documents as well. */
   get isShared(): boolean {
     return this.#coherence !== undefined

@@ -30,7 +30,8 @@ import {
 import { SteppedParser } from './stepped-parser.ts'
 import { atOnce, type Steps } from './steps.ts'
 
-type HtmlNodes = TreeAdapterTypeMap<
+/** Our nodes in the words of the parser. */
+export type HtmlNodes = TreeAdapterTypeMap<
   AnyNode,
   ParentNode,
   ChildNode,
@@ -57,7 +58,7 @@ export function parseHtml(source: string, mode?: string): DocumentNode {
 
 /** `parseHtml` in steps. */
 export function* parsingHtml(source: string, mode?: string): Steps<DocumentNode> {
-  const parser = new SteppedParser(options(source, { mode, depth: 0 }))
+  const parser = new SteppedParser(parserOptions(source, { mode, depth: 0 }))
   yield* parser.read(source)
   return parser.document
 }
@@ -72,7 +73,7 @@ export function* parsingHtml(source: string, mode?: string): Steps<DocumentNode>
  * @throws TreeError for a limit; the depth of the context counts
  */
 export function* parsingHtmlFragment(source: string, context: ElementNode): Steps<ChildNode[]> {
-  const parser = SteppedParser.getFragmentParser<HtmlNodes>(context, options(source, surroundings(context)))
+  const parser = SteppedParser.getFragmentParser<HtmlNodes>(context, parserOptions(source, surroundings(context)))
   // The class that makes the parser is not in the type of what it makes.
   yield* (parser as SteppedParser<HtmlNodes>).read(source)
   const { childNodes } = parser.getFragment()
@@ -86,7 +87,8 @@ interface Surroundings {
   depth: number
 }
 
-function surroundings(context: ElementNode): Surroundings {
+/** What the text of a fragment is surrounded by. */
+export function surroundings(context: ElementNode): Surroundings {
   let node: ParentNode = context
   let depth = 0
   while (isElement(node) && node.parentNode) {
@@ -96,7 +98,8 @@ function surroundings(context: ElementNode): Surroundings {
   return { mode: ('mode' in node && node.mode) || html.DOCUMENT_MODE.NO_QUIRKS, depth }
 }
 
-function options(source: string, around: Surroundings): ParserOptions<HtmlNodes> {
+/** How parsers of this project are set up: they build our nodes and stop at our limits. */
+export function parserOptions(source: string, around: Surroundings): ParserOptions<HtmlNodes> {
   return { sourceCodeLocationInfo: true, scriptingEnabled: true, treeAdapter: limitedAdapter(source.length, around) }
 }
 
@@ -207,6 +210,7 @@ const mutation = {
     node.parentNode = null
   },
   insertText(parent: ParentNode, text: string): void {
+    if (text === '') return
     const last = parent.childNodes.at(-1)
     if (last && isText(last)) last.value += text
     else mutation.appendChild(parent, construction.createTextNode(text))

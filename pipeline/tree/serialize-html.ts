@@ -14,6 +14,11 @@ const RAW = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes', 
 /** The parser drops a line feed right behind these start tags. */
 const LEADING_LINE_FEED = new Set(['pre', 'textarea', 'listing'])
 
+/** Whether HTML elements of this name never have an end tag nor content. */
+export function isVoidName(tagName: string): boolean {
+  return VOID.has(tagName)
+}
+
 /** Whether the element never has an end tag nor content. */
 export function isVoid(element: ElementNode): boolean {
   return VOID.has(element.tagName) && element.namespaceURI === HTML_NAMESPACE

@@ -37,6 +37,13 @@ export function serializeDocument(document: TreeDocument): string {
   return declaration ? `${declaration[0]}\n${innerXml(document.root)}` : innerXml(document.root)
 }
 
+/** `serializeDocument` in steps. */
+export function* writingDocument(document: TreeDocument): Steps<string> {
+  const markup = yield* writingInnerMarkup(document.root, document.kind)
+  const declaration = document.kind === 'xml' ? /^<\?xml\s[^?]*\?>/.exec(document.source) : null
+  return declaration ? `${declaration[0]}\n${markup}` : markup
+}
+
 /** The text of a node and all below it, in order; the contents of templates are not below them. */
 export function textContent(node: AnyNode): string {
   if (isText(node)) return node.value

@@ -11,6 +11,7 @@ import { type Read, readResource } from '../../pipeline/read/read.ts'
 import { absent, refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
 import { asksForStream, subscription } from '../streams/subscribe.ts'
 import type { Exchange } from './exchange.ts'
+import { pageReader } from './reader.ts'
 
 export function get(exchange: Exchange): Operation {
   if (asksForStream(exchange)) return subscription(exchange)
@@ -23,7 +24,7 @@ export function get(exchange: Exchange): Operation {
     acceptEncoding: header(exchange, 'accept-encoding'),
     ifRange: header(exchange, 'if-range'),
   }
-  return readResource(site, read, authority)
+  return readResource(site, read, authority, pageReader(exchange))
 }
 
 function readOf(exchange: Exchange): Read {
@@ -46,7 +47,9 @@ function readOf(exchange: Exchange): Read {
 export function query(exchange: Exchange): Operation {
   const { site, authority } = exchange
   const type = essence(header(exchange, 'content-type') ?? '')
-  return type === 'text/css-selector' ? queryDocument(site, readOf(exchange), authority) : program(exchange, type)
+  return type === 'text/css-selector'
+    ? queryDocument(site, readOf(exchange), authority, pageReader(exchange))
+    : program(exchange, type)
 }
 
 /** Every other content type is a program to be run (HTTP-134), which needs a grant of its own (METH-3). */

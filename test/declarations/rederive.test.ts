@@ -8,7 +8,7 @@ import { instance, SCHEMA_HOST, schema } from '../model/markup.ts'
 import { NS, page, ruleMarkup } from '../support/content.ts'
 
 const SETTINGS = { ns: NS, schemaHost: SCHEMA_HOST }
-const COMMON = `2 ${NS} ${SCHEMA_HOST}`
+const COMMON = `3 ${NS} ${SCHEMA_HOST}`
 const CURRENT = `${COMMON} model/1 access/1`
 
 describe('What stored declarations were derived by', () => {
@@ -22,8 +22,8 @@ describe('What stored declarations were derived by', () => {
       ['a newer release', `${CURRENT} later/3`, false, [], undefined],
       ['a newer release without rules', `${COMMON} model/1 later/3`, false, ['access'], `${CURRENT} later/3`],
       ['another form of all data', `1 ${NS} ${SCHEMA_HOST} model/1 access/1`, true, [], CURRENT],
-      ['another vocabulary', `2 ${NS}/2 ${SCHEMA_HOST} model/1 access/1`, true, [], CURRENT],
-      ['a vocabulary that begins alike', `2 ${NS} ${SCHEMA_HOST}/2`, true, [], CURRENT],
+      ['another vocabulary', `3 ${NS}/2 ${SCHEMA_HOST} model/1 access/1`, true, [], CURRENT],
+      ['a vocabulary that begins alike', `3 ${NS} ${SCHEMA_HOST}/2`, true, [], CURRENT],
     ]
   for (const [what, stored, all, kinds, basis] of cases)
     it(`RULE-11 ${what}`, () => {

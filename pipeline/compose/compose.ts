@@ -1,0 +1,141 @@
+/** Pages that are put together for a request (the passes 4 to 7 of COMP-16). */
+
+import { Fault } from '../fault.ts'
+import { AllowanceSpent } from '../language/allowance.ts'
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { isElement } from '../tree/nodes.ts'
+import type { Composing } from './composing.ts'
+import { compositionError, tooMuch } from './failure.ts'
+import { SiteGraph } from './graph.ts'
+import type { Languages } from './languages.ts'
+import { Names } from './names.ts'
+import type { Page } from './page.ts'
+import { paginate } from './paginate.ts'
+import { Prefixes } from './prefixes.ts'
+import { Reads } from './reads.ts'
+import { RequestValue } from './request.ts'
+import { requestDocument } from './request-document.ts'
+import type { Viewer } from './viewer.ts'
+import { walking } from './walk.ts'
+import { doing, type Work } from './work.ts'
+
+/** A page as it was put together for one reader. */
+export interface Composition {
+  tree: TreeDocument
+  reads: Reads
+  /** Value of the `Link` field (COMP-66). */
+  link: string | undefined
+  /** Where an element is stored; undefined for a generated one. */
+  originOf(element: ElementNode): { held: Held; tree: TreeDocument; element: ElementNode } | undefined
+}
+
+/** Compositions that are begun anew because something that they have read was changed meanwhile. */
+const ATTEMPTS = 3
+
+/**
+ * Composes a document that is in memory.
+ *
+ * @param params what the path of a route has captured
+ * @throws Fault by COMP-131; no part of a page is ever given
+ */
+export async function compose(
+  site: Site,
+  held: Held,
+  viewer: Viewer,
+  languages: Languages,
+  params: ReadonlyMap<string, string> = new Map(),
+): Promise<Composition> {
+  for (let tries = 1; ; tries++) {
+    const reads = new Reads()
+    const graph = new SiteGraph(site, reads, () => requestDocument(viewer, site.settings.ns))
+    try {
+      const composition = await doing(composing(site, held, viewer, languages, params, graph, reads))
+      // What was read over several turns is of one state only if nothing has changed (COMP-4).
+      if (tries === ATTEMPTS || reads.hold(site)) return composition
+    } catch (error) {
+      throw asFault(error)
+    } finally {
+      graph.release()
+    }
+  }
+}
+
+function asFault(error: unknown): unknown {
+  if (error instanceof AllowanceSpent) return tooMuch(error.message)
+  if (error instanceof Fault && error.kind === 'InvalidFragment') return compositionError(error.message)
+  return error
+}
+
+function* composing(
+  site: Site,
+  held: Held,
+  viewer: Viewer,
+  languages: Languages,
+  params: ReadonlyMap<string, string>,
+  graph: SiteGraph,
+  reads: Reads,
+): Work<Composition> {
+  const page = yield* graph.reading(held)
+  const { kind, root } = page.tree
+  const state: Composing = {
+    site,
+    model: site.model,
+    viewer,
+    allowance: viewer.allowance,
+    languages,
+    graph,
+    reads,
+    request: new RequestValue(viewer, params, reads),
+    page,
+    kind,
+    meanings: new Map(),
+    origins: new Map(),
+    wholes: new Map(),
+    paginators: [],
+  }
+  const composed: TreeDocument['root'] = { nodeName: '#document', childNodes: [] }
+  if (root.mode !== undefined) composed.mode = root.mode
+  yield* walking(state, root.childNodes, composed, {
+    names: new Names(),
+    prefixes: Prefixes.none,
+    page,
+    text: page.search.source,
+    output: false,
+    loose: false,
+    depth: 0,
+  })
+  const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
+  const link = paginate(tree, state.paginators, viewer.path, viewer.query)
+  return { tree, reads, link, originOf: element => originOf(state, element) }
+}
+
+/** Subtrees without directives were copied as a whole: the same way leads from their top to an element. */
+function originOf({ origins, wholes }: Composing, element: ElementNode): ReturnType<Composition['originOf']> {
+  const own = origins.get(element)
+  if (own) return placeOf(own.page, own.element)
+  const way: number[] = []
+  for (let copy = element; ; ) {
+    const origin = wholes.get(copy)
+    if (origin) return placeOf(origin.page, descend(origin.element, way.reverse()))
+    const parent = copy.parentNode
+    if (!parent || !isElement(parent) || origins.has(parent)) return undefined
+    way.push(parent.childNodes.indexOf(copy))
+    copy = parent
+  }
+}
+
+function descend(top: ElementNode, way: readonly number[]): ElementNode | undefined {
+  let found = top
+  for (const index of way) {
+    const child = found.childNodes[index]
+    if (!child || !isElement(child)) return undefined
+    found = child
+  }
+  return found
+}
+
+function placeOf({ held, tree }: Page, element: ElementNode | undefined): ReturnType<Composition['originOf']> {
+  return element && { held, tree, element }
+}

@@ -1,0 +1,88 @@
+/** A page that is being put together: what all directives of one request share. */
+
+import type { Allowance } from '../language/allowance.ts'
+import type { Value } from '../language/values.ts'
+import type { Registry } from '../model/registry.ts'
+import type { Site } from '../site/site.ts'
+import type { DocumentKind, ElementNode } from '../tree/nodes.ts'
+import type { SiteGraph } from './graph.ts'
+import type { Languages } from './languages.ts'
+import type { Names } from './names.ts'
+import type { Page } from './page.ts'
+import type { Prefixes } from './prefixes.ts'
+import type { Reads } from './reads.ts'
+import type { RequestValue } from './request.ts'
+import type { Viewer } from './viewer.ts'
+import { type Meaning, meaningOf } from './vocabulary.ts'
+
+/** Where an element of a composed page is stored. */
+export interface Origin {
+  page: Page
+  element: ElementNode
+}
+
+/** An element whose children are divided into pages (COMP-63). */
+export interface Paginator {
+  element: ElementNode
+  /** As written. */
+  length: string
+}
+
+export interface Composing {
+  readonly site: Site
+  /** Schemas as they stand for the whole composition. */
+  readonly model: Registry
+  readonly viewer: Viewer
+  readonly allowance: Allowance
+  readonly languages: Languages
+  readonly graph: SiteGraph
+  readonly reads: Reads
+  readonly request: RequestValue
+  /** The requested document, or the template of a route. */
+  readonly page: Page
+  readonly kind: DocumentKind
+  readonly meanings: Map<string, Meaning>
+  /** Of elements that were copied one by one. */
+  readonly origins: Map<ElementNode, Origin>
+  /** Of the topmost elements of subtrees that were copied as a whole. */
+  readonly wholes: Map<ElementNode, Origin>
+  readonly paginators: Paginator[]
+}
+
+/** What surrounds nodes that are walked. */
+export interface Place {
+  names: Names
+  /** Prefixes in scope, those of the nodes' own document (COMP-12). */
+  prefixes: Prefixes
+  /** The document that the nodes are stored in; undefined for generated ones. */
+  page: Page | undefined
+  /** The text that their offsets count in. */
+  text: string | undefined
+  /** They are part of a template's output (COMP-48). */
+  output: boolean
+  /** Not in the page's own tree, so that nothing is known about directives below. */
+  loose: boolean
+  /** Elements around. */
+  depth: number
+}
+
+/** A directive on its way: the element that asks for it, with what is in scope there. */
+export interface Dispatch {
+  composing: Composing
+  element: ElementNode
+  place: Place
+}
+
+export function meaning(composing: Composing, uri: string): Meaning {
+  let known = composing.meanings.get(uri)
+  if (known === undefined) {
+    known = meaningOf(uri, composing.site.settings.ns, composing.model)
+    composing.meanings.set(uri, known)
+  }
+  return known
+}
+
+/** The value of a name, `request` included. */
+export function lookUp({ composing, place }: Dispatch, name: string): Value | undefined {
+  return place.names.get(name) ?? (name === 'request' ? composing.request : undefined)
+}

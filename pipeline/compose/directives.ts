@@ -1,0 +1,79 @@
+/** What the attributes of an element ask of composition, sorted in the order in which it is done (COMP-17). */
+
+import type { Schema } from '../model/schema.ts'
+import type { Attribute, ElementNode } from '../tree/nodes.ts'
+import { type Composing, meaning } from './composing.ts'
+import { declaredPrefix, type Prefixes, qualifiedName, writtenName } from './prefixes.ts'
+
+/** An attribute that is dispatched. */
+export type AttributeDirective =
+  | { does: 'resource' | 'sessel' | 'javascript'; written: string; value: string }
+  | { does: 'method'; schema: Schema; written: string; value: string }
+
+export interface Directives {
+  /** Attributes that stay. */
+  kept: Attribute[]
+  /** Resource bindings first, everything else behind them. */
+  dispatched: AttributeDirective[]
+  template: string | undefined
+  paginate: string | undefined
+  transient: boolean
+}
+
+/** Sorts the attributes of an element; `undefined` where none of them is a directive or declares a prefix. */
+export function directivesOf(composing: Composing, { attrs }: ElementNode, prefixes: Prefixes): Directives | undefined {
+  let found: Directives | undefined
+  const resources: AttributeDirective[] = []
+  const others: AttributeDirective[] = []
+  for (const [index, a] of attrs.entries()) {
+    const written = writtenName(a)
+    if (!written.includes(':')) {
+      found?.kept.push(a)
+      continue
+    }
+    const role = roleOf(composing, a, written, prefixes)
+    if (role === 'kept') {
+      found?.kept.push(a)
+      continue
+    }
+    found ??= {
+      kept: attrs.slice(0, index),
+      dispatched: [],
+      template: undefined,
+      paginate: undefined,
+      transient: false,
+    }
+    if (role === 'removed') continue
+    if (typeof role === 'object') (role.does === 'resource' ? resources : others).push(role)
+    else if (role === 'transient') found.transient = true
+    else found[role] = a.value
+  }
+  found?.dispatched.push(...resources, ...others)
+  return found
+}
+
+type Role = 'kept' | 'removed' | 'template' | 'paginate' | 'transient' | AttributeDirective
+
+function roleOf(composing: Composing, a: Attribute, written: string, prefixes: Prefixes): Role {
+  const html = composing.kind === 'html'
+  if (declaredPrefix(a) !== undefined) return html ? 'removed' : 'kept'
+  const name = qualifiedName(written)
+  const uri = name && prefixes.namespace(name.prefix)
+  if (!name || uri === undefined) return 'kept'
+  const provides = meaning(composing, uri)
+  switch (provides) {
+    case 'foreign':
+      return 'kept'
+    case 'other':
+      return html ? 'removed' : 'kept'
+    case 'page':
+      if (name.local === 'template' || name.local === 'paginate' || name.local === 'transient') return name.local
+      return 'removed'
+    case 'resource':
+    case 'sessel':
+    case 'javascript':
+      return { does: provides, written, value: a.value }
+  }
+  if (name.local === 'transient') return 'removed'
+  return { does: 'method', schema: provides, written, value: a.value }
+}

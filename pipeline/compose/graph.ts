@@ -1,0 +1,128 @@
+/**
+ * The documents of a site as a composition reads them, with the authority of the server (COMP-29). Every document is read
+ * once and stays as it is until the composition has ended.
+ */
+
+import { compilePattern, matchesPath, type Pattern } from '../access/glob.ts'
+import { canonicalPath } from '../http/path.ts'
+import { ElementValue, type Source } from '../language/values.ts'
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import { pinTree } from '../tree/pins.ts'
+import { type Selector, selectingAll } from '../tree/selector/selector.ts'
+import { type Page, readingPage } from './page.ts'
+import type { Reads } from './reads.ts'
+import { awaiting, type Work } from './work.ts'
+
+export class SiteGraph {
+  readonly #site: Site
+  readonly #reads: Reads
+  readonly #pages = new Map<string, Page | undefined>()
+  readonly #byTree = new Map<TreeDocument, Page>()
+  readonly #pins: (() => void)[] = []
+  readonly #makeRequest: () => TreeDocument
+  #request: Source | undefined
+
+  /** @param makeRequest makes the Request document */
+  constructor(site: Site, reads: Reads, makeRequest: () => TreeDocument) {
+    this.#site = site
+    this.#reads = reads
+    this.#makeRequest = makeRequest
+  }
+
+  /** Lets commits change the trees again. */
+  release(): void {
+    for (const release of this.#pins.splice(0)) release()
+  }
+
+  /** @returns undefined where no document is stored */
+  *page(path: string): Work<Page | undefined> {
+    if (this.#pages.has(path)) return this.#pages.get(path)
+    const held = this.#site.held(path) ?? (yield* awaiting(this.#site.find(path)))
+    const page = held?.isDocument ? yield* this.reading(held) : undefined
+    this.#reads.documents.set(path, held?.resource.version)
+    this.#pages.set(path, page)
+    return page
+  }
+
+  /** The page of a document that is in memory. */
+  *reading(held: Held): Work<Page> {
+    const { path, version } = held.resource
+    const tree = held.hasTree ? this.#site.tree(held) : yield* awaiting(this.#site.parsed(held))
+    this.#pins.push(pinTree(tree))
+    const page = yield* readingPage(held, tree, this.#site.settings.ns)
+    this.#pages.set(path, page)
+    this.#byTree.set(page.search, page)
+    this.#byTree.set(page.tree, page)
+    this.#reads.documents.set(path, version)
+    return page
+  }
+
+  /** The page that a tree belongs to. */
+  pageOf(tree: TreeDocument): Page | undefined {
+    return this.#byTree.get(tree)
+  }
+
+  /** Paths of all documents, in the order of their bytes. */
+  *paths(): Work<readonly string[]> {
+    this.#reads.site = this.#site.changes
+    return yield* awaiting(documentPaths(this.#site))
+  }
+
+  /** Paths of the documents that one of several globs covers (COMP-25). */
+  *matching(globs: readonly string[]): Work<readonly string[]> {
+    const patterns = globs.map(glob => compilePattern(glob))
+    const literal = patterns.flatMap(literalPaths)
+    // What names its documents needs no list of all of them.
+    if (!literal.includes(undefined)) return [...new Set(literal)].filter(path => path !== undefined).sort(byBytes)
+    return (yield* this.paths()).filter(path => patterns.some(pattern => matchesPath(pattern, path)))
+  }
+
+  /**
+   * Elements of stored markup, in the order of the site graph.
+   *
+   * @param paths documents to look into; all of them, the Request document included, when missing (COMP-114)
+   */
+  *select(selector: Selector, paths?: readonly string[]): Work<ElementValue[]> {
+    const found: ElementValue[] = []
+    for (const path of paths ?? (yield* this.paths())) {
+      const page = yield* this.page(path)
+      if (!page) continue
+      for (const element of yield* selectingAll(selector, page.search))
+        found.push(new ElementValue(element, page.source))
+    }
+    if (paths) return found
+    const own = yield* selectingAll(selector, this.requestDocument.document)
+    if (own.length > 0) this.#reads.personal = true
+    for (const element of own) found.push(new ElementValue(element, this.requestDocument))
+    return found
+  }
+
+  /** The Request document, which has no address and comes last (COMP-116). */
+  get requestDocument(): Source {
+    return (this.#request ??= { path: undefined, document: this.#makeRequest() })
+  }
+}
+
+/** The paths that a pattern without wildcards stands for; undefined for any other alternative. */
+function literalPaths({ heads }: Pattern): (string | undefined)[] {
+  return heads.map(({ text, whole }) => (whole ? canonicalPath(text) : undefined))
+}
+
+/** Paths in the order of the site graph. */
+export function byBytes(a: string, b: string): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+const lists = new WeakMap<Site, { changes: number; paths: readonly string[] }>()
+
+async function documentPaths(site: Site): Promise<readonly string[]> {
+  const { changes } = site
+  const known = lists.get(site)
+  if (known?.changes === changes) return known.paths
+  const paths: string[] = []
+  for await (const resource of site.store.walk('/')) if (resource.kind === 'document') paths.push(resource.path)
+  if (site.changes === changes) lists.set(site, { changes, paths })
+  return paths
+}

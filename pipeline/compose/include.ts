@@ -1,0 +1,49 @@
+/** `include`: a copy of one element of the site (COMP-25 to COMP-30). */
+
+import type { Site } from '../site/site.ts'
+import { attribute } from '../tree/nodes.ts'
+import { type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
+import type { Dispatch } from './composing.ts'
+import { compositionError } from './failure.ts'
+import { type Splice, splicesOf } from './splice.ts'
+import type { Work } from './work.ts'
+
+/** @throws Fault 404 where nothing matches, 500 where several elements do or the selector is unusable */
+export function* including({ composing, element, place }: Dispatch): Work<Splice[]> {
+  const { graph, site } = composing
+  const text = attribute(element, 'selector')?.trim() ?? ''
+  if (text === '') throw compositionError('An include needs a selector.')
+  const selector = authorsSelector(site, text, 'include')
+  const resource = attribute(element, 'resource')
+  const globs = resource?.split(/\s+/).filter(glob => glob !== '')
+  const base = (place.page ?? composing.page).held.resource.path
+  const found = yield* graph.select(
+    selector,
+    globs ? yield* graph.matching(globs.map(glob => absolute(glob, base))) : undefined,
+  )
+  const [first, second] = found
+  if (!first) throw compositionError('An include finds no element.', 404)
+  if (second) throw compositionError('The selector of an include matches more than one element.')
+  return splicesOf(first)
+}
+
+/** A glob that does not begin with a slash is taken from the directory of the document that holds it. */
+function absolute(glob: string, path: string): string {
+  return glob.startsWith('/') ? glob : path.slice(0, path.lastIndexOf('/') + 1) + glob
+}
+
+/**
+ * A selector that stands in a page.
+ *
+ * @param directive that it belongs to, for the message
+ * @throws Fault 500 (COMP-131)
+ */
+export function authorsSelector(site: Pick<Site, 'selectors'>, text: string, directive: string): Selector {
+  try {
+    return selectorFor(text, site.selectors)
+  } catch (error) {
+    if (error instanceof SelectorError)
+      throw compositionError(`The selector of ${directive} cannot be used: ${error.message}.`)
+    throw error
+  }
+}

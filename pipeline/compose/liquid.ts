@@ -1,0 +1,39 @@
+/** Templates in Liquid, as pages run them (COMP-46 to COMP-50). */
+
+import { Fault } from '../fault.ts'
+import { compileTemplate, inDocument, renderTemplate, TemplateError } from '../language/liquid/liquid.ts'
+import type { LiquidScope } from '../language/liquid/scope.ts'
+import { lookUp } from './composing.ts'
+import { instanceNames, instanceProperty } from './instances.ts'
+import type { TemplateRun } from './languages.ts'
+import type { MaybeLater } from './work.ts'
+
+/** What gives something else each time, so that the output cannot be kept. */
+const FLEETING = /random|diceware|sample|bcrypt|argon2/
+
+/** @throws Fault 500 (LIQ-64) */
+export function renderLiquid({ dispatch, source, line, context }: TemplateRun): MaybeLater<string> {
+  const { composing } = dispatch
+  if (FLEETING.test(source)) composing.reads.fleeting = true
+  const scope: LiquidScope = {
+    lookup: name => lookUp(dispatch, name),
+    property: (element, name) => instanceProperty(composing.model, element, name),
+    propertyNames: element => instanceNames(element),
+    ns: composing.site.settings.ns,
+    get now() {
+      composing.reads.fleeting = true
+      return Date.now()
+    },
+  }
+  const failed = (error: unknown): never => {
+    if (!(error instanceof TemplateError)) throw error
+    const placed = inDocument(error, line)
+    throw new Fault(500, 'TemplateError', `Line ${placed.line} of the template's document: ${placed.message}`)
+  }
+  try {
+    const output = renderTemplate(compileTemplate(source, context), scope, composing.allowance)
+    return typeof output === 'string' ? output : output.catch(failed)
+  } catch (error) {
+    return failed(error)
+  }
+}

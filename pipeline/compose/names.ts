@@ -1,0 +1,52 @@
+/** Names of the Context: what bindings and methods have written, as seen from one element (COMP-20). */
+
+import { LazyDictionary, type Value } from '../language/values.ts'
+
+/** The names of an element and, behind them, those of its ancestors. */
+export class Names {
+  readonly #outer: Names | undefined
+  #own: Map<string, Value> | undefined
+
+  constructor(outer?: Names) {
+    this.#outer = outer
+  }
+
+  get(name: string): Value | undefined {
+    for (let scope: Names | undefined = this; scope; scope = scope.#outer) {
+      const value = scope.#own?.get(name)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+
+  /** Visible to what is dispatched later on the same element and to its descendants. */
+  set(name: string, value: Value): void {
+    this.#own ??= new Map()
+    this.#own.set(name, value)
+  }
+
+  /** All names that are in scope, the nearest value of each. */
+  all(): Map<string, Value> {
+    const names = this.#outer?.all() ?? new Map<string, Value>()
+    for (const [name, value] of this.#own ?? []) names.set(name, value)
+    return names
+  }
+}
+
+/** The same as the object that programs call `Context`. */
+export class ContextValue extends LazyDictionary {
+  readonly #names: Names
+
+  constructor(names: Names) {
+    super()
+    this.#names = names
+  }
+
+  get(key: string): Value | undefined {
+    return this.#names.get(key)
+  }
+
+  keys(): Iterable<string> {
+    return this.#names.all().keys()
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * A stored document as composition reads it: prefixed elements stand where they were written (COMP-6), and what is the
+ * source of a template is text (COMP-8). Which prefixes are bound is written in the document, so that this belongs to its
+ * version alone.
+ */
+
+import { findingHosts, type TemplateHost, withoutSources } from '../language/liquid/hosts.ts'
+import type { Source } from '../language/values.ts'
+import type { Held } from '../site/held.ts'
+import { parsingHtml } from '../tree/html.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { mayHavePrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
+import type { Steps } from '../tree/steps.ts'
+import { parsingXml } from '../tree/xml.ts'
+import { declaredPrefix, namespaceOf, qualifiedName, writtenName } from './prefixes.ts'
+import { pageNamespace } from './vocabulary.ts'
+import type { Work } from './work.ts'
+
+export interface Page {
+  readonly held: Held
+  /** The document as values name it. */
+  readonly source: Source
+  /** Stored markup, in which selectors are matched. */
+  readonly search: TreeDocument
+  /** `search` was parsed for composition alone. */
+  readonly isOwn: boolean
+  /** What is composed: the same, with the sources of templates left out. */
+  readonly tree: TreeDocument
+  /** Elements of `tree` with a directive on or below them; everything else is copied as it is. */
+  readonly busy: ReadonlySet<ElementNode>
+  /** The source of a template: what stands between the tags of its host. */
+  templateSource(host: ElementNode): { source: string; line: number }
+  /** The element of `tree` that stands in the text where one of `search` does. */
+  counterpart(element: ElementNode): ElementNode | undefined
+}
+
+const pages = new WeakMap<Held, Page>()
+
+/**
+ * Reads a document for composition.
+ *
+ * @param plain the parsed document; it has to be pinned as long as the page is used
+ * @param ns base URI of the site's vocabulary
+ */
+export function* readingPage(held: Held, plain: TreeDocument, ns: string): Work<Page> {
+  const known = pages.get(held)
+  // A tree that belongs to the document is given up and made anew now and then.
+  if (known && (known.search === plain || known.isOwn)) return known
+  const { source, kind } = plain
+  if (held.profile?.namespaces.length === 0) return pageOf(held, plain, plain, [], false)
+  const prefixed = kind === 'html' && mayHavePrefixed(source)
+  const parsing = function* (text: string): Steps<TreeDocument> {
+    const root = kind === 'xml' ? yield* parsingXml(text) : yield* prefixed ? parsingPrefixed(text) : parsingHtml(text)
+    return { kind, source: text, root, clean: false }
+  }
+  const hosts = yield* findingHosts(source, {
+    kind,
+    isHost: element => isHost(element, ns),
+    parse: function* (masked) {
+      return (yield* parsing(masked)).root
+    },
+  })
+  const search = prefixed ? yield* parsing(source) : plain
+  const tree = hosts.length > 0 ? yield* parsing(withoutSources(source, hosts)) : search
+  const page = pageOf(held, search, tree, hosts, search !== plain)
+  pages.set(held, page)
+  return page
+}
+
+/** LIQ-1. */
+function isHost(element: ElementNode, ns: string): boolean {
+  return element.attrs.some(a => {
+    const name = qualifiedName(writtenName(a))
+    return name?.local === 'template' && namespaceOf(element, name.prefix) === pageNamespace(ns)
+  })
+}
+
+function pageOf(
+  held: Held,
+  search: TreeDocument,
+  tree: TreeDocument,
+  hosts: readonly TemplateHost[],
+  isOwn: boolean,
+): Page {
+  const sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
+  let busy: ReadonlySet<ElementNode> | undefined
+  let places: Map<number, ElementNode> | undefined
+  return {
+    held,
+    source: { path: held.resource.path, document: search },
+    search,
+    isOwn,
+    tree,
+    get busy() {
+      return (busy ??= busyElements(tree))
+    },
+    templateSource({ sourceCodeLocation: place }) {
+      if (!place?.startTag) return { source: '', line: 1 }
+      const start = place.startTag.endOffset
+      const end = place.endTag?.startOffset ?? place.endOffset
+      return sources.get(start) ?? { source: search.source.slice(start, end), line: 1 }
+    },
+    counterpart(element) {
+      if (search === tree) return element
+      places ??= elementsByPlace(tree)
+      const start = element.sourceCodeLocation?.startOffset
+      const other = start === undefined ? undefined : places.get(start)
+      return other?.tagName === element.tagName ? other : undefined
+    },
+  }
+}
+
+/** Elements in and above which a prefix is used or declared. */
+function busyElements({ root }: TreeDocument): Set<ElementNode> {
+  const busy = new Set<ElementNode>()
+  for (const element of elementsOf(root)) {
+    if (!hasPrefix(element)) continue
+    for (let node: ParentNode | null = element; node && isElement(node) && !busy.has(node); node = node.parentNode)
+      busy.add(node)
+  }
+  return busy
+}
+
+function hasPrefix(element: ElementNode): boolean {
+  return (
+    qualifiedName(element.tagName) !== undefined ||
+    element.attrs.some(a => declaredPrefix(a) !== undefined || qualifiedName(writtenName(a)) !== undefined)
+  )
+}
+
+function elementsByPlace({ root }: TreeDocument): Map<number, ElementNode> {
+  const places = new Map<number, ElementNode>()
+  for (const element of elementsOf(root)) {
+    const start = element.sourceCodeLocation?.startOffset
+    if (start !== undefined && !places.has(start)) places.set(start, element)
+  }
+  return places
+}
+
+/** Elements in document order; contents of templates are none of them. */
+function* elementsOf(root: ParentNode): Generator<ElementNode> {
+  const open: { nodes: readonly ChildNode[]; next: number }[] = [{ nodes: root.childNodes, next: 0 }]
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) open.pop()
+    if (!node || !isElement(node)) continue
+    yield node
+    if (node.childNodes.length > 0) open.push({ nodes: node.childNodes, next: 0 })
+  }
+}

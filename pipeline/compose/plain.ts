@@ -1,0 +1,20 @@
+/** Documents that are served as they are stored (COMP-2). */
+
+import type { Registry } from '../model/registry.ts'
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import { isLive, meaningOf } from './vocabulary.ts'
+
+const known = new WeakMap<Held, { model: Registry; plain: boolean }>()
+
+/** Whether nothing in a document is a directive, so that a whole read answers the stored bytes. */
+export function isPlain(site: Pick<Site, 'model' | 'settings'>, held: Held): boolean {
+  const { kind, profile } = held
+  if (kind === 'blob' || !profile || profile.namespaces.length === 0) return true
+  const { model, settings } = site
+  const before = known.get(held)
+  if (before?.model === model) return before.plain
+  const plain = !profile.namespaces.some(uri => isLive(meaningOf(uri, settings.ns, model), kind))
+  known.set(held, { model, plain })
+  return plain
+}

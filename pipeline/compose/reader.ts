@@ -1,0 +1,28 @@
+/** The reader of one request, with the page that was put together for it: gates and answer look at the same one. */
+
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import { type Composition, compose } from './compose.ts'
+import type { Languages } from './languages.ts'
+import type { Viewer } from './viewer.ts'
+
+export interface Reader {
+  readonly viewer: Viewer
+  readonly languages: Languages
+  composed?: { held: Held; model: object; composition: Composition }
+}
+
+/**
+ * A document that is not plain, as a reader sees it.
+ *
+ * @throws Fault of the composition (COMP-131)
+ */
+export async function composedFor(site: Site, held: Held, reader: Reader): Promise<Composition> {
+  const { composed } = reader
+  if (composed?.held === held && composed.model === site.model && composed.composition.reads.hold(site))
+    return composed.composition
+  const { model } = site
+  const composition = await compose(site, held, reader.viewer, reader.languages)
+  reader.composed = { held, model, composition }
+  return composition
+}

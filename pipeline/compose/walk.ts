@@ -1,0 +1,285 @@
+/**
+ * The walk through a document (COMP-16 to COMP-18): it copies what stands there and puts in place of each directive what
+ * becomes of it, in document order, going on into the results.
+ */
+
+import type { Value } from '../language/values.ts'
+import {
+  type ChildNode,
+  type ElementNode,
+  type FragmentNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from '../tree/nodes.ts'
+import { NODES_PER_STEP } from '../tree/steps.ts'
+import { type Composing, type Dispatch, meaning, type Place } from './composing.ts'
+import { type AttributeDirective, type Directives, directivesOf } from './directives.ts'
+import { compositionError, named, tooMuch } from './failure.ts'
+import { authorsSelector, including } from './include.ts'
+import { attributeCall, calling, elementCall, notFound } from './method.ts'
+import { Names } from './names.ts'
+import type { Page } from './page.ts'
+import { Prefixes, qualifiedName } from './prefixes.ts'
+import { spelledLocal, spellings } from './spelling.ts'
+import { holdsElements, type Splice, splicesOf } from './splice.ts'
+import { stamping } from './stamp.ts'
+import { renderedInto } from './template.ts'
+import { awaiting, type Work } from './work.ts'
+
+/** Elements inside each other in a composed page; only what goes on including itself comes here. */
+const DEEPEST = 1_000
+
+/** Bytes that a node takes which was not in the requested document. */
+const NODE_BYTES = 250
+
+/** Walks nodes and adds what becomes of them to a parent. */
+export function* walking(
+  composing: Composing,
+  nodes: readonly ChildNode[],
+  into: ParentNode,
+  place: Place,
+): Work<void> {
+  for (const node of nodes) {
+    // Pages that include themselves nest deeper than a stack is.
+    if (isElement(node)) yield walkingElement(composing, node, into, place)
+    else append(into, { ...node, parentNode: null })
+  }
+}
+
+function* walkingElement(composing: Composing, element: ElementNode, into: ParentNode, place: Place): Work<void> {
+  const { page } = place
+  if (page && !place.loose && !page.busy.has(element)) {
+    yield* copying(composing, element, into, page)
+    return
+  }
+  if (page !== composing.page) composing.allowance.take(NODE_BYTES)
+  composing.allowance.step()
+  if (place.depth > DEEPEST) throw tooMuch('The page is nested deeper than a page may be.')
+  const prefixes = place.prefixes.within(element)
+  const inside: Place = { ...place, prefixes, depth: place.depth + 1 }
+  const splices = yield* replacing(composing, element, inside)
+  if (splices) {
+    yield* splicing(composing, splices.list, into, { ...inside, names: splices.names })
+    return
+  }
+  const directives = directivesOf(composing, element, prefixes)
+  if (directives) yield* dispatching(composing, element, directives, into, inside)
+  else yield* keeping(composing, element, element.attrs, into, inside)
+}
+
+/** What replaces an element that is a directive; undefined for any other element. */
+function* replacing(
+  composing: Composing,
+  element: ElementNode,
+  place: Place,
+): Work<{ list: Splice[]; names: Names } | undefined> {
+  const name = qualifiedName(element.tagName)
+  const uri = name && place.prefixes.namespace(name.prefix)
+  if (!name || uri === undefined) return undefined
+  const provides = meaning(composing, uri)
+  if (provides === 'foreign' || (provides === 'other' && composing.kind === 'xml')) return undefined
+  composing.allowance.dispatch()
+  const names = new Names(place.names)
+  const dispatch: Dispatch = { composing, element, place: { ...place, names } }
+  if (provides === 'other') throw notFound(element.tagName)
+  if (provides === 'page') {
+    if (name.local === 'include') return { list: yield* including(dispatch), names }
+    if (name.local === 'stamp') return { list: stamping(dispatch), names }
+    throw compositionError(`unknown method '${named(name.local)}' of the page's own namespace`)
+  }
+  if (typeof provides === 'string')
+    throw compositionError(`${named(element.tagName)}: a binding is an attribute, not an element`)
+  const spelled = spelledLocal(element.tagName, spellings(element, place.text))
+  const call = elementCall(provides, spelled, dispatch, composing.kind === 'html')
+  return { list: splicesOf(yield* calling(dispatch, provides, call)), names }
+}
+
+/** An element with directives among its attributes. */
+function* dispatching(
+  composing: Composing,
+  element: ElementNode,
+  directives: Directives,
+  into: ParentNode,
+  place: Place,
+): Work<void> {
+  const names = directives.dispatched.length > 0 ? new Names(place.names) : place.names
+  const inside: Place = { ...place, names }
+  const dispatch: Dispatch = { composing, element, place: inside }
+  const spelled = directives.dispatched.length > 0 ? spellings(element, place.text) : undefined
+  if (directives.transient) composing.reads.personal = true
+  for (const directive of directives.dispatched) {
+    composing.allowance.dispatch()
+    const local = spelledLocal(directive.written, spelled ?? new Map())
+    const replacement = yield* dispatchingOne(dispatch, directive, local)
+    if (replacement === undefined) continue
+    yield* splicing(composing, splicesOf(replacement), into, inside)
+    return
+  }
+  const copy = adding(composing, element, directives.kept, into, place.page)
+  if (directives.paginate !== undefined) composing.paginators.push({ element: copy, length: directives.paginate })
+  if (directives.template !== undefined && !place.output) {
+    composing.allowance.dispatch()
+    const { nodes, text } = yield* renderedInto(dispatch, directives.template, copy)
+    const output: Place = { ...inside, page: undefined, text, output: true, loose: false }
+    yield* walking(composing, nodes, contentOf(copy), output)
+  } else yield* walkingContent(composing, element, copy, inside)
+}
+
+/** @returns what replaces the host (COMP-55); undefined where it stays */
+function* dispatchingOne(dispatch: Dispatch, directive: AttributeDirective, local: string): Work<Value | undefined> {
+  const { composing, place } = dispatch
+  if (directive.does === 'method') {
+    const { schema, value } = directive
+    const call = attributeCall(composing.model, schema, local, value, composing.kind === 'html')
+    if (!call) return undefined
+    const result = yield* calling(dispatch, schema, call)
+    if (result === null) return undefined
+    const { returns } = call.method
+    const declared = returns === `${composing.site.settings.ns}/Element`
+    return declared || (returns === undefined && holdsElements(result)) ? result : undefined
+  }
+  const value = yield* binding(dispatch, directive)
+  place.names.set(local, value)
+  if (composing.kind === 'html' && local !== local.toLowerCase()) place.names.set(local.toLowerCase(), value)
+  return undefined
+}
+
+/** COMP-35, COMP-39, COMP-43. */
+function* binding(dispatch: Dispatch, { does, value }: AttributeDirective): Work<Value> {
+  const { languages, graph, site } = dispatch.composing
+  if (does === 'sessel') return yield* awaiting(languages.sessel(value, dispatch))
+  if (does === 'javascript') return yield* awaiting(languages.javascript(value, dispatch))
+  return yield* graph.select(authorsSelector(site, value, 'a resource binding'))
+}
+
+/** An element that stays, and what is in it. */
+function* keeping(
+  composing: Composing,
+  element: ElementNode,
+  attrs: ElementNode['attrs'],
+  into: ParentNode,
+  place: Place,
+): Work<void> {
+  const copy = adding(composing, element, attrs, into, place.page)
+  yield* walkingContent(composing, element, copy, place)
+}
+
+/** Contents of HTML templates are left as they are stored (COMP-18). */
+function* walkingContent(composing: Composing, element: ElementNode, copy: ElementNode, place: Place): Work<void> {
+  if (element.content && copy.content) {
+    for (const node of element.content.childNodes) append(copy.content, yield* copyOf(composing, node))
+  }
+  yield* walking(composing, element.childNodes, copy, place)
+}
+
+/** Puts results in place of a directive and goes on into them. */
+function* splicing(composing: Composing, splices: readonly Splice[], into: ParentNode, place: Place): Work<void> {
+  for (const splice of splices) {
+    const first = into.childNodes.length
+    if ('text' in splice) {
+      composing.allowance.take(splice.text.length * 2 + NODE_BYTES)
+      append(into, { nodeName: '#text', value: splice.text, parentNode: null })
+    } else if ('built' in splice)
+      yield* walking(composing, splice.built, into, { ...place, page: undefined, text: undefined, output: false })
+    else yield* projecting(composing, splice.stored, splice.tree, into, place)
+    const added = into.childNodes[first]
+    if (!('text' in splice) && splice.id !== undefined && added && isElement(added))
+      added.attrs = [...added.attrs.filter(a => a.name !== 'id'), { name: 'id', value: splice.id }]
+  }
+}
+
+/** A copy of an element of a stored document (COMP-85); prefixes in it mean what they mean there (COMP-12). */
+function* projecting(
+  composing: Composing,
+  stored: ElementNode,
+  tree: TreeDocument,
+  into: ParentNode,
+  { names, depth }: Place,
+): Work<void> {
+  const page = composing.graph.pageOf(tree)
+  if (!page) throw new Error('an element of a document that was not read')
+  if (page !== composing.page) composing.reads.projected.add(page.held)
+  const own = tree === page.tree ? stored : page.counterpart(stored)
+  const element = own ?? stored
+  yield walkingElement(composing, element, into, {
+    names,
+    prefixes: Prefixes.around(element),
+    page,
+    text: page.search.source,
+    output: false,
+    loose: own === undefined,
+    depth,
+  })
+}
+
+/** A subtree without directives. */
+function* copying(composing: Composing, element: ElementNode, into: ParentNode, page: Page): Work<void> {
+  const copy = yield* copyOf(composing, element, page === composing.page ? 0 : NODE_BYTES)
+  append(into, copy)
+  if (isElement(copy)) composing.wholes.set(copy, { page, element })
+}
+
+/**
+ * A copy of a node and all below it, without places in a source.
+ *
+ * @param bytes that each node counts for
+ */
+function* copyOf(composing: Composing, node: ChildNode, bytes = NODE_BYTES): Work<ChildNode> {
+  if (!isElement(node)) return { ...node, parentNode: null }
+  const top = shallowCopy(node, node.attrs)
+  const open: { nodes: readonly ChildNode[]; next: number; parent: ParentNode }[] = []
+  const enter = (from: ElementNode, to: ElementNode) => {
+    if (from.content && to.content) open.push({ nodes: from.content.childNodes, next: 0, parent: to.content })
+    if (from.childNodes.length > 0) open.push({ nodes: from.childNodes, next: 0, parent: to })
+  }
+  enter(node, top)
+  let seen = 1
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const child = level.nodes[level.next++]
+    if (!child) {
+      open.pop()
+      continue
+    }
+    if (++seen % NODES_PER_STEP === 0) {
+      composing.allowance.take(NODES_PER_STEP * bytes)
+      yield
+    }
+    if (isElement(child)) {
+      const copy = shallowCopy(child, child.attrs)
+      append(level.parent, copy)
+      enter(child, copy)
+    } else append(level.parent, { ...child, parentNode: null })
+  }
+  composing.allowance.take((seen % NODES_PER_STEP) * bytes)
+  return top
+}
+
+function adding(
+  composing: Composing,
+  element: ElementNode,
+  attrs: ElementNode['attrs'],
+  into: ParentNode,
+  page: Page | undefined,
+): ElementNode {
+  const copy = shallowCopy(element, attrs)
+  append(into, copy)
+  if (page) composing.origins.set(copy, { page, element })
+  return copy
+}
+
+function shallowCopy(element: ElementNode, attrs: ElementNode['attrs']): ElementNode {
+  const { nodeName, tagName, namespaceURI } = element
+  const copy: ElementNode = { nodeName, tagName, namespaceURI, attrs, childNodes: [], parentNode: null }
+  if (element.content) copy.content = { nodeName: '#document-fragment', childNodes: [] }
+  return copy
+}
+
+function contentOf(element: ElementNode): ElementNode | FragmentNode {
+  return element.content ?? element
+}
+
+function append(parent: ParentNode, node: ChildNode): void {
+  parent.childNodes.push(node)
+  node.parentNode = parent
+}

@@ -1,0 +1,92 @@
+/**
+ * Where elements with prefixes end (COMP-6, COMP-7): found on the tags alone, before a tree is built, since such elements
+ * open and close nothing in it.
+ */
+
+import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
+import { isVoidName } from './serialize-html.ts'
+import type { Steps } from './steps.ts'
+
+/** Offsets of the end tag of an element; elements without one are empty. */
+export interface Extent {
+  contentEnd: number
+  end: number
+}
+
+/** Extents by offset of the start tag. */
+export type Extents = ReadonlyMap<number, Extent>
+
+/** The tokenizer's state behind a start tag, where the content is no markup. */
+const CONTENT_STATES: ReadonlyMap<string, Tokenizer['state']> = new Map([
+  ['script', TokenizerMode.SCRIPT_DATA],
+  ['style', TokenizerMode.RAWTEXT],
+  ['xmp', TokenizerMode.RAWTEXT],
+  ['iframe', TokenizerMode.RAWTEXT],
+  ['noembed', TokenizerMode.RAWTEXT],
+  ['noframes', TokenizerMode.RAWTEXT],
+  ['noscript', TokenizerMode.RAWTEXT],
+  ['title', TokenizerMode.RCDATA],
+  ['textarea', TokenizerMode.RCDATA],
+  ['plaintext', TokenizerMode.PLAINTEXT],
+])
+
+/** Brings a tokenizer that nobody builds a tree for into the state that a start tag leads to. */
+export function enterContent(tokenizer: Tokenizer, tagName: string): void {
+  const state = CONTENT_STATES.get(tagName)
+  if (state !== undefined) tokenizer.state = state
+}
+
+const CHUNK = 32 * 1024
+
+/** Finds, in steps, the end tags of all elements with prefixes in an HTML text. */
+export function* findingExtents(source: string): Steps<Extents> {
+  const reader = new ExtentReader()
+  const tokenizer = new Tokenizer({ sourceCodeLocationInfo: true }, reader)
+  reader.tokenizer = tokenizer
+  for (let at = 0; at < source.length; ) {
+    // What is held of an unfinished token is copied with each chunk, so the chunks grow with it.
+    const end = at + Math.max(CHUNK, tokenizer.preprocessor.html.length >> 4)
+    tokenizer.write(source.slice(at, end), end >= source.length)
+    yield
+    at = end
+  }
+  return reader.extents
+}
+
+const FOREIGN = new Set(['svg', 'math'])
+
+class ExtentReader implements TokenHandler {
+  readonly extents = new Map<number, Extent>()
+  tokenizer: Tokenizer | undefined
+  readonly #open: { name: string; start: number }[] = []
+  readonly #counts = new Map<string, number>()
+  #foreign = 0
+
+  onStartTag({ tagName, selfClosing, location }: Token.TagToken): void {
+    const isPrefixed = tagName.includes(':')
+    if (isVoidName(tagName) || (selfClosing && (isPrefixed || this.#foreign > 0))) return
+    if (this.#foreign === 0 && this.tokenizer) enterContent(this.tokenizer, tagName)
+    this.#open.push({ name: tagName, start: location?.startOffset ?? 0 })
+    this.#counts.set(tagName, (this.#counts.get(tagName) ?? 0) + 1)
+    if (FOREIGN.has(tagName)) this.#foreign++
+  }
+
+  onEndTag({ tagName, location }: Token.TagToken): void {
+    if (!this.#counts.get(tagName)) return
+    for (let last = this.#open.pop(); last; last = this.#open.pop()) {
+      this.#counts.set(last.name, (this.#counts.get(last.name) ?? 1) - 1)
+      if (FOREIGN.has(last.name)) this.#foreign--
+      if (last.name !== tagName) continue
+      if (tagName.includes(':') && location)
+        this.extents.set(last.start, { contentEnd: location.startOffset, end: location.endOffset })
+      return
+    }
+  }
+
+  onComment(): void {}
+  onDoctype(): void {}
+  onEof(): void {}
+  onCharacter(): void {}
+  onNullCharacter(): void {}
+  onWhitespaceCharacter(): void {}
+}

@@ -1,0 +1,57 @@
+/** The reader of a request, as pages see it (COMP-22): nothing is looked up before a page asks for it. */
+
+import { verifiedEmail } from '../../pipeline/access/principal.ts'
+import { pageLanguages } from '../../pipeline/compose/connected.ts'
+import type { Reader } from '../../pipeline/compose/reader.ts'
+import type { RequestBody } from '../../pipeline/compose/viewer.ts'
+import type { Exchange } from './exchange.ts'
+
+const LANGUAGES = pageLanguages()
+
+/**
+ * @param method that pages see: `GET` unless the request makes a new document
+ * @param body of a request that does
+ */
+export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBody): Reader {
+  const { target, session, allowance } = exchange
+  return {
+    languages: LANGUAGES,
+    viewer: {
+      path: target.path,
+      method,
+      query: target.query,
+      headers: () => headersOf(exchange),
+      principal: session.principal,
+      roles: () => rolesOf(exchange),
+      body,
+      allowance,
+    },
+  }
+}
+
+function headersOf({ request, hosted }: Exchange): Map<string, string> {
+  const headers = new Map<string, string>()
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === undefined) continue
+    const text = Array.isArray(value) ? value.join(', ') : value
+    const shown = name === 'cookie' ? foreignCookies(text, `${hosted.settings.brand}_session`) : text
+    if (shown !== '') headers.set(name, shown)
+  }
+  return headers
+}
+
+/** The server's own cookie is no page's business (COMP-148). */
+function foreignCookies(field: string, own: string): string {
+  const cookies = field.split(';').map(cookie => cookie.trim())
+  return cookies.filter(cookie => cookie.split('=', 1)[0]?.trim() !== own).join('; ')
+}
+
+/** Verified email, roles and groups, and the group of everybody who has signed in (COMP-114). */
+function rolesOf({ session, site, authority }: Exchange): readonly string[] {
+  const { principal } = session
+  if (!principal) return []
+  const { membership } = authority().access
+  const groups = [...site.rules.groups()].filter(group => membership.includes(group)).map(({ name }) => name)
+  const email = verifiedEmail(principal)
+  return [...new Set([...(email === undefined ? [] : [email]), ...principal.roles, ...groups, 'users'])]
+}
