@@ -5,7 +5,7 @@ import type { Resource } from '../../pipeline/store/resource.ts'
 import { memberSum } from '../../pipeline/store/tags.ts'
 import type { Exchange } from '../exchange.ts'
 import { inLeaves, type Leaf } from '../listings/listings.ts'
-import { isCollection, type Node } from '../places/view.ts'
+import { isCollection, type Node } from '../places/place.ts'
 import type { Scope } from './scope.ts'
 
 type Looking = Pick<Exchange, 'author' | 'mount'>
@@ -56,7 +56,7 @@ const seenStates = new WeakMap<Scope, WeakMap<Resource, Promise<Resource>>>()
 export async function asSeen(looking: Looking, node: Node): Promise<Node> {
   const { scope } = looking.author
   const { path } = node.resource
-  if (scope.whole || !isCollection(node) || node.keeper !== 'site' || scope.coversBelow(path)) return node
+  if (scope.whole || !isCollection(node) || !node.place.isPublished || scope.coversBelow(path)) return node
   // Members come from listings, which give every time another object for the same state.
   const state = (await looking.mount.view.find(path)) ?? node
   let ofScope = seenStates.get(scope)

@@ -3,7 +3,7 @@
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { shownSeconds } from '../../pipeline/store/tags.ts'
-import { isCollection, type Node } from '../places/view.ts'
+import { isCollection, type Node } from '../places/place.ts'
 import { mountAdvice, type System } from './mount-advice.ts'
 
 /** Nothing is loaded from anywhere, and names of files are data. */

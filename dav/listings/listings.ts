@@ -7,7 +7,8 @@ import type { Site } from '../../pipeline/site/site.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { addTo, weight, ZERO } from '../../pipeline/store/tags.ts'
 import { parentOf } from '../places/overlay.ts'
-import type { Node } from '../places/view.ts'
+import type { Node } from '../places/place.ts'
+import { sitePlace } from '../places/site-place.ts'
 
 /** Some members that follow one another, ascending by name. Never changed: another leaf takes its place. */
 export type Leaf = readonly Node[]
@@ -138,7 +139,7 @@ function countOf({ leaves }: Kept): number {
 }
 
 export function siteNode(resource: Resource): Node {
-  return { resource, keeper: 'site' }
+  return { resource, place: sitePlace }
 }
 
 /** @param members ascending by name */

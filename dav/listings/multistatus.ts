@@ -9,7 +9,8 @@ import { memberTag } from '../conditions/answer-tags.ts'
 import type { Exchange } from '../exchange.ts'
 import { lockDiscoveryXml } from '../locks/lock-xml.ts'
 import type { ShownLocks } from '../locks/locks-in-force.ts'
-import { isCollection, type Node, type View } from '../places/view.ts'
+import { isCollection, type Node } from '../places/place.ts'
+import type { View } from '../places/view.ts'
 import { CHECKSUMS_KEY, QUOTA_KEYS, type Subject } from '../properties/live-properties.ts'
 import { namesIn, type PropRequest } from '../properties/prop-request.ts'
 import { keyOf } from '../properties/property-name.ts'
@@ -142,7 +143,7 @@ function joined(pages: readonly LeafResponses[], end: string): PiecesBody {
 /** Writes the responses of one answer. */
 async function responseWriter({ exchange, asked, locks }: Telling): Promise<WriteResponse> {
   const { mount, author } = exchange
-  const { prefix, settings, view } = mount
+  const { prefix, settings } = mount
   const minimal = wantsMinimal(exchange)
   const title = settings.title ?? settings.host
   const room = tellsRoom(exchange, asked) ? await roomOn(exchange) : undefined
@@ -171,7 +172,7 @@ async function responseWriter({ exchange, asked, locks }: Telling): Promise<Writ
   if (!wantsChecksums) return respond
   return async (target, isTarget, dead) => {
     const { node } = target
-    const sums = isCollection(node) ? undefined : await view.keeperOf(node).store.checksums(node.resource)
+    const sums = isCollection(node) ? undefined : await node.place.partOf(mount).store.checksums(node.resource)
     return respond(target, isTarget, dead, sums)
   }
 }

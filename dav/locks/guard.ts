@@ -5,7 +5,7 @@ import { isReserved } from '../../pipeline/http/path.ts'
 import { parentMissing } from '../../pipeline/write/places.ts'
 import type { Exchange } from '../exchange.ts'
 import { parentOf } from '../places/overlay.ts'
-import { isCollection } from '../places/view.ts'
+import { isCollection } from '../places/place.ts'
 import { type GuardedChange, guardLocks } from './locks-in-force.ts'
 
 export function isServerOwned({ mount }: Pick<Exchange, 'mount'>, path: string): boolean {

@@ -14,11 +14,10 @@ import { depthOf, type Exchange } from '../exchange.ts'
 import { endLocks } from '../locks/after-commit.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
 import { checkMembers } from '../places/members.ts'
-import { isCollection, type Node } from '../places/view.ts'
+import { isCollection, type Node } from '../places/place.ts'
 import { destinationOf, mayOverwrite } from '../requests/destination.ts'
 import { rootRefused } from './delete.ts'
 import { moveElement } from './elements.ts'
-import { transfer } from './relocate.ts'
 
 export async function copy(exchange: Exchange): Promise<Answer> {
   return relocate(exchange, 'copy')
@@ -56,7 +55,8 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
     checkConditions(exchange, await mount.view.find(from))
     await checkAllLocks(await standing(exchange, to))
   }
-  await transfer(exchange, { op, source, to, deep, replaced, overwrite, check })
+  const toHelper = await mount.view.isHelper(to)
+  await source.place.relocate(exchange, { op, source, to, toHelper, deep, replaced, overwrite, check })
   await endLocks(mount, [...gone.values()])
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
   if (!isCollection(source)) headers.ETag = contentTag(source.resource.digest)

@@ -20,7 +20,7 @@ import { type ElementWrite, writeElement } from '../../pipeline/write/element.ts
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkLocks } from '../locks/guard.ts'
-import { isCollection } from '../places/view.ts'
+import { isCollection } from '../places/place.ts'
 
 /** GET and HEAD with a selector range. */
 export async function readElements(exchange: Exchange, range: SelectorRange): Promise<Answer> {
@@ -88,7 +88,7 @@ async function write(exchange: Exchange, particulars: Particulars<ElementWrite>)
 async function requireDocument({ mount, path }: Exchange): Promise<void> {
   const node = await mount.view.find(path)
   if (!node) throw absent()
-  if (node.keeper !== 'site' || isCollection(node)) throw notHtml()
+  if (!node.place.isPublished || isCollection(node)) throw notHtml()
 }
 
 /**

@@ -14,7 +14,7 @@ import { visible, visibleMembers } from '../access/visibility.ts'
 import { LISTING_POLICY, listingPage } from '../answers/listing-page.ts'
 import { systemOf } from '../answers/mount-advice.ts'
 import type { Exchange } from '../exchange.ts'
-import { isCollection, type Node } from '../places/view.ts'
+import { isCollection, type Node } from '../places/place.ts'
 import { readElements } from './elements.ts'
 
 export async function get(exchange: Exchange): Promise<Answer> {
@@ -68,7 +68,7 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     }
   }
   headers['Content-Type'] = resource.type
-  if (node.keeper === 'draft') return { status: 200, headers, body: '' }
+  if (node.place.isEmpty) return { status: 200, headers, body: '' }
   const held = await holding(exchange, node)
   // A commit may come in between: everything in an answer is of one version.
   if (held.resource.version !== resource.version)
@@ -83,7 +83,7 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
 
 /** The bytes that belong to the node. */
 async function holding({ mount }: Exchange, node: Node): Promise<Held> {
-  const held = await mount.view.keeperOf(node).find(node.resource.path)
+  const held = await node.place.partOf(mount).find(node.resource.path)
   if (!held) throw absent()
   return held
 }

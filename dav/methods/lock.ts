@@ -13,7 +13,7 @@ import { checkLocks, requireParent } from '../locks/guard.ts'
 import { grantedSeconds, LARGEST_LOCK_BODY, readLockInfo } from '../locks/lock-request.ts'
 import { lockDiscoveryXml } from '../locks/lock-xml.ts'
 import { makeEmpty } from '../places/drafts.ts'
-import { isCollection } from '../places/view.ts'
+import { isCollection } from '../places/place.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, XML_TYPE } from '../properties/response.ts'
 import { isBlank } from '../requests/xml.ts'
 

@@ -21,7 +21,7 @@ import { checkLocks, requireParent } from '../locks/guard.ts'
 import { endCover, storeDraft } from '../places/drafts.ts'
 import { clearWay, topmostMissing } from '../places/missing-parents.ts'
 import { parentOf } from '../places/overlay.ts'
-import { isCollection, type Node } from '../places/view.ts'
+import { isCollection, type Node } from '../places/place.ts'
 import { readUnixSeconds } from '../properties/unix-seconds.ts'
 import { checkedBody } from '../requests/body-checks.ts'
 import { writeElements } from './elements.ts'
@@ -52,8 +52,7 @@ export async function put(exchange: Exchange): Promise<Answer> {
   if (mount.settings.mountStrictParents && !node) await requireParent(exchange, path)
   const upload = readUpload(exchange)
   if (!node) await clearWay(mount, path)
-  if (node?.keeper === 'helper' || (!node && (await mount.view.isHelper(path))))
-    return putHelper(exchange, upload, node)
+  if (node?.place.isHelper || (!node && (await mount.view.isHelper(path)))) return putHelper(exchange, upload, node)
   return putOrdinary(exchange, upload, node)
 }
 
@@ -120,7 +119,6 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
 async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
   const { mount, author } = exchange
   const { path, type, sent, language, shown } = upload
-  const draft = node?.keeper === 'draft' ? node : undefined
   const replacedSize = (node?.published ?? node?.resource)?.size ?? 0
   await mount.site.usage?.require(declaredLength(exchange) - replacedSize)
   let body = checkedBody(exchange)
@@ -138,7 +136,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   const authority = scopeAuthority(author.scope)
   let replaced = node
   // Properties of a draft over nothing were set on the draft; they come along.
-  const properties = draft && !draft.published ? await mount.view.properties(draft) : []
+  const properties = node?.place.isNew ? await mount.view.properties(node) : []
   const operation = putDocument(
     mount.site,
     {

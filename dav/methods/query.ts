@@ -58,7 +58,7 @@ async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<H
   if (!path.endsWith('/')) {
     const node = scope.covers(path) ? await mount.view.find(path) : undefined
     if (!node || node.resource.path !== path) return
-    const held = node.keeper === 'site' ? await site.findParsed(path) : undefined
+    const held = node.place.isPublished ? await site.findParsed(path) : undefined
     if (!held?.isDocument) throw notHtml()
     yield held
     return

@@ -83,12 +83,12 @@ export function createHousekeeping(mount: Mount): Housekeeping {
 async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
   const { path, type, language, shown, version } = draft
   const node = await mount.view.find(path)
-  if (node?.keeper === 'draft' && (await mount.view.find(parentOf(path)))) {
+  if (node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
     const check = (held: Held | undefined) => {
       if (held && held.resource.version > version)
         throw new Fault(412, 'PreconditionFailed', 'The document was written meanwhile.')
     }
-    const properties = node.published ? [] : await mount.view.properties(node)
+    const properties = node.place.isNew ? await mount.view.properties(node) : []
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
     const body = memoryBody(new Uint8Array())
     const write = { path, type, conditions: undefined, check, cause: {}, properties, ...facts }

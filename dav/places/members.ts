@@ -3,7 +3,7 @@
 import { LONGEST_PATH, overlongMember } from '../../pipeline/http/path.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
-import { isCollection, type Node } from './view.ts'
+import { isCollection, type Node } from './place.ts'
 
 /**
  * Looks at members only where there is something to find: with credentials that open a part of the site, and where they
@@ -17,10 +17,10 @@ export async function checkMembers({ mount, author }: Exchange, node: Node, to?:
   if (!isCollection(node)) return
   const { path: from } = node.resource
   const { scope } = author
-  const isCarried = to !== undefined && (await mount.view.isHelper(to)) !== (node.keeper === 'helper')
+  const isCarried = to !== undefined && (await mount.view.isHelper(to)) !== node.place.isHelper
   const gain = isCarried ? Buffer.byteLength(to) - Buffer.byteLength(from) : 0
   if (scope.whole && gain <= 0) return
-  for await (const { path } of mount.view.keeperOf(node).store.walk(from, { collections: true })) {
+  for await (const { path } of node.place.partOf(mount).store.walk(from, { collections: true })) {
     if (!scope.whole) checkWritable(scope, path, to === undefined ? path : to + path.slice(from.length))
     if (Buffer.byteLength(path) + gain > LONGEST_PATH) throw overlongMember(path)
   }

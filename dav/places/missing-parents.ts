@@ -3,8 +3,9 @@
 import { nameTaken } from '../../pipeline/write/places.ts'
 import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
+import { isCollection } from './place.ts'
 import { finishRemoval, isRemoval } from './removals.ts'
-import { isCollection, type View } from './view.ts'
+import type { View } from './view.ts'
 
 /**
  * @returns the topmost path that does not exist yet on the way to a new file: the file itself, or the first of the

@@ -8,24 +8,16 @@ import type { Held } from '../../pipeline/site/held.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { addTo, shownSeconds, weight, ZERO } from '../../pipeline/store/tags.ts'
-import { describeChange, type PropertyPatch, writeProperties } from '../../pipeline/write/properties.ts'
+import type { PropertyPatch } from '../../pipeline/write/properties.ts'
 import { exchanged, inLeaves, type Leaf, Listings, memberAt, siteNode } from '../listings/listings.ts'
+import { coveringDraft, newDraft } from './draft-place.ts'
 import type { HelperNames } from './helper-names.ts'
+import { helperPlace } from './helper-place.ts'
 import { parentOf } from './overlay.ts'
+import type { Node, Stored } from './place.ts'
 import { isRemoval } from './removals.ts'
+import { sitePlace } from './site-place.ts'
 import type { Unpublished } from './unpublished.ts'
-
-/** Where a resource of the mount is kept. */
-export type Keeper = 'site' | 'draft' | 'helper'
-
-/** A resource as the mount shows it. */
-export interface Node {
-  /** Of a draft: an empty file. Of a collection: with the sum of what is shown in it. */
-  resource: Resource
-  keeper: Keeper
-  /** Of a draft: the published version behind it. */
-  published?: Resource
-}
 
 /** SHA-256 of nothing. */
 const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
@@ -36,13 +28,10 @@ const DESCRIBED_AT_ONCE = 1000
 /** States kept at most. */
 const MOST_STATES = 20_000
 
-export function isCollection({ resource }: Pick<Node, 'resource'>): boolean {
-  return resource.kind === 'collection'
-}
-
 export class View {
   readonly #site: Site
   readonly #unpublished: Unpublished
+  readonly #stored: Stored
   readonly #names: HelperNames
   /** By path: files as the site has them, collections with the sum of what is shown in them. */
   readonly #states = new Map<string, Resource>()
@@ -53,6 +42,7 @@ export class View {
   constructor(site: Site, unpublished: Unpublished, names: HelperNames) {
     this.#site = site
     this.#unpublished = unpublished
+    this.#stored = { site, unpublished }
     this.#names = names
     this.#listings = new Listings(site.store)
     site.watch(paths => this.#forget(paths))
@@ -69,7 +59,7 @@ export class View {
     const helper = this.#names.of(path)
     if (helper) {
       const resource = await this.#unpublished.findHelper(path, helper.inCollection)
-      if (resource) return { resource, keeper: 'helper' }
+      if (resource) return { resource, place: helperPlace }
     }
     if (!path.endsWith('/')) {
       const file = await this.#siteFile(path)
@@ -78,13 +68,13 @@ export class View {
       if (node || file) return node
     }
     const collection = await this.#collection(path.endsWith('/') ? path : `${path}/`)
-    return collection && { resource: collection, keeper: 'site' }
+    return collection && { resource: collection, place: sitePlace }
   }
 
   /** Whether a node is still what is found at its path; false may also mean that nobody has looked for a while. */
-  isCurrent({ resource, keeper }: Node): boolean {
+  isCurrent({ resource, place }: Node): boolean {
     const { path } = resource
-    return keeper === 'site' && this.#states.get(path) === resource && !this.#unpublished.coverAt(path)
+    return place.isPublished && this.#states.get(path) === resource && !this.#unpublished.coverAt(path)
   }
 
   /** Whether these bytes are what is shown at their path now. */
@@ -99,9 +89,9 @@ export class View {
    */
   async leaves(collection: Node): Promise<readonly Leaf[]> {
     const { path } = collection.resource
-    if (collection.keeper === 'helper') {
+    if (collection.place.isHelper) {
       const listed = await this.#unpublished.listHelpers(path)
-      return inLeaves(listed.map(resource => ({ resource, keeper: 'helper' })))
+      return inLeaves(listed.map(resource => ({ resource, place: helperPlace })))
     }
     const stored = await this.#listings.of(path)
     const { overlay } = this.#unpublished
@@ -116,16 +106,10 @@ export class View {
     return exchanged(stored, changes)
   }
 
-  /** The part of the store that keeps a node's bytes and properties. */
-  keeperOf(node: Node): Site {
-    return node.keeper === 'site' ? this.#site : this.#unpublished.site
-  }
-
   /** Dead properties of a node; those of a published document stay with it while a draft covers it. */
-  properties({ resource, keeper, published }: Node): Promise<Property[]> {
+  properties({ resource, place }: Node): Promise<Property[]> {
     if (resource.properties === ZERO) return Promise.resolve([])
-    const site = keeper === 'site' || published ? this.#site : this.#unpublished.site
-    return site.store.properties(resource.path)
+    return place.propertiesIn(this.#stored).store.properties(resource.path)
   }
 
   /**
@@ -137,7 +121,7 @@ export class View {
   async propertiesOf(nodes: readonly Node[]): Promise<ReadonlyMap<string, readonly Property[]>> {
     const all = new Map<string, readonly Property[]>()
     const described = nodes.filter(({ resource }) => resource.properties !== ZERO)
-    for (const [parent, siblings] of Map.groupBy(described, siblingsKey)) {
+    for (const [parent, siblings] of Map.groupBy(described, node => this.#siblingsKey(node))) {
       if (parent === undefined) for (const node of siblings) all.set(node.resource.path, await this.properties(node))
       else
         for (let from = 0; from < siblings.length; from += DESCRIBED_AT_ONCE) {
@@ -149,6 +133,11 @@ export class View {
         }
     }
     return all
+  }
+
+  /** The collection that holds a node whose properties the site keeps. */
+  #siblingsKey({ resource, place }: Node): string | undefined {
+    return place.propertiesIn(this.#stored) === this.#site ? parentOf(resource.path) : undefined
   }
 
   /** Whether the mount keeps a path apart from the site: as a helper, unless the site has something there already. */
@@ -165,20 +154,13 @@ export class View {
    *
    * @throws Fault 404 when it is gone
    */
-  async describe({ resource, keeper, published }: Node, patch: PropertyPatch): Promise<void> {
-    const { path } = resource
-    if (keeper === 'site') await writeProperties(this.#site, path, patch)
-    else if (!published) await this.#unpublished.commit([describeChange(path, patch)])
-    else {
-      const { set, remove, ...own } = patch
-      if (set.length + remove.length > 0) await writeProperties(this.#site, path, { set, remove })
-      await this.#unpublished.commit([describeChange(path, { set: [], remove: [], ...own })])
-    }
+  describe({ resource, place }: Node, patch: PropertyPatch): Promise<unknown> {
+    return place.describe(this.#stored, resource.path, patch)
   }
 
   /** What an entry makes of its path; undefined for nothing. */
   #overlaid(entry: Resource, published: Resource | undefined): Node | undefined {
-    if (this.#names.of(entry.path)) return { resource: entry, keeper: 'helper' }
+    if (this.#names.of(entry.path)) return { resource: entry, place: helperPlace }
     // What is newer than its cover was written by somebody who did not know of it.
     if (published && published.version > entry.version) return siteNode(published)
     return isRemoval(entry) ? undefined : draftNode(entry, published)
@@ -243,14 +225,9 @@ export class View {
   }
 }
 
-/** The collection that holds a node whose properties the site keeps. */
-function siblingsKey({ resource, keeper, published }: Node): string | undefined {
-  return keeper === 'site' || published ? parentOf(resource.path) : undefined
-}
-
 /** An empty file, with the properties of what it covers. */
 function draftNode(draft: Resource, published: Resource | undefined): Node {
-  if (!published) return { resource: draft, keeper: 'draft' }
+  if (!published) return { resource: draft, place: newDraft }
   const { created, properties } = published
   const { sameSecond } = draft
   return {
@@ -262,7 +239,7 @@ function draftNode(draft: Resource, published: Resource | undefined): Node {
       properties,
       sameSecond: sameSecond || secondsEqual(draft, published),
     },
-    keeper: 'draft',
+    place: coveringDraft,
     published,
   }
 }

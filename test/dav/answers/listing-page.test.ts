@@ -5,12 +5,13 @@ import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
 import { type Listing, listingPage } from '../../../dav/answers/listing-page.ts'
 import { mountAdvice, type System, systemOf } from '../../../dav/answers/mount-advice.ts'
-import type { Node } from '../../../dav/places/view.ts'
+import type { Node } from '../../../dav/places/place.ts'
+import { sitePlace } from '../../../dav/places/site-place.ts'
 
 function member(path: string, size = 0): Node {
   const kind = path.endsWith('/') ? 'collection' : 'blob'
   return {
-    keeper: 'site',
+    place: sitePlace,
     resource: { path, size, kind, modified: Date.UTC(2026, 2, 14, 9, 26, 53) } as Node['resource'],
   }
 }

@@ -1,0 +1,54 @@
+/** Drafts: empty files that wait for their content, alone or over a published document (DAV-60 to DAV-62). */
+
+import { absent } from '../../pipeline/refusals.ts'
+import { describeChange, writeProperties } from '../../pipeline/write/properties.ts'
+import { afterCommit } from '../locks/after-commit.ts'
+import { isCollection, type Place } from './place.ts'
+import { relocateOnSite, removeFile } from './site-place.ts'
+import { relocating, removing, toHelperName } from './unpublished-changes.ts'
+
+/** A draft over a published document, which keeps its properties meanwhile; the times of the draft are its own. */
+export const coveringDraft: Place = {
+  isPublished: false,
+  isHelper: false,
+  isEmpty: true,
+  isNew: false,
+  partOf: ({ unpublished }) => unpublished.site,
+  propertiesIn: ({ site }) => site,
+  async describe({ site, unpublished }, path, { set, remove, ...own }) {
+    if (set.length + remove.length > 0) await writeProperties(site, path, { set, remove })
+    await unpublished.commit([describeChange(path, { set: [], remove: [], ...own })])
+  },
+  async remove(exchange, { resource: { path } }, check) {
+    const { mount } = exchange
+    await removeFile(exchange, path, check)
+    await afterCommit(mount, () => mount.unpublished.remove(path))
+  },
+  relocate(exchange, relocation) {
+    return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
+  },
+}
+
+/** A draft over nothing. */
+export const newDraft: Place = {
+  isPublished: false,
+  isHelper: false,
+  isEmpty: true,
+  isNew: true,
+  partOf: ({ unpublished }) => unpublished.site,
+  propertiesIn: ({ unpublished }) => unpublished.site,
+  async describe({ unpublished }, path, patch) {
+    await unpublished.commit([describeChange(path, patch)])
+  },
+  remove: (exchange, { resource: { path } }, check) =>
+    removing(exchange, path, check, () => exchange.mount.unpublished.remove(path)),
+  /** Under another name it stays an empty file that was never published. */
+  async relocate(exchange, relocation) {
+    const { op, source, to, toHelper, replaced, check } = relocation
+    if (toHelper) return toHelperName(exchange, relocation)
+    if (replaced && isCollection(replaced)) await replaced.place.remove(exchange, replaced, check)
+    await relocating(exchange, relocation, async () => {
+      if (!(await exchange.mount.unpublished.transfer(op, source.resource.path, to, false))) throw absent()
+    })
+  },
+}

@@ -1,0 +1,117 @@
+/** Helper files: what desktop systems and editors keep for themselves, apart from the site (DAV-70 to DAV-75). */
+
+import { type BodySource, memoryBody } from '../../pipeline/body.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import { perform } from '../../pipeline/operation.ts'
+import { absent } from '../../pipeline/refusals.ts'
+import { makeCollection, removeTree } from '../../pipeline/write/collection.ts'
+import { putDocument } from '../../pipeline/write/document.ts'
+import { bytesOf } from '../../pipeline/write/new-version.ts'
+import { describeChange } from '../../pipeline/write/properties.ts'
+import { scopeAuthority } from '../access/scope-authority.ts'
+import type { Exchange } from '../exchange.ts'
+import { afterCommit } from '../locks/after-commit.ts'
+import { storeDraft } from './drafts.ts'
+import { isCollection, type Node, type Place, type Relocation } from './place.ts'
+import { occupied, relocating, removing } from './unpublished-changes.ts'
+
+export const helperPlace: Place = {
+  isPublished: false,
+  isHelper: true,
+  isEmpty: false,
+  isNew: false,
+  partOf: ({ unpublished }) => unpublished.site,
+  propertiesIn: ({ unpublished }) => unpublished.site,
+  async describe({ unpublished }, path, patch) {
+    await unpublished.commit([describeChange(path, patch)])
+  },
+  remove: (exchange, { resource: { path } }, check) =>
+    removing(exchange, path, check, () => exchange.mount.unpublished.commit([{ op: 'delete', path }])),
+  relocate(exchange, relocation) {
+    return relocation.toHelper ? betweenHelpers(exchange, relocation) : fromHelper(exchange, relocation)
+  },
+}
+
+async function betweenHelpers(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, deep, replaced } = relocation
+  if (replaced && !replaced.place.isHelper) throw occupied()
+  await relocating(exchange, relocation, async () => {
+    if (!(await exchange.mount.unpublished.transfer(op, source.resource.path, to, deep))) throw absent()
+  })
+}
+
+/** The end of a save: the content is written at the destination like any other (DAV-72). */
+async function fromHelper(exchange: Exchange, { op, source, to, replaced, check }: Relocation): Promise<void> {
+  if (replaced && (isCollection(replaced) || isCollection(source))) throw occupied()
+  if (isCollection(source)) await publishTree(exchange, source, to, check)
+  else await publish(exchange, source, to, replaced, check)
+  if (op === 'move') await afterCommit(exchange.mount, () => helperPlace.remove(exchange, source))
+}
+
+/** Writes a helper's bytes at an ordinary path. */
+async function publish(
+  exchange: Exchange,
+  source: Node,
+  to: string,
+  replaced: Node | undefined,
+  check: Relocation['check'],
+): Promise<void> {
+  const { mount, author } = exchange
+  const type = storedType(to, typeFor(source, to, replaced))
+  const { language } = source.resource
+  const held = await mount.unpublished.site.find(source.resource.path)
+  if (!held) throw absent()
+  const facts = { type, ...(language !== undefined && { language }) }
+  const authority = scopeAuthority(author.scope)
+  if (kindOf(type) !== 'blob' && held.resource.size === 0) {
+    await mount.site.leases.hold(mount.site.store.name, [to], async () => {
+      await check()
+      await storeDraft(mount, to, facts)
+    })
+    return
+  }
+  const body: BodySource = {
+    bytes: async cap => withinCap(await bytesOf(held.body), cap),
+    stage: cap => ('bytes' in held.body ? memoryBody(held.body.bytes) : mount.blobSource(held.body.blob)).stage(cap),
+  }
+  const properties = await mount.view.properties(source)
+  const { raw, allowance } = exchange
+  const write = { path: to, conditions: undefined, check, cause: {}, raw, allowance, properties, ...facts }
+  await perform(
+    putDocument(mount.site, write, () => authority),
+    body,
+  )
+  await afterCommit(mount, () => mount.unpublished.remove(to))
+}
+
+/** What is known of the type: names of work files tell nothing, so that the name of the destination counts. */
+function typeFor({ resource }: Node, to: string, replaced: Node | undefined): string | undefined {
+  if (resource.type !== UNKNOWN) return resource.type
+  return storedType(to, undefined) === UNKNOWN ? replaced?.resource.type : undefined
+}
+
+/** What a file gets that nothing is known of (HTTP-20). */
+const UNKNOWN = 'application/octet-stream'
+
+function withinCap(bytes: Uint8Array, cap: number): Uint8Array {
+  if (bytes.length <= cap) return bytes
+  throw new Fault(413, 'PayloadTooLarge', `The file is larger than the ${cap} bytes allowed here.`)
+}
+
+/** Writes everything in a helper collection below an ordinary path, where nothing stands yet; nothing stays if it fails. */
+async function publishTree(exchange: Exchange, source: Node, to: string, check: Relocation['check']): Promise<void> {
+  const { mount } = exchange
+  const from = source.resource.path
+  await makeCollection(mount.site, to, [], check)
+  try {
+    for await (const resource of mount.unpublished.site.store.walk(from, { collections: true })) {
+      const path = to + resource.path.slice(from.length)
+      if (resource.kind === 'collection') await makeCollection(mount.site, path)
+      else await publish(exchange, { resource, place: helperPlace }, path, undefined, async () => undefined)
+    }
+  } catch (error) {
+    await removeTree(mount.site, { path: to, cause: {} })
+    throw error
+  }
+}

@@ -1,0 +1,52 @@
+/** What the site itself keeps. Every change goes through the pipeline; drafts and helper files go along. */
+
+import { NO_BODY } from '../../pipeline/body.ts'
+import { perform } from '../../pipeline/operation.ts'
+import { removeTree, transferTree } from '../../pipeline/write/collection.ts'
+import { deleteDocument } from '../../pipeline/write/document.ts'
+import { writeProperties } from '../../pipeline/write/properties.ts'
+import { scopeAuthority } from '../access/scope-authority.ts'
+import type { Exchange } from '../exchange.ts'
+import { afterCommit } from '../locks/after-commit.ts'
+import { isCollection, type Place, type Relocation } from './place.ts'
+import { toHelperName } from './unpublished-changes.ts'
+
+export const sitePlace: Place = {
+  isPublished: true,
+  isHelper: false,
+  isEmpty: false,
+  isNew: false,
+  partOf: ({ site }) => site,
+  propertiesIn: ({ site }) => site,
+  describe: ({ site }, path, patch) => writeProperties(site, path, patch),
+  async remove(exchange, node, check) {
+    const { mount, raw, allowance } = exchange
+    const { path } = node.resource
+    if (!isCollection(node)) return removeFile(exchange, path, check)
+    await removeTree(mount.site, { path, cause: {}, raw, allowance, ...(check && { check }) })
+    await afterCommit(mount, () => mount.unpublished.remove(path))
+  },
+  relocate(exchange, relocation) {
+    return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
+  },
+}
+
+/** Removes a file of the site. */
+export async function removeFile(exchange: Exchange, path: string, check?: Relocation['check']): Promise<void> {
+  const { mount, author, raw, allowance } = exchange
+  const authority = scopeAuthority(author.scope)
+  const write = { path, conditions: undefined, cause: {}, raw, allowance, ...(check && { check }) }
+  await perform(
+    deleteDocument(mount.site, write, () => authority),
+    NO_BODY,
+  )
+}
+
+/** From the site to the site. */
+export async function relocateOnSite({ mount, raw, allowance }: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, deep, overwrite, check } = relocation
+  const { path: from } = source.resource
+  const { site, unpublished } = mount
+  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw, allowance })
+  await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
+}

@@ -1,0 +1,97 @@
+/** Changes of what the mount keeps unpublished: made under the leases of their paths, without the pipeline. */
+
+import { memoryBlob } from '../../pipeline/body.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Node, Relocation } from './place.ts'
+import { putOffRemoval } from './removals.ts'
+
+/** Removes something under the lease of its path. */
+export function removing(
+  { mount }: Exchange,
+  path: string,
+  check: Relocation['check'] | undefined,
+  remove: () => Promise<unknown>,
+): Promise<void> {
+  const { leases, store } = mount.site
+  return leases.hold(store.name, [path], async () => {
+    await check?.()
+    await remove()
+  })
+}
+
+/** Moves or copies something under the leases of both paths. */
+export function relocating(
+  { mount }: Exchange,
+  { source, to, check }: Relocation,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const { leases, store } = mount.site
+  return leases.hold(store.name, [source.resource.path, to], async () => {
+    await check()
+    await work()
+  })
+}
+
+export function occupied(): Fault {
+  return new Fault(409, 'Conflict', 'Work files cannot take the place of a collection. Delete it first.')
+}
+
+/** The beginning of a save: what is on the site is kept under a helper name, and is gone from the site (DAV-72). */
+export async function toHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, replaced } = relocation
+  const { mount } = exchange
+  if (replaced && !replaced.place.isHelper) throw occupied()
+  if (source.resource.kind === 'collection') return treeToHelperName(exchange, relocation)
+  const from = source.resource.path
+  await relocating(exchange, relocation, async () => {
+    if (replaced) await mount.unpublished.remove(replaced.resource.path)
+    await keepAside(exchange, source, to)
+    if (op === 'copy') return
+    if (source.place.isNew) await mount.unpublished.remove(from)
+    else await putOffRemoval(mount, from)
+  })
+}
+
+/** The same for a collection; nothing stays under the helper name if the original cannot go. */
+async function treeToHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, deep, replaced, check } = relocation
+  const { unpublished, site, view } = exchange.mount
+  const { place, resource } = source
+  await check()
+  if (replaced) await replaced.place.remove(exchange, replaced)
+  try {
+    await unpublished.makeCollection(to, await view.properties(source))
+    if (deep)
+      for await (const member of site.store.walk(resource.path, { collections: true })) {
+        const path = to + member.path.slice(resource.path.length)
+        if (member.kind === 'collection') await unpublished.makeCollection(path, [])
+        else await keepAside(exchange, { resource: member, place }, path)
+      }
+    if (op === 'move') await place.remove(exchange, source, check)
+  } catch (error) {
+    await unpublished.remove(to)
+    throw error
+  }
+}
+
+async function keepAside({ mount }: Exchange, source: Node, path: string): Promise<void> {
+  const { resource, place } = source
+  const held = place.isEmpty ? undefined : await place.partOf(mount).find(resource.path)
+  const body = held?.body ?? { bytes: new Uint8Array() }
+  const content =
+    'bytes' in body ? memoryBlob(body.bytes) : await mount.blobSource(body.blob).stage(Number.POSITIVE_INFINITY)
+  const { type, language, shown } = resource
+  const properties = await mount.view.properties(source)
+  await mount.unpublished.commit(
+    unpublishedPut({
+      path,
+      content,
+      type,
+      properties,
+      ...(language !== undefined && { language }),
+      ...(shown !== undefined && { shown }),
+    }),
+  )
+}
