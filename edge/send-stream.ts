@@ -1,7 +1,7 @@
 /** Event streams on sockets. */
 
 import type { ServerResponse } from 'node:http'
-import type { Sink } from '../pipeline/events/send-buffer.ts'
+import type { Sink } from '../pipeline/answer.ts'
 
 /**
  * Sends the head of a stream, and has it begin: both leave together.

@@ -1,7 +1,20 @@
 /** What the pipeline gives back for a request: plain values that the edge writes to a socket. */
 
-import type { Sink } from './events/send-buffer.ts'
 import type { StoredBlob } from './store/blobs.ts'
+
+/** Where the bytes of a stream go. */
+export interface Sink {
+  /**
+   * Takes bytes that do not change any more.
+   *
+   * @param done called when they have left the process
+   */
+  write(bytes: Uint8Array, done: () => void): void
+  /** Ends after what was written. */
+  end(): void
+  /** Ends at once; what was not sent is lost. */
+  destroy(): void
+}
 
 /** A stored blob, or a part of it. */
 export interface BlobBody {

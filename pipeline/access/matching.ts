@@ -20,6 +20,9 @@ export interface MatchingRule {
   scope: { text: string; selector: Selector } | undefined
 }
 
+/** A selector as a rule has it for some subscriber; the text has its white space collapsed. */
+export type RuleScope = NonNullable<MatchingRule['scope']>
+
 /** Whether a rule names a method, in upper case (METH-1, METH-2). */
 export function coversMethod({ methods }: Rule, method: string): boolean {
   return methods.has(method) || methods.has('*') || (method === 'HEAD' && methods.has('GET'))

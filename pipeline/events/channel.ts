@@ -1,12 +1,13 @@
 /** The streams of one path: every event goes to all of them in turns that leave others their time. */
 
 import { Access } from '../access/decision.ts'
+import type { RuleScope } from '../access/matching.ts'
 import type { Watcher } from '../coordination/fan-out.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredEvent } from '../store/events.ts'
 import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
-import { looksUpElements, type RuleScope, renderedScopes } from './facts.ts'
+import { looksUpElements, renderedScopes } from './facts.ts'
 import type { Stream, Subscriber } from './stream.ts'
 
 /** Streams that are served in one turn: about 5 ms. */

@@ -6,14 +6,11 @@
 import type { AccessRules } from '../access/access-rules.ts'
 import type { Access } from '../access/decision.ts'
 import { mayMatchNames, pathNames } from '../access/glob.ts'
-import { type Decision, type Key, type MatchingRule, resolve } from '../access/matching.ts'
+import { type Decision, type Key, type RuleScope, resolve } from '../access/matching.ts'
 import type { RuleSelector } from '../access/rules.ts'
 import type { View } from '../tree/edit/edit.ts'
 import { isElement } from '../tree/nodes.ts'
 import { matches, type Selector, SelectorError } from '../tree/selector/selector.ts'
-
-/** A selector as a rule has it for some subscriber; the text has its white space collapsed. */
-export type RuleScope = NonNullable<MatchingRule['scope']>
 
 /** What is kept with an event about elements. One about a whole document has no facts. */
 export interface ElementFacts {

@@ -1,18 +1,6 @@
 /** What waits for one slow reader: bounded, written in batches, never waited for (EVT-37). */
 
-/** Where the bytes of a stream go. */
-export interface Sink {
-  /**
-   * Takes bytes that do not change any more.
-   *
-   * @param done called when they have left the process
-   */
-  write(bytes: Uint8Array, done: () => void): void
-  /** Ends after what was written. */
-  end(): void
-  /** Ends at once; what was not sent is lost. */
-  destroy(): void
-}
+import type { Sink } from '../answer.ts'
 
 export interface SendBufferLimits {
   /** Events that may wait. */

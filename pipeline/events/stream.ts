@@ -5,13 +5,14 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Access } from '../access/decision.ts'
+import type { Sink } from '../answer.ts'
 import type { FanOut, Place } from '../coordination/fan-out.ts'
 import type { RulesAuthority } from '../site/rules-authority.ts'
 import { compareEventIds, type EventId, parseEventId } from '../store/event-id.ts'
 import type { StoredEvent } from '../store/events.ts'
 import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
-import { SendBuffer, type SendBufferLimits, type Sink } from './send-buffer.ts'
+import { SendBuffer, type SendBufferLimits } from './send-buffer.ts'
 import { connectionFrame, PING, type ResetReason, resetFrame, type SessionEnd } from './wire.ts'
 
 /** Who watches what. */

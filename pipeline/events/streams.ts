@@ -1,11 +1,11 @@
 /** All open event streams of this process: opened within limits, kept alive, found by session, ended together. */
 
+import type { RuleScope } from '../access/matching.ts'
 import type { FanOut } from '../coordination/fan-out.ts'
 import { Fault } from '../fault.ts'
 import type { Site } from '../site/site.ts'
 import { Channel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
-import type { RuleScope } from './facts.ts'
 import { KEEPALIVE, Stream, type Subscriber } from './stream.ts'
 import { retryFrame } from './wire.ts'
 

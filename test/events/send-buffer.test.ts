@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { beforeEach, describe, it } from 'mocha'
-import { SendBuffer, type Sink } from '../../pipeline/events/send-buffer.ts'
+import type { Sink } from '../../pipeline/answer.ts'
+import { SendBuffer } from '../../pipeline/events/send-buffer.ts'
 
 /** A sink that sends when it is told to. */
 class Slow implements Sink {

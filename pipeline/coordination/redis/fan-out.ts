@@ -4,16 +4,28 @@
  * that there is something to read; when word is lost the store still tells, a moment later.
  */
 
-import type { Coherence } from '../../site/coherence.ts'
+import type { ForeignCommit } from '../../store/foreign.ts'
 import type { Store } from '../../store/store.ts'
 import type { CommitOutcome, FanOut, Publication, Watcher } from '../fan-out.ts'
 import { readAfter, resumeAt } from '../kept-events.ts'
 import type { RedisConnection } from './connection.ts'
 
+/** Follows what other processes commit. */
+export interface Following {
+  /** Follows everything that was acknowledged before the call; undefined when there is nothing to follow. */
+  inStep(): Promise<void> | undefined
+  /**
+   * Has a function told of commits of other processes after memory has followed them; `undefined` stands for any.
+   *
+   * @returns ends that
+   */
+  onCommit(listener: (commit: ForeignCommit | undefined) => void): () => void
+}
+
 export interface RedisFanOutOptions {
   /** Shared with the other processes. */
   store: Pick<Store, 'site'>
-  coherence: Pick<Coherence, 'inStep' | 'onCommit'>
+  coherence: Following
   connection: RedisConnection
   /** What all keys begin with. */
   prefix?: string

@@ -1,7 +1,7 @@
 /** Finding nodes again in a tree that was parsed anew. */
 
-import { type AnyNode, type ChildNode, isElement, isText, type ParentNode } from '../../tree/nodes.ts'
-import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { type AnyNode, type ChildNode, isElement, isText, type ParentNode } from '../nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../steps.ts'
 
 /** Nodes of one tree by the nodes of an equal one. */
 export type Counterparts = ReadonlyMap<AnyNode, AnyNode>

@@ -8,10 +8,10 @@
  * parsed text is the document.
  */
 
-import { comparing } from '../../tree/compare.ts'
-import { parsingDocument } from '../../tree/document.ts'
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
-import { atOnce, type Steps } from '../../tree/steps.ts'
+import { comparing } from '../compare.ts'
+import { parsingDocument } from '../document.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { atOnce, type Steps } from '../steps.ts'
 import { findingCounterparts } from './counterpart.ts'
 import { ChangedDocument, refusing } from './error.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'

@@ -1,7 +1,7 @@
 /** Why an edit cannot be made at all. */
 
-import { TreeError, type TreeReason } from '../../tree/document.ts'
-import type { Steps } from '../../tree/steps.ts'
+import { TreeError, type TreeReason } from '../document.ts'
+import type { Steps } from '../steps.ts'
 
 /**
  * `empty`: nothing but white space was given. `no-element`: a replacement without element. `void-anchor`: the anchor can

@@ -1,9 +1,9 @@
 /** What may be written at a place so that certain nodes stand there. */
 
-import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
-import { HTML_NAMESPACE, isElement } from '../../tree/nodes.ts'
-import { writingInnerMarkup } from '../../tree/serialize.ts'
-import { atOnce, type Steps } from '../../tree/steps.ts'
+import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../nodes.ts'
+import { HTML_NAMESPACE, isElement } from '../nodes.ts'
+import { writingInnerMarkup } from '../serialize.ts'
+import { atOnce, type Steps } from '../steps.ts'
 import type { Text } from './plan.ts'
 import { openElements } from './shape.ts'
 

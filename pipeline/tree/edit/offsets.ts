@@ -1,7 +1,7 @@
 /** Offsets of a tree after its source changed: everything behind a change moves by the same distance. */
 
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type Place } from '../../tree/nodes.ts'
-import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type Place } from '../nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { contentOf } from './shape.ts'
 
 /** Moves nodes, in steps, that belong to no document yet. */

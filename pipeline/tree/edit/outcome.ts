@@ -3,10 +3,10 @@
  * comparing.
  */
 
-import { comparing } from '../../tree/compare.ts'
-import { parsingDocument } from '../../tree/document.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
-import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { comparing } from '../compare.ts'
+import { parsingDocument } from '../document.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { refusing } from './error.ts'
 import { changedSource, type Plan, type PlannedSplice } from './plan.ts'
 import { contentOf } from './shape.ts'

@@ -1,7 +1,7 @@
 /** Changes of child lists that can be taken back: how a proposed tree is shown without being the document yet. */
 
-import type { ChildNode, ParentNode } from '../../tree/nodes.ts'
-import type { Steps } from '../../tree/steps.ts'
+import type { ChildNode, ParentNode } from '../nodes.ts'
+import type { Steps } from '../steps.ts'
 
 /** A stretch of a child list that is replaced. Positions are those of the list before any change. */
 export interface ListChange {

@@ -1,6 +1,6 @@
 /** What an edit asks for, in the terms of the tree and of the source: which nodes change places, which bytes change. */
 
-import type { ChildNode, ElementNode, ParentNode, Span } from '../../tree/nodes.ts'
+import type { ChildNode, ElementNode, ParentNode, Span } from '../nodes.ts'
 
 /** One place of the tree that changes. */
 export interface Site {

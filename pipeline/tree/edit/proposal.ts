@@ -1,8 +1,8 @@
 /** An edit that is ready but not done: it can be shown, and it can become the document. */
 
-import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
-import { isPinned } from '../../tree/pins.ts'
-import type { Steps } from '../../tree/steps.ts'
+import type { ChildNode, ParentNode, TreeDocument } from '../nodes.ts'
+import { isPinned } from '../pins.ts'
+import type { Steps } from '../steps.ts'
 import { ChangedDocument, PinnedDocument } from './error.ts'
 import { type Settled, shiftBehind, shiftEnd, shiftingNodes } from './offsets.ts'
 import { applyPatch, preparePatch, withPatch } from './patch.ts'

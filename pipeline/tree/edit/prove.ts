@@ -3,10 +3,10 @@
  * surroundings of what changes.
  */
 
-import { provingClean } from '../../tree/clean.ts'
-import { comparing } from '../../tree/compare.ts'
-import { parsingFragment } from '../../tree/fragment.ts'
-import { MAX_DEPTH, TreeError, tooDeep } from '../../tree/limits.ts'
+import { provingClean } from '../clean.ts'
+import { comparing } from '../compare.ts'
+import { parsingFragment } from '../fragment.ts'
+import { MAX_DEPTH, TreeError, tooDeep } from '../limits.ts'
 import {
   type ChildNode,
   type DocumentNode,
@@ -14,8 +14,8 @@ import {
   isElement,
   type ParentNode,
   type TreeDocument,
-} from '../../tree/nodes.ts'
-import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+} from '../nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { type Candidate, changedSource, type Plan, type PlannedSplice, type Site } from './plan.ts'
 import { type Region, regionAround } from './region.ts'
 import { contentOf } from './shape.ts'

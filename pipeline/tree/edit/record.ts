@@ -3,7 +3,7 @@
  * where they stand.
  */
 
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import type { Edit } from './edit.ts'
 
 /** From the document down: how many elements stand before each one among the children of its parent. */

@@ -3,7 +3,7 @@
  * behind. It begins and ends between tokens, and everything in it belongs to one parent.
  */
 
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { contentOf, isHtmlElement, openElements } from './shape.ts'
 import type { Tail } from './tail.ts'
 

@@ -1,7 +1,7 @@
 /** From what was asked to a plan: whether it can be asked at all, the nodes of the body, the places in the source. */
 
-import { comparing } from '../../tree/compare.ts'
-import { parsingFragment } from '../../tree/fragment.ts'
+import { comparing } from '../compare.ts'
+import { parsingFragment } from '../fragment.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -11,9 +11,9 @@ import {
   rootElement,
   type Span,
   type TreeDocument,
-} from '../../tree/nodes.ts'
-import { isVoid } from '../../tree/serialize-html.ts'
-import type { Steps } from '../../tree/steps.ts'
+} from '../nodes.ts'
+import { isVoid } from '../serialize-html.ts'
+import type { Steps } from '../steps.ts'
 import { ChangedDocument, EditError, refusing } from './error.ts'
 import { dropsLineFeed, tagsOwed, textsWithout, writingMarkupIn, writingTexts } from './markup.ts'
 import type { Plan, Site } from './plan.ts'

@@ -1,6 +1,6 @@
 /** Replacing what a document begins with: the root of XML; `html`, `head` and `body`, which no fragment can hold. */
 
-import { parsingAsPart, parsingFragment } from '../../tree/fragment.ts'
+import { parsingAsPart, parsingFragment } from '../fragment.ts'
 import {
   type ElementNode,
   isElement,
@@ -9,9 +9,9 @@ import {
   rootElement,
   type Span,
   type TreeDocument,
-} from '../../tree/nodes.ts'
-import { writingMarkup } from '../../tree/serialize.ts'
-import type { Steps } from '../../tree/steps.ts'
+} from '../nodes.ts'
+import { writingMarkup } from '../serialize.ts'
+import type { Steps } from '../steps.ts'
 import { EditError, refusing } from './error.ts'
 import type { Plan, Site, Text } from './plan.ts'
 import { isBlank, isHtmlElement } from './shape.ts'

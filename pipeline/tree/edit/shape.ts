@@ -1,6 +1,6 @@
 /** What the source says about single elements and places: whether they are closed, and where content may be put. */
 
-import { parseFragment } from '../../tree/fragment.ts'
+import { parseFragment } from '../fragment.ts'
 import {
   type ElementNode,
   type FragmentNode,
@@ -8,8 +8,8 @@ import {
   isElement,
   type ParentNode,
   type TreeDocument,
-} from '../../tree/nodes.ts'
-import { isVoid } from '../../tree/serialize-html.ts'
+} from '../nodes.ts'
+import { isVoid } from '../serialize-html.ts'
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg'
 

@@ -12,15 +12,8 @@ import {
   type Token,
   type TreeAdapter,
 } from 'parse5'
-import { equalNodes } from '../../tree/compare.ts'
-import {
-  MAX_ATTRIBUTES,
-  MAX_DEPTH,
-  maxElements,
-  tooDeep,
-  tooManyAttributes,
-  tooManyElements,
-} from '../../tree/limits.ts'
+import { equalNodes } from '../compare.ts'
+import { MAX_ATTRIBUTES, MAX_DEPTH, maxElements, tooDeep, tooManyAttributes, tooManyElements } from '../limits.ts'
 import {
   type ChildNode,
   type DocumentNode,
@@ -29,9 +22,9 @@ import {
   type ParentNode,
   type Place,
   type TreeDocument,
-} from '../../tree/nodes.ts'
-import { SteppedParser } from '../../tree/stepped-parser.ts'
-import type { Steps } from '../../tree/steps.ts'
+} from '../nodes.ts'
+import { SteppedParser } from '../stepped-parser.ts'
+import type { Steps } from '../steps.ts'
 import { nodesBehind, type Region } from './region.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 

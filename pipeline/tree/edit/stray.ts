@@ -3,8 +3,8 @@
  * `<frameset>` may replace the body. Documents that have such things are edited as wholes.
  */
 
-import { type ChildNode, type ElementNode, isElement, rootElement, type TreeDocument } from '../../tree/nodes.ts'
-import { NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { type ChildNode, type ElementNode, isElement, rootElement, type TreeDocument } from '../nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { contentOf, isLiteral } from './shape.ts'
 
 const SHELL = /<(\/?(?:html|head|body|frameset|frame))(?=[\t\n\f\r />])/gi

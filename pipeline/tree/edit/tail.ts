@@ -11,8 +11,8 @@ import {
   rootElement,
   type TextNode,
   type TreeDocument,
-} from '../../tree/nodes.ts'
-import type { Steps } from '../../tree/steps.ts'
+} from '../nodes.ts'
+import type { Steps } from '../steps.ts'
 import { contentOf, endWithoutSpace, isHtmlElement, isLiteral } from './shape.ts'
 
 export interface Tail {

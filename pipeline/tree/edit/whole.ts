@@ -1,10 +1,10 @@
 /** Proof of an edit by parsing the whole new source, within limits of work. */
 
-import { comparing } from '../../tree/compare.ts'
-import { parsingDocument } from '../../tree/document.ts'
-import { TreeError } from '../../tree/limits.ts'
-import type { TreeDocument } from '../../tree/nodes.ts'
-import type { Steps } from '../../tree/steps.ts'
+import { comparing } from '../compare.ts'
+import { parsingDocument } from '../document.ts'
+import { TreeError } from '../limits.ts'
+import type { TreeDocument } from '../nodes.ts'
+import type { Steps } from '../steps.ts'
 import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
 
 /** Code units that may be parsed for one edit beyond the least number of attempts. */

@@ -1,11 +1,11 @@
 /** Whether there is any HTML for the content of an element: there is none for a paragraph in a paragraph. */
 
-import { comparing } from '../../tree/compare.ts'
-import { parsingHtml } from '../../tree/html.ts'
-import { TreeError } from '../../tree/limits.ts'
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
-import { outerMarkup, writingMarkup } from '../../tree/serialize.ts'
-import type { Steps } from '../../tree/steps.ts'
+import { comparing } from '../compare.ts'
+import { parsingHtml } from '../html.ts'
+import { TreeError } from '../limits.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { outerMarkup, writingMarkup } from '../serialize.ts'
+import type { Steps } from '../steps.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
 /**

@@ -7,9 +7,9 @@ import {
   isElement,
   type ParentNode,
   type TreeDocument,
-} from '../../tree/nodes.ts'
-import { writingMarkup } from '../../tree/serialize.ts'
-import type { Steps } from '../../tree/steps.ts'
+} from '../nodes.ts'
+import { writingMarkup } from '../serialize.ts'
+import type { Steps } from '../steps.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
 import { writingMarkupIn } from './markup.ts'
 import { findingOutcome } from './outcome.ts'

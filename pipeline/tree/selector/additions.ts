@@ -1,6 +1,6 @@
 /** What this server adds to the selectors of CSS (COMP-134 to COMP-138); `:only()` is part of the grammar itself. */
-import { typesOf } from '../../tree/microdata.ts'
-import { attribute } from '../../tree/nodes.ts'
+import { typesOf } from '../microdata.ts'
+import { attribute } from '../nodes.ts'
 import { CONTENT_CLASSES, malformed, tokensOf } from './content.ts'
 import type { Extension, Extensions } from './extension.ts'
 

@@ -1,5 +1,5 @@
 /** Tests of attributes, classes and ids, by the case rules of HTML and XML. */
-import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE } from '../nodes.ts'
 import { asciiLower } from './name.ts'
 import { hasNamespace, localPart } from './namespace.ts'
 import type { Query } from './query.ts'

@@ -1,5 +1,5 @@
 /** Turns parsed selectors into tests of elements. */
-import { type ElementNode, HTML_NAMESPACE, isElement, NAMELESS } from '../../tree/nodes.ts'
+import { type ElementNode, HTML_NAMESPACE, isElement, NAMELESS } from '../nodes.ts'
 import { attributeTest, classTest, idTest, type Mode, type Test } from './attribute.ts'
 import { directionTest, languageTest } from './language.ts'
 import { anyMatch, anyOf } from './list.ts'

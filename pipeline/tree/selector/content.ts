@@ -1,8 +1,8 @@
 /** Pseudo-classes about what an element says, by its text or by its microdata value (COMP-134 to COMP-136). */
 
-import { valueAttribute } from '../../tree/microdata-value.ts'
-import { attribute, type ElementNode } from '../../tree/nodes.ts'
-import { normalForm } from '../../tree/normal-form.ts'
+import { valueAttribute } from '../microdata-value.ts'
+import { attribute, type ElementNode } from '../nodes.ts'
+import { normalForm } from '../normal-form.ts'
 import { SelectorError } from './error.ts'
 import type { Extension, ExtensionContext, ExtensionTest } from './extension.ts'
 import { asciiLower } from './name.ts'

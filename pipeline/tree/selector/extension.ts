@@ -1,5 +1,5 @@
 /** Functional pseudo-classes that are added to the selector language by name. */
-import type { ElementNode, TreeDocument } from '../../tree/nodes.ts'
+import type { ElementNode, TreeDocument } from '../nodes.ts'
 
 /** What a test of an extension may use of the query it runs in. */
 export interface ExtensionContext {

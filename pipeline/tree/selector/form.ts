@@ -1,5 +1,5 @@
 /** States of form controls as markup alone gives them (HTML, “Form control infrastructure”, “Pseudo-classes”). */
-import { attribute, type ElementNode, isText, parentElement } from '../../tree/nodes.ts'
+import { attribute, type ElementNode, isText, parentElement } from '../nodes.ts'
 import { inherited } from './inherited.ts'
 import { asciiLower, isHtml } from './name.ts'
 import type { Query } from './query.ts'

@@ -1,5 +1,5 @@
 /** Values that an element has from the nearest ancestor that says something. */
-import { type ElementNode, parentElement } from '../../tree/nodes.ts'
+import { type ElementNode, parentElement } from '../nodes.ts'
 import type { Query } from './query.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** `:lang()` and `:dir()`: what an element's language and text direction are (HTML, “Language”, “The dir attribute”). */
-import { attribute, type ElementNode, HTML_NAMESPACE, isElement, isText } from '../../tree/nodes.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE, isElement, isText } from '../nodes.ts'
 import type { Test } from './attribute.ts'
 import { inherited } from './inherited.ts'
 import { asciiLower, isHtml } from './name.ts'

@@ -1,5 +1,5 @@
 /** Names of elements, as selectors see them. */
-import { type DocumentKind, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
+import { type DocumentKind, type ElementNode, HTML_NAMESPACE } from '../nodes.ts'
 
 /** Lower-cases ASCII letters only, which is what HTML and CSS mean by case-insensitive. */
 export function asciiLower(text: string): string {

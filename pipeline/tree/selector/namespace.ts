@@ -1,5 +1,5 @@
 /** Namespaces of declared prefixes. In HTML, where the parser knows none, prefixes mean what `xmlns:` around them says. */
-import { type Attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../../tree/nodes.ts'
+import { type Attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../nodes.ts'
 import type { Query } from './query.ts'
 
 /** Whether an element is in a namespace. */

@@ -1,5 +1,5 @@
 /** State of one evaluation of a selector on a document: the work done so far, and what is worth remembering of it. */
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { SelectorError } from './error.ts'
 import type { ExtensionContext } from './extension.ts'
 import { localName } from './name.ts'

@@ -3,7 +3,7 @@
  * anchor (`:has(> b)`). Once a query has become long, every result is kept under the slot of its combinator, so that
  * each is found once per element: no selector takes more than |selector| × |document| steps.
  */
-import { type ElementNode, isElement, type ParentNode, parentElement } from '../../tree/nodes.ts'
+import { type ElementNode, isElement, type ParentNode, parentElement } from '../nodes.ts'
 import type { Test } from './attribute.ts'
 import { adjacentElement, placeOf } from './sibling.ts'
 import type { Combinator } from './syntax.ts'

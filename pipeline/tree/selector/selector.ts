@@ -1,6 +1,6 @@
 /** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../tree/nodes.ts'
-import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../steps.ts'
 import { additions } from './additions.ts'
 import type { Mode, Test } from './attribute.ts'
 import { fromScope, listTest } from './compile.ts'

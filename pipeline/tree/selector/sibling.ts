@@ -1,5 +1,5 @@
 /** Siblings of an element. Short families are read off the tree, long ones numbered once in a query. */
-import { type ElementNode, isElement } from '../../tree/nodes.ts'
+import { type ElementNode, isElement } from '../nodes.ts'
 import { localName } from './name.ts'
 import type { Query } from './query.ts'
 

@@ -1,5 +1,5 @@
 /** Pseudo-classes without argument that the document decides: place in the tree, links, the state of form controls. */
-import { attribute, type ElementNode, HTML_NAMESPACE, isElement, isText, parentElement } from '../../tree/nodes.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE, isElement, isText, parentElement } from '../nodes.ts'
 import type { Test } from './attribute.ts'
 import * as form from './form.ts'
 import { inherited } from './inherited.ts'

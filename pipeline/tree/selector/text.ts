@@ -4,8 +4,8 @@
  * together, and each element has a part of it.
  */
 
-import { type ElementNode, isElement, isText, type ParentNode } from '../../tree/nodes.ts'
-import { normalForm } from '../../tree/normal-form.ts'
+import { type ElementNode, isElement, isText, type ParentNode } from '../nodes.ts'
+import { normalForm } from '../normal-form.ts'
 import type { ExtensionContext } from './extension.ts'
 
 /** A part of a text; `whole` is that of the document when `isShared`, else the element's own. */

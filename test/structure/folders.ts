@@ -1,0 +1,232 @@
+/** The one table of folders: what each is for, and what it may import. */
+
+export interface Folder {
+  /** Folder with everything below it, or a single file. The most specific row counts. */
+  path: string
+  /** One sentence. */
+  purpose: string
+  /** Rows that it may import from; each stands above it in the table. */
+  imports: readonly string[]
+}
+
+const TREES = ['pipeline/tree', 'pipeline/tree/selector', 'pipeline/tree/edit', 'pipeline/tree/prefixed-parser.ts']
+const ROOT = ['pipeline/fault.ts', 'pipeline/authority.ts', 'pipeline/answer.ts', 'pipeline/body.ts']
+const REQUESTS = [
+  ...ROOT,
+  'pipeline/request-value.ts',
+  'pipeline/operation.ts',
+  'pipeline/refusals.ts',
+  'pipeline/failures.ts',
+]
+const LEAVES = ['pipeline/store', 'pipeline/access', 'pipeline/http', 'pipeline/coordination', 'pipeline/language']
+const SITE = [...LEAVES, 'pipeline/model', 'pipeline/declarations', 'pipeline/site', 'pipeline/events']
+const LANGUAGES = ['pipeline/language/sessel', 'pipeline/language/javascript', 'pipeline/language/liquid']
+
+/** From the leaves up to the program: nothing imports what stands below it. */
+export const FOLDERS: readonly Folder[] = [
+  { path: 'pipeline/fault.ts', purpose: 'Failures that are answers: status, kind, message.', imports: [] },
+  { path: 'pipeline/tree', purpose: 'Documents as trees: parsing, writing, Microdata, work in steps.', imports: [] },
+  { path: 'pipeline/tree/selector', purpose: 'The selector language.', imports: ['pipeline/tree'] },
+  { path: 'pipeline/tree/edit', purpose: 'Edits of a tree that keep its bytes.', imports: ['pipeline/tree'] },
+  {
+    path: 'pipeline/tree/prefixed-parser.ts',
+    purpose: 'HTML with prefixed elements as trees.',
+    imports: ['pipeline/tree', 'pipeline/tree/edit'],
+  },
+  { path: 'pipeline/store', purpose: 'The contract of stores, and what every store needs.', imports: [] },
+  { path: 'pipeline/store/disk', purpose: 'Bytes in files of this machine.', imports: ['pipeline/store'] },
+  {
+    path: 'pipeline/store/sqlite',
+    purpose: 'The embedded store.',
+    imports: ['pipeline/store', 'pipeline/store/disk'],
+  },
+  { path: 'pipeline/coordination', purpose: 'Contracts of what processes share.', imports: ['pipeline/store'] },
+  {
+    path: 'pipeline/coordination/local',
+    purpose: 'The same for a single process.',
+    imports: ['pipeline/store', 'pipeline/coordination'],
+  },
+  {
+    path: 'pipeline/coordination/redis',
+    purpose: 'The same for several processes, in Redis.',
+    imports: ['pipeline/store', 'pipeline/coordination', 'pipeline/coordination/local'],
+  },
+  {
+    path: 'pipeline/language',
+    purpose: 'Values and allowances that all languages share.',
+    imports: ['pipeline/fault.ts', ...TREES],
+  },
+  ...LANGUAGES.map(path => ({
+    path,
+    purpose: 'One language: trees and values in, values out.',
+    imports: ['pipeline/fault.ts', ...TREES, 'pipeline/language'],
+  })),
+  { path: 'pipeline/access', purpose: 'Rules and groups: who may do what.', imports: ['pipeline/fault.ts', ...TREES] },
+  {
+    path: 'pipeline/authority.ts',
+    purpose: 'Who decides about a request.',
+    imports: ['pipeline/fault.ts', ...TREES, 'pipeline/access'],
+  },
+  { path: 'pipeline/answer.ts', purpose: 'What the pipeline gives back for a request.', imports: ['pipeline/store'] },
+  {
+    path: 'pipeline/body.ts',
+    purpose: 'Bodies of requests.',
+    imports: ['pipeline/fault.ts', 'pipeline/store'],
+  },
+  {
+    path: 'pipeline/http',
+    purpose: 'Fields, tags, ranges and types of HTTP.',
+    imports: ['pipeline/fault.ts', 'pipeline/answer.ts', ...TREES],
+  },
+  {
+    path: 'pipeline/operation.ts',
+    purpose: 'Operations: what is asked apart from what it does.',
+    imports: [...TREES, ...ROOT, 'pipeline/language', 'pipeline/access', 'pipeline/http'],
+  },
+  {
+    path: 'pipeline/request-value.ts',
+    purpose: 'A request as one value, for all code that runs for it.',
+    imports: [...TREES, ...ROOT, 'pipeline/language', 'pipeline/access', 'pipeline/http'],
+  },
+  {
+    path: 'pipeline/refusals.ts',
+    purpose: 'Admissions other than allowed, as failures.',
+    imports: [...TREES, ...ROOT],
+  },
+  {
+    path: 'pipeline/failures.ts',
+    purpose: 'Errors of stores and coordination, as failures.',
+    imports: [...TREES, ...ROOT, ...LEAVES, ...LANGUAGES, 'pipeline/refusals.ts'],
+  },
+  {
+    path: 'pipeline/model',
+    purpose: 'Data models: schemas, shapes, references, defaults.',
+    imports: [...TREES, ...ROOT, ...LEAVES],
+  },
+  {
+    path: 'pipeline/declarations',
+    purpose: 'What documents declare about their site, by kind.',
+    imports: [...TREES, ...ROOT, ...LEAVES, 'pipeline/model'],
+  },
+  {
+    path: 'pipeline/site',
+    purpose: 'A site in memory, kept in step with its store.',
+    imports: [...TREES, ...ROOT, ...LEAVES, 'pipeline/model', 'pipeline/declarations'],
+  },
+  {
+    path: 'pipeline/events',
+    purpose: 'Event streams: who is told of what.',
+    imports: [...TREES, ...ROOT, ...LEAVES, 'pipeline/model', 'pipeline/declarations', 'pipeline/site'],
+  },
+  {
+    path: 'pipeline/evaluation',
+    purpose: 'Runs the code of documents.',
+    imports: [...TREES, ...REQUESTS, ...SITE, ...LANGUAGES],
+  },
+  {
+    path: 'pipeline/compose',
+    purpose: 'What a reader sees at a path, whatever documents it comes from.',
+    imports: [...TREES, ...REQUESTS, ...SITE, ...LANGUAGES, 'pipeline/evaluation'],
+  },
+  {
+    path: 'pipeline/read',
+    purpose: 'GET, HEAD and QUERY.',
+    imports: [...TREES, ...REQUESTS, ...SITE, ...LANGUAGES, 'pipeline/evaluation', 'pipeline/compose'],
+  },
+  {
+    path: 'pipeline/write',
+    purpose: 'PUT, POST, DELETE, MOVE and what follows from them.',
+    imports: [...TREES, ...REQUESTS, ...SITE, ...LANGUAGES, 'pipeline/evaluation', 'pipeline/compose', 'pipeline/read'],
+  },
+  {
+    path: 'pipeline/react',
+    purpose: 'Triggers, processors and transitions around requests.',
+    imports: [
+      ...TREES,
+      ...REQUESTS,
+      ...SITE,
+      ...LANGUAGES,
+      'pipeline/evaluation',
+      'pipeline/compose',
+      'pipeline/read',
+      'pipeline/write',
+    ],
+  },
+  {
+    path: 'pipeline/explain-request.ts',
+    purpose: 'Why a request is decided as it is.',
+    imports: [...TREES, ...REQUESTS, ...SITE, 'pipeline/read', 'pipeline/write'],
+  },
+  {
+    path: 'config',
+    purpose: 'Settings: their schema, files and sites.',
+    imports: ['pipeline/tree', 'pipeline/coordination/redis', 'pipeline/store'],
+  },
+  {
+    path: 'edge',
+    purpose: 'Speaks HTTP on sockets, for the public surface and the mount.',
+    imports: [...TREES, ...REQUESTS, ...SITE, 'pipeline/read', 'config'],
+  },
+  {
+    path: 'dav',
+    purpose: 'The mount: WebDAV.',
+    imports: [
+      ...TREES,
+      ...REQUESTS,
+      ...SITE,
+      ...LANGUAGES,
+      'pipeline/evaluation',
+      'pipeline/compose',
+      'pipeline/read',
+      'pipeline/write',
+      'pipeline/react',
+      'pipeline/explain-request.ts',
+      'config',
+      'edge',
+    ],
+  },
+  {
+    path: 'server',
+    purpose: 'The public surface, the commands, and the program that puts all parts together.',
+    imports: [
+      ...TREES,
+      ...REQUESTS,
+      ...SITE,
+      ...LANGUAGES,
+      'pipeline/store/disk',
+      'pipeline/store/sqlite',
+      'pipeline/coordination/local',
+      'pipeline/coordination/redis',
+      'pipeline/evaluation',
+      'pipeline/compose',
+      'pipeline/read',
+      'pipeline/write',
+      'pipeline/react',
+      'pipeline/explain-request.ts',
+      'config',
+      'edge',
+      'dav',
+    ],
+  },
+]
+
+/** Folders whose files may need each other: the parts of a grammar that contains itself. */
+export const RECURSIVE: readonly string[] = ['pipeline/language/sessel']
+
+/** Packages that only some rows may use, with everything below them. */
+export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['koa', ['server', 'dav']],
+  ['@koa/router', ['server']],
+  ['node:http', ['server', 'dav', 'edge', 'pipeline/http']],
+  ['node:sqlite', ['pipeline/store/sqlite']],
+  ['ioredis', ['pipeline/coordination/redis']],
+])
+
+/** The table for people, as Markdown. */
+export function asMarkdown(): string {
+  const rows = FOLDERS.map(({ path, purpose, imports }) => {
+    const listed = imports.map(each => `\`${each}\``).join(', ')
+    return `| \`${path}\` | ${purpose} | ${listed || 'nothing'} |`
+  })
+  return ['| Folder | For | May import |', '|---|---|---|', ...rows].join('\n')
+}
