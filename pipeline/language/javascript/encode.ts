@@ -1,0 +1,153 @@
+/**
+ * Values on their way to a worker (JS-35): JSON whose objects carry tags, with the elements beside it. `d` a dictionary as a list
+ * of names and values, `f` the same read-only, `n` an element, `z` a dictionary that is looked up, `i` an instance, `c` a class.
+ */
+
+import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import { isElement } from '../../tree/nodes.ts'
+import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
+import { type CompactTree, compact } from './compact.ts'
+import type { DocumentView, Job, SchemaClasses } from './interface.ts'
+import type { Reference, SentValues, SentView } from './messages.ts'
+
+/** A value that JavaScript cannot be given: failure `marshal`. */
+export class Unsendable extends Error {}
+
+/** A class as a value (JS-35); whoever makes classes of schemas gives one that says its type. */
+export interface ClassValue extends NamedValue {
+  readonly type: string
+}
+
+/** What was sent of one job, so that what comes back can be told. */
+export class Sender {
+  readonly dictionaries: LazyDictionary[] = []
+  /** Elements that references stand for. */
+  readonly elements: ElementValue[] = []
+  readonly #view: DocumentView | undefined
+  readonly #viewNodes = new Map<ChildNode, number>()
+  readonly #numbers = new Map<ChildNode, number>()
+  readonly #schemas: SchemaClasses | undefined
+  #trees: CompactTree[] = []
+  #references: Reference[] = []
+  #treeCount = 0
+
+  constructor(job: Job) {
+    this.#view = job.document
+    this.#schemas = job.schemas
+  }
+
+  /** @param knows whether the worker has the version */
+  view(knows: (version: string) => boolean): SentView | undefined {
+    const view = this.#view
+    if (!view) return undefined
+    const { document, scope, version } = view
+    if (version !== undefined && !scope)
+      return { kind: document.kind, version, source: knows(version) ? undefined : document.source }
+    let count = 0
+    const tree = compact(document.kind, document.root.mode, scope ? [scope] : document.root.childNodes, node =>
+      this.#viewNodes.set(node, count++),
+    )
+    return { tree }
+  }
+
+  /** The JSON of what a place hands over, with what it refers to. */
+  job(job: Job): SentValues {
+    const isFixed = job.place === 'when' || job.place === 'action' || job.place === 'property'
+    const parts = [`"arguments":[${(job.arguments ?? []).map(each => this.#write(each, isFixed)).join()}]`]
+    if (job.this !== undefined) parts.push(`"self":${this.#write(job.this)}`)
+    if (job.request) parts.push(`"request":${this.#lazy(job.request, job.plainMembers)}`)
+    if (job.context) parts.push(`"context":[${[...job.context].map(pair => this.#pair(pair)).join()}]`)
+    return this.#sent(`{${parts.join()}}`)
+  }
+
+  value(value: Value): SentValues {
+    return this.#sent(this.#write(value))
+  }
+
+  #sent(text: string): SentValues {
+    const sent = { text, trees: this.#trees, references: this.#references }
+    this.#trees = []
+    this.#references = []
+    return sent
+  }
+
+  #pair([name, value]: [string, Value], isFixed = false): string {
+    return `${JSON.stringify(name)},${this.#write(value, isFixed)}`
+  }
+
+  #write(value: Value, isFixed = false): string {
+    if (value === null || typeof value === 'boolean') return String(value)
+    if (typeof value === 'string') return JSON.stringify(value)
+    if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'
+    if (typeof value === 'bigint') {
+      if (!Number.isSafeInteger(Number(value)))
+        throw new Unsendable(`The integer ${value} is too large for JavaScript.`)
+      return String(value)
+    }
+    if (value instanceof ElementValue) return this.#element(value)
+    if (value instanceof LazyDictionary) return this.#lazy(value)
+    if (value instanceof NamedValue) return this.#named(value)
+    if (value instanceof Map)
+      return `{"${isFixed ? 'f' : 'd'}":[${[...value].map(pair => this.#pair(pair, isFixed)).join()}]}`
+    return `[${value.map(each => this.#write(each, isFixed)).join()}]`
+  }
+
+  #named(value: NamedValue): string {
+    const { typeName } = value
+    if (typeName === 'Class' && 'type' in value) return `{"c":${JSON.stringify(value.type)}}`
+    if (typeName.startsWith('Temporal.') || typeName === 'Selector') return JSON.stringify(value.text())
+    throw new Unsendable(`A ${typeName} cannot be handed to JavaScript.`)
+  }
+
+  #lazy(dictionary: LazyDictionary, plain: readonly string[] = []): string {
+    this.dictionaries.push(dictionary)
+    const known = plain.flatMap(name => {
+      const value = dictionary.get(name)
+      return value === undefined ? [] : [this.#pair([name, value])]
+    })
+    return `{"z":${this.dictionaries.length - 1}${known.length > 0 ? `,"p":[${known.join()}]` : ''}}`
+  }
+
+  #element(value: ElementValue): string {
+    const number = this.#number(value)
+    if (value.type === undefined || !this.#schemas?.find(value.type)) return `{"n":${number}}`
+    const fields = [...this.#schemas.fields(value)].map(pair => this.#pair(pair))
+    return `{"i":${JSON.stringify(value.type)},"v":[${fields.join()}],"e":${number}}`
+  }
+
+  /** The number under which an element is referred to. */
+  #number(value: ElementValue): number {
+    const { node } = value
+    const known = this.#numbers.get(node)
+    if (known !== undefined) return known
+    this.elements.push(value)
+    const number = this.elements.length - 1
+    this.#numbers.set(node, number)
+    this.#references.push(this.#place(value))
+    return number
+  }
+
+  #place({ node, source }: ElementValue): Reference {
+    const inView = this.#viewNodes.get(node)
+    if (inView !== undefined) return { view: inView }
+    const path = this.#pathInView(node)
+    if (path) return { path }
+    const document: Pick<TreeDocument, 'kind' | 'root'> | undefined = source?.document
+    this.#trees.push(compact(document?.kind ?? 'html', document?.root.mode, [node]))
+    return { tree: this.#treeCount++, node: 0 }
+  }
+
+  /** Places of children on the way from the document to a node, where the view is a whole document by its version. */
+  #pathInView(node: ChildNode): number[] | undefined {
+    const view = this.#view
+    if (!view || view.scope || view.version === undefined) return undefined
+    const path: number[] = []
+    for (let at: ChildNode | ParentNode = node; ; ) {
+      const parent: ParentNode | null | undefined = 'parentNode' in at ? at.parentNode : undefined
+      if (!parent) return at === view.document.root ? path : undefined
+      path.unshift(parent.childNodes.indexOf(at as ChildNode))
+      at = parent
+      if (!isElement(parent)) return parent === view.document.root ? path : undefined
+    }
+  }
+}

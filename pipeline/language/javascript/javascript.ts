@@ -1,0 +1,334 @@
+/**
+ * Server-side JavaScript: programs of site authors, run by QuickJS (WebAssembly) in worker threads, with nothing of this process
+ * within their reach (JS-34, JS-37, JS-38).
+ */
+
+import { availableParallelism } from 'node:os'
+import type { CodeFailure } from '../../fault.ts'
+import { type Allowance, AllowanceSpent } from '../allowance.ts'
+import { LazyDictionary, type Value } from '../values.ts'
+import { decode, elementFrom } from './decode.ts'
+import { Sender, Unsendable } from './encode.ts'
+import {
+  type Counters,
+  DEFAULT_LIMITS,
+  type Instance,
+  type JavaScript,
+  type JavaScriptOptions,
+  type Job,
+  type Limits,
+  type Outcome,
+  type Settled,
+  type ThrownResponse,
+} from './interface.ts'
+import type { Answer, Question, Report, SentJob } from './messages.ts'
+import { Pool } from './pool.ts'
+import type { Lost, Thread } from './thread.ts'
+
+export * from './interface.ts'
+
+/** One job on its way. */
+interface Sending {
+  job: Job
+  sender: Sender
+  allowance: Allowance
+}
+
+/**
+ * Makes the language ready; no worker is started before it is needed.
+ *
+ * @returns what hosts evaluate with
+ */
+export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
+  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const pool = new Pool(limits, options.workers ?? availableParallelism())
+  const figures = { evaluations: 0, failures: 0, time: 0 }
+
+  const batch = async (jobs: readonly Job[], allowance: Allowance): Promise<Outcome[]> => {
+    const prepared = jobs.map(job => prepare(job, allowance))
+    const sendings = prepared.flatMap(each => ('job' in each ? [each] : []))
+    const outcomes = sendings.length > 0 ? await send(sendings, allowance) : []
+    return prepared.map(each => ('failure' in each ? each : (outcomes.shift() ?? stopped(each.job, 'timeout'))))
+  }
+
+  const send = async (
+    sendings: readonly (Sending & { sent: Prepared })[],
+    allowance: Allowance,
+  ): Promise<Outcome[]> => {
+    const [first] = sendings
+    if (!first || allowance.timeLeft === 0) return sendings.map(({ job }) => stopped(job, 'timeout'))
+    const reports = await pool.run({
+      site: first.job.site,
+      size: sendings.length,
+      patience: allowance.timeLeft,
+      order: knows => {
+        const told = new Set<string>()
+        return {
+          jobs: sendings.map(({ sent }) =>
+            finished(sent, allowance, version => knows(version) || told.has(version), told),
+          ),
+          forget: [],
+        }
+      },
+      answers: thread => answersOf(sendings, thread),
+    })
+    if (typeof reports === 'string') return sendings.map(({ job }) => lost(job, reports))
+    const outcomes: Outcome[] = []
+    for (const [i, sending] of sendings.entries()) {
+      const report = reports[i]
+      outcomes.push(report ? await received(report, sending) : stopped(sending.job, 'timeout'))
+    }
+    return outcomes
+  }
+
+  /** Answers the questions of the scripts of one batch, those of methods that they call included. */
+  const answersOf = (sendings: readonly Sending[], thread: Thread) => {
+    /** Who waits at each depth: a job of the batch, then the methods that it calls. */
+    const inner: Sending[] = []
+    const waiting: ((report: Report) => void)[] = []
+    return {
+      answer: async (question: Question, depth: number, number: number): Promise<Answer> => {
+        const sending = depth === 0 ? sendings[number] : inner[depth]
+        if (!sending) return { error: 'Nobody asks.' }
+        const evaluateInner = async (job: Job, allowance: Allowance): Promise<Outcome> => {
+          const each = prepare(job, allowance)
+          if ('failure' in each) return each
+          inner[depth + 1] = each
+          const report = await new Promise<Report>(ran => {
+            waiting[depth + 1] = ran
+            thread.tell({ run: finished(each.sent, allowance, () => false, new Set()) })
+          })
+          return received(report, each)
+        }
+        try {
+          return await answered(question, sending, evaluateInner)
+        } catch (error) {
+          return { error: error instanceof Error ? error.message : 'The answer failed.' }
+        }
+      },
+      ran: (report: Report, depth: number) => waiting[depth]?.(report),
+    }
+  }
+
+  const received = async (report: Report, sending: Sending): Promise<Outcome> => {
+    const { job, allowance } = sending
+    figures.evaluations++
+    figures.time += report.milliseconds
+    for (const { level, text } of report.lines) options.log?.({ site: job.site, origin: job.origin, level, text })
+    const outcome = await outcomeOf(report, sending)
+    if ('failure' in outcome) figures.failures++
+    try {
+      allowance.step(report.steps)
+    } catch (error) {
+      if (!(error instanceof AllowanceSpent)) throw error
+      return stopped(job, 'timeout')
+    }
+    return outcome
+  }
+
+  const lost = (job: Job, why: Lost): Outcome => {
+    figures.evaluations++
+    figures.failures++
+    return stopped(job, why === 'out-of-memory' ? 'out-of-memory' : 'timeout')
+  }
+
+  return {
+    evaluate: async (job, allowance) => (await batch([job], allowance))[0] ?? stopped(job, 'timeout'),
+    batch,
+    counters: (): Counters => ({
+      ...figures,
+      kills: pool.kills,
+      workers: pool.workers,
+      busy: pool.busy,
+      queue: pool.queue,
+    }),
+    close: () => pool.close(),
+  }
+}
+
+type Prepared = Omit<SentJob, 'time' | 'steps' | 'view'> & { view: Sender['view'] }
+
+/** Reads all that a job refers to. */
+function prepare(job: Job, allowance: Allowance): (Sending & { sent: Prepared }) | { failure: CodeFailure } {
+  const sender = new Sender(job)
+  try {
+    const { site, ns, origin, place, source, document } = job
+    // A tree is copied now: it may be edited before a worker is free.
+    const isVersion = document?.version !== undefined && !document.scope
+    const view = isVersion || !document ? undefined : sender.view(() => false)
+    const values = sender.job(job)
+    const later: Sender['view'] = isVersion ? laterView(job) : () => view
+    return { job, sender, allowance, sent: { site, ns, origin, place, source, values, view: later } }
+  } catch (error) {
+    if (!(error instanceof Unsendable)) throw error
+    return failure(job, 'marshal', error.message)
+  }
+}
+
+/** The view of a version; its source is taken down now. */
+function laterView({ document }: Job): Sender['view'] {
+  const { kind, source } = document?.document ?? { kind: 'html', source: '' }
+  const version = document?.version ?? ''
+  return knows => ({ kind, version, source: knows(version) ? undefined : source })
+}
+
+/** The message for a worker. */
+function finished(
+  sent: Prepared,
+  allowance: Allowance,
+  knows: (version: string) => boolean,
+  told: Set<string>,
+): SentJob {
+  const view = sent.view(knows)
+  if (view && 'version' in view) told.add(view.version)
+  return { ...sent, view, time: allowance.timeLeft, steps: allowance.stepsLeft }
+}
+
+async function answered(question: Question, sending: Sending, inner: JavaScript['evaluate']): Promise<Answer> {
+  const { job, sender, allowance } = sending
+  const { schemas } = job
+  switch (question.want) {
+    case 'get':
+    case 'has': {
+      const value = sender.dictionaries[question.dictionary]?.get(question.key)
+      return value === undefined ? { values: { text: '', trees: [], references: [] } } : { values: sender.value(value) }
+    }
+    case 'keys': {
+      const names = [...(sender.dictionaries[question.dictionary]?.keys() ?? [])]
+      return { values: { text: JSON.stringify(names), trees: [], references: [] } }
+    }
+    case 'schema': {
+      const found = schemas?.find(question.type)
+      if (!found) return { values: { text: 'null', trees: [], references: [] } }
+      const isMap = found.parent === `${job.ns}/Map`
+      const { properties, methods } = found
+      const text = JSON.stringify({ parent: isMap ? undefined : found.parent, isMap, properties, methods })
+      return { values: { text, trees: [], references: [] } }
+    }
+    case 'call': {
+      if (!schemas) return { error: 'There are no schemas.' }
+      const read = async (json: string) =>
+        decode(
+          json,
+          question.trees,
+          number => sender.elements[number],
+          async instance => new InstanceEntry(instance),
+        )
+      const { call, receiver, arguments: given } = split(question.call)
+      const from = receiver === undefined ? undefined : await read(receiver)
+      const values = await decode(given, question.trees, n => sender.elements[n], complete(sending))
+      const value = await schemas.call(
+        {
+          ...call,
+          receiver: from instanceof InstanceEntry ? from.instance : undefined,
+          arguments: Array.isArray(values) ? values : [],
+        },
+        allowance,
+        inner,
+      )
+      return { values: sender.value(value) }
+    }
+  }
+}
+
+/** An instance in place of a value, while it is not completed. */
+class InstanceEntry extends LazyDictionary {
+  readonly instance: Instance
+
+  constructor(instance: Instance) {
+    super()
+    this.instance = instance
+  }
+
+  get(key: string): Value | undefined {
+    return this.instance.fields.get(key)
+  }
+
+  keys(): Iterable<string> {
+    return this.instance.fields.keys()
+  }
+}
+
+interface WrittenCall {
+  call: { type: string; name: string; static: boolean }
+  receiver: string | undefined
+  arguments: string
+}
+
+/** A call as the realm has written it. */
+function split(text: string): WrittenCall {
+  const { call, receiver, arguments: given } = JSON.parse(text)
+  return {
+    call: { type: String(call.type), name: String(call.name), static: call.static === true },
+    receiver: receiver === null ? undefined : JSON.stringify(receiver),
+    arguments: JSON.stringify(given),
+  }
+}
+
+/** Completes what a script has built (JS-9). */
+function complete({ job: { schemas } }: Sending): (instance: Instance) => Promise<Value> {
+  return async ({ type, element, fields }) => {
+    if (element) return element
+    if (!schemas) throw new Error('There are no schemas.')
+    return schemas.build(type, fields)
+  }
+}
+
+async function outcomeOf({ result, trees }: Report, sending: Sending): Promise<Outcome> {
+  const { job, sender } = sending
+  if ('failure' in result) return { failure: { language: language(job), ...result.failure } }
+  const read = (json: string) => decode(json, trees, number => sender.elements[number], complete(sending))
+  try {
+    if ('response' in result) return { response: responseFrom(await read(result.response)) }
+    const { value, truthy, written, changed } = result
+    const assigned = await read(written)
+    const settled: Settled = {
+      value: await read(value),
+      truthy,
+      written: assigned instanceof Map ? assigned : new Map<string, Value>(),
+    }
+    const element = changed && elementFrom(changed)
+    if (element) settled.changed = element
+    return settled
+  } catch (error) {
+    if (error instanceof AllowanceSpent) return stopped(job, error.spent === 'memory' ? 'out-of-memory' : 'timeout')
+    return failure(job, 'threw', error instanceof Error ? error.message : 'The result could not be completed.')
+  }
+}
+
+/** A response as it was thrown (JS-45); a status that is none is the default. */
+function responseFrom(value: Value): ThrownResponse {
+  const entries = value instanceof Map ? value : new Map<string, Value>()
+  const status = Number(entries.get('status') ?? 500)
+  const headers: Record<string, string> = {}
+  const given = entries.get('headers')
+  if (given instanceof Map) for (const [name, each] of given) if (each !== null) headers[name] = textOf(each)
+  return {
+    status: Number.isInteger(status) && status >= 100 && status <= 599 ? status : 500,
+    headers,
+    body: textOf(entries.get('body') ?? null),
+  }
+}
+
+function textOf(value: Value): string {
+  if (value === null) return ''
+  if (typeof value === 'object')
+    return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? Number(each) : each))
+  return String(value)
+}
+
+function language({ ns }: Job): string {
+  return `${ns}/JavaScript/Module`
+}
+
+function failure(job: Job, variant: CodeFailure['variant'], message: string): { failure: CodeFailure } {
+  return { failure: { language: language(job), variant, message: message.slice(0, 500) } }
+}
+
+function stopped(job: Job, variant: 'timeout' | 'out-of-memory'): { failure: CodeFailure } {
+  return failure(
+    job,
+    variant,
+    variant === 'timeout' ? 'The program took too long.' : 'The program took too much memory.',
+  )
+}

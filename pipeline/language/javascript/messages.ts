@@ -1,0 +1,82 @@
+/** What the request thread and a worker say to each other. Everything is data; functions and nodes never cross. */
+
+import type { MessagePort } from 'node:worker_threads'
+import type { CodeFailure } from '../../fault.ts'
+import type { DocumentKind } from '../../tree/nodes.ts'
+import type { CompactTree } from './compact.ts'
+import type { ConsoleLine, Limits, Place } from './interface.ts'
+
+/** Given to a worker when it starts. */
+export interface WorkerSetup {
+  limits: Limits
+  /** Where answers to its questions arrive while it waits. */
+  answers: MessagePort
+  control: SharedArrayBuffer
+}
+
+/** Places in the control block: what a waiting worker is woken by, and (as a Float64) when its evaluation began. */
+export const CONTROL = { bytes: 16, signal: 0, began: 1 }
+
+/** The document of an evaluation: a tree as it stands, or the source of a version that the worker may know already. */
+export type SentView = { tree: CompactTree } | { kind: DocumentKind; version: string; source: string | undefined }
+
+/** Where an element that was sent is found: a node of a tree that came with it, or of the view by its place. */
+export type Reference = { tree: number; node: number } | { view: number } | { path: readonly number[] }
+
+/** Values as JSON whose objects are tagged (`encode.ts`), and what they refer to. */
+export interface SentValues {
+  text: string
+  trees: CompactTree[]
+  references: Reference[]
+}
+
+export interface SentJob {
+  site: string
+  ns: string
+  origin: string | undefined
+  place: Place
+  source: string
+  /** Milliseconds that are left of the allowance, and its steps. */
+  time: number
+  steps: number
+  /** `this`, arguments and names in scope. */
+  values: SentValues
+  view: SentView | undefined
+}
+
+/** To the worker: one batch. */
+export interface Order {
+  jobs: SentJob[]
+  /** Versions of documents that the worker may forget. */
+  forget: string[]
+}
+
+/** What a realm wants to know or to have done while it waits. `batch` is the place of the job that asks. */
+export type Question =
+  | { want: 'get' | 'has' | 'keys'; dictionary: number; key: string }
+  | { want: 'schema'; type: string }
+  | { want: 'call'; call: string; trees: GivenTree[] }
+
+/** Answers to a question: a value, an error that the script may catch, or a job that has to be run first. */
+export type Answer = { values: SentValues } | { error: string } | { run: SentJob }
+
+/** An element of a result: one that was sent, by its number, or a copy of any other. */
+export type GivenTree = { reference: number } | { tree: CompactTree }
+
+/** What became of one evaluation. */
+export interface Report {
+  result:
+    | { value: string; truthy: boolean; written: string; changed: CompactTree | undefined }
+    | { failure: Omit<CodeFailure, 'language'> }
+    | { response: string }
+  trees: GivenTree[]
+  lines: Pick<ConsoleLine, 'level' | 'text'>[]
+  steps: number
+  milliseconds: number
+}
+
+/** From the worker. `ran` is the report of a job that was run in answer to a question. */
+export type News =
+  | { reports: Report[] }
+  | { question: Question; depth: number; job: number }
+  | { ran: Report; depth: number }

@@ -1,0 +1,175 @@
+/**
+ * The workers of one server, and who gets them when: sites in turns, each its batches in the order in which they came. Workers are
+ * started when there is work for them; one that is ready waits for the case that another has to be ended.
+ */
+
+import type { Limits } from './interface.ts'
+import type { Order, Report } from './messages.ts'
+import { type Answers, type Lost, Thread } from './thread.ts'
+
+/** Milliseconds without work after which the workers are ended and give their memory back. */
+const IDLE = 60_000
+
+/** Batches of one site that may wait. */
+const MOST_WAITING = 1_000
+
+/** Characters of documents that a worker keeps parsed. */
+const KEPT = 4_000_000
+
+export interface Batch {
+  site: string
+  /** Milliseconds that it may wait for a worker. */
+  patience: number
+  /** Evaluations in it. */
+  size: number
+  /** Made when a worker is found, so that it says what that worker does not know yet. */
+  order(knows: (version: string) => boolean): Order
+  answers(thread: Thread): Answers
+}
+
+interface Waiting {
+  batch: Batch
+  /** Nobody: the pool is closed. */
+  start: (thread?: Thread) => void
+  timer: NodeJS.Timeout
+}
+
+export class Pool {
+  readonly #limits: Limits
+  readonly #most: number
+  readonly #free: Thread[] = []
+  readonly #busy = new Set<Thread>()
+  /** Batches that wait, by site; the site whose turn is next comes first. */
+  readonly #waiting = new Map<string, Waiting[]>()
+  #idle: NodeJS.Timeout | undefined
+  #isClosed = false
+  kills = 0
+
+  constructor(limits: Limits, workers: number) {
+    this.#limits = limits
+    this.#most = Math.max(1, workers)
+  }
+
+  get workers(): number {
+    return this.#free.length + this.#busy.size
+  }
+
+  get busy(): number {
+    return this.#busy.size
+  }
+
+  get queue(): number {
+    let queue = 0
+    for (const each of this.#waiting.values()) for (const { batch } of each) queue += batch.size
+    return queue
+  }
+
+  /** Does a batch. @returns its reports, or why there are none */
+  async run(batch: Batch): Promise<Report[] | Lost> {
+    const thread = await this.#thread(batch)
+    if (!thread) return this.#isClosed ? 'closed' : 'killed'
+    const order = batch.order(version => thread.versions.has(version))
+    order.forget = remember(thread, order)
+    const reports = await thread.run(order, batch.answers(thread))
+    this.#busy.delete(thread)
+    if (thread.isLost) this.#replace(typeof reports === 'string' ? reports : 'killed')
+    else this.#free.push(thread)
+    this.#next()
+    return reports
+  }
+
+  /** A worker that is free now or as soon as it is this batch's turn; undefined when that takes too long. */
+  #thread(batch: Batch): Promise<Thread | undefined> {
+    if (this.#isClosed) return Promise.resolve(undefined)
+    clearTimeout(this.#idle)
+    if (this.#waiting.size === 0 && this.#busy.size < this.#most) return Promise.resolve(this.#begin())
+    const line = this.#waiting.get(batch.site) ?? []
+    if (line.length >= MOST_WAITING) return Promise.resolve(undefined)
+    this.#waiting.set(batch.site, line)
+    return new Promise(resolve => {
+      const timer = setTimeout(() => {
+        this.#leave(batch.site, waiting)
+        resolve(undefined)
+      }, batch.patience)
+      const waiting: Waiting = {
+        batch,
+        timer,
+        start: thread => {
+          clearTimeout(timer)
+          resolve(thread)
+        },
+      }
+      line.push(waiting)
+    })
+  }
+
+  #leave(site: string, waiting: Waiting): void {
+    const rest = (this.#waiting.get(site) ?? []).filter(each => each !== waiting)
+    if (rest.length > 0) this.#waiting.set(site, rest)
+    else this.#waiting.delete(site)
+  }
+
+  #begin(): Thread {
+    const thread = this.#free.pop() ?? new Thread(this.#limits)
+    this.#busy.add(thread)
+    return thread
+  }
+
+  /** Gives the next site its turn. */
+  #next(): void {
+    while (this.#busy.size < this.#most) {
+      const [first] = this.#waiting
+      if (!first) break
+      const [site, line] = first
+      const waiting = line.shift()
+      // Behind all others, if it has more.
+      this.#waiting.delete(site)
+      if (line.length > 0) this.#waiting.set(site, line)
+      waiting?.start(this.#begin())
+    }
+    if (this.#busy.size > 0 || this.#isClosed) return
+    this.#idle = setTimeout(() => void this.#rest(), IDLE)
+    this.#idle.unref()
+  }
+
+  /** A worker had to be ended: the one that takes its place is started before it is needed. */
+  #replace(lost: Lost): void {
+    if (lost !== 'closed') this.kills++
+    if (!this.#isClosed && this.#free.length === 0) this.#free.push(new Thread(this.#limits))
+  }
+
+  async #rest(): Promise<void> {
+    await Promise.all(this.#free.splice(0).map(thread => thread.end('closed')))
+  }
+
+  /** Ends all workers; what they were doing is lost. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#idle)
+    for (const line of this.#waiting.values()) for (const { start } of line) start()
+    this.#waiting.clear()
+    const threads = [...this.#free.splice(0), ...this.#busy]
+    await Promise.all(threads.map(thread => thread.end('closed')))
+  }
+}
+
+/** Notes what the worker will know. @returns versions that it may forget for it */
+function remember(thread: Thread, { jobs }: Order): string[] {
+  const { versions } = thread
+  for (const { view } of jobs) {
+    if (!view || 'tree' in view) continue
+    const size = versions.get(view.version) ?? view.source?.length ?? 0
+    versions.delete(view.version)
+    versions.set(view.version, size)
+  }
+  const forgotten: string[] = []
+  let kept = 0
+  for (const [version, size] of [...versions].reverse()) {
+    kept += size
+    const isNeeded = jobs.some(({ view }) => view && !('tree' in view) && view.version === version)
+    if (kept <= KEPT || isNeeded) continue
+    versions.delete(version)
+    forgotten.push(version)
+  }
+  return forgotten
+}

@@ -1,0 +1,104 @@
+/** A worker thread: takes batches, evaluates them one after the other, and reports. */
+
+import { readFileSync } from 'node:fs'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { parseDocument } from '../../../tree/document.ts'
+import type { DocumentNode } from '../../../tree/nodes.ts'
+import {
+  type Answer,
+  CONTROL,
+  type News,
+  type Order,
+  type Question,
+  type Report,
+  type SentJob,
+  type WorkerSetup,
+} from '../messages.ts'
+import type { Arguments, Engine, Host } from './engine.ts'
+import { startEngine } from './engine.ts'
+import { evaluate, type Worker } from './evaluation.ts'
+import { SETUP } from './operations.ts'
+
+if (!parentPort) throw new Error('This is a worker thread.')
+const port = parentPort
+const { limits, answers, control } = workerData as WorkerSetup
+const signal = new Int32Array(control)
+const began = new Float64Array(control)
+
+const realmFile = (name: string) => readFileSync(new URL(`../realm/${name}.js`, import.meta.url), 'utf8')
+
+/** Serves the realm its own modules while it starts. */
+const preparing: Host = {
+  call: (operation, _values: Arguments) => (operation === 0 ? SETUP : undefined),
+  interrupts: () => false,
+  exhausted: () => undefined,
+  resolve: (name, importer) => (importer.startsWith('realm:') ? `realm:${name.slice(2, -3)}` : undefined),
+  source: name => realmFile(name.slice('realm:'.length)),
+}
+
+const newEngine = () => startEngine(limits, realmFile('main'), preparing)
+
+/** Engines by depth: a method that a script calls is evaluated in the next one while the script waits. */
+const engines: Engine[] = [await newEngine()]
+
+/** Methods that call each other, each in an engine of its own. */
+const MOST_DEPTH = 8
+
+/** Parsed documents by version, the one used longest ago first. */
+const documents = new Map<string, DocumentNode>()
+
+function documentOf(view: Parameters<Worker['documentOf']>[0]): DocumentNode {
+  let root = documents.get(view.version)
+  if (!root) documents.set(view.version, (root = parseDocument(view.kind, view.source ?? '').root))
+  return root
+}
+
+function say(news: News): void {
+  port.postMessage(news)
+}
+
+/** Waits for a message of the request thread; this thread has nothing else to do. */
+function wait(): Answer {
+  for (;;) {
+    const seen = Atomics.load(signal, CONTROL.signal)
+    const received = receiveMessageOnPort(answers)
+    if (received) return received.message as Answer
+    Atomics.wait(signal, CONTROL.signal, seen)
+  }
+}
+
+function ask(question: Question, depth: number, job: number): ReturnType<Worker['ask']> {
+  say({ question, depth, job })
+  for (;;) {
+    const answer = wait()
+    if (!('run' in answer)) return answer
+    say({ ran: run(answer.run, depth + 1, 0), depth: depth + 1 })
+  }
+}
+
+function run(job: SentJob, depth: number, place: number): Report {
+  const engine = engines[depth]
+  if (!engine) return tooDeep()
+  return evaluate(job, { engine, limits, documentOf, ask: question => ask(question, depth, place) })
+}
+
+function tooDeep(): Report {
+  const failure = { variant: 'threw' as const, message: `Methods call each other more than ${MOST_DEPTH} levels deep.` }
+  return { result: { failure }, trees: [], lines: [], steps: 0, milliseconds: 0 }
+}
+
+async function work({ jobs, forget }: Order): Promise<void> {
+  for (const version of forget) documents.delete(version)
+  const reports: Report[] = []
+  for (const [i, job] of jobs.entries()) {
+    began[CONTROL.began] = Date.now()
+    reports.push(run(job, 0, i))
+    for (const [depth, engine] of engines.entries()) {
+      // An engine that is broken, or has grown, is given up with its memory.
+      if (!engine.isSound) engines[depth] = await newEngine()
+    }
+  }
+  say({ reports })
+}
+
+port.on('message', (order: Order) => void work(order))
