@@ -4,6 +4,7 @@ import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Languages } from './languages.ts'
+import type { Resolved } from './routes.ts'
 import type { Viewer } from './viewer.ts'
 
 export interface Reader {
@@ -17,12 +18,12 @@ export interface Reader {
  *
  * @throws Fault of the composition (COMP-131)
  */
-export async function composedFor(site: Site, held: Held, reader: Reader): Promise<Composition> {
+export async function composedFor(site: Site, { held, params }: Resolved, reader: Reader): Promise<Composition> {
   const { composed } = reader
   if (composed?.held === held && composed.model === site.model && composed.composition.reads.hold(site))
     return composed.composition
   const { model } = site
-  const composition = await compose(site, held, reader.viewer, reader.languages)
+  const composition = await compose(site, held, reader.viewer, reader.languages, params)
   reader.composed = { held, model, composition }
   return composition
 }

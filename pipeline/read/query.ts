@@ -17,7 +17,7 @@ import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
-import { lookAt, type Representation, type Seen } from './representation.ts'
+import { findFor, lookAt, type Representation, type Seen } from './representation.ts'
 
 /**
  * @returns answers 200 with a part for every match, or 304; the body holds the selector, and is read once everything
@@ -27,7 +27,7 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
   const { path, requested } = read
   return {
     async admit(body) {
-      const held = await site.find(path)
+      const held = (await findFor(site, path, reader))?.held
       refuseForbidden(authority(), { ask: 'read', path, exists: held !== undefined }, 'GET', requested)
       if (!held?.isDocument) return { elements: [] }
       const { selector } = await readSelector(site, body)
@@ -42,7 +42,7 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
         if (!held) throw absent()
         if (!held.isDocument) throw notHtml()
       }
-      document(await site.find(path))
+      document((await findFor(site, path, reader))?.held)
       const { text, selector } = await readSelector(site, body)
       // The document may have changed while the body was on its way.
       const look = ({ held, view }: Seen) => {

@@ -18,7 +18,7 @@ import type { Steps } from '../tree/steps.ts'
 import { composedAnswer } from './composed.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
-import { isComposed, lookAt, type Seen } from './representation.ts'
+import { findFor, isComposed, lookAt, routeHeaders, type Seen } from './representation.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -63,7 +63,7 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
     async admit() {
       const decided = authority()
       const found = await lookAt(site, path, seen => searching(read, selector, seen, decided), reader)
-      if (!found) await findAbsence(site, read, decided)
+      if (!found) await findAbsence(site, read, decided, reader)
       return { elements: found ? found.elements : [] }
     },
     async carryOut() {
@@ -71,7 +71,7 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
       const decided = authority()
       const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
       const answer = await lookAt(site, path, look, reader)
-      return answer ?? absence(site, read, decided)
+      return answer ?? absence(site, read, decided, reader)
     },
   }
 }
@@ -82,14 +82,15 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
   return {
     async admit() {
       const decided = authority()
-      if (await site.find(path)) refuseForbidden(decided, question, 'GET', read.requested)
-      else await findAbsence(site, read, decided)
+      if (await findFor(site, path, reader)) refuseForbidden(decided, question, 'GET', read.requested)
+      else await findAbsence(site, read, decided, reader)
       return {}
     },
     async carryOut() {
       const decided = authority()
-      const held = await site.find(path)
-      if (!held) return absence(site, read, decided)
+      const found = await findFor(site, path, reader)
+      if (!found) return absence(site, read, decided, reader)
+      const { held, params } = found
       requireAllowed(decided, question, 'GET', read.requested)
       const shared = decided.shareable(path)
       const jsonLd = held.kind === 'html' && negotiate(read.accept, false) === 'json-ld'
@@ -102,9 +103,11 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
           return view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.held, reading)
         }
         const answer = await lookAt(site, path, look, reader)
-        return answer ?? absence(site, read, decided)
+        return answer ?? absence(site, read, decided, reader)
       }
-      return wholeAnswer(held, readingOf(site, read, onDocument(held), decided, shared))
+      if (!params) return wholeAnswer(held, readingOf(site, read, onDocument(held), decided, shared))
+      const answer = wholeAnswer(held, readingOf(site, read, undefined, decided, shared))
+      return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
     },
   }
 }
@@ -131,9 +134,14 @@ function untilChanged(site: Site, dependencies: Dependencies, rules: object): Re
 }
 
 /** HTTP-15 and ABS-1: nothing is stored at the path itself. @throws Fault 401 or 403 */
-async function findAbsence(site: Site, read: Read, authority: Authority): Promise<'redirect' | Admission> {
+async function findAbsence(
+  site: Site,
+  read: Read,
+  authority: Authority,
+  reader: Reader | undefined,
+): Promise<'redirect' | Admission> {
   const { requested } = read
-  const index = mayNameDirectory(requested) && (await site.find(`${requested}/index.html`)) !== undefined
+  const index = mayNameDirectory(requested) && (await findFor(site, `${requested}/index.html`, reader)) !== undefined
   const outcome = mayNameDirectory(requested)
     ? authority.admitDirectory(requested, index)
     : authority.admit({ ask: 'read', path: read.path, exists: false, head: read.head })
@@ -141,9 +149,9 @@ async function findAbsence(site: Site, read: Read, authority: Authority): Promis
   return outcome
 }
 
-async function absence(site: Site, read: Read, authority: Authority): Promise<Answer> {
+async function absence(site: Site, read: Read, authority: Authority, reader: Reader | undefined): Promise<Answer> {
   const { requested, query } = read
-  const outcome = await findAbsence(site, read, authority)
+  const outcome = await findAbsence(site, read, authority, reader)
   if (outcome !== 'redirect') {
     requireAdmission(outcome, 'GET', requested, authority)
     throw absent()

@@ -6,6 +6,7 @@
 import type { Composition } from '../compose/compose.ts'
 import { isPlain } from '../compose/plain.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
+import { type Resolved, resolvePath, routeParameters } from '../compose/routes.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -49,32 +50,51 @@ export interface Seen {
 }
 
 /** A stored document as it is. */
-export function storedDocument(site: Site, held: Held, tree: TreeDocument): Representation {
+export function storedDocument(site: Site, held: Held, tree: TreeDocument, params?: Params): Representation {
   return {
     held,
     tree,
     documentPart: site.documentPart(held.resource),
     composed: false,
-    headers: {},
+    headers: routeHeaders(params),
     shared: true,
-    dependencies: onDocument(held),
+    dependencies: params ? undefined : onDocument(held),
     originOf: element => ({ held, tree, element }),
   }
 }
 
 /** A page that was put together. */
-function composedDocument(site: Site, held: Held, { tree, reads, link, originOf }: Composition): Representation {
+function composedDocument(site: Site, { held, params }: Resolved, composition: Composition): Representation {
+  const { tree, reads, link, originOf } = composition
   const projected = [...reads.projected].map(({ resource }) => `${resource.digest} ${resource.path}`).sort()
   return {
     held,
     tree,
     documentPart: site.documentPart(held.resource, projected),
     composed: true,
-    headers: link === undefined ? {} : { Link: link },
+    headers: { ...(link !== undefined && { Link: link }), ...routeHeaders(params) },
     shared: !reads.personal,
-    dependencies: reads.personal || reads.fleeting ? undefined : reads,
+    dependencies: reads.personal || reads.fleeting || params ? undefined : reads,
     originOf,
   }
+}
+
+type Params = Resolved['params']
+
+/** COMP-100. */
+export function routeHeaders(params: Params): Record<string, string> {
+  return params ? { 'route-parameters': routeParameters(params) } : {}
+}
+
+/**
+ * What serves a path for a reader; those without one see what is stored, and no routes (COMP-3).
+ *
+ * @param path canonical
+ */
+export async function findFor(site: Site, path: string, reader: Reader | undefined): Promise<Resolved | undefined> {
+  if (reader) return resolvePath(site, path)
+  const held = await site.find(path)
+  return held && { held, params: undefined }
 }
 
 /** Whether what is stored at a path is put together for a reader (COMP-2, COMP-3). */
@@ -96,15 +116,16 @@ export async function lookAt<T>(
   look: (seen: Seen) => Steps<T>,
   reader?: Reader,
 ): Promise<T | undefined> {
-  const found = reader && (await site.find(path))
-  if (found && isComposed(site, found, reader)) {
+  const found = await findFor(site, path, reader)
+  if (found && isComposed(site, found.held, reader)) {
     const view = composedDocument(site, found, await composedFor(site, found, reader))
-    const soon = ifShort(look({ held: found, view }))
-    return soon ? soon.value : inTurns(look({ held: found, view }), LONG)
+    const soon = ifShort(look({ held: found.held, view }))
+    return soon ? soon.value : inTurns(look({ held: found.held, view }), LONG)
   }
-  const held = await site.findParsed(path)
+  // A large document is parsed in turns; meanwhile there may be a newer one.
+  const held = found && (await site.findParsed(found.held.resource.path))
   if (!held) return undefined
-  const view = held.isDocument ? storedDocument(site, held, site.tree(held)) : undefined
+  const view = held.isDocument ? storedDocument(site, held, site.tree(held), found.params) : undefined
   const soon = ifShort(look({ held, view }))
   if (soon) return soon.value
   const release = view && pinTree(view.tree)
