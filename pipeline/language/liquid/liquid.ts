@@ -1,4 +1,4 @@
-/** The Liquid dialect: what a template host renders (LIQ-1 to LIQ-73). */
+/** The Liquid dialect: what a template host renders (LIQ-1 to LIQ-71). */
 
 import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
