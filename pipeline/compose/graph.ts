@@ -4,7 +4,7 @@
  */
 
 import { compilePattern, matchesPath, type Pattern } from '../access/glob.ts'
-import { canonicalPath } from '../http/path.ts'
+import { canonicalPath, isReserved } from '../http/path.ts'
 import { ElementValue, type Source } from '../language/values.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
@@ -39,6 +39,7 @@ export class SiteGraph {
   /** @returns undefined where no document is stored */
   *page(path: string): Work<Page | undefined> {
     if (this.#pages.has(path)) return this.#pages.get(path)
+    if (isReserved(path, this.#site.settings.brand)) return undefined
     const held = this.#site.held(path) ?? (yield* awaiting(this.#site.find(path)))
     const page = held?.isDocument ? yield* this.reading(held) : undefined
     this.#reads.documents.set(path, held?.resource.version)
@@ -94,14 +95,20 @@ export class SiteGraph {
     }
     if (paths) return found
     const own = yield* selectingAll(selector, this.requestDocument.document)
-    if (own.length > 0) this.#reads.personal = true
     for (const element of own) found.push(new ElementValue(element, this.requestDocument))
     return found
   }
 
   /** The Request document, which has no address and comes last (COMP-116). */
   get requestDocument(): Source {
-    return (this.#request ??= { path: undefined, document: this.#makeRequest() })
+    this.#request ??= {
+      path: undefined,
+      document: this.#makeRequest(),
+      found: () => {
+        this.#reads.personal = true
+      },
+    }
+    return this.#request
   }
 }
 
@@ -122,7 +129,8 @@ async function documentPaths(site: Site): Promise<readonly string[]> {
   const known = lists.get(site)
   if (known?.changes === changes) return known.paths
   const paths: string[] = []
-  for await (const resource of site.store.walk('/')) if (resource.kind === 'document') paths.push(resource.path)
+  for await (const { kind, path } of site.store.walk('/'))
+    if (kind === 'document' && !isReserved(path, site.settings.brand)) paths.push(path)
   if (site.changes === changes) lists.set(site, { changes, paths })
   return paths
 }

@@ -1,6 +1,8 @@
 /** Names of the Context: what bindings and methods have written, as seen from one element (COMP-20). */
 
-import { LazyDictionary, type Value } from '../language/values.ts'
+import { OpenDictionary } from '../language/sessel/host.ts'
+import type { Value } from '../language/values.ts'
+import type { RequestValue } from './request.ts'
 
 /** The names of an element and, behind them, those of its ancestors. */
 export class Names {
@@ -33,20 +35,26 @@ export class Names {
   }
 }
 
-/** The same as the object that programs call `Context`. */
-export class ContextValue extends LazyDictionary {
+/** The same as the object that programs call `Context`: what they write to it is for the dispatched element (COMP-20). */
+export class ContextValue extends OpenDictionary {
   readonly #names: Names
+  readonly #request: RequestValue
 
-  constructor(names: Names) {
+  constructor(names: Names, request: RequestValue) {
     super()
     this.#names = names
+    this.#request = request
   }
 
   get(key: string): Value | undefined {
-    return this.#names.get(key)
+    return this.#names.get(key) ?? (key === 'request' ? this.#request : undefined)
   }
 
   keys(): Iterable<string> {
-    return this.#names.all().keys()
+    return ['request', ...this.#names.all().keys()]
+  }
+
+  set(key: string, value: Value): void {
+    this.#names.set(key, value)
   }
 }

@@ -10,10 +10,10 @@ export type Splice =
   | { built: readonly ChildNode[]; id?: string | undefined }
   | { text: string }
 
-/** How a value that is no list is put into a page; null leaves nothing. */
+/** How a value is put into a page: lists item by item, null not at all. */
 export function splicesOf(value: Value): Splice[] {
   if (value === null) return []
-  if (isList(value)) return value.flatMap(item => (isList(item) ? [] : splicesOf(item)))
+  if (isList(value)) return value.flatMap(splicesOf)
   if (!(value instanceof ElementValue)) return [{ text: textOf(value) }]
   const { node, source } = value
   return source?.path === undefined ? [{ built: [node] }] : [{ stored: node, tree: source.document }]

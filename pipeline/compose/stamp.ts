@@ -14,7 +14,7 @@ export function stamping(dispatch: Dispatch): Splice[] {
 }
 
 function stamped(value: Value, model: Registry): Splice[] {
-  if (isList(value)) return value.flatMap(item => (isList(item) ? [] : stamped(item, model)))
+  if (isList(value)) return value.flatMap(item => stamped(item, model))
   const splices = splicesOf(value)
   const id = value instanceof ElementValue ? keyOf(value, model) : undefined
   return id === undefined ? splices : splices.map(splice => ('text' in splice ? splice : { ...splice, id }))

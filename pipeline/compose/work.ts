@@ -43,35 +43,62 @@ function isLater(value: unknown): value is PromiseLike<unknown> {
 
 /** Does the work; what takes long is left again and again, so that others get their turn. */
 export async function doing<T>(work: Work<T>): Promise<T> {
-  const under: Work<unknown>[] = []
-  let current: Work<unknown> = work
-  let end = performance.now() + UNNOTICED
-  let failure: { error: unknown } | undefined
+  return begun(work)
+}
+
+/** The same, with the result at once where the work is short and waits for nothing. */
+export function begun<T>(work: Work<T>): T | Promise<T> {
+  const run = new Run(work)
+  const progress = run.until(performance.now() + UNNOTICED)
+  return progress === 'turn' || 'wait' in progress ? going(run, progress) : (progress.value as T)
+}
+
+async function going<T>(run: Run, first: Unfinished): Promise<T> {
+  let progress: Progress = first
   for (;;) {
-    let step: IteratorResult<unknown, unknown>
-    try {
-      step = failure ? current.throw(failure.error) : current.next()
-      failure = undefined
-    } catch (error) {
-      const outer = under.pop()
-      if (!outer) throw error
-      failure = { error }
-      current = outer
-      continue
-    }
-    if (step.done) {
-      const outer = under.pop()
-      if (!outer) return step.value as T
-      current = outer
-    } else if (isLater(step.value)) {
-      await step.value
-      end = performance.now() + TURN
-    } else if (isWork(step.value)) {
-      under.push(current)
-      current = step.value
-    } else if (performance.now() > end) {
-      await setImmediate()
-      end = performance.now() + TURN
+    if (progress === 'turn') await setImmediate()
+    else if ('wait' in progress) await progress.wait
+    else return progress.value as T
+    progress = run.until(performance.now() + TURN)
+  }
+}
+
+type Unfinished = 'turn' | { wait: PromiseLike<unknown> }
+type Progress = Unfinished | { value: unknown }
+
+/** Work with the work that it has handed over to, which takes no room on the stack. */
+class Run {
+  readonly #under: Work<unknown>[] = []
+  #current: Work<unknown>
+
+  constructor(work: Work<unknown>) {
+    this.#current = work
+  }
+
+  /** Goes on until the work is done, has to wait or may be left at `end`. */
+  until(end: number): Progress {
+    let failure: { error: unknown } | undefined
+    for (;;) {
+      let step: IteratorResult<unknown, unknown>
+      try {
+        step = failure ? this.#current.throw(failure.error) : this.#current.next()
+        failure = undefined
+      } catch (error) {
+        const outer = this.#under.pop()
+        if (!outer) throw error
+        failure = { error }
+        this.#current = outer
+        continue
+      }
+      if (step.done) {
+        const outer = this.#under.pop()
+        if (!outer) return { value: step.value }
+        this.#current = outer
+      } else if (isLater(step.value)) return { wait: step.value }
+      else if (isWork(step.value)) {
+        this.#under.push(this.#current)
+        this.#current = step.value
+      } else if (performance.now() > end) return 'turn'
     }
   }
 }

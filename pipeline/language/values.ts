@@ -22,6 +22,8 @@ export interface Source {
   /** Canonical path; undefined for the Request document, which has no address. */
   path: string | undefined
   document: TreeDocument
+  /** Told of every element of it that becomes a value: of the Request document that makes a page private (COMP-115). */
+  found?(): void
 }
 
 /** An element: one of a stored document, which nobody changes, or one that code has built. */
@@ -36,6 +38,7 @@ export class ElementValue {
     this.node = node
     this.source = source
     this.type = type
+    source?.found?.()
   }
 }
 

@@ -22,7 +22,8 @@ const FUNCTIONS: ReadonlyMap<string, TypeName> = new Map([['size', new TypeName(
  * @throws SesselError for a name that means nothing here
  */
 export function resolveName(name: string, on: Evaluation, isCalled: boolean): Value {
-  const found = lookUp(name, on) ?? (isCalled ? FUNCTIONS.get(name) : undefined)
+  const own = lookUp(name, on)
+  const found = own === undefined && isCalled ? FUNCTIONS.get(name) : own
   if (found !== undefined) return found
   if (name === PRIOR) return null
   const isSelf = name === 'self' || name === 'document'
@@ -52,7 +53,9 @@ function lookUp(name: string, on: Evaluation): Value | undefined {
     case PRIOR:
       if (prior !== undefined) return prior === null ? null : (rootOf(prior) ?? null)
   }
-  return names.get(name) ?? TYPES.get(name)
+  // A parameter that was not given is null.
+  const given = names.get(name)
+  return given === undefined ? TYPES.get(name) : given
 }
 
 /** SES-3. */

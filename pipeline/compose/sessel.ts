@@ -1,0 +1,111 @@
+/** Expressions as pages run them: bindings and methods (COMP-39, COMP-52, COMP-56). */
+
+import { type CodeFailure, Fault } from '../fault.ts'
+import {
+  compile,
+  evaluate,
+  type Outcome,
+  type Program,
+  type Reach,
+  type SesselHost,
+  SesselSyntaxError,
+} from '../language/sessel/sessel.ts'
+import { ElementValue, type Source, type Value } from '../language/values.ts'
+import { rootElement } from '../tree/nodes.ts'
+import type { Composing, Dispatch } from './composing.ts'
+import type { MethodRun } from './languages.ts'
+import { ContextValue } from './names.ts'
+import { pageSchemas } from './schemas.ts'
+import { begun, type MaybeLater, type Work } from './work.ts'
+
+/** What gives something else each time, so that its result cannot be kept. */
+const FLEETING = /\bNow\b|random|shuffle|sample|uuid|bcrypt|argon2|diceware/i
+
+/** An expression in an attribute: `self` is the root of the requested document. @throws Fault 500 */
+export function bindSessel(expression: string, dispatch: Dispatch): MaybeLater<Value> {
+  const { page } = dispatch.composing
+  const root = rootElement(page.search)
+  return run(expression, dispatch, root && new ElementValue(root, page.source), new Map())
+}
+
+/** A method: `self` is the dispatched element, parameters are names. @throws Fault 500 */
+export function callSessel({ dispatch, code, arguments: bound }: MethodRun): MaybeLater<Value> {
+  const { page } = dispatch.place
+  const source: Source | undefined = page && { path: page.held.resource.path, document: page.tree }
+  return run(code.source, dispatch, new ElementValue(dispatch.element, source), bound)
+}
+
+function run(
+  text: string,
+  dispatch: Dispatch,
+  self: Value | undefined,
+  bound: ReadonlyMap<string, Value>,
+): MaybeLater<Value> {
+  const { composing } = dispatch
+  const program = programOf(text, composing)
+  const outcome = evaluate(program, hostOf(dispatch, self, bound), composing.allowance)
+  return outcome instanceof Promise ? outcome.then(done => resultOf(done, composing)) : resultOf(outcome, composing)
+}
+
+function programOf(text: string, composing: Composing): Program {
+  if (FLEETING.test(text)) composing.reads.fleeting = true
+  try {
+    return compile(text)
+  } catch (error) {
+    if (!(error instanceof SesselSyntaxError)) throw error
+    throw bindingFailure(composing, { variant: 'parse', message: error.message })
+  }
+}
+
+function resultOf(outcome: Outcome, composing: Composing): Value {
+  if ('value' in outcome) return outcome.value
+  throw bindingFailure(composing, { variant: 'threw', message: outcome.failure.message })
+}
+
+/** COMP-130, with the item that says what went wrong. */
+function bindingFailure({ site }: Composing, failed: Omit<CodeFailure, 'language'>): Fault {
+  const failure: CodeFailure = { language: `${site.settings.ns}/Sessel`, ...failed }
+  return new Fault(500, 'BindingFailure', `An expression of the page has failed: ${failure.message}`, { failure })
+}
+
+function hostOf(dispatch: Dispatch, self: Value | undefined, bound: ReadonlyMap<string, Value>): SesselHost {
+  const { composing, place } = dispatch
+  const { site, model, request, reads } = composing
+  const context = new ContextValue(place.names, request)
+  return {
+    ns: site.settings.ns,
+    self,
+    prior: undefined,
+    names: {
+      get(name) {
+        if (bound.has(name)) return bound.get(name)
+        return name === 'Context' ? context : context.get(name)
+      },
+    },
+    reach: reachOf(composing),
+    base: (place.page ?? composing.page).held.resource.path,
+    schemas: pageSchemas(model, source => {
+      if (FLEETING.test(source)) reads.fleeting = true
+    }),
+    selectors: site.selectors,
+    platform: {},
+  }
+}
+
+/** The whole site, the Request document last (COMP-116). */
+function reachOf({ graph }: Composing): Reach {
+  return {
+    everywhere: () =>
+      begun(
+        (function* (): Work<(string | Source)[]> {
+          return [...(yield* graph.paths()), graph.requestDocument]
+        })(),
+      ),
+    matching: glob => begun(graph.matching([glob])),
+    document: path => begun(sourceOf(path)),
+  }
+
+  function* sourceOf(path: string): Work<Source | undefined> {
+    return (yield* graph.page(path))?.source
+  }
+}
