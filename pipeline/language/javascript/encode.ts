@@ -89,6 +89,7 @@ export class Sender {
     if (value instanceof NamedValue) return this.#named(value)
     if (value instanceof Map)
       return `{"${isFixed ? 'f' : 'd'}":[${[...value].map(pair => this.#pair(pair, isFixed)).join()}]}`
+    if (!Array.isArray(value)) throw new Unsendable('What was handed over is no value.')
     return `[${value.map(each => this.#write(each, isFixed)).join()}]`
   }
 

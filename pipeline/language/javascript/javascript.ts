@@ -103,7 +103,9 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
         try {
           return await answered(question, sending, evaluateInner)
         } catch (error) {
-          return { error: error instanceof Error ? error.message : 'The answer failed.' }
+          // What a method or a schema says is for the script; what went wrong elsewhere is not.
+          const isTold = question.want === 'call' || error instanceof Unsendable
+          return { error: isTold && error instanceof Error ? error.message : 'The answer failed.' }
         }
       },
       ran: (report: Report, depth: number) => waiting[depth]?.(report),

@@ -38,7 +38,8 @@ export class Pool {
   readonly #limits: Limits
   readonly #most: number
   readonly #free: Thread[] = []
-  readonly #busy = new Set<Thread>()
+  /** Workers at work, with the site that each works for. */
+  readonly #busy = new Map<Thread, string>()
   /** Batches that wait, by site; the site whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiting[]>()
   #idle: NodeJS.Timeout | undefined
@@ -82,7 +83,7 @@ export class Pool {
   #thread(batch: Batch): Promise<Thread | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined)
     clearTimeout(this.#idle)
-    if (this.#waiting.size === 0 && this.#busy.size < this.#most) return Promise.resolve(this.#begin())
+    if (this.#mayBegin(batch.site)) return Promise.resolve(this.#begin(batch.site))
     const line = this.#waiting.get(batch.site) ?? []
     if (line.length >= MOST_WAITING) return Promise.resolve(undefined)
     this.#waiting.set(batch.site, line)
@@ -109,9 +110,21 @@ export class Pool {
     else this.#waiting.delete(site)
   }
 
-  #begin(): Thread {
+  /**
+   * Whether a site gets a worker at once. One for which nobody works yet may have one more than there are otherwise: another
+   * site that holds all of them, perhaps with programs that never end, does not keep it waiting.
+   */
+  #mayBegin(site: string): boolean {
+    if (this.#waiting.has(site)) return false
+    if (this.#busy.size < this.#most) return true
+    return this.#busy.size === this.#most && ![...this.#busy.values()].includes(site)
+  }
+
+  #begin(site: string): Thread {
     const thread = this.#free.pop() ?? new Thread(this.#limits)
-    this.#busy.add(thread)
+    this.#busy.set(thread, site)
+    // The one that is kept ready for another site, or for the case that this one has to be ended.
+    if (this.#free.length === 0 && this.#busy.size === this.#most) this.#free.push(new Thread(this.#limits))
     return thread
   }
 
@@ -125,7 +138,7 @@ export class Pool {
       // Behind all others, if it has more.
       this.#waiting.delete(site)
       if (line.length > 0) this.#waiting.set(site, line)
-      waiting?.start(this.#begin())
+      waiting?.start(this.#begin(site))
     }
     if (this.#busy.size > 0 || this.#isClosed) return
     this.#idle = setTimeout(() => void this.#rest(), IDLE)
@@ -148,7 +161,7 @@ export class Pool {
     clearTimeout(this.#idle)
     for (const line of this.#waiting.values()) for (const { start } of line) start()
     this.#waiting.clear()
-    const threads = [...this.#free.splice(0), ...this.#busy]
+    const threads = [...this.#free.splice(0), ...this.#busy.keys()]
     await Promise.all(threads.map(thread => thread.end('closed')))
   }
 }

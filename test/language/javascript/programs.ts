@@ -81,20 +81,20 @@ export function find(document: TreeDocument, id: string): ElementNode {
 /** A dictionary that notes what is read of it. */
 export class Noted extends LazyDictionary {
   readonly read: string[] = []
-  readonly #entries: Record<string, Value>
+  readonly #entries: Map<string, Value>
 
   constructor(entries: Record<string, Value>) {
     super()
-    this.#entries = entries
+    this.#entries = new Map(Object.entries(entries))
   }
 
   get(key: string): Value | undefined {
     this.read.push(key)
-    return this.#entries[key]
+    return this.#entries.get(key)
   }
 
   keys(): Iterable<string> {
     this.read.push('*')
-    return Object.keys(this.#entries)
+    return this.#entries.keys()
   }
 }

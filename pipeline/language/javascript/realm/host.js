@@ -19,6 +19,7 @@ const setup = parse(call(0))
 export const OPERATIONS = setup.operations
 export const INTERFACES = setup.interfaces
 export const DOM_ERRORS = setup.errors
+export const LIMITS = setup.limits
 
 let makeError = message => new Error(message)
 

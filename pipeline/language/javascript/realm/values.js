@@ -11,6 +11,7 @@ import {
   getPrototypeOf,
   isArray,
   keysOf,
+  LIMITS,
   OPERATIONS as OP,
   parse,
   stringify,
@@ -123,6 +124,9 @@ export function isUnusable(error) {
   return error instanceof Unusable
 }
 
+/** Characters that a result may have; the host has a limit, too. */
+const { result: MOST_CHARACTERS } = LIMITS
+
 /**
  * @returns the JSON of a result that the host reads
  * @throws what says that it is no value
@@ -130,6 +134,7 @@ export function isUnusable(error) {
 export function write(value) {
   const around = []
   let values = 0
+  let characters = 0
   const list = items => {
     let json = ''
     for (let i = 0; i < items.length; i++) json += (json === '' ? '' : ',') + one(items[i])
@@ -158,6 +163,7 @@ export function write(value) {
       case 'boolean':
         return each ? 'true' : 'false'
       case 'string':
+        if ((characters += each.length) > MOST_CHARACTERS) throw new Unusable('The result is too long.')
         return stringify(each)
       case 'number':
         if (!isFiniteNumber(each)) throw new Unusable(`${each} is no value; return null or a text instead.`)

@@ -98,7 +98,12 @@ export function evaluate(job: SentJob, worker: Worker): Report {
     /** Elements that came in, by their nodes: what goes out again is named, not copied. */
     const known = new Map<AnyNode, number>()
 
+    let questions = 0
     const asked = (question: Question): string | null => {
+      budget.step(STEPS_PER_QUESTION)
+      // The request thread has others to answer, too.
+      if (++questions > MOST_QUESTIONS) budget.ended ??= 'timeout'
+      if (budget.isOver()) return null
       const answer = worker.ask(question)
       if ('error' in answer) throw new RealmError(answer.error)
       return take(answer.values)
@@ -250,6 +255,10 @@ type RealmState =
   | { threw: string }
   | { response: string }
   | { value: string; truthy: boolean; written: string }
+
+/** Questions to the request thread in one evaluation, and steps that each costs. */
+const MOST_QUESTIONS = 2_000
+const STEPS_PER_QUESTION = 100
 
 /** Characters of messages (JS-43). */
 const MOST_MESSAGE = 500

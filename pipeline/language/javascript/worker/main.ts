@@ -17,7 +17,7 @@ import {
 import type { Arguments, Engine, Host } from './engine.ts'
 import { startEngine } from './engine.ts'
 import { evaluate, type Worker } from './evaluation.ts'
-import { SETUP } from './operations.ts'
+import { setup } from './operations.ts'
 
 if (!parentPort) throw new Error('This is a worker thread.')
 const port = parentPort
@@ -29,7 +29,7 @@ const realmFile = (name: string) => readFileSync(new URL(`../realm/${name}.js`, 
 
 /** Serves the realm its own modules while it starts. */
 const preparing: Host = {
-  call: (operation, _values: Arguments) => (operation === 0 ? SETUP : undefined),
+  call: (operation, _values: Arguments) => (operation === 0 ? setup(limits) : undefined),
   interrupts: () => false,
   exhausted: () => undefined,
   resolve: (name, importer) => (importer.startsWith('realm:') ? `realm:${name.slice(2, -3)}` : undefined),

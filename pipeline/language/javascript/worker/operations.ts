@@ -1,6 +1,7 @@
 /** All operations that a realm may ask the host for, by number. */
 
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { Limits } from '../interface.ts'
 import { changing } from './dom/change.ts'
 import { DomError, type DomErrorName } from './dom/errors.ts'
 import { INTERFACES } from './dom/interfaces.ts'
@@ -75,11 +76,10 @@ const ERRORS: DomErrorName[] = [
 const NAMES = ['setup', 'message', ...Object.keys(own), ...Object.keys(OF_NODES)]
 
 /** What the realm has to know of this side, in JSON. */
-export const SETUP = JSON.stringify({
-  operations: Object.fromEntries(NAMES.map((name, number) => [name, number])),
-  interfaces: INTERFACES,
-  errors: ERRORS,
-})
+export function setup(limits: Limits): string {
+  const operations = Object.fromEntries(NAMES.map((name, number) => [name, number]))
+  return JSON.stringify({ operations, interfaces: INTERFACES, errors: ERRORS, limits })
+}
 
 const TABLE = NAMES.map((name): ((around: Surroundings, values: Arguments) => Answer) => {
   const ofNodes = OF_NODES[name]
