@@ -36,9 +36,14 @@ export const FOLDERS: readonly Folder[] = [
   { path: 'pipeline/store', purpose: 'The contract of stores, and what every store needs.', imports: [] },
   { path: 'pipeline/store/disk', purpose: 'Bytes in files of this machine.', imports: ['pipeline/store'] },
   {
+    path: 'pipeline/store/records',
+    purpose: 'What stores with tables share: rows, sums, index lines, checks of changes.',
+    imports: ['pipeline/store'],
+  },
+  {
     path: 'pipeline/store/sqlite',
     purpose: 'The embedded store.',
-    imports: ['pipeline/store', 'pipeline/store/disk'],
+    imports: ['pipeline/store', 'pipeline/store/disk', 'pipeline/store/records'],
   },
   { path: 'pipeline/coordination', purpose: 'Contracts of what processes share.', imports: ['pipeline/store'] },
   {

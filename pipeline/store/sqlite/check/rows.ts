@@ -2,11 +2,12 @@
 
 import { hash } from 'node:crypto'
 import { isStorable, parentOf, placeOf } from '../../paths.ts'
+import { COLUMNS, pathOf, type ResourceRow } from '../../records/rows.ts'
+import { sumsOf } from '../../records/sums.ts'
 import type { Property } from '../../resource.ts'
 import { propertySum, ZERO } from '../../tags.ts'
-import { rebuildSums, sumsOf } from '../commit/sums.ts'
+import { rebuildSums } from '../commit/sums.ts'
 import type { Database } from '../database.ts'
-import { COLUMNS, pathOf, type ResourceRow } from '../rows.ts'
 import type { CheckContext, Found } from './context.ts'
 
 /** Resources read at once. */

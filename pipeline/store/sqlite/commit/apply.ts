@@ -1,8 +1,9 @@
 /** The changes of a commit, applied in order inside a savepoint. */
 
 import { namesCollection, placeOf } from '../../paths.ts'
+import { kindNumber, pathOf, type ResourceRow } from '../../records/rows.ts'
+import { gain, markMembership, share } from '../../records/sums.ts'
 import { addTo, propertyWeight, ZERO } from '../../tags.ts'
-import { kindNumber, pathOf, type ResourceRow } from '../rows.ts'
 import type { ChangeOf, PackedChange } from '../writer/messages.ts'
 import { type CommitState, flushPendingSums, nextId, refuse, rowAt } from './commit-state.ts'
 import { deriveAll, keepTold, resolve } from './contents.ts'
@@ -21,7 +22,6 @@ import {
 } from './placing.ts'
 import { copy, move } from './relocate.ts'
 import { removeMembers } from './subtree.ts'
-import { gain, markMembership, share } from './sums.ts'
 import { tellGone } from './tree-events.ts'
 
 /** Applies one change. @throws Refusal when it cannot be done */

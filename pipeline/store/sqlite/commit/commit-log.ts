@@ -4,6 +4,7 @@
  */
 
 import type { ForeignCommit, ForeignCommits } from '../../foreign.ts'
+import { pathsOf } from '../../records/changes.ts'
 import type { Database } from '../database.ts'
 import type { PackedChange } from '../writer/messages.ts'
 
@@ -22,16 +23,6 @@ export type LogCommit = (entry: {
   raised: readonly string[]
   edit: string | undefined
 }) => void
-
-/** Paths that changes name, and of events those that do not lie in a collection that is named already. */
-function pathsOf(changes: readonly PackedChange[], events: readonly { path: string }[]): string[] {
-  const paths = new Set(changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to])))
-  const collections = [...paths].filter(path => path.endsWith('/'))
-  for (const { path } of events) {
-    if (!collections.some(collection => path.startsWith(collection))) paths.add(path)
-  }
-  return [...paths]
-}
 
 /**
  * @param database a connection for writing

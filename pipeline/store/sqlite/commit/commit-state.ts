@@ -5,13 +5,14 @@
 
 import type { CommitResult } from '../../commit.ts'
 import { placeOf } from '../../paths.ts'
+import { pathOf, type ResourceRow, resourceOf } from '../../records/rows.ts'
+import { mergeSums, type Sums } from '../../records/sums.ts'
 import type { Resource } from '../../resource.ts'
 import type { Database } from '../database.ts'
 import type { EventLimits } from '../housekeeping/retention.ts'
-import { pathOf, type ResourceRow, resourceOf } from '../rows.ts'
 import type { LogCommit } from './commit-log.ts'
 import type { Statements } from './statements.ts'
-import { flushSums, mergeSums, type Sums } from './sums.ts'
+import { flushSums } from './sums.ts'
 import type { TreeEventStatements } from './tree-events.ts'
 
 /** What lives as long as the writer does. */

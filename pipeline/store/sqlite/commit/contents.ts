@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { blobFile } from '../../disk/folder.ts'
-import { kindNumber, type ResourceRow } from '../rows.ts'
+import { kindNumber, type ResourceRow } from '../../records/rows.ts'
 import type { PackedContent } from '../writer/messages.ts'
 import { type CommitState, nextId } from './commit-state.ts'
 

@@ -1,13 +1,10 @@
 /** Notes: small values beside the documents that are kept for a time. */
 
-import { StoreError } from '../../errors.ts'
 import type { Note, NoteChange } from '../../notes.ts'
+import { END } from '../../records/notes.ts'
 import type { Store } from '../../store.ts'
 import type { Database } from '../database.ts'
 import type { Statements } from './statements.ts'
-
-/** Greater than every character, as keys are compared by their UTF-8 bytes. */
-const END = '\u{10FFFF}'
 
 /** Notes removed in one go, so that commits never wait long for it. */
 const AT_ONCE = 1000
@@ -18,15 +15,6 @@ export function applyNotes(statements: Statements, changes: readonly NoteChange[
     if (change.op === 'keep') statements.keepNote.run(change.note.key, change.note.value, change.note.expires)
     else if (change.op === 'drop') statements.dropNote.run(change.key)
     else statements.dropNotes.run(change.prefix, change.prefix + END)
-  }
-}
-
-/** @throws StoreError `invalid` for keys that would mean something else than they say */
-export function checkNotes(changes: readonly NoteChange[]): void {
-  for (const change of changes) {
-    const key = change.op === 'keep' ? change.note.key : change.op === 'drop' ? change.key : change.prefix
-    if (key === '' || key.includes('\0') || !key.isWellFormed())
-      throw new StoreError('invalid', 'Keys of notes are well-formed text without NUL')
   }
 }
 

@@ -2,12 +2,12 @@
 
 import type { Expectation } from '../../commit.ts'
 import { endOf, namesCollection, parentOf, placeOf } from '../../paths.ts'
+import { pathOf, type ResourceRow } from '../../records/rows.ts'
+import { gain, markMembership, share } from '../../records/sums.ts'
 import { ZERO } from '../../tags.ts'
-import { pathOf, type ResourceRow } from '../rows.ts'
 import { type CommitState, nextId, refuse, rowAt } from './commit-state.ts'
 import { removeEntries } from './entries.ts'
 import { removeMembers } from './subtree.ts'
-import { gain, markMembership, share } from './sums.ts'
 
 /** Whether what a commit expects of a path holds. Pending sums must be flushed where one is expected. */
 export function meets(expectation: Expectation, row: ResourceRow | undefined): boolean {

@@ -1,7 +1,7 @@
 /** Moves and copies (DAV-48): one resource, or a collection with everything below it. */
 
 import { namesCollection, placeOf } from '../../paths.ts'
-import { kindNumber, pathOf, type ResourceRow } from '../rows.ts'
+import { kindNumber, pathOf, type ResourceRow } from '../../records/rows.ts'
 import type { ChangeOf } from '../writer/messages.ts'
 import { type CommitState, flushPendingSums, nextId, Refusal, refuse, rowAt } from './commit-state.ts'
 import { deriveAll, inline } from './contents.ts'

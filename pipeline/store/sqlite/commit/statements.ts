@@ -1,7 +1,7 @@
 /** Everything the writer says to the database, compiled once. */
 
+import { COLUMNS, type ResourceRow } from '../../records/rows.ts'
 import type { Database } from '../database.ts'
-import { COLUMNS, type ResourceRow } from '../rows.ts'
 import { prepareBeginning } from './begin.ts'
 
 /** Below a collection: its site, its path and the first key behind it. */

@@ -1,7 +1,7 @@
 /** Everything below a collection at once: taken away, moved or copied by one statement per table. */
 
 import { endOf } from '../../paths.ts'
-import { pathOf } from '../rows.ts'
+import { pathOf } from '../../records/rows.ts'
 import { type CommitState, nextId, rowAt } from './commit-state.ts'
 import { prepareCopies } from './statements.ts'
 import { rebuildSums } from './sums.ts'

@@ -4,52 +4,9 @@
  */
 
 import { endOf, parentOf, placeOf } from '../../paths.ts'
-import { addTo, weight, ZERO } from '../../tags.ts'
-import { pathOf, type ResourceRow, resourceOf } from '../rows.ts'
+import { gain, type Sums, share, sumsOf } from '../../records/sums.ts'
+import { addTo, ZERO } from '../../tags.ts'
 import type { Statements } from './statements.ts'
-
-/** What a collection has to gain: its sum modulo 2^256, and the commit that last changed its membership, if one did. */
-interface Pending {
-  gain: bigint
-  version: number
-  modified: number
-}
-
-/** What is pending in one site, by path of the collection. */
-export type Sums = Map<string, Pending>
-
-/** What a row adds to the sum of its collection. */
-export function share(row: ResourceRow): bigint {
-  return row.unlisted === 1 || row.folder === '' ? 0n : weight(resourceOf(row))
-}
-
-function pendingOf(sums: Sums, collection: string): Pending {
-  const known = sums.get(collection)
-  if (known !== undefined) return known
-  const fresh = { gain: 0n, version: 0, modified: 0 }
-  sums.set(collection, fresh)
-  return fresh
-}
-
-/** Notes that the line of a member changed. */
-export function gain(sums: Sums, collection: string, difference: bigint): void {
-  pendingOf(sums, collection).gain += difference
-}
-
-/** Notes that a member came, went or was renamed. */
-export function markMembership(sums: Sums, collection: string, version: number, modified: number): void {
-  const pending = pendingOf(sums, collection)
-  pending.version = Math.max(pending.version, version)
-  pending.modified = Math.max(pending.modified, modified)
-}
-
-/** Adds what one commit noted to what its transaction noted. */
-export function mergeSums(into: Sums, from: Sums): void {
-  for (const [collection, { gain: difference, version, modified }] of from) {
-    gain(into, collection, difference)
-    if (version > 0) markMembership(into, collection, version, modified)
-  }
-}
 
 /** Writes everything pending in a site into its rows, deepest collections first, and forgets it. */
 export function flushSums(statements: Statements, site: number, sums: Sums): void {
@@ -73,35 +30,6 @@ export function flushSums(statements: Statements, site: number, sums: Sums): voi
     if (folder !== '' && pending.gain !== 0n) gain(sums, folder, share({ ...row, members: stored }) - share(row))
   }
   sums.clear()
-}
-
-/**
- * Sums of collections, computed from their members.
- * @param rows everything below a collection, in any order
- * @param collection path of that collection
- * @returns sums by path, null for 64 zeros; the collection itself comes last
- */
-export function sumsOf(rows: Iterable<ResourceRow>, collection: string): Map<string, string | null> {
-  const shares = new Map<string, bigint>()
-  const collections: ResourceRow[] = []
-  const add = (row: ResourceRow) => shares.set(row.folder, (shares.get(row.folder) ?? 0n) + share(row))
-  for (const row of rows) {
-    if (row.kind === 0) collections.push(row)
-    else add(row)
-  }
-  const sums = new Map<string, string | null>()
-  const close = (path: string): string | null => {
-    const sum = addTo(ZERO, shares.get(path) ?? 0n)
-    const stored = sum === ZERO ? null : sum
-    sums.set(path, stored)
-    return stored
-  }
-  // A collection is longer than those above it, so its own sum is known before its line is needed.
-  for (const row of collections.sort((a, b) => pathOf(b).length - pathOf(a).length)) {
-    add({ ...row, members: close(pathOf(row)) })
-  }
-  close(collection)
-  return sums
 }
 
 /** Writes the sums of all collections below one, and its own, anew from their members; for copies and repairs. */

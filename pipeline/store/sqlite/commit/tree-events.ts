@@ -5,9 +5,9 @@
 
 import type { EventDraft, TreeEvents } from '../../commit.ts'
 import { endOf } from '../../paths.ts'
+import { documentText, kindNumber } from '../../records/rows.ts'
 import { TAG_DIGITS } from '../../tags.ts'
 import type { Database, Statement, Value } from '../database.ts'
-import { kindNumber } from '../rows.ts'
 import { type CommitState, startEventIds } from './commit-state.ts'
 
 /** Bytes by which a document can be longer than its text: a byte order mark. */
@@ -23,11 +23,6 @@ export interface TreeEventStatements {
   goneForGood: Statement<never>
   /** Bytes of the longest text that is told. */
   come: Statement<never>
-}
-
-/** Bytes of a document as they stand in an event: text, without a byte order mark. */
-export function documentText(bytes: Uint8Array | null): string {
-  return bytes === null ? '' : new TextDecoder().decode(bytes)
 }
 
 /**

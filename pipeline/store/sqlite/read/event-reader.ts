@@ -2,7 +2,7 @@
 
 import { compareEventIds as compare, type EventId, parseEventId as parseId } from '../../event-id.ts'
 import type { StoredEvent } from '../../events.ts'
-import { documentText } from '../commit/tree-events.ts'
+import { documentText } from '../../records/rows.ts'
 import type { Database } from '../database.ts'
 
 interface EventRow {

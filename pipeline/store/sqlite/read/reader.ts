@@ -6,12 +6,20 @@ import type { Body } from '../../blobs.ts'
 import { fileBlob } from '../../disk/file-blob.ts'
 import { blobFile } from '../../disk/folder.ts'
 import { namesCollection, placeOf } from '../../paths.ts'
+import {
+  COLUMNS,
+  MEMBER_COLUMNS,
+  type MemberTuple,
+  memberOf,
+  pathOf,
+  type ResourceRow,
+  resourceOf,
+} from '../../records/rows.ts'
 import type { Property, Resource } from '../../resource.ts'
 import type { SiteStore } from '../../store.ts'
 import { ZERO } from '../../tags.ts'
 import { walk } from '../../walk.ts'
 import type { Database } from '../database.ts'
-import { COLUMNS, MEMBER_COLUMNS, type MemberTuple, memberOf, pathOf, type ResourceRow, resourceOf } from '../rows.ts'
 import { type EntryReader, prepareEntryReader } from './entry-reader.ts'
 import { type EventReader, prepareEvents } from './event-reader.ts'
 

@@ -108,3 +108,8 @@ export function memberOf(collection: string, tuple: MemberTuple): Resource {
   if (kind === 0) resource.members = members ?? ZERO
   return resource
 }
+
+/** Bytes of a document as they stand in an event: text, without a byte order mark. */
+export function documentText(bytes: Uint8Array | null): string {
+  return bytes === null ? '' : new TextDecoder().decode(bytes)
+}
