@@ -44,6 +44,35 @@ export function announcesBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
 }
 
+/**
+ * Bytes of bodies that all requests together may hold in memory (SEC-12). Short bodies are not counted: connections bound
+ * them. (Tests set `most`.)
+ */
+export const HELD_BODIES = { most: 256 * 1024 * 1024, uncounted: 64 * 1024 }
+
+let heldBytes = 0
+
+/** Counts what a request holds until its answer has left. */
+function holder(response: ServerResponse): (bytes: number) => void {
+  let held = 0
+  return bytes => {
+    if (held === 0)
+      response.once('close', () => {
+        heldBytes -= held
+        held = 0
+      })
+    if (heldBytes + bytes > HELD_BODIES.most) throw crowded()
+    held += bytes
+    heldBytes += bytes
+  }
+}
+
+function crowded(): Fault {
+  return new Fault(503, 'Unavailable', 'Too many large bodies are on their way. Try again in a moment.', {
+    headers: { 'Retry-After': '5', Connection: 'close' },
+  })
+}
+
 /** Requests whose client stopped sending. */
 const stalled = new WeakSet<IncomingMessage>()
 
@@ -85,7 +114,7 @@ export async function untilIdle<T>(request: IncomingMessage, idle: number, read:
  *
  * @param cap bytes; counted while reading, for bodies without a declared length
  * @param idle milliseconds without a byte before 408
- * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops
+ * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops, 503 when there is no room for more
  */
 export async function readBody(
   request: IncomingMessage,
@@ -103,14 +132,26 @@ export async function readBody(
   const read = () =>
     new Promise<Buffer>((resolve, reject) => {
       const chunks: Buffer[] = []
+      const hold = holder(response)
       let size = 0
+      let counted = 0
+      const refuse = (fault: unknown) => {
+        request.off('data', onData)
+        request.pause()
+        chunks.length = 0
+        reject(fault)
+      }
       const onData = (chunk: Buffer) => {
         size += chunk.length
-        if (size > cap) {
-          request.off('data', onData)
-          request.pause()
-          reject(tooLarge(cap))
-        } else chunks.push(chunk)
+        if (size > cap) return refuse(tooLarge(cap))
+        chunks.push(chunk)
+        if (size <= HELD_BODIES.uncounted) return
+        try {
+          hold(size - counted)
+          counted = size
+        } catch (fault) {
+          refuse(fault)
+        }
       }
       request.on('data', onData)
       request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)))

@@ -12,6 +12,9 @@ export interface BodySource {
   stage(cap: number): Promise<StagedBlob>
 }
 
+/** Bytes of a selector or program that a QUERY may bring (SEC-12). */
+export const LARGEST_QUERY = 256 * 1024
+
 /** A body of bytes that are here already. */
 export function memoryBody(bytes: Uint8Array): BodySource {
   return { bytes: async () => bytes, stage: async () => memoryBlob(bytes) }

@@ -31,6 +31,7 @@ import type { Metrics } from './metrics.ts'
 import { liveModule } from './platform/live.ts'
 import { referencePage } from './platform/reference.ts'
 import type { Exchange } from './public/exchange.ts'
+import { refuseHelper } from './public/helper-files.ts'
 import { options } from './public/options.ts'
 import { get, query } from './public/reads.ts'
 import { move, patch, post, put, remove } from './public/writes.ts'
@@ -93,6 +94,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     knowMethod,
     signInOrOut(parts.bodies.idle),
     guardReserved,
+    guardHelpers,
     openSession,
     needSession,
     dispatch(parts),
@@ -248,6 +250,11 @@ const guardReserved: Step = ({ req, state }, next) => {
     if (state.answer) return undefined
   }
   if (req.method !== 'OPTIONS') throw new Fault(404, 'NotFound', 'Nothing is served at this address.')
+  return next()
+}
+
+const guardHelpers: Step = ({ req, state: { hosted, target } }, next) => {
+  if (hosted && target && req.method !== 'OPTIONS') refuseHelper(hosted.settings, target.path)
   return next()
 }
 

@@ -40,7 +40,8 @@ export function connections(handler: RequestListener): Connections {
   let closing = false
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
-    if (closing) response.shouldKeepAlive = false
+    // Behind a request that offers another protocol the parser reads no further one: the client has to come again.
+    if (closing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     handler(request, response)
   }
 

@@ -5,6 +5,7 @@ import type { Settings } from '../config/schema.ts'
 import { dropStartGarbage } from '../pipeline/store/garbage-collection.ts'
 import { banner } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
+import { lockFolder } from './folder-lock.ts'
 import { createLog } from './log.ts'
 import { importDemoFiles } from './site-commands.ts'
 import { importDemo, openStore, startServer } from './start.ts'
@@ -53,6 +54,7 @@ function savePassword({ print }: ServeOptions, made: { user: string; password: s
 async function serveAlone(given: Settings, options: ServeOptions): Promise<void> {
   const log = createLog(given.log)
   const stop = ended()
+  const lock = lockFolder(given, 'serve')
   const store = await openStore(given, log)
   const first = options.firstStart ? await firstCredential(store, { renew: options.newPassword }) : undefined
   const settings = first ? withCredential(given, first.credential) : given
@@ -62,11 +64,15 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
     await store.close()
     throw error
   })
-  if (options.firstStart) await importDemo(server.hosting, store)
+  // Without its demo the server is one to write to; what keeps the demo out is told.
+  const failed = (error: unknown) =>
+    log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the demo site was not imported')
+  if (options.firstStart) await importDemo(server.hosting, store).catch(failed)
   dropStartGarbage()
   announce(settings, options, server, made)
   log.info({ signal: await stop }, 'ending')
   await server.close()
+  lock.release()
   log.flush()
 }
 
@@ -74,6 +80,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
 async function watchOver(settings: Settings, options: ServeOptions): Promise<void> {
   const log = createLog(settings.log)
   const stop = ended()
+  const lock = lockFolder(settings, 'serve')
   let made: { user: string; password: string } | undefined
   if (options.firstStart) {
     const store = await openStore(settings, log)
@@ -89,6 +96,7 @@ async function watchOver(settings: Settings, options: ServeOptions): Promise<voi
   announce(settings, options, workers.addresses, made)
   log.info({ signal: await stop }, 'ending')
   await workers.close()
+  lock.release()
   log.flush()
 }
 

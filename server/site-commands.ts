@@ -10,6 +10,7 @@ import type { Store } from '../pipeline/store/store.ts'
 import { exportSite } from '../pipeline/store/transfer.ts'
 import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
+import { lockFolder } from './folder-lock.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
 import { DEMO, openStore } from './start.ts'
@@ -42,10 +43,16 @@ async function withSite<T>(
 export const exportCommand: Commands['export'] = (settings, { site: name, directory, progress }) =>
   withSite(settings, name, site => exportSite(site.store, directory, { progress }))
 
-export const importCommand: Commands['import'] = (settings, { site: name, directory, progress }) =>
-  withSite(settings, name, (site, store) =>
-    importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files })),
-  )
+export const importCommand: Commands['import'] = async (settings, { site: name, directory, progress }) => {
+  const lock = lockFolder(settings, 'import')
+  try {
+    return await withSite(settings, name, (site, store) =>
+      importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files })),
+    )
+  } finally {
+    lock.release()
+  }
+}
 
 /** Imports the demo site where nothing is stored yet. */
 export const importDemoFiles = (settings: Settings): Promise<void> =>

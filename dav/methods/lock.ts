@@ -40,6 +40,7 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
   if (!found) await checkPlace(exchange)
   const path = found?.resource.path ?? exchange.path
 
+  if (scope === 'shared' && (await mount.locks.on(site, path)).length >= MOST_SHARED) throw full()
   const taken = await mount.locks.take(site, { path, scope, depth, owner, user: author.user, seconds })
   if (!taken.ok) {
     if (taken.reason === 'full') throw full()
@@ -153,6 +154,9 @@ function locked(holder: Lock): Fault {
     precondition: { code: 'no-conflicting-lock', paths: [holder.path] },
   })
 }
+
+/** Shared locks that one path may have: each of them is told to everybody who lists it. */
+const MOST_SHARED = 64
 
 function full(): Fault {
   return new Fault(507, 'AllowanceExhausted', 'The site holds as many locks as it may. Try again later.')

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
+import { LARGEST_QUERY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { excludes } from '../../pipeline/http/accept.ts'
 import { evaluateRead, preconditionFailed, readConditions } from '../../pipeline/http/conditions.ts'
@@ -73,8 +74,8 @@ async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<H
   }
 }
 
-async function selectorText({ body, mount }: Exchange): Promise<string> {
-  const bytes = await body.bytes(mount.settings.maxBody)
+async function selectorText({ body }: Exchange): Promise<string> {
+  const bytes = await body.bytes(LARGEST_QUERY)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8').trim()
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
   return text

@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Access } from '../access/decision.ts'
 import type { Sink } from '../answer.ts'
 import type { FanOut, Place } from '../coordination/fan-out.ts'
@@ -62,6 +63,9 @@ const FAREWELL = 500
 /** Kept events read at a time. */
 const BATCH = 16
 
+/** Bytes of kept events that a stream takes into memory at a time, unless one of them is larger (SEC-12). */
+const BATCH_BYTES = 64 * 1024
+
 export class Stream {
   /** The connection token: 122 random bits (EVT-11). */
   readonly token = randomUUID()
@@ -77,6 +81,8 @@ export class Stream {
   #gap = false
   /** There may be kept events behind the position. */
   #behind = false
+  /** How many kept events are read next: as the last ones were large, that many fit. */
+  #batch = 1
   /** Events published since kept ones were last read. */
   #missed = 0
   /** The last thing that was sent is a reset; another one would say nothing new. */
@@ -162,7 +168,8 @@ export class Stream {
         this.#missed = 0
         await this.access.resolveGroups([this.subscriber.path])
         if (!this.#isAdmitted(this.access)) return this.end('now')
-        const events = await fanOut.read(site, this.subscriber.path, format(this.#position), BATCH)
+        await replayTurn()
+        const events = await fanOut.read(site, this.subscriber.path, format(this.#position), this.#batch)
         if (!this.isOpen) return
         if (events === undefined) await this.#startOver()
         else this.#replay(events)
@@ -176,8 +183,13 @@ export class Stream {
   }
 
   #replay(events: readonly StoredEvent[]): void {
-    if (events.length === BATCH) this.#behind = true
-    for (const event of events) if (this.isOpen) this.#pass(new Delivery(event))
+    if (events.length === this.#batch) this.#behind = true
+    let bytes = 0
+    for (const event of events) {
+      bytes += event.payload.length
+      if (this.isOpen) this.#pass(new Delivery(event))
+    }
+    if (bytes > 0) this.#batch = Math.min(BATCH, Math.max(1, Math.floor((BATCH_BYTES * events.length) / bytes)))
   }
 
   async #startOver(): Promise<void> {
@@ -266,6 +278,15 @@ export class Stream {
       this.#context.clock.after(FAREWELL, () => sink.destroy())
     }
   }
+}
+
+/** The end of the line of streams that wait for a turn in which they read kept events. */
+let line: Promise<unknown> = Promise.resolve()
+
+/** However many streams replay at once, one of them reads in each turn of the event loop. */
+function replayTurn(): Promise<unknown> {
+  line = line.then(() => setImmediate())
+  return line
 }
 
 function idOf(text: string | undefined): EventId | undefined {

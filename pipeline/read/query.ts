@@ -2,7 +2,7 @@
 
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
-import { type BodySource, bodyText } from '../body.ts'
+import { type BodySource, bodyText, LARGEST_QUERY } from '../body.ts'
 import type { Reader } from '../compose/reader.ts'
 import { Fault } from '../fault.ts'
 import { excludes } from '../http/accept.ts'
@@ -11,7 +11,7 @@ import { taggingMatches } from '../http/tags.ts'
 import type { Operation } from '../operation.ts'
 import { absent, refuseForbidden, requireAllowed, toSelector } from '../refusals.ts'
 import { type Held, notHtml } from '../site/held.ts'
-import { largestDocument, type Site } from '../site/site.ts'
+import type { Site } from '../site/site.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
@@ -59,7 +59,7 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
 
 /** @throws Fault 422 for a body that holds no selector, or none that parses */
 async function readSelector(site: Site, body: BodySource): Promise<{ text: string; selector: Selector }> {
-  const text = (await bodyText(body, largestDocument(site.settings))).trim()
+  const text = (await bodyText(body, LARGEST_QUERY)).trim()
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
   return { text, selector: toSelector(text, site) }
 }

@@ -12,9 +12,15 @@ export interface JsonLdObject {
 /** Names that carry the mapping itself: a property cannot take their place. */
 const KEYWORDS = new Set(['@context', '@type', '@id', '@graph'])
 
-/** What may be written more than once, in UTF-16 code units of text and 100 for each value. */
-const REPEATED = 16 * 1024 * 1024
+/**
+ * What may be written more than once, in UTF-16 code units of text and 100 for each value: so much, and so many times
+ * what is written for the first time.
+ */
+const REPEATED = { least: 1024 * 1024, times: 4 }
 const VALUE_COST = 100
+
+/** Values that are written in one step. */
+const VALUES_PER_STEP = 500
 
 /**
  * @param items as read for the representation, in document order
@@ -36,12 +42,12 @@ const ITEMS_PER_STEP = 100
 function* mapping(items: Item[]): Steps<JsonLdObject> {
   const [first] = items
   const write = itemWriter()
-  if (items.length === 1 && first) return write(first, undefined)
+  if (items.length === 1 && first) return yield* write(first, undefined)
   const context = first && typing(first.types).context
   const shared = context !== undefined && items.every(item => typing(item.types).context === context)
   const graph: JsonLdObject[] = []
   for (const item of items) {
-    graph.push(write(item, shared ? context : undefined))
+    graph.push(yield* write(item, shared ? context : undefined))
     if (graph.length % ITEMS_PER_STEP === 0) yield
   }
   return shared ? { '@context': context, '@graph': graph } : { '@graph': graph }
@@ -70,12 +76,13 @@ function term(type: string): { context?: string; name: string } {
   return end === 0 || end === type.length ? { name: type } : { context: type.slice(0, end), name: type.slice(end) }
 }
 
-function itemWriter(): (item: Item, inherited: string | undefined) => JsonLdObject {
+function itemWriter(): (item: Item, inherited: string | undefined) => Steps<JsonLdObject> {
   const written = new Set<Item>()
   const open = new Set<Item>()
-  let repeatable = REPEATED
+  let repeatable = REPEATED.least
+  let values = 0
 
-  return function write(item, inherited) {
+  return function* write(item: Item, inherited: string | undefined): Steps<JsonLdObject> {
     if (open.size >= MAX_DEPTH) throw tooDeep()
     const repeated = written.has(item)
     const { context, type } = typing(item.types)
@@ -86,19 +93,22 @@ function itemWriter(): (item: Item, inherited: string | undefined) => JsonLdObje
 
     open.add(item)
     written.add(item)
-    const values = new Map<string, JsonLdValue[]>()
+    const entries = new Map<string, JsonLdValue[]>()
     for (const { name, value } of item.properties) {
       if (KEYWORDS.has(name)) continue
       if (typeof value !== 'string' && open.has(value)) continue
-      if (repeated && (repeatable -= VALUE_COST + (typeof value === 'string' ? value.length : 0)) < 0) throw tooLarge()
-      const entry = typeof value === 'string' ? value : write(value, context ?? inherited)
-      const list = values.get(name)
+      const cost = VALUE_COST + (typeof value === 'string' ? value.length : 0)
+      repeatable += repeated ? -cost : REPEATED.times * cost
+      if (repeatable < 0) throw tooLarge()
+      if (++values % VALUES_PER_STEP === 0) yield
+      const entry = typeof value === 'string' ? value : yield* write(value, context ?? inherited)
+      const list = entries.get(name)
       if (list) list.push(entry)
-      else values.set(name, [entry])
+      else entries.set(name, [entry])
     }
     open.delete(item)
 
-    for (const [name, [first, ...more]] of values) {
+    for (const [name, [first, ...more]] of entries) {
       if (first !== undefined) define(object, name, more.length === 0 ? first : [first, ...more])
     }
     return object

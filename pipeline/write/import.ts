@@ -35,8 +35,11 @@ export async function importFolder(
 ): Promise<Imported> {
   const imported: Imported = { files: 0, bytes: 0, problems: [] }
   const running = new Set<Promise<void>>()
+  /** The first failure that is not of one file alone: it ends the import. */
+  let failure: { error: unknown } | undefined
   for await (const entry of readFolder(directory)) {
     if (running.size >= AT_ONCE) await Promise.race(running)
+    if (failure) break
     const work: Promise<void> = importFile(site, store, entry)
       .then(() => {
         imported.files++
@@ -44,13 +47,14 @@ export async function importFolder(
         progress(imported)
       })
       .catch((error: unknown) => {
-        if (!(error instanceof Fault)) throw error
-        imported.problems.push(`${entry.path}: ${error.message}`)
+        if (error instanceof Fault) imported.problems.push(`${entry.path}: ${error.message}`)
+        else failure ??= { error }
       })
       .finally(() => running.delete(work))
     running.add(work)
   }
   await Promise.all(running)
+  if (failure) throw failure.error
   return imported
 }
 

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { SettingsError } from '../../config/load.ts'
 import { nearest } from '../../config/suggest.ts'
+import { FolderInUse } from '../folder-lock.ts'
 import { check } from './check.ts'
 import { type Command, columns, commandHelp, readArguments, UsageError } from './command.ts'
 import type { Commands } from './commands.ts'
@@ -92,8 +93,15 @@ function failure(error: unknown): string {
   if (code === 'EADDRINUSE')
     return `${place} is taken by another program; choose another port with --port or --mount-port`
   if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine (listen.host)`
+  if (error instanceof FolderInUse) return error.message
   if (code === 'EACCES' && port !== undefined) return `${place} needs more rights; take a port above 1023`
-  if (code === 'EACCES' || code === 'EROFS') return `no permission to use ${path ?? 'a file'}`
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return `no permission to use ${path ?? 'a file'}`
+  if (code === 'ENOTDIR' || code === 'EEXIST') return `${path ?? 'a folder'} is a file, and must be a folder`
+  if (code === 'ERR_SQLITE_ERROR') return `the database in the data folder cannot be used: ${error.message}`
+  if (code?.startsWith('ERR_OSSL') || code?.startsWith('ERR_TLS') || /PEM|certificate|private key/i.test(error.message))
+    return `the TLS certificate or key cannot be used: ${error.message}`
+  if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT')
+    return `${address === undefined ? 'a server' : place} cannot be reached: ${error.message}`
   if (code === 'ENOENT' && path !== undefined) return `there is no ${path}`
   if (code === 'ENOSPC') return `no space left on the device${path === undefined ? '' : ` (${path})`}`
   return error.stack ?? error.message

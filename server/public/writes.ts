@@ -13,6 +13,7 @@ import { writeElement } from '../../pipeline/write/element.ts'
 import { moveDocument } from '../../pipeline/write/move.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
 import type { Exchange } from './exchange.ts'
+import { refuseHelper } from './helper-files.ts'
 
 /** A whole document or blob, or one element by selector. */
 export function put(exchange: Exchange): Operation {
@@ -71,13 +72,14 @@ export function remove(exchange: Exchange): Operation {
 
 /** An element within its document, or a whole document to another path. */
 export function move(exchange: Exchange): Operation {
-  const { site, path, authority } = exchange
+  const { site, hosted, path, authority } = exchange
   const destination = header(exchange, 'destination')
   const destinationRange = header(exchange, 'destination-range')
   const to =
     destination === undefined ? undefined : canonicalPath(parseDestination(destination, 'public', exchange.authorities))
   // Gate 4 comes before the syntax of the other fields, for either end.
   if (to !== undefined && isReserved(to, site.settings.brand)) throw reserved()
+  if (to !== undefined) refuseHelper(hosted.settings, to)
   if (header(exchange, 'range') === undefined && destinationRange === undefined) {
     if (to === undefined) throw incomplete('Destination is missing.')
     const overwrite = header(exchange, 'overwrite')?.trim().toUpperCase() !== 'F'

@@ -146,11 +146,25 @@ describe('event streams of returning clients', () => {
       expect(reader.events[1]).to.deep.equal(resetOf('events-expired'))
     })
 
+    it('SEC-12 however large kept events are, a stream that replays holds few of them in memory', async () => {
+      const created = (await site.store.site('a.example').events(PATH))[0]?.id ?? ''
+      for (let i = 0; i < 12; i++) await append(String(i).padEnd(60_000, 'x'))
+      const streams = await Promise.all(Array.from({ length: 20 }, () => site.open(PATH, { lastEventId: created })))
+      const stopped = await Promise.all(streams.map(stream => startLate(stream, { stopped: true })))
+      for (let turns = 0; turns < 100; turns++) await new Promise(resolve => setImmediate(resolve))
+      for (const reader of stopped) reader.resume()
+      await until(() => stopped.every(({ mutations }) => mutations.length === 12))
+      for (const { pieces } of stopped)
+        expect(Math.max(...pieces.map(({ length }) => length))).to.be.below(3 * 64 * 1024)
+    })
+
     it('EVT-48 events that go away while a slow client is replayed are a reset, not a gap', async () => {
       const created = (await site.store.site('a.example').events(PATH))[0]?.id ?? ''
       for (let i = 0; i < 40; i++) await append(String(i))
       const stream = await site.open(PATH, { lastEventId: created })
       const reader = await startLate(stream, { stopped: true })
+      // Streams read in turns.
+      for (let turns = 0; turns < 10; turns++) await new Promise(resolve => setImmediate(resolve))
       await site.advance(11 * MINUTE)
       await append('late')
       reader.resume()

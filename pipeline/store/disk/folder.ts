@@ -42,6 +42,22 @@ export function syncFolders(folders: ReadonlySet<string>): void {
   for (const folder of folders) syncFolder(folder)
 }
 
+/**
+ * Looks whether what is stored, denied documents and secrets among it, is kept from other users of the machine. What an
+ * operator has opened stays open, and is told.
+ *
+ * @param log told of a folder that others may look into
+ */
+export function checkPrivate(folder: string, log: (message: string, details: Record<string, unknown>) => void): void {
+  if (process.platform === 'win32') return
+  const { mode } = statSync(folder)
+  if ((mode & 0o077) !== 0)
+    log('Other users of this machine may read the data folder; close it with "chmod -R go= FOLDER"', {
+      folder,
+      mode: (mode & 0o777).toString(8),
+    })
+}
+
 /** Makes the folders of blobs and staged files. */
 export function prepareFolders(folder: string): void {
   mkdirSync(stagingFolder(folder), { recursive: true })

@@ -1,5 +1,6 @@
 /** Tables of the embedded store and the settings every connection to it runs with. */
 
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Database, openDatabase } from './database.ts'
 
@@ -201,6 +202,8 @@ function addColumns(database: Database): void {
  * @throws Error when the folder was written by a newer release
  */
 export function prepareTables(folder: string): void {
+  // The files that SQLite puts beside it get the same mode.
+  closeSync(openSync(join(folder, DATABASE), 'a', 0o600))
   const database = connectWriter(folder)
   try {
     const format = database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0

@@ -8,7 +8,7 @@ import { mkdir } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { StagedBlob } from '../blobs.ts'
 import type { Change, Commit, CommitResult } from '../commit.ts'
-import { prepareFolders } from '../disk/folder.ts'
+import { checkPrivate, prepareFolders } from '../disk/folder.ts'
 import { createStaging } from '../disk/staging.ts'
 import { StoreError } from '../errors.ts'
 import { checkChange, isTooLarge, namesIn } from '../records/changes.ts'
@@ -65,7 +65,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   } = options
   const origin = options.shared ? randomUUID() : undefined
   const log: Log = options.log ?? (() => undefined)
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  checkPrivate(folder, (message, details) => log('warn', message, details))
   prepareTables(folder)
   prepareFolders(folder)
   const staging = createStaging(folder, inlineLimit)

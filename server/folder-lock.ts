@@ -1,0 +1,76 @@
+/**
+ * The data folder belongs to one server: two that know nothing of each other would serve what is stale and ignore each
+ * other's rules. The lock is one of the system's on a file, taken through SQLite, so that it goes with the process however
+ * that ends. Servers that share a Redis keep in step by it, so they share the lock; everybody else has it alone.
+ */
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Settings } from '../config/schema.ts'
+
+/** Somebody else has the folder. */
+export class FolderInUse extends Error {}
+
+export interface FolderLock {
+  release(): void
+}
+
+/** Name of the file that is locked; nobody opens it for anything else, as that would end the lock. */
+const LOCK = 'in-use.lock'
+
+/** Tells people who has the lock. */
+const HOLDER = 'in-use.json'
+
+/**
+ * @param settings of the server; `redis` says that it shares the folder with others of its installation
+ * @param purpose what the folder is used for, such as `serve`
+ * @throws FolderInUse with who has it and since when
+ */
+export function lockFolder({ data, redis }: Pick<Settings, 'data' | 'redis'>, purpose: 'serve' | 'import'): FolderLock {
+  mkdirSync(data, { recursive: true, mode: 0o700 })
+  const isShared = redis !== undefined && purpose === 'serve'
+  const database = new DatabaseSync(join(data, LOCK), { timeout: 500 })
+  try {
+    // In a journal mode of files, whoever has begun to read excludes those who want all for themselves.
+    if (isShared) {
+      database.exec('BEGIN')
+      database.prepare('SELECT count(*) FROM sqlite_schema').get()
+    } else database.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if ((((error ?? {}) as { errcode?: number }).errcode ?? 0) !== BUSY) throw error
+    throw new FolderInUse(`The data folder ${data} is in use${holder(data)}. ${advice(purpose)}`)
+  }
+  writeFileSync(
+    join(data, HOLDER),
+    JSON.stringify({ purpose, process: process.pid, host: hostname(), since: new Date() }),
+  )
+  return {
+    release() {
+      rmSync(join(data, HOLDER), { force: true })
+      database.close()
+    },
+  }
+}
+
+const BUSY = 5
+
+function advice(purpose: 'serve' | 'import'): string {
+  return purpose === 'import'
+    ? 'Copy the files into the mount of the running server, or end it first.'
+    : 'End that server first, or give both the same redis.'
+}
+
+function holder(data: string): string {
+  try {
+    const { purpose, process, host, since } = JSON.parse(readFileSync(join(data, HOLDER), 'utf8')) as Record<
+      string,
+      unknown
+    >
+    return ` by "scriptorium ${purpose}" (process ${process} on ${host}, since ${since})`
+  } catch {
+    return ' by another process'
+  }
+}

@@ -1,0 +1,123 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { HELD_BODIES } from '../../edge/body.ts'
+import { jsonLd } from '../../pipeline/tree/json-ld.ts'
+import { page, put, rulesPage } from '../support/content.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Client, client, connect, requestBytes } from '../support/http.ts'
+import { runsInTime } from '../support/loop-hold.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+describe('exhaustion: what requests may occupy together', () => {
+  let server: TestServer
+  let http: Client
+  let mount: Client
+
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+    const basic = Buffer.from(`${server.user}:${server.password}`).toString('base64')
+    mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${basic}` })
+    await put(server, '/rules.html', rulesPage(['*', 'GET|PUT|POST|MOVE', 'Allow', '/*']))
+    await put(server, '/a.html', page('<ul id="list"></ul>'))
+  })
+  after(() => server.close())
+
+  describe('bodies in memory', () => {
+    const query = { 'Content-Type': 'text/css-selector', Expect: '100-continue' }
+
+    it('SEC-12 a QUERY of more than 256 KiB is 413 before 100 Continue, on both faces', async () => {
+      const length = String(256 * 1024 + 1)
+      expect((await http('QUERY', '/a.html', { ...query, 'Content-Length': length })).status).to.equal(413)
+      const port = Number(new URL(server.mountUrl).port)
+      const connection = await connect(port)
+      const basic = Buffer.from(`${server.user}:${server.password}`).toString('base64')
+      const fields = { ...query, Authorization: `Basic ${basic}`, 'Content-Length': '900000000' }
+      connection.send(requestBytes('QUERY', '/a.html', fields))
+      expect((await connection.receive()).status).to.equal(413)
+      connection.close()
+      expect((await mount('QUERY', '/a.html', { 'Content-Type': 'text/css-selector' }, 'ul')).status).to.equal(201)
+    })
+
+    it('SEC-12 bodies of all requests share one allowance: beyond it 503 with Retry-After, then there is room again', async () => {
+      const { most } = HELD_BODIES
+      HELD_BODIES.most = 1024 * 1024
+      try {
+        const body = `<li>${'x'.repeat(700_000)}</li>`
+        const fields = { Range: 'selector=#list' }
+        const first = await connect(server.port)
+        first.send(requestBytes('POST', '/a.html', fields, body).subarray(0, -10))
+        await eventually(async () => {
+          const second = await http('POST', '/a.html', fields, body)
+          expect([second.status, second.headers['retry-after']]).to.deep.equal([503, '5'])
+        })
+        first.send(body.slice(-10))
+        expect((await first.receive()).status).to.equal(206)
+        first.close()
+        await eventually(async () => expect((await http('POST', '/a.html', fields, body)).status).to.equal(206))
+      } finally {
+        HELD_BODIES.most = most
+      }
+    })
+  })
+
+  describe('cyclic itemref as JSON-LD', () => {
+    const cyclic = (count: number) => {
+      const all = Array.from({ length: count }, (_, i) => `i${i}`).join(' ')
+      return page(
+        Array.from({ length: count }, (_, i) => `<p id="i${i}" itemprop="p" itemscope itemref="${all}"></p>`).join('') +
+          `<div itemscope itemref="${all}"></div>`,
+      )
+    }
+    for (const count of [10, 90])
+      it(`HTTP-72 ${count} items that refer to each other leave the loop to others`, async () => {
+        await put(server, '/cycle.html', cyclic(count))
+        await runsInTime(async () => {
+          const answers = await Promise.all(
+            Array.from({ length: 10 }, () => http('GET', '/cycle.html', { Accept: 'application/ld+json' })),
+          )
+          for (const { status } of answers) expect(status).to.equal(422)
+        })
+      })
+
+    it('HTTP-72 what is written again stays in proportion to what is written once', () => {
+      const leaf = { element: undefined as never, types: [], properties: [] as never[] }
+      const property = (value: unknown) => ({ name: 'p', element: undefined as never, value: value as never })
+      const level = (inner: unknown) => ({ ...leaf, properties: [property(inner), property(inner)] as never[] })
+      let item: unknown = { ...leaf, properties: [property('x')] as never[] }
+      for (let depth = 0; depth < 20; depth++) item = level(item)
+      expect(() => jsonLd([item as never])).to.throw()
+    })
+  })
+
+  it('DAV-82 shared locks on one path are bounded', async () => {
+    const body =
+      '<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:shared/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockinfo>'
+    const statuses = new Map<number, number>()
+    for (let i = 0; i < 66; i++) {
+      const { status } = await mount('LOCK', '/a.html', { Depth: '0' }, body)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    expect([...statuses]).to.deep.equal([
+      [200, 64],
+      [507, 2],
+    ])
+  })
+
+  it('a request pipelined behind one with Upgrade is told to come again: the connection ends', async () => {
+    const connection = await connect(server.port)
+    const upgrade = { Upgrade: 'websocket', Connection: 'Upgrade' }
+    connection.send(Buffer.concat([requestBytes('GET', '/a.html', upgrade), requestBytes('GET', '/a.html')]))
+    const answer = await connection.receive()
+    expect([answer.status, answer.headers.connection]).to.deep.equal([200, 'close'])
+    await connection.ended
+  })
+
+  for (const name of ['/._x', '/.DS_Store', '/d/Thumbs.db', '/~$a.docx'])
+    it(`DAV-70 the public face knows no helper file: ${name}`, async () => {
+      for (const method of ['GET', 'PUT', 'POST', 'DELETE'])
+        expect((await http(method, name, {}, method === 'PUT' ? 'x' : undefined)).status, method).to.equal(404)
+      await put(server, '/m.txt', 'x')
+      expect((await http('MOVE', '/m.txt', { Destination: name })).status).to.equal(404)
+    })
+})

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { openSqliteStore } from '../../pipeline/store/sqlite/store.ts'
+import { lockFolder } from '../../server/folder-lock.ts'
+import { startProcess } from '../support/process.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../server/launch.mjs', import.meta.url))
+
+/** Runs a command of the server to its end. */
+function command(...words: string[]): Promise<{ code: number | null; text: string }> {
+  const child = spawn(process.execPath, [LAUNCHER, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', more => {
+      text += more
+    })
+  return new Promise(resolve => child.once('close', code => resolve({ code, text })))
+}
+
+describe('one data folder', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'scriptorium-folder-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  describe('two processes on it', () => {
+    it('a second server and an import are refused, and told who has it; a killed server leaves it free', async () => {
+      const data = join(folder, 'data')
+      const server = await startProcess(folder, { data })
+      const config = join(folder, 'settings.json')
+      mkdirSync(join(folder, 'files'))
+      writeFileSync(join(folder, 'files', 'a.html'), '<p>x</p>')
+      const second = await command('serve', '--config', config)
+      const imported = await command('import', join(folder, 'files'), '--config', config)
+      for (const { code, text } of [second, imported]) {
+        expect(code, text).to.equal(1)
+        expect(text).to.match(/The data folder .* is in use by "scriptorium serve" \(process \d+ on .*, since \d{4}-/)
+        expect(text).not.to.match(/\n\s+at /)
+      }
+      await server.stop('SIGKILL')
+      const again = await command('import', join(folder, 'files'), '--config', config)
+      expect(again.code, again.text).to.equal(0)
+    })
+
+    it('those that share a redis share it with each other and with nobody else', () => {
+      const redis = 'redis://localhost:6379'
+      const one = lockFolder({ data: folder, redis }, 'serve')
+      const two = lockFolder({ data: folder, redis }, 'serve')
+      expect(() => lockFolder({ data: folder }, 'serve')).to.throw('is in use')
+      expect(() => lockFolder({ data: folder, redis }, 'import')).to.throw('is in use')
+      one.release()
+      two.release()
+      lockFolder({ data: folder }, 'import').release()
+    })
+  })
+
+  describe('readable by everybody', () => {
+    it('is made for its owner alone', async () => {
+      const data = join(folder, 'new')
+      await (await openSqliteStore({ folder: data })).close()
+      expect(statSync(data).mode & 0o777).to.equal(0o700)
+      expect(statSync(join(data, 'store.sqlite')).mode & 0o777).to.equal(0o600)
+    })
+
+    it('is told where it was opened', async () => {
+      chmodSync(folder, 0o755)
+      const told: string[] = []
+      await (await openSqliteStore({ folder, log: (level, message) => told.push(`${level} ${message}`) })).close()
+      expect(told).to.have.length(1)
+      expect(told[0]).to.match(/^warn Other users of this machine may read the data folder/)
+    })
+  })
+
+  describe('a start that cannot succeed is told in a sentence, without a trace', () => {
+    const cases: [string, (at: string) => Record<string, unknown>, RegExp][] = [
+      ['a data folder that is a file', at => ({ data: join(at, 'file') }), /is a file, and must be a folder/],
+      ['a data folder below a file', at => ({ data: join(at, 'file', 'x') }), /is a file, and must be a folder/],
+      [
+        'a certificate that is none',
+        at => ({ data: at, listen: { port: 0, tls: { cert: join(at, 'file'), key: join(at, 'file') } } }),
+        /certificate|tls/i,
+      ],
+    ]
+    for (const [what, settings, expected] of cases)
+      it(what, async () => {
+        writeFileSync(join(folder, 'file'), 'x')
+        const config = join(folder, 'settings.json')
+        writeFileSync(config, JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, ...settings(folder) }))
+        const { code, text } = await command('serve', '--config', config)
+        expect(code, text).to.be.oneOf([1, 2])
+        expect(text).to.match(expected)
+        expect(text).not.to.match(/\n\s+at /)
+      })
+  })
+})
