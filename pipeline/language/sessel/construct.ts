@@ -121,13 +121,13 @@ function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation)
 
 function checkCount(
   { node, type }: ElementValue,
-  { name, many, required, computed }: PropertyView,
+  { name, single, required, computed }: PropertyView,
   on: Evaluation,
 ): void {
   if (computed) return
   const count = valueElements(node, name, on).length
   if (required && count === 0) throw typeError(`an instance of ${type} needs a value of “${name}”`)
-  if (!many && count > 1) throw typeError(`an instance of ${type} has at most one value of “${name}”`)
+  if (single && count > 1) throw typeError(`an instance of ${type} has at most one value of “${name}”`)
 }
 
 /** Adds the value elements of a property. @returns the place behind them */

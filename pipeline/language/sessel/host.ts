@@ -53,6 +53,8 @@ export interface PropertyView {
   name: string
   /** `0..n` and `1..n` always give a List (SES-42). */
   many: boolean
+  /** There is at most one value. */
+  single: boolean
   /** At least one value is needed. */
   required: boolean
   /** URL of a primitive, an enumeration or a schema. */

@@ -49,12 +49,12 @@ export function documentAt(path: string): Source {
   return found
 }
 
-const property = { many: false, required: false, type: undefined, default: undefined, computed: undefined, read: [] }
+const property = { many: false, single: false, required: false, type: undefined, default: undefined, computed: undefined, read: [] }
 
 const PERSON: SchemaView = {
   type: 'https://example.com/Person',
   properties: new Map([
-    ['name', { ...property, name: 'name', required: true }],
+    ['name', { ...property, name: 'name', single: true, required: true }],
     ['tag', { ...property, name: 'tag', many: true }],
     ['born', { ...property, name: 'born' }],
     ['age', { ...property, name: 'age', computed: { sessel: '2000 - self.born.Integer()' } }],

@@ -1,0 +1,53 @@
+/**
+ * The host of all code of a site: it asks the language of a slot (SES-4, MOD-7). A language is added here, in one list, and
+ * implements `Language`.
+ */
+
+import { Fault } from '../fault.ts'
+import type { Allowance } from '../language/allowance.ts'
+import type { ForeignCall, MaybeLater } from '../language/sessel/host.ts'
+import type { Value } from '../language/values.ts'
+import type { CodeHost } from '../model/code.ts'
+import type { RawCode } from '../model/declarations.ts'
+import type { Site } from '../site/site.ts'
+import { sessel } from './sessel-code.ts'
+
+/** A language as one request runs it. */
+export interface Language {
+  /** Whether code of this item type is written in it. */
+  speaks(type: string): boolean
+  /** Runs the code of slots and groups. */
+  readonly code: CodeHost
+  /** Runs code for an expression that has called it; missing where it cannot. */
+  call?(code: RawCode, call: ForeignCall): MaybeLater<Value>
+}
+
+/** A language of the server: makes what runs the code of one request, on its allowance. */
+export type LanguageOf = (site: Site, allowance: Allowance, others: readonly Language[]) => Language
+
+/**
+ * @param more languages beside expressions
+ * @returns what a site runs its code with; to be given to it when it is opened
+ */
+export function codeHostOf(site: () => Site, allowance: Allowance, more: readonly LanguageOf[] = []): CodeHost {
+  const languages = languagesOf(site(), allowance, more)
+  const speaking = ({ type }: RawCode): CodeHost => {
+    const language = languages.find(each => each.speaks(type))
+    if (language) return language.code
+    throw new Fault(501, 'BindingFailure', `Code of type ${type.slice(0, 200)} is not available here.`)
+  }
+  return {
+    default: async (code, at) => speaking(code).default(code, at),
+    validateValues: async (code, at) => speaking(code).validateValues(code, at),
+    validateItem: async (code, at) => speaking(code).validateItem(code, at),
+    write: async (code, at) => speaking(code).write(code, at),
+    includes: async (method, at, email) => speaking(method.implementation).includes(method, at, email),
+  }
+}
+
+/** All languages of one request. */
+export function languagesOf(site: Site, allowance: Allowance, more: readonly LanguageOf[] = []): readonly Language[] {
+  const languages: Language[] = []
+  for (const make of [sessel, ...more]) languages.push(make(site, allowance, languages))
+  return languages
+}

@@ -1,0 +1,108 @@
+/** The documents of a site as programs reach them: as stored, and unchanged until the evaluation has ended. */
+
+import { isReserved } from '../http/path.ts'
+import { compilePattern, matchesPath } from '../access/glob.ts'
+import type { Allowance } from '../language/allowance.ts'
+import type { MaybeLater, Needs, Reach } from '../language/sessel/host.ts'
+import type { Source } from '../language/values.ts'
+import type { Held } from '../site/held.ts'
+import type { Site } from '../site/site.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import { pinTree } from '../tree/pins.ts'
+
+/** What of a site a program reaches. */
+export interface Bounds {
+  /** Default scope: one document, or everything below a path that ends in a slash. */
+  scope: string
+  /** Whether a document can be reached by its path; everything below `scope` when missing. */
+  covers?(path: string): boolean | Promise<boolean>
+  /** What the program sees of a document; the document itself when missing. */
+  seen?(path: string, document: TreeDocument): MaybeLater<TreeDocument>
+}
+
+/** The documents that one evaluation looks at. */
+export class SiteReach implements Reach {
+  readonly #site: Site
+  readonly #allowance: Allowance
+  readonly #bounds: Bounds
+  readonly #sources = new Map<string, Source | undefined>()
+  readonly #pins: (() => void)[] = []
+
+  /** @param allowance pays for the documents that are looked at */
+  constructor(site: Site, allowance: Allowance, bounds: Bounds) {
+    this.#site = site
+    this.#allowance = allowance
+    this.#bounds = bounds
+  }
+
+  /** To be called when the evaluation has ended. */
+  release(): void {
+    for (const release of this.#pins) release()
+    this.#pins.length = 0
+  }
+
+  everywhere(needs: Needs): MaybeLater<readonly string[]> {
+    const { scope } = this.#bounds
+    return scope.endsWith('/') ? this.#below(scope, needs, () => true) : [scope]
+  }
+
+  matching(glob: string, needs: Needs): MaybeLater<readonly string[]> {
+    const pattern = compilePattern(glob)
+    const { scope } = this.#bounds
+    if (!scope.endsWith('/') && !this.#bounds.covers) return matchesPath(pattern, scope) ? [scope] : []
+    return this.#below(this.#bounds.covers ? '/' : scope, needs, path => matchesPath(pattern, path))
+  }
+
+  /** Paths of documents, in order. */
+  async #below(prefix: string, _needs: Needs, wanted: (path: string) => boolean): Promise<string[]> {
+    const { brand } = this.#site.settings
+    const paths: string[] = []
+    for await (const { path, kind } of this.#site.store.walk(prefix)) {
+      this.#allowance.step(4)
+      if (kind === 'document' && wanted(path) && !isReserved(path, brand) && (await this.#isCovered(path))) paths.push(path)
+    }
+    return paths
+  }
+
+  #isCovered(path: string): boolean | Promise<boolean> {
+    const { scope, covers } = this.#bounds
+    return covers ? covers(path) : scope.endsWith('/') ? path.startsWith(scope) : path === scope
+  }
+
+  document(path: string): MaybeLater<Source | undefined> {
+    if (this.#sources.has(path)) return this.#sources.get(path)
+    if (isReserved(path, this.#site.settings.brand)) return undefined
+    const covered = this.#isCovered(path)
+    if (covered === false) return undefined
+    const held = this.#site.held(path)
+    if (covered === true && held?.hasTree) return this.#open(path, held)
+    return this.#find(path, covered)
+  }
+
+  async #find(path: string, covered: boolean | Promise<boolean>): Promise<Source | undefined> {
+    if (!(await covered)) return undefined
+    const held = await this.#site.findParsed(path)
+    return this.#open(path, held)
+  }
+
+  #open(path: string, held: Held | undefined): MaybeLater<Source | undefined> {
+    const known = this.#sources.get(path)
+    if (known) return known
+    if (!held?.isDocument) {
+      this.#sources.set(path, undefined)
+      return undefined
+    }
+    this.#allowance.take(held.resource.size)
+    const document = this.#site.tree(held)
+    this.#pins.push(pinTree(document))
+    const seen = this.#bounds.seen?.(path, document) ?? document
+    if (seen instanceof Promise) return seen.then(view => this.#keep(path, view))
+    return this.#keep(path, seen)
+  }
+
+  #keep(path: string, document: TreeDocument): Source {
+    const source = { path, document }
+    this.#sources.set(path, source)
+    return source
+  }
+}

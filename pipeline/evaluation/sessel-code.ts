@@ -1,0 +1,169 @@
+/** Expressions in the slots of schemas and in groups (SES-2, MOD-32, MOD-65 to MOD-73, GRP-4). */
+
+import type { CodeFailure } from '../fault.ts'
+import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
+import {
+  compile,
+  evaluate,
+  isTruthy,
+  type SesselHost,
+  SesselSyntaxError,
+  textForm,
+} from '../language/sessel/sessel.ts'
+import { ElementValue, isList, type Source, type Value } from '../language/values.ts'
+import type { CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../model/code.ts'
+import type { RawCode } from '../model/declarations.ts'
+import type { Site } from '../site/site.ts'
+import { cloneNode } from '../tree/clone.ts'
+import { equalTrees } from '../tree/compare.ts'
+import type { ElementNode } from '../tree/nodes.ts'
+import type { Language, LanguageOf } from './languages.ts'
+import { SiteReach } from './reach.ts'
+import { isSessel, schemasOf } from './schemas.ts'
+
+/** What a slot binds. */
+interface Bound {
+  self: Value | undefined
+  names?: ReadonlyMap<string, Value>
+  /** Whether `prior` is bound: the document before the write. */
+  hasPrior?: boolean
+}
+
+export const sessel: LanguageOf = (site, allowance, others) => {
+  const { ns } = site.settings
+  const run = <T>(code: RawCode, at: CodeItem, bound: Bound, take: (value: Value) => CodeResult<T>) =>
+    runSlot({ site, allowance, others }, code, at, bound, take)
+  const code: CodeHost = {
+    default: (slot, at) =>
+      run(slot, at, { self: undefined }, value => {
+        if (value === null) return { value: undefined }
+        return { value: value instanceof ElementValue ? detached(value.node) : textForm(value, spending(allowance)) }
+      }),
+    validateValues: (slot, at) =>
+      run(slot, at, { self: storedValues(at), hasPrior: true }, value => ({ value: isTruthy(value) })),
+    validateItem: (slot, at) =>
+      run(slot, at, { self: new ElementValue(at.element, sourceOf(at)), hasPrior: true }, value => ({
+        value: isTruthy(value),
+      })),
+    write: (slot, at) => {
+      const copies = at.elements.map(element => new ElementValue(detached(element)))
+      return run(slot, at, { self: copies, hasPrior: true }, value => given(value, copies, at, slot))
+    },
+    includes: ({ implementation, parameters }, at, email) => {
+      const names = new Map<string, Value>([['email', email]])
+      const [parameter] = parameters
+      if (parameter) names.set(parameter.name, email)
+      const self = new ElementValue(at.element, sourceOf(at), at.itemtype)
+      return run(implementation, at, { self, names }, value => ({ value: isTruthy(value) }))
+    },
+  }
+  const language: Language = { speaks: type => isSessel(type, ns), code }
+  return language
+}
+
+function spending(allowance: Allowance): (steps: number) => void {
+  return steps => allowance.step(steps)
+}
+
+function sourceOf({ path, document }: CodeItem): Source {
+  return { path, document }
+}
+
+function storedValues(at: CodeValues): Value {
+  const source = sourceOf(at)
+  return at.elements.map(element => new ElementValue(element, source))
+}
+
+function detached(element: ElementNode): ElementNode {
+  const copy = cloneNode(element)
+  delete copy.sourceCodeLocation
+  return copy
+}
+
+/** MOD-70: what a resolver gives. A working copy that nobody has changed stands for the element itself. */
+function given(value: Value, copies: readonly ElementValue[], at: CodeValues, code: RawCode): CodeResult<Given> {
+  const list = value !== null && isList(value) ? value : [value]
+  const elements: ElementNode[] = []
+  for (const each of list) {
+    if (!(each instanceof ElementValue)) {
+      const message = `The resolver of ${at.property} gives something that is no element.`
+      return { failure: { language: code.type, variant: 'return-type', message } }
+    }
+    const place = copies.findIndex(({ node }) => node === each.node)
+    const original = at.elements[place]
+    const isKept = original !== undefined && equalTrees(original, each.node)
+    elements.push(isKept ? original : each.source ? detached(each.node) : each.node)
+  }
+  return { value: { elements } }
+}
+
+interface Surroundings {
+  site: Site
+  allowance: Allowance
+  others: readonly Language[]
+}
+
+async function runSlot<T>(
+  { site, allowance, others }: Surroundings,
+  code: RawCode,
+  at: CodeItem,
+  bound: Bound,
+  take: (value: Value) => CodeResult<T>,
+): Promise<CodeResult<T>> {
+  const { ns } = site.settings
+  const language = code.type === '' ? `${ns}/Sessel` : code.type
+  const fails = (variant: CodeFailure['variant'], message: string) => ({ failure: { language, variant, message } })
+  const reach = new SiteReach(site, allowance, { scope: '/' })
+  try {
+    const program = compile(code.source)
+    // Reading the document as it was before is left out where nobody asks for it.
+    const isAsked = bound.hasPrior && code.source.includes('prior')
+    const prior = isAsked ? ((await reach.document(at.path)) ?? null) : bound.hasPrior ? null : undefined
+    const host: SesselHost = {
+      ns,
+      self: bound.self,
+      prior,
+      names: bound.names ?? new Map(),
+      reach,
+      base: at.path,
+      schemas: schemasOf(site.model, others),
+      selectors: site.selectors,
+      platform: readingPlatform(reach),
+    }
+    const outcome = await evaluate(program, host, allowance)
+    if ('response' in outcome) {
+      const { status, body, headers } = outcome.response
+      return { response: { status, body, headers: headersOf(headers) } }
+    }
+    if ('failure' in outcome) return fails('threw', outcome.failure.message)
+    return take(outcome.value)
+  } catch (error) {
+    if (error instanceof SesselSyntaxError) return fails('parse', error.message)
+    if (error instanceof AllowanceSpent)
+      return fails(error.spent === 'memory' ? 'out-of-memory' : 'timeout', error.message)
+    throw error
+  } finally {
+    reach.release()
+  }
+}
+
+/** A field that comes several times is one list (RFC 9110 section 5.2). */
+function headersOf(headers: readonly (readonly [string, string])[]): Record<string, string> {
+  const found = new Map<string, [name: string, value: string]>()
+  for (const [name, value] of headers) {
+    const known = found.get(name.toLowerCase())
+    if (known) known[1] += `, ${value}`
+    else found.set(name.toLowerCase(), [name, value])
+  }
+  return Object.fromEntries(found.values())
+}
+
+/** `GET` alone (SES-181): nothing is written from a slot. */
+function readingPlatform(reach: SiteReach): SesselHost['platform'] {
+  return {
+    async get(path) {
+      const source = await reach.document(path)
+      return source && { source, metadata: new Map() }
+    },
+  }
+}
