@@ -8,6 +8,7 @@ import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
 import type { Basis } from '../pipeline/declarations/rederive.ts'
+import { codeHostOf } from '../pipeline/evaluation/languages.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
@@ -74,8 +75,9 @@ export function createHosting(parts: {
   async function start(settings: SiteSettings): Promise<HostedSite> {
     const { host: name } = settings
     const report = (message: string, details: object) => log.warn({ site: name, ...details }, message)
-    const open = () =>
-      Site.open({
+    const open = async () => {
+      const opened: Site = await Site.open({
+        code: allowance => codeHostOf(() => opened, allowance),
         settings: pipelineSettings(settings),
         store: store.site(name),
         leases,
@@ -87,6 +89,8 @@ export function createHosting(parts: {
         quota: settings.quota,
         tagKey: Buffer.from(hkdfSync('sha256', secret, 'fragment tags', name, 32)),
       })
+      return opened
+    }
     const site = resting.get(name)?.deref() ?? (await (coherence ? coherence.open(name, open) : open()))
     resting.delete(name)
     const { external, ...lifetimes } = settings.sessions

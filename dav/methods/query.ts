@@ -1,9 +1,10 @@
-/** QUERY with a CSS selector over one document or everything below a path, on stored markup (HTTP-133, DAV-49). */
+/** QUERY over one document or everything below a path, on stored markup (HTTP-133, SES-126, DAV-49). */
 
 import { setImmediate } from 'node:timers/promises'
 import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { LARGEST_QUERY } from '../../pipeline/body.ts'
+import { answerProgram } from '../../pipeline/evaluation/query.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { excludes } from '../../pipeline/http/accept.ts'
 import { evaluateRead, preconditionFailed, readConditions } from '../../pipeline/http/conditions.ts'
@@ -14,6 +15,7 @@ import { type Match, taggingMatches } from '../../pipeline/http/tags.ts'
 import { elementParts } from '../../pipeline/read/elements.ts'
 import { lookAt } from '../../pipeline/read/representation.ts'
 import { absent, toSelector } from '../../pipeline/refusals.ts'
+import { RequestValue } from '../../pipeline/request-value.ts'
 import { type Held, notHtml } from '../../pipeline/site/held.ts'
 import { type Selector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
 import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
@@ -22,8 +24,10 @@ import { isServerOwned } from '../locks/guard.ts'
 
 export async function query(exchange: Exchange): Promise<Answer> {
   const { path } = exchange
-  if (essence(header(exchange, 'content-type') ?? '') !== 'text/css-selector')
-    throw new Fault(415, 'UnsupportedMediaType', 'The body of QUERY must be text/css-selector.', {
+  const type = essence(header(exchange, 'content-type') ?? '')
+  if (type === 'text/sessel') return queryProgram(exchange)
+  if (type !== 'text/css-selector')
+    throw new Fault(415, 'UnsupportedMediaType', `The body of QUERY must be one of ${ACCEPT_QUERY}.`, {
       headers: { 'Accept-Query': ACCEPT_QUERY },
     })
   if (excludes(header(exchange, 'accept'), 'multipart/mixed'))
@@ -72,6 +76,38 @@ async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<H
     // Every document may have to be parsed.
     if (++seen % 4 === 0) await setImmediate()
   }
+}
+
+/** An expression (SES-230): the author may read everything below the scope of the credential (SES-126). */
+async function queryProgram(exchange: Exchange): Promise<Answer> {
+  const { path, mount, author, allowance, request, body } = exchange
+  const { site } = mount
+  const first = await documentsAt(exchange).next()
+  if (first.done) throw absent()
+  const requested = new RequestValue({
+    method: 'QUERY',
+    path,
+    host: site.settings.host,
+    query: '',
+    repeated: 'list',
+    headers: request.headers,
+    sessionCookie: `${site.settings.brand}_session`,
+    params: new Map(),
+    body: null,
+    identity: undefined,
+  })
+  return answerProgram(
+    {
+      site,
+      allowance,
+      path,
+      bounds: { scope: path, covers: at => author.scope.covers(at) && !isServerOwned({ mount }, at) },
+      names: new Map([['request', requested]]),
+      range: header(exchange, 'range'),
+      conditions: readConditions(request.headers),
+    },
+    body,
+  )
 }
 
 async function selectorText({ body }: Exchange): Promise<string> {

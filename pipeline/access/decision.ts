@@ -145,6 +145,19 @@ export class Access {
       )
   }
 
+  /**
+   * Which elements rules for elements deny, whatever is said of the whole (SES-127).
+   *
+   * @returns undefined where none can
+   */
+  denying(method: string, path: string): ((key: Key) => boolean) | undefined {
+    if (this.decide(method, path) === 'deny') return undefined
+    const matching = this.matching(method, path)
+    if (!matching.some(({ rule }) => rule.selector && !rule.allow)) return undefined
+    const test = sharedTest()
+    return key => resolve(matching, rule => applies(rule, key, test)) === 'deny'
+  }
+
   /** Whether the requester may GET the resource as a whole: R of section 9. */
   readable(path: string): boolean {
     return this.permit('GET', path)

@@ -1,7 +1,7 @@
 /** The documents of a site as programs reach them: as stored, and unchanged until the evaluation has ended. */
 
-import { isReserved } from '../http/path.ts'
 import { compilePattern, matchesPath } from '../access/glob.ts'
+import { isReserved } from '../http/path.ts'
 import type { Allowance } from '../language/allowance.ts'
 import type { MaybeLater, Needs, Reach } from '../language/sessel/host.ts'
 import type { Source } from '../language/values.ts'
@@ -59,7 +59,8 @@ export class SiteReach implements Reach {
     const paths: string[] = []
     for await (const { path, kind } of this.#site.store.walk(prefix)) {
       this.#allowance.step(4)
-      if (kind === 'document' && wanted(path) && !isReserved(path, brand) && (await this.#isCovered(path))) paths.push(path)
+      if (kind === 'document' && wanted(path) && !isReserved(path, brand) && (await this.#isCovered(path)))
+        paths.push(path)
     }
     return paths
   }

@@ -1,7 +1,7 @@
 /** The schemas of a site as expressions read them. */
 
-import type { Code, MethodView, PropertyView, Schemas, SchemaView } from '../language/sessel/host.ts'
 import { SesselError } from '../language/sessel/failure.ts'
+import type { Code, MethodView, PropertyView, Schemas, SchemaView } from '../language/sessel/host.ts'
 import type { RawCode } from '../model/declarations.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Schema, SchemaProperty } from '../model/schema.ts'

@@ -2,14 +2,7 @@
 
 import type { CodeFailure } from '../fault.ts'
 import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
-import {
-  compile,
-  evaluate,
-  isTruthy,
-  type SesselHost,
-  SesselSyntaxError,
-  textForm,
-} from '../language/sessel/sessel.ts'
+import { compile, evaluate, isTruthy, type SesselHost, SesselSyntaxError, textForm } from '../language/sessel/sessel.ts'
 import { ElementValue, isList, type Source, type Value } from '../language/values.ts'
 import type { CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'

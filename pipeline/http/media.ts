@@ -1,10 +1,7 @@
 /** Media types: what is stored for a path, what kind of resource a type makes, and how it is served (HTTP-20 to HTTP-23). */
 
-/**
- * The languages that QUERY answers (HTTP-123, CAP-9). A client may rely on what is advertised, so expressions, which those
- * rules list as well, are left out: nothing evaluates them.
- */
-export const ACCEPT_QUERY = 'text/css-selector'
+/** The languages that QUERY answers (HTTP-123, CAP-9). */
+export const ACCEPT_QUERY = 'text/css-selector, text/sessel'
 
 /** HTML and XML documents have elements; everything else is a blob (HTTP-21). */
 export type Kind = 'html' | 'xml' | 'blob'

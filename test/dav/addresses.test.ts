@@ -175,7 +175,7 @@ for (const { title, options, prefix, host, site } of PLACES)
           'ms-author-via': 'DAV',
           allow:
             'OPTIONS, GET, HEAD, PUT, POST, DELETE, PROPFIND, PROPPATCH, MKCOL, COPY, MOVE, LOCK, UNLOCK, QUERY, REPORT',
-          'accept-query': 'text/css-selector',
+          'accept-query': 'text/css-selector, text/sessel',
           'accept-ranges': 'bytes',
         })
       }

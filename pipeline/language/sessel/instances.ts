@@ -14,8 +14,10 @@ export function runSlot(code: Code, self: Value, parameters: ReadonlyMap<string,
   if (!('sessel' in code)) return new Pending(settled(code.run({ self, parameters })))
   const { names } = on.host
   const visible = {
-    get: (name: string) =>
-      parameters.get(name) ?? (name === 'Context' || name === 'request' ? names.get(name) : undefined),
+    get(name: string) {
+      if (parameters.has(name)) return parameters.get(name)
+      return name === 'Context' || name === 'request' ? names.get(name) : undefined
+    },
   }
   const reach = on.host.reachOfCode ?? on.host.reach
   return on.runCode(code.sessel, { self, prior: undefined, names: visible, reach })

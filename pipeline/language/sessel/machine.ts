@@ -273,7 +273,8 @@ export class Machine implements Evaluation {
         case OP.LATE_CALLEE: {
           const isCalled = instructions[at - 1] === OP.LATE_CALLEE
           const value = lateValue(scope, instructions[at] as number, instructions[at + 1] as number)
-          stack.push(value ?? resolveName(constants[instructions[at + 2] as number] as string, this, isCalled))
+          const name = constants[instructions[at + 2] as number] as string
+          stack.push(value === undefined ? resolveName(name, this, isCalled) : value)
           at += 3
           break
         }

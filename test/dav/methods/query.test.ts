@@ -83,20 +83,13 @@ describe('QUERY over the wire', () => {
     ['Accept without multipart', '/posts/', 'p', { Accept: 'text/html' }, /^406 NotAcceptable/],
     ['another type', '/posts/', 'p', { 'Content-Type': 'text/plain' }, /^415 UnsupportedMediaType/],
     ['no type', '/posts/', 'p', { 'Content-Type': undefined }, /^415 UnsupportedMediaType/],
-    [
-      'expressions, which are not evaluated here',
-      '/posts/',
-      '1',
-      { 'Content-Type': 'text/sessel' },
-      /^415 UnsupportedMediaType/,
-    ],
     ['JSON', '/posts/', '{}', { 'Content-Type': 'application/json' }, /^415 UnsupportedMediaType/],
   ]
   for (const [name, path, selector, fields, outcome] of REFUSED)
     it(`HTTP-133 HTTP-134 ${outcome.source} for ${name}`, async () => {
       const answer = await query(path, selector, fields)
       expect(outcomeOf(answer)).to.match(outcome)
-      if (answer.status === 415) expect(answer.headers['accept-query']).to.equal('text/css-selector')
+      if (answer.status === 415) expect(answer.headers['accept-query']).to.equal('text/css-selector, text/sessel')
     })
 
   for (const Accept of [undefined, '*/*', 'multipart/*', 'multipart/mixed', 'text/html, multipart/mixed;q=0.1'])
@@ -109,7 +102,10 @@ describe('QUERY over the wire', () => {
     const refused = await query('/posts/', 'h2', { 'Content-Type': 'text/plain' })
     expect(headers['accept-query']).to.equal(refused.headers['accept-query'])
     for (const language of (headers['accept-query'] ?? '').split(', '))
-      expect((await query('/posts/', 'h2', { 'Content-Type': language })).status, language).to.equal(201)
+      expect(
+        (await query('/posts/', language.includes('css') ? 'h2' : '1 + 1', { 'Content-Type': language })).status,
+        language,
+      ).to.be.oneOf([200, 201])
   })
 
   it('HTTP-133 401 without credentials', async () => {

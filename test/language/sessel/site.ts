@@ -49,7 +49,15 @@ export function documentAt(path: string): Source {
   return found
 }
 
-const property = { many: false, single: false, required: false, type: undefined, default: undefined, computed: undefined, read: [] }
+const property = {
+  many: false,
+  single: false,
+  required: false,
+  type: undefined,
+  default: undefined,
+  computed: undefined,
+  read: [],
+}
 
 const PERSON: SchemaView = {
   type: 'https://example.com/Person',

@@ -1,0 +1,71 @@
+/** QUERY with an expression on the public surface (HTTP-140, SES-230): what a visitor's program may reach (SES-126, SES-127). */
+
+import { header } from '../../edge/fields.ts'
+import { answerProgram } from '../../pipeline/evaluation/query.ts'
+import type { Bounds } from '../../pipeline/evaluation/reach.ts'
+import { readableTree } from '../../pipeline/evaluation/readable.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { readConditions } from '../../pipeline/http/conditions.ts'
+import { ACCEPT_QUERY } from '../../pipeline/http/media.ts'
+import type { Value } from '../../pipeline/language/values.ts'
+import type { Operation } from '../../pipeline/operation.ts'
+import { absent, refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
+import { type Exchange, requestValue } from './exchange.ts'
+
+/**
+ * Every content type but that of selectors is a program to be run (HTTP-134), which needs a grant of its own (METH-3).
+ *
+ * @param type content type without parameters
+ */
+export function programOperation(exchange: Exchange, type: string): Operation {
+  const { site, authority, allowance, target, request } = exchange
+  const isDirectory = target.path.endsWith('/')
+  // A directory is asked itself, not its index (SES-126).
+  const path = isDirectory ? target.path : exchange.path
+  const exists = () => (isDirectory ? holdsDocuments(exchange, path) : site.find(path).then(held => held !== undefined))
+  const question = async () => ({ ask: 'evaluate' as const, path, exists: await exists() })
+  return {
+    async admit() {
+      refuseForbidden(authority(), await question(), 'QUERY', path)
+      return {}
+    },
+    async carryOut(body) {
+      const asked = await question()
+      requireAllowed(authority(), asked, 'QUERY', path)
+      if (!asked.exists) throw absent()
+      if (type !== 'text/sessel')
+        throw new Fault(400, 'BadRequest', `Send a selector or an expression with Content-Type: ${ACCEPT_QUERY}.`, {
+          headers: { 'Accept-Query': ACCEPT_QUERY },
+        })
+      const requested = await requestValue(exchange, { params: new Map(), body: null, repeated: 'list' })
+      const names = new Map<string, Value>([
+        ['request', requested],
+        ['Context', new Map<string, Value>([['request', requested]])],
+      ])
+      const range = header(exchange, 'range')
+      const conditions = readConditions(request.headers)
+      return answerProgram({ site, allowance, path, bounds: boundsOf(exchange, path), names, range, conditions }, body)
+    },
+  }
+}
+
+async function holdsDocuments({ site }: Exchange, directory: string): Promise<boolean> {
+  for await (const { kind } of site.store.walk(directory)) if (kind === 'document') return true
+  return false
+}
+
+/** SES-126: one document, or what may be read as a whole below a directory; SES-127: without what rules hide. */
+function boundsOf({ authority, allowance }: Exchange, path: string): Bounds {
+  const { access } = authority()
+  const seen: Bounds['seen'] = (at, document) => readableTree(access, at, document, steps => allowance.step(steps))
+  if (!path.endsWith('/')) return { scope: path, seen }
+  return {
+    scope: path,
+    async covers(at) {
+      if (!at.startsWith(path)) return false
+      await access.resolveGroups([at])
+      return access.readable(at)
+    },
+    seen,
+  }
+}
