@@ -9,7 +9,7 @@ import type { RawCode } from '../model/declarations.ts'
 import type { Site } from '../site/site.ts'
 import { cloneNode } from '../tree/clone.ts'
 import { equalTrees } from '../tree/compare.ts'
-import type { ElementNode } from '../tree/nodes.ts'
+import { attribute, type ElementNode } from '../tree/nodes.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { SiteReach } from './reach.ts'
 import { isSessel, schemasOf } from './schemas.ts'
@@ -85,9 +85,15 @@ function given(value: Value, copies: readonly ElementValue[], at: CodeValues, co
     const place = copies.findIndex(({ node }) => node === each.node)
     const original = at.elements[place]
     const isKept = original !== undefined && equalTrees(original, each.node)
-    elements.push(isKept ? original : each.source ? detached(each.node) : each.node)
+    elements.push(isKept ? original : named(each.source ? detached(each.node) : each.node, at.property))
   }
   return { value: { elements } }
+}
+
+/** An element that says of no property that it is its value becomes the value of the one that it is given for. */
+function named(element: ElementNode, property: string): ElementNode {
+  if (attribute(element, 'itemprop') === undefined) element.attrs.push({ name: 'itemprop', value: property })
+  return element
 }
 
 interface Surroundings {

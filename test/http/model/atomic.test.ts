@@ -12,6 +12,10 @@ const STATION = 'https://tides.example/Station'
 const READING = 'https://tides.example/Reading'
 const STATE = 'https://tides.example/State'
 const CODED = 'https://tides.example/Coded'
+/** Code of a language that nobody knows. */
+const UNKNOWN = {
+  markup: '<div itemprop="@validate" itemscope itemtype="x:y"><script itemprop="source">x</script></div>',
+}
 
 const station = (code: string) => instance(STATION, { code })
 const reading = (more: Record<string, string | string[]> = {}) => instance(READING, { station: 'KRS', a: '1', ...more })
@@ -34,11 +38,7 @@ onBothPlanes('Data model, refused writes', on => {
         property('b', { group: 'g' }),
         groupConstraint({ group: 'g', cardinality: '1..1' }),
       ),
-      schema(
-        CODED,
-        {},
-        property('p', { '@validate': { markup: '<script type="text/sessel" itemprop="@validate">x</script>' } }),
-      ),
+      schema(CODED, {}, property('p', { '@validate': UNKNOWN })),
       enumeration(STATE, 'raw', 'checked'),
       shape({
         resource: ['/log.html', '/shut.html'],
