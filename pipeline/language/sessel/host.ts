@@ -54,7 +54,7 @@ export interface PropertyView {
   /** `0..n` and `1..n` always give a List (SES-42). */
   many: boolean
   /** There is at most one value. */
-  single: boolean
+  single?: boolean
   /** At least one value is needed. */
   required: boolean
   /** URL of a primitive, an enumeration or a schema. */
