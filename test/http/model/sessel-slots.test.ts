@@ -97,7 +97,6 @@ onBothPlanes('Expressions in the slots of schemas', on => {
     await declared({ '@validate': wrapped('@validate', program) })
     const answer = await on.shelf.append('/log.html', instance(THING, { p: '1' }))
     expect(answer.status).to.equal(409)
-    expect(answer.text).to.include('Taken')
     if (on.plane !== 'mount') expect(answer.text).to.equal('<p>Taken</p>')
     if (on.plane !== 'mount') expect(answer.headers['x-why']).to.equal('a, b')
     expect(await stored()).not.to.include('itemtype="https://tides')
