@@ -18,6 +18,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { provingWithinLimits } from '../tree/within-limits.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, mayDeclare } from './kinds.ts'
 import { storedDeclarations } from './retype.ts'
@@ -152,6 +153,31 @@ export interface ParsedDocument {
   text: string
   tree: TreeDocument
   derived: Derived
+}
+
+/** A document that is about to be stored; without a tree where its text alone tells what there is to know. */
+export type ReadDocument = Omit<ParsedDocument, 'tree'> & { tree?: TreeDocument }
+
+/** What a text without items, prefixes and transient elements does not hold. Names of attributes cannot be escaped. */
+const TELLING = /itemscope|xmlns:|:transient/i
+
+/**
+ * Finds what is to be known of the bytes of a document that is about to be stored, by its tags alone where they tell
+ * enough. What is long shares the event loop.
+ *
+ * @throws Fault as `parseForStorage`
+ */
+export async function readForStorage(
+  bytes: Uint8Array,
+  kind: DocumentKind,
+  derivation: Derivation,
+): Promise<ReadDocument> {
+  if (kind !== 'html') return parseForStorage(bytes, kind, derivation)
+  const { text, utf8 } = decode(bytes)
+  const isPlain = !TELLING.test(text) && (await inTurns(provingWithinLimits(text), text.length))
+  if (!isPlain) return parseForStorage(bytes, kind, derivation)
+  const profile = { utf8, types: [], namespaces: [] }
+  return { text, derived: { profile, declares: {}, items: [], entries: [] } }
 }
 
 /**

@@ -17,6 +17,8 @@ export interface Version {
   profile: Profile
   /** The tree of the new version, if the edit produced one. */
   newTree?: () => TreeDocument
+  /** Written as a whole: whoever does that mostly does not work with its elements. */
+  isSaved?: boolean
 }
 
 /** Versions that are parsed in turns before one is parsed at once, because new ones keep coming. */
@@ -118,7 +120,8 @@ export class Resources {
   /** Puts a committed version in place of what is held. */
   replace(resource: Resource, version: Version): void {
     const before = this.held(resource.path)
-    const tree = this.#newTree(resource.path, version)
+    const isKept = !version.isSaved || before?.keepsTree
+    const tree = isKept ? this.#newTree(resource.path, version) : undefined
     before?.releaseTree()
     this.#cache.set(this.#store.name, new Held(resource, { bytes: version.bytes }, version.profile, tree))
   }

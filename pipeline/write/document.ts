@@ -20,7 +20,7 @@ import { contentTag } from '../store/tags.ts'
 import { commitJudged, modelState } from './commit.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
-import { type NewVersion, newDocument, rederived, writtenDocuments } from './new-version.ts'
+import { type NewVersion, rederived, savedDocument, writtenDocuments } from './new-version.ts'
 import {
   authorization,
   carriedOut,
@@ -78,7 +78,7 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
   })
 }
 
-/** Reads and checks a body: blobs to disk, documents into memory and through the parser. */
+/** Reads and checks a body: blobs to disk, documents into memory. */
 async function prepare(
   site: Site,
   path: string,
@@ -87,7 +87,7 @@ async function prepare(
 ): Promise<NewVersion> {
   const type = storedType(path, requestType)
   const kind = kindOf(type)
-  if (kind !== 'blob') return newDocument(site, kind, type, await body.bytes(largestDocument(site.settings)))
+  if (kind !== 'blob') return savedDocument(site, kind, type, await body.bytes(largestDocument(site.settings)))
   const staged = await body.stage(site.settings.maxBody)
   const content: Content = staged.bytes ? { bytes: staged.bytes } : { staged }
   return { content, digest: staged.sha256, kind: 'blob', type }

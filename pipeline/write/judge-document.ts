@@ -12,7 +12,7 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
-import { type NewVersion, newDocumentOf } from './new-version.ts'
+import { type NewVersion, newDocumentOf, parsedVersion } from './new-version.ts'
 
 const NOTHING: Judgement = { requirements: [], failures: [] }
 
@@ -37,7 +37,10 @@ export async function judgeDocument(
   { path, held, asked }: Incoming,
 ): Promise<{ prepared: NewVersion; follows: Consequences }> {
   const { registry } = model
-  const { prepared, judgement } = await judgedAlone(site, model, path, asked)
+  // Without items, only shapes and what others refer to have a say.
+  const isLookedInto = registry.guarded.size > 0 || registry.shapesAt(path).length > 0
+  const whole = isLookedInto ? await parsedVersion(site, asked) : asked
+  const { prepared, judgement } = await judgedAlone(site, model, path, whole)
   const { tree, derived } = prepared
   const entries = derived?.entries ?? []
   const before = registry.guarded.size > 0 && held?.isDocument ? await site.parsed(held) : undefined

@@ -1,7 +1,7 @@
 /** New versions of resources, with everything that a commit needs to know of them. */
 
 import { hash } from 'node:crypto'
-import { type Derived, deriveInTurns, parseForStorage, storedForm } from '../declarations/derive.ts'
+import { type Derived, deriveInTurns, parseForStorage, readForStorage, storedForm } from '../declarations/derive.ts'
 import type { Subtypes } from '../declarations/kind.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
@@ -22,6 +22,7 @@ export interface NewVersion {
   /** Documents only. */
   bytes?: Uint8Array
   text?: string
+  /** Missing where everything that the commit needs was known without it. */
   tree?: TreeDocument
   derived?: Derived
   /** What `derived` was made by. */
@@ -34,6 +35,35 @@ export interface NewDocument extends NewVersion {
   text: string
   tree: TreeDocument
   derived: Derived
+}
+
+/**
+ * A document as somebody saves it: parsed only where that is needed.
+ *
+ * @throws Fault 422 when the bytes are no document
+ */
+export async function savedDocument(
+  site: Site,
+  kind: DocumentKind,
+  type: string,
+  bytes: Uint8Array,
+): Promise<NewVersion> {
+  const { derivation } = site
+  const read = await readForStorage(bytes, kind, derivation)
+  const { subtypes } = derivation
+  return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, subtypes, ...read }
+}
+
+/**
+ * With its tree, for those who look into it.
+ *
+ * @throws Fault 422
+ */
+export async function parsedVersion(site: Site, prepared: NewVersion): Promise<NewVersion> {
+  const { tree, bytes, type } = prepared
+  const kind = kindOf(type)
+  if (tree || !bytes || kind === 'blob') return prepared
+  return { ...prepared, tree: (await parseForStorage(bytes, kind, site.derivation)).tree }
 }
 
 /** @throws Fault 422 when the bytes are no document */
@@ -152,6 +182,7 @@ export function writtenDocuments(path: string, prepared: NewVersion): WrittenDoc
   const { bytes, derived, tree } = prepared
   if (!bytes || !derived) return []
   const { profile, declares } = derived
+  // A document without a tree declares nothing, whatever types there are.
   if (!tree) return [{ path, bytes, profile, declares }]
-  return [{ path, bytes, profile, declares, show: look => look(tree), newTree: () => tree }]
+  return [{ path, bytes, profile, declares, show: look => look(tree), newTree: () => tree, isSaved: true }]
 }
