@@ -78,6 +78,10 @@ const credential = z
       'Paths that the credential opens, as patterns. The default is the whole site.',
     ),
     write: setting(flag().default(true), 'May change what it opens. With `false` it may only read.'),
+    configure: setting(
+      flag().optional(),
+      'What it writes may configure the site: rules, groups, schemas, triggers, code. By default `true` where the scope is the whole site (`/*`), else `false`.',
+    ),
   })
   .superRefine((credential, context) => {
     if (credential.password === undefined && credential.key === undefined) {

@@ -273,6 +273,7 @@ function dispatch({ bodyOf }: ResponseCache): Step {
       origin: `${client.secure ? 'https' : 'http'}://${client.authority ?? ''}`,
       authorities: authoritiesOf(client, req, publicUrlOf(mount)),
       submitted,
+      configure: author.scope.configure,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, author }),
       body: bodyOf(req, res),
       allowance: new Allowance(),

@@ -24,6 +24,8 @@ export interface Exchange {
   authorities: readonly string[]
   /** Lock tokens that the `If` header submits (DAV-89). */
   submitted: ReadonlySet<string>
+  /** Writes may configure the site (SEC-10). */
+  configure: boolean
   /** Writes go past the data model (DAV-7). */
   raw: boolean
   /** What all code of the request may spend together (SES-213). */

@@ -3,9 +3,9 @@
 import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { dropStartGarbage } from '../pipeline/store/garbage-collection.ts'
+import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import { banner } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
-import { lockFolder } from './folder-lock.ts'
 import { createLog } from './log.ts'
 import { importDemoFiles } from './site-commands.ts'
 import { importDemo, openStore, startServer } from './start.ts'
@@ -54,7 +54,7 @@ function savePassword({ print }: ServeOptions, made: { user: string; password: s
 async function serveAlone(given: Settings, options: ServeOptions): Promise<void> {
   const log = createLog(given.log)
   const stop = ended()
-  const lock = lockFolder(given, 'serve')
+  const lock = lockFolder(given.data, 'serve', given.redis !== undefined)
   const store = await openStore(given, log)
   const first = options.firstStart ? await firstCredential(store, { renew: options.newPassword }) : undefined
   const settings = first ? withCredential(given, first.credential) : given
@@ -80,7 +80,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
 async function watchOver(settings: Settings, options: ServeOptions): Promise<void> {
   const log = createLog(settings.log)
   const stop = ended()
-  const lock = lockFolder(settings, 'serve')
+  const lock = lockFolder(settings.data, 'serve', settings.redis !== undefined)
   let made: { user: string; password: string } | undefined
   if (options.firstStart) {
     const store = await openStore(settings, log)

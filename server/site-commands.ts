@@ -6,11 +6,11 @@ import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { explainRequest } from '../pipeline/explain-request.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
+import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { exportSite } from '../pipeline/store/transfer.ts'
 import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
-import { lockFolder } from './folder-lock.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
 import { DEMO, openStore } from './start.ts'
@@ -44,7 +44,7 @@ export const exportCommand: Commands['export'] = (settings, { site: name, direct
   withSite(settings, name, site => exportSite(site.store, directory, { progress }))
 
 export const importCommand: Commands['import'] = async (settings, { site: name, directory, progress }) => {
-  const lock = lockFolder(settings, 'import')
+  const lock = lockFolder(settings.data, 'import')
   try {
     return await withSite(settings, name, (site, store) =>
       importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files })),

@@ -78,7 +78,7 @@ export function createGatekeeper(
   const check = credentialCheck(credentials)
   const authors = new Map(
     credentials.map((credential, i) => {
-      const scope = createScope(credential.scope, credential.write)
+      const scope = createScope(credential.scope, credential.write, credential.configure)
       const view = scope.whole ? `whole ${scope.write}` : String(i)
       return [credential, { user: credential.user, scope, view }] as const
     }),

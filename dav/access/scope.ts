@@ -6,6 +6,8 @@ export interface Scope {
   /** Everything is open, so nothing needs to be looked at. */
   readonly whole: boolean
   readonly write: boolean
+  /** What is written may configure the site (SEC-10). */
+  readonly configure: boolean
   /** Whether a path is open. */
   covers(path: string): boolean
   /** Whether everything below a collection is open; false may also mean that it cannot be told from the patterns alone. */
@@ -19,14 +21,16 @@ const PREFIX = /^([^*?[\]{}\\!@+()|]+)\*+$/
 
 /**
  * @param patterns globs in which `*` crosses `/`; what ends in a slash and a star also opens the bare name
+ * @param configure when missing, whoever has the whole site may configure it
  */
-export function createScope(patterns: readonly string[], write: boolean): Scope {
+export function createScope(patterns: readonly string[], write: boolean, configure?: boolean): Scope {
   const compiled = patterns.map(pattern => compilePattern(pattern))
   const below = patterns.flatMap(pattern => PREFIX.exec(pattern)?.[1] ?? [])
   const whole = patterns.some(pattern => pattern === '/*' || pattern === '/**')
   return {
     whole,
     write,
+    configure: configure ?? whole,
     covers: path => whole || compiled.some(pattern => opens(pattern, path)),
     coversBelow: collection => whole || below.some(text => collection.startsWith(text)),
     leads: collection => whole || compiled.some(pattern => reaches(pattern, collection)),

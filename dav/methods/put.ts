@@ -148,6 +148,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       },
       cause: {},
       raw: exchange.raw,
+      configure: exchange.configure,
       allowance: exchange.allowance,
       properties,
       ...(language !== undefined && { language }),

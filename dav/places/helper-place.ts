@@ -76,8 +76,8 @@ async function publish(
     stage: cap => ('bytes' in held.body ? memoryBody(held.body.bytes) : mount.blobSource(held.body.blob)).stage(cap),
   }
   const properties = await mount.view.properties(source)
-  const { raw, allowance } = exchange
-  const write = { path: to, conditions: undefined, check, cause: {}, raw, allowance, properties, ...facts }
+  const { raw, configure, allowance } = exchange
+  const write = { path: to, conditions: undefined, check, cause: {}, raw, configure, allowance, properties, ...facts }
   await perform(
     putDocument(mount.site, write, () => authority),
     body,

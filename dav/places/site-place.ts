@@ -20,10 +20,10 @@ export const sitePlace: Place = {
   propertiesIn: ({ site }) => site,
   describe: ({ site }, path, patch) => writeProperties(site, path, patch),
   async remove(exchange, node, check) {
-    const { mount, raw, allowance } = exchange
+    const { mount, raw, configure, allowance } = exchange
     const { path } = node.resource
     if (!isCollection(node)) return removeFile(exchange, path, check)
-    await removeTree(mount.site, { path, cause: {}, raw, allowance, ...(check && { check }) })
+    await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, ...(check && { check }) })
     await afterCommit(mount, () => mount.unpublished.remove(path))
   },
   relocate(exchange, relocation) {
@@ -33,9 +33,9 @@ export const sitePlace: Place = {
 
 /** Removes a file of the site. */
 export async function removeFile(exchange: Exchange, path: string, check?: Relocation['check']): Promise<void> {
-  const { mount, author, raw, allowance } = exchange
+  const { mount, author, raw, configure, allowance } = exchange
   const authority = scopeAuthority(author.scope)
-  const write = { path, conditions: undefined, cause: {}, raw, allowance, ...(check && { check }) }
+  const write = { path, conditions: undefined, cause: {}, raw, configure, allowance, ...(check && { check }) }
   await perform(
     deleteDocument(mount.site, write, () => authority),
     NO_BODY,
@@ -43,10 +43,13 @@ export async function removeFile(exchange: Exchange, path: string, check?: Reloc
 }
 
 /** From the site to the site. */
-export async function relocateOnSite({ mount, raw, allowance }: Exchange, relocation: Relocation): Promise<void> {
+export async function relocateOnSite(
+  { mount, raw, configure, allowance }: Exchange,
+  relocation: Relocation,
+): Promise<void> {
   const { op, source, to, deep, overwrite, check } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
-  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw, allowance })
+  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw, configure, allowance })
   await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
 }

@@ -66,14 +66,14 @@ export interface TreeRemoval extends Judging {
  */
 export async function removeTree(
   site: Site,
-  { path, cause, check, raw, allowance = new Allowance() }: TreeRemoval,
+  { path, cause, check, raw, configure, allowance = new Allowance() }: TreeRemoval,
 ): Promise<void> {
   await site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
       const collection = await site.store.find(path)
       if (!collection) throw absent()
       await check?.()
-      const model = modelState(site, allowance, raw)
+      const model = modelState(site, allowance, { raw, configure })
       const follows = await consequencesOfLoss(site, model, collection)
       const result = await commitJudged(
         site,
@@ -124,7 +124,7 @@ export async function transferTree(
       await transfer.check?.()
       const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
       if (replaced && !transfer.overwrite) throw mayNotReplace()
-      const model = modelState(site, allowance, transfer.raw)
+      const model = modelState(site, allowance, transfer)
       const { changes, written } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)
       const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: written[0]?.newTree?.() })

@@ -8,6 +8,7 @@ import { Registry } from '../model/registry.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change, CommitResult, EventDraft } from '../store/commit.ts'
 import type { Consequences } from './consequences.ts'
+import { refuseConfiguring } from './may-configure.ts'
 
 /** Attempts before a writer is told to come again; conflicts need another process, or rules that keep changing. */
 const ATTEMPTS = 50
@@ -30,6 +31,8 @@ export interface ModelState {
   version: number
   /** Runs the code of schemas. */
   host: CodeHost
+  /** False where the write must leave the configuration of the site alone (SEC-10). */
+  configure: boolean
 }
 
 /** What every write may say about how it is judged. */
@@ -38,12 +41,18 @@ export interface Judging {
   allowance?: Allowance | undefined
   /** Stored as it is, as if the site had no data model; the mount allows it to those who repair a site (DAV-7). */
   raw?: boolean | undefined
+  /** False for those whose writes must leave the configuration of the site alone (SEC-10). */
+  configure?: boolean | undefined
 }
 
 /** @param allowance what the code of schemas may spend */
-export function modelState(site: Site, allowance: Allowance, raw = false): ModelState {
+export function modelState(
+  site: Site,
+  allowance: Allowance,
+  { raw = false, configure = true }: Judging = {},
+): ModelState {
   const registry = raw ? Registry.empty(site.settings) : site.model
-  return { registry, version: site.modelVersion, host: site.code(allowance) }
+  return { registry, version: site.modelVersion, host: site.code(allowance), configure }
 }
 
 /** What a write changes by itself. */
@@ -62,14 +71,15 @@ export interface OwnChanges {
  * Commits a write with what follows from it, if the site is as the judgement requires; other rules, or another state of
  * the data model, are a conflict, and the write is judged anew.
  *
- * @throws Fault 422 when a value is taken or a reference leads nowhere
+ * @throws Fault 403 for configuration that the writer must leave alone (SEC-10), 422 when a value is taken or a reference leads nowhere
  */
 export async function commitJudged(
   site: Site,
-  { registry, version }: ModelState,
+  { registry, version, configure }: ModelState,
   { changes, events, written, accessVersion, edit }: OwnChanges,
   follows: Consequences,
 ): Promise<CommitResult> {
+  if (!configure) await refuseConfiguring(site, changes, written)
   const { requirements } = follows
   const result = await site.commit(
     {

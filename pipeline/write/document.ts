@@ -60,7 +60,7 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
     find: async () => ({ write, authority: authority(), held: await site.find(path) }),
     prepare: body => prepare(site, path, write.type, body),
     async commit({ authority, held }, asked) {
-      const model = modelState(site, allowance, write.raw)
+      const model = modelState(site, allowance, write)
       const current = await rederived(site, asked)
       const { prepared, follows } = await judgeDocument(site, model, { path, held, asked: current })
       const own = {
@@ -170,7 +170,7 @@ export function deleteDocument(site: Site, write: WholeWrite, authority: () => A
     prepare: async () => undefined,
     async commit({ authority, held }) {
       if (!held) throw absent()
-      const model = modelState(site, allowance, write.raw)
+      const model = modelState(site, allowance, write)
       const follows = await consequencesOfRemoval(site, model, [held])
       const own = {
         changes: [{ op: 'delete' as const, path, expect: held.resource.version }],

@@ -64,7 +64,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
           await write.check?.()
           if (!isCurrent(site, write.path, place)) place = await locate()
           try {
-            return await commitEdit(site, modelState(site, allowance, write.raw), write, place, text, authority())
+            return await commitEdit(site, modelState(site, allowance, write), write, place, text, authority())
           } catch (error) {
             // The lease was lost, and memory has followed whoever had it then.
             if (error instanceof ChangedDocument) return undefined

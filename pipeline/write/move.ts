@@ -86,7 +86,7 @@ export function moveDocument(site: Site, write: DocumentMove, authority: () => A
     prepare: async () => undefined,
     async commit({ authority, held, replaced }) {
       if (!held) throw absent()
-      const model = modelState(site, allowance, write.raw)
+      const model = modelState(site, allowance, write)
       const result = await commitMove(site, model, write, held, replaced, authority)
       const isKnown = mayRead(authority, path) || mayRead(authority, to)
       const headers = { ...(isKnown && { ETag: held.tag }), 'Cache-Control': 'no-store' }

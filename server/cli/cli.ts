@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { SettingsError } from '../../config/load.ts'
 import { nearest } from '../../config/suggest.ts'
-import { FolderInUse } from '../folder-lock.ts'
+import { FolderInUse } from '../../pipeline/store/sqlite/folder-lock.ts'
 import { check } from './check.ts'
 import { type Command, columns, commandHelp, readArguments, UsageError } from './command.ts'
 import type { Commands } from './commands.ts'

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { lockFolder } from '../../pipeline/store/sqlite/folder-lock.ts'
 import { openSqliteStore } from '../../pipeline/store/sqlite/store.ts'
-import { lockFolder } from '../../server/folder-lock.ts'
 import { startProcess } from '../support/process.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../server/launch.mjs', import.meta.url))
@@ -49,14 +49,13 @@ describe('one data folder', () => {
     })
 
     it('those that share a redis share it with each other and with nobody else', () => {
-      const redis = 'redis://localhost:6379'
-      const one = lockFolder({ data: folder, redis }, 'serve')
-      const two = lockFolder({ data: folder, redis }, 'serve')
-      expect(() => lockFolder({ data: folder }, 'serve')).to.throw('is in use')
-      expect(() => lockFolder({ data: folder, redis }, 'import')).to.throw('is in use')
+      const one = lockFolder(folder, 'serve', true)
+      const two = lockFolder(folder, 'serve', true)
+      expect(() => lockFolder(folder, 'serve')).to.throw('is in use')
+      expect(() => lockFolder(folder, 'import')).to.throw('is in use')
       one.release()
       two.release()
-      lockFolder({ data: folder }, 'import').release()
+      lockFolder(folder, 'import').release()
     })
   })
 

@@ -8,7 +8,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Settings } from '../config/schema.ts'
 
 /** Somebody else has the folder. */
 export class FolderInUse extends Error {}
@@ -24,32 +23,32 @@ const LOCK = 'in-use.lock'
 const HOLDER = 'in-use.json'
 
 /**
- * @param settings of the server; `redis` says that it shares the folder with others of its installation
- * @param purpose what the folder is used for, such as `serve`
+ * @param folder made when absent
+ * @param purpose what the folder is used for
+ * @param shared with others of one installation, who keep in step with each other
  * @throws FolderInUse with who has it and since when
  */
-export function lockFolder({ data, redis }: Pick<Settings, 'data' | 'redis'>, purpose: 'serve' | 'import'): FolderLock {
-  mkdirSync(data, { recursive: true, mode: 0o700 })
-  const isShared = redis !== undefined && purpose === 'serve'
-  const database = new DatabaseSync(join(data, LOCK), { timeout: 500 })
+export function lockFolder(folder: string, purpose: 'serve' | 'import', shared = false): FolderLock {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const database = new DatabaseSync(join(folder, LOCK), { timeout: 500 })
   try {
     // In a journal mode of files, whoever has begun to read excludes those who want all for themselves.
-    if (isShared) {
+    if (shared) {
       database.exec('BEGIN')
       database.prepare('SELECT count(*) FROM sqlite_schema').get()
     } else database.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     database.close()
     if ((((error ?? {}) as { errcode?: number }).errcode ?? 0) !== BUSY) throw error
-    throw new FolderInUse(`The data folder ${data} is in use${holder(data)}. ${advice(purpose)}`)
+    throw new FolderInUse(`The data folder ${folder} is in use${holder(folder)}. ${advice(purpose)}`)
   }
   writeFileSync(
-    join(data, HOLDER),
+    join(folder, HOLDER),
     JSON.stringify({ purpose, process: process.pid, host: hostname(), since: new Date() }),
   )
   return {
     release() {
-      rmSync(join(data, HOLDER), { force: true })
+      rmSync(join(folder, HOLDER), { force: true })
       database.close()
     },
   }
@@ -63,9 +62,9 @@ function advice(purpose: 'serve' | 'import'): string {
     : 'End that server first, or give both the same redis.'
 }
 
-function holder(data: string): string {
+function holder(folder: string): string {
   try {
-    const { purpose, process, host, since } = JSON.parse(readFileSync(join(data, HOLDER), 'utf8')) as Record<
+    const { purpose, process, host, since } = JSON.parse(readFileSync(join(folder, HOLDER), 'utf8')) as Record<
       string,
       unknown
     >

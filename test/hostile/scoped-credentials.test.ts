@@ -1,0 +1,86 @@
+import { expect } from 'chai'
+import { after, before, beforeEach, describe, it } from 'mocha'
+import { NS, page, put, ruleMarkup, rulesPage } from '../support/content.ts'
+import { type Client, client, type Fields } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const OPEN = ruleMarkup(['*', '*', 'Allow', '/*'])
+const TRIGGER = `<div itemscope itemtype="${NS}/Trigger"><b itemprop="method">PUT</b></div>`
+
+describe("a credential's scope as boundary: who may configure", () => {
+  let server: TestServer
+  let limited: Client
+  let trusted: Client
+  let whole: Client
+
+  before(async () => {
+    const credentials = [
+      { user: 'limited', password: 'limited', scope: ['/part/*'] },
+      { user: 'trusted', password: 'trusted', scope: ['/part/*'], configure: true },
+      { user: 'whole', password: 'whole' },
+      { user: 'writer', password: 'writer', configure: false },
+    ]
+    server = await startServer({ site: { credentials } })
+    const port = Number(new URL(server.mountUrl).port)
+    const as = (user: string) =>
+      client(port, { Authorization: `Basic ${Buffer.from(`${user}:${user}`).toString('base64')}` })
+    limited = as('limited')
+    trusted = as('trusted')
+    whole = as('whole')
+  })
+  after(() => server.close())
+  beforeEach(async () => {
+    await put(server, '/part/rules.html', rulesPage(['*', 'DELETE', 'Deny', '/x']))
+    await put(server, '/part/list.html', page(`<ul id="l"></ul>${TRIGGER}`))
+    await put(server, '/part/rules.txt', page(OPEN), 'text/plain')
+  })
+
+  const url = (path: string) => ({ Destination: path })
+  const cases: [string, string, string, Fields, string | undefined][] = [
+    ['a page with a rule', 'PUT', '/part/new.html', {}, page(OPEN)],
+    ['a page with a trigger', 'PUT', '/part/new.html', {}, page(TRIGGER)],
+    ['another rule in place of one', 'PUT', '/part/rules.html', {}, page(OPEN)],
+    ['a page without the rules it had', 'PUT', '/part/rules.html', {}, page('x')],
+    ['a rule by selector', 'POST', '/part/list.html', { Range: 'selector=#l' }, `<li>${OPEN}</li>`],
+    [
+      'a trigger changed by selector',
+      'PUT',
+      '/part/list.html',
+      { Range: 'selector=b' },
+      '<b itemprop="method">GET</b>',
+    ],
+    ['the end of rules', 'DELETE', '/part/rules.html', {}, undefined],
+    ['the end of a collection with rules', 'DELETE', '/part/', {}, undefined],
+    ['a copy of rules', 'COPY', '/part/rules.html', url('/part/copy.html'), undefined],
+    ['a blob that becomes rules', 'MOVE', '/part/rules.txt', url('/part/moved.html'), undefined],
+    ['a copy over rules', 'COPY', '/part/rules.txt', url('/part/rules.html'), undefined],
+  ]
+  for (const [what, method, path, fields, body] of cases)
+    it(`SEC-10 refuses ${what}, and changes nothing`, async () => {
+      const { Destination: to } = fields
+      const sent = typeof to === 'string' ? { ...fields, Destination: server.mountUrl + to } : fields
+      const before = await whole('PROPFIND', '/part/', { Depth: '1' })
+      const answer = await limited(method, path, sent, body)
+      expect(answer.status, answer.text).to.equal(403)
+      expect(answer.text).to.match(/configure the site/)
+      expect((await whole('PROPFIND', '/part/', { Depth: '1' })).text).to.equal(before.text)
+      expect((await client(server.port)('PUT', '/secret.html', {}, page('x'))).status).to.equal(401)
+    })
+
+  it('SEC-10 everything else is written as before, beside configuration too', async () => {
+    expect((await limited('PUT', '/part/plain.html', {}, page('<p>x</p>'))).status).to.equal(201)
+    expect((await limited('PUT', '/part/list.html', {}, page(`<ul id="l"><li>y</ul>${TRIGGER}`))).status).to.equal(204)
+    const posted = await limited('POST', '/part/list.html', { Range: 'selector=#l' }, '<li>z</li>')
+    expect(posted.status).to.be.oneOf([200, 201, 206])
+    const moved = { Destination: `${server.mountUrl}/part/rules2.html` }
+    expect((await limited('MOVE', '/part/rules.html', moved)).status).to.equal(201)
+    expect((await limited('DELETE', '/part/plain.html')).status).to.equal(204)
+  })
+
+  it('SEC-10 a credential that may configure does, whatever its scope', async () => {
+    const rules = rulesPage(['*', 'PUT', 'Allow', '/part/open.html'])
+    expect((await trusted('PUT', '/part/mine.html', {}, rules)).status).to.equal(201)
+    expect((await trusted('DELETE', '/part/mine.html')).status).to.equal(204)
+    expect((await whole('PUT', '/part/mine.html', {}, rules)).status).to.equal(201)
+  })
+})
