@@ -39,6 +39,8 @@ export interface Read {
   setsCookie: boolean
   /** Origins of other sites are listed, so that answers differ by `Origin`. */
   cors: boolean
+  /** Name of the field by which a whole document tells the document part of its fragments' tags; absent: none does. */
+  versionField?: string
 }
 
 /** What the makers of answers need to know beside the resource. */
@@ -100,16 +102,27 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
           const reading = readingOf(site, read, view.dependencies, decided, shared && view.shared)
           if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, site.settings.ns)
           // It may have become a plain one meanwhile.
-          return view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.held, reading)
+          const whole = view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.held, reading)
+          return withVersion(whole, read, view.documentPart)
         }
         const answer = await lookAt(site, path, look, reader)
         return answer ?? absence(site, read, decided, reader)
       }
-      if (!params) return wholeAnswer(held, readingOf(site, read, onDocument(held), decided, shared))
-      const answer = wholeAnswer(held, readingOf(site, read, undefined, decided, shared))
+      const whole = wholeAnswer(held, readingOf(site, read, params ? undefined : onDocument(held), decided, shared))
+      const answer = held.isDocument ? withVersion(whole, read, site.documentPart(held.resource)) : whole
+      if (!params) return answer
       return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
     },
   }
+}
+
+/**
+ * Lets whoever reads the whole know an event about it again: tags of elements share their document part, which cannot be
+ * worked out from the bytes (HTTP-32, SEC-11).
+ */
+function withVersion(answer: Answer, { versionField }: Read, part: string): Answer {
+  if (versionField === undefined || answer.status !== 200) return answer
+  return { ...answer, headers: { ...answer.headers, [versionField]: part } }
 }
 
 function readingOf(

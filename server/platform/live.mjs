@@ -83,7 +83,7 @@ export function live({ root = document.documentElement, path = location.pathname
       if (!answer?.ok) break
       const page = parse(await answer.text())
       until = Date.now() + 2000
-      version = answer.headers.get('ETag')?.slice(1, 33)
+      version = answer.headers.get('{brand}-Version')
       if (isKnown()) again = false
       const now = root.id ? page.getElementById(root.id) : page.documentElement
       if (now && !again) changed(sync(root, now))

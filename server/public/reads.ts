@@ -14,7 +14,7 @@ import { pageReader } from './reader.ts'
 
 export function get(exchange: Exchange): Operation {
   if (asksForStream(exchange)) return subscription(exchange)
-  const { site, target, method, authority } = exchange
+  const { site, target, method, authority, hosted } = exchange
   const read: Read = {
     ...readOf(exchange),
     head: method === 'HEAD',
@@ -22,6 +22,7 @@ export function get(exchange: Exchange): Operation {
     range: parseRange(header(exchange, 'range')),
     acceptEncoding: header(exchange, 'accept-encoding'),
     ifRange: header(exchange, 'if-range'),
+    versionField: `${hosted.settings.brandHeader}-Version`,
   }
   return readResource(site, read, authority, pageReader(exchange))
 }
