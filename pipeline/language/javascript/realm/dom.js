@@ -184,9 +184,13 @@ export class DocumentType extends Node {
   }
 }
 
-/** Nodes, and texts for all else that was given. */
+/** One node for what was given: itself, a text for what is none, a fragment for several (DOM, "convert nodes into a node"). */
 function given(owner, values) {
-  return values.map(value => (isNode(value) ? value : owner.createTextNode(text(value))))
+  const nodes = values.map(value => (isNode(value) ? value : owner.createTextNode(text(value))))
+  if (nodes.length === 1) return nodes[0]
+  const fragment = owner.createDocumentFragment()
+  for (let i = 0; i < nodes.length; i++) fragment.appendChild(nodes[i])
+  return fragment
 }
 
 function ownerOf(node) {
@@ -202,17 +206,14 @@ const parents = {
     return collection(NodeList, nodeList(ask(OP.querySelectorAll, handleOf(this), text(selectors))))
   },
   append(...values) {
-    for (const node of given(ownerOf(this), values)) this.insertBefore(node, null)
+    this.insertBefore(given(ownerOf(this), values), null)
   },
   prepend(...values) {
-    const first = this.firstChild
-    for (const node of given(ownerOf(this), values)) this.insertBefore(node, first)
+    const node = given(ownerOf(this), values)
+    this.insertBefore(node, this.firstChild)
   },
   replaceChildren(...values) {
-    const nodes = given(ownerOf(this), values)
-    ask(OP.setTextContent, handleOf(this), '')
-    for (const child of this.childNodes) this.removeChild(child)
-    for (const node of nodes) this.insertBefore(node, null)
+    ask(OP.replaceChildren, handleOf(this), handleOf(given(ownerOf(this), values)))
   },
   get children() {
     return collection(HTMLCollection, nodeList(ask(OP.children, handleOf(this))))
@@ -253,24 +254,26 @@ const siblings = {
   before(...values) {
     const parent = this.parentNode
     if (!parent) return
-    for (const node of given(ownerOf(this), values)) parent.insertBefore(node, this)
+    let previous = this.previousSibling
+    while (previous && values.includes(previous)) previous = previous.previousSibling
+    const node = given(ownerOf(this), values)
+    parent.insertBefore(node, previous ? previous.nextSibling : parent.firstChild)
   },
   after(...values) {
     const parent = this.parentNode
     if (!parent) return
-    const nodes = given(ownerOf(this), values)
     let next = this.nextSibling
-    while (next && nodes.includes(next)) next = next.nextSibling
-    for (const node of nodes) parent.insertBefore(node, next)
+    while (next && values.includes(next)) next = next.nextSibling
+    parent.insertBefore(given(ownerOf(this), values), next)
   },
   replaceWith(...values) {
     const parent = this.parentNode
     if (!parent) return
-    const nodes = given(ownerOf(this), values)
     let next = this.nextSibling
-    while (next && nodes.includes(next)) next = next.nextSibling
-    if (!nodes.includes(this)) parent.removeChild(this)
-    for (const node of nodes) parent.insertBefore(node, next)
+    while (next && values.includes(next)) next = next.nextSibling
+    const node = given(ownerOf(this), values)
+    if (this.parentNode === parent) parent.replaceChild(node, this)
+    else parent.insertBefore(node, next)
   },
   remove() {
     ask(OP.remove, handleOf(this))

@@ -14,29 +14,43 @@ import { DomError } from './errors.ts'
 import { NODE_BYTES, type Nodes } from './nodes.ts'
 import { childrenOf, findAttribute, findAttributeNS, type Operation, parentOf } from './read.ts'
 
-/** Names of elements and attributes: what a parser could have read, and no more. */
-const NAME = /^[\p{L}_:][\p{L}\p{N}_:.·-]*$/u
+/** Names in XML: what its parser can read again. */
+const XML_NAME = /^[\p{L}_:][\p{L}\p{N}_:.·-]*$/u
+/** Names that may be given in HTML (DOM, "valid element local name", "valid attribute local name", "valid namespace prefix"). */
+const ELEMENT_NAME = /^(?:[A-Za-z][^\t\n\f\r \0/>]*|[:_\u{80}-\u{10ffff}][\w.:\-\u{80}-\u{10ffff}]*)$/u
+const ATTRIBUTE_NAME = /^[^\t\n\f\r \0/=>]+$/
+const PREFIX = /^[^\t\n\f\r \0/>]+$/
 
-function checkedName(name: string): string {
-  if (!NAME.test(name)) throw new DomError('InvalidCharacterError', `${JSON.stringify(name.slice(0, 100))} is no name.`)
+type NameOf = 'element' | 'attribute'
+
+function checkedName(nodes: Nodes, node: AnyNode, name: string, of: NameOf): string {
+  const pattern = nodes.kindOf(node) === 'xml' ? XML_NAME : of === 'element' ? ELEMENT_NAME : ATTRIBUTE_NAME
+  if (!pattern.test(name))
+    throw new DomError('InvalidCharacterError', `${JSON.stringify(name.slice(0, 100))} is no name.`)
   return name
 }
 
 /** Namespaces and prefixes that fit (DOM, "validate and extract"). */
-function checkedQualified(namespace: string, name: string): { prefix: string; local: string } {
-  checkedName(name)
-  const [before = '', after, ...more] = name.split(':')
-  if (more.length > 0 || after === '' || (after !== undefined && before === ''))
-    throw new DomError('InvalidCharacterError', `${name} is no qualified name.`)
-  const prefix = after === undefined ? '' : before
+function checkedQualified(
+  nodes: Nodes,
+  node: AnyNode,
+  namespace: string,
+  name: string,
+  of: NameOf,
+): { prefix: string; local: string } {
+  const colon = name.indexOf(':')
+  const prefix = colon < 0 ? '' : name.slice(0, colon)
+  if (colon >= 0 && !PREFIX.test(prefix))
+    throw new DomError('InvalidCharacterError', `${JSON.stringify(name.slice(0, 100))} has no prefix.`)
+  const local = checkedName(nodes, node, name.slice(colon + 1), of)
   const isXmlns = prefix === 'xmlns' || name === 'xmlns'
   if (
     (prefix !== '' && namespace === '') ||
     (prefix === 'xml' && namespace !== XML_NAMESPACE) ||
     isXmlns !== (namespace === XMLNS_NAMESPACE)
   )
-    throw new DomError('NamespaceError', `${name} does not go with its namespace.`)
-  return { prefix, local: after ?? before }
+    throw new DomError('NamespaceError', `${name.slice(0, 100)} does not go with its namespace.`)
+  return { prefix, local }
 }
 
 export function detach(nodes: Nodes, node: ChildNode): void {
@@ -61,6 +75,17 @@ function insertedFor(node: AnyNode): readonly ChildNode[] {
  * @param before undefined: at the end
  */
 export function insert(nodes: Nodes, parent: AnyNode, node: AnyNode, before: AnyNode | undefined): void {
+  insertChecked(nodes, parent, node, before, false)
+}
+
+/** @param isAlone whether all children make room for it */
+function insertChecked(
+  nodes: Nodes,
+  parent: AnyNode,
+  node: AnyNode,
+  before: AnyNode | undefined,
+  isAlone: boolean,
+): void {
   nodes.writable(parent)
   nodes.writable(node)
   if (!('childNodes' in parent)) throw new DomError('HierarchyRequestError', 'The node cannot have children.')
@@ -70,10 +95,11 @@ export function insert(nodes: Nodes, parent: AnyNode, node: AnyNode, before: Any
     throw new DomError('NotFoundError', 'The node to insert before is no child of this node.')
   if (node.nodeName === '#document') throw new DomError('HierarchyRequestError', 'A document cannot be inserted.')
   const inserted = insertedFor(node)
-  if (parent.nodeName === '#document') fitsDocument(parent, inserted)
+  if (parent.nodeName === '#document') fitsDocument(inserted, isAlone ? [] : childrenOf(parent))
   else if (inserted.some(({ nodeName }) => nodeName === '#documentType'))
     throw new DomError('HierarchyRequestError', 'A document type stands in a document.')
   for (const each of inserted) nodes.count(each, parent)
+  if (isAlone) replaceAll(nodes, parent, [])
   const reference = before === node ? childrenOf(parent)[childrenOf(parent).indexOf(node as ChildNode) + 1] : before
   for (const each of inserted) {
     detach(nodes, each)
@@ -92,10 +118,9 @@ function put(nodes: Nodes, parent: ParentNode, node: ChildNode, before: AnyNode 
 }
 
 /** A document holds one element, and no text. */
-function fitsDocument(document: AnyNode, inserted: readonly ChildNode[]): void {
-  const others = childrenOf(document).filter(child => !inserted.includes(child))
-  const elements = [...others, ...inserted].filter(isElement).length
-  if (elements > 1 || inserted.some(({ nodeName }) => nodeName === '#text'))
+function fitsDocument(inserted: readonly ChildNode[], present: readonly ChildNode[]): void {
+  const isAnother = inserted.some(isElement) && [...present, ...inserted].filter(isElement).length > 1
+  if (isAnother || inserted.some(({ nodeName }) => nodeName === '#text'))
     throw new DomError('HierarchyRequestError', 'A document has one element and no text.')
 }
 
@@ -178,7 +203,7 @@ function element(tagName: string, namespaceURI: string): ElementNode {
 export const changing: Record<string, Operation> = {
   createElement: (nodes, values) => {
     const document = nodes.node(values.number(1))
-    const name = checkedName(values.text(2))
+    const name = checkedName(nodes, document, values.text(2), 'element')
     const isHtml = nodes.kindOf(document) === 'html'
     return made(nodes, document, element(isHtml ? name.toLowerCase() : name, HTML_NAMESPACE))
   },
@@ -186,7 +211,7 @@ export const changing: Record<string, Operation> = {
   createElementNS: (nodes, values) => {
     const namespace = values.text(2)
     const name = values.text(3)
-    const { prefix } = checkedQualified(namespace, name)
+    const { prefix } = checkedQualified(nodes, nodes.node(values.number(1)), namespace, name, 'element')
     const node = element(name, namespace)
     if (prefix !== '') nodes.setPrefixed(node)
     return made(nodes, nodes.node(values.number(1)), node)
@@ -250,6 +275,11 @@ export const changing: Record<string, Operation> = {
     return nodes.name(child)
   },
 
+  replaceChildren: (nodes, values) => {
+    insertChecked(nodes, nodes.node(values.number(1)), nodes.node(values.number(2)), undefined, true)
+    return null
+  },
+
   remove: (nodes, values) => {
     const node = nodes.writable(nodes.node(values.number(1)))
     if ('parentNode' in node) detach(nodes, node)
@@ -274,7 +304,7 @@ export const changing: Record<string, Operation> = {
 
   setAttribute: (nodes, values) => {
     const node = nodes.writable(nodes.element(values.number(1)))
-    const name = checkedName(values.text(2))
+    const name = checkedName(nodes, node, values.text(2), 'attribute')
     return setAttribute(nodes, node, findAttribute(nodes, node, name), values.text(3), () => ({
       name: nodes.isHtml(node) ? name.toLowerCase() : name,
       value: values.text(3),
@@ -284,7 +314,7 @@ export const changing: Record<string, Operation> = {
   setAttributeNS: (nodes, values) => {
     const node = nodes.writable(nodes.element(values.number(1)))
     const namespace = values.text(2)
-    const { prefix, local } = checkedQualified(namespace, values.text(3))
+    const { prefix, local } = checkedQualified(nodes, node, namespace, values.text(3), 'attribute')
     return setAttribute(nodes, node, findAttributeNS(node, namespace, local), values.text(4), () => ({
       name: local,
       value: values.text(4),

@@ -45,7 +45,7 @@ function fragmentIn(nodes: Nodes, text: string, context: ElementNode): ChildNode
   return made
 }
 
-/** The element in which markup beside a node is read. */
+/** The element in which markup is read that will be a child of a node. */
 function contextOf(parent: AnyNode | null): ElementNode {
   if (parent && isElement(parent)) return parent
   return {
@@ -56,6 +56,11 @@ function contextOf(parent: AnyNode | null): ElementNode {
     childNodes: [],
     parentNode: null,
   }
+}
+
+/** The same for `insertAdjacentHTML`, to which `html` is as good as `body`. */
+function adjacentContext(parent: AnyNode | null): ElementNode {
+  return contextOf(parent && isElement(parent) && parent.tagName === 'html' ? null : parent)
 }
 
 function markup(nodes: Nodes, node: AnyNode, write: (node: AnyNode, kind: 'html' | 'xml') => string): string {
@@ -116,7 +121,7 @@ export const marking: Record<string, Operation> = {
       throw new DomError('SyntaxError', `${position.slice(0, 100)} is no position.`)
     if (isOutside && (!parent || parent.nodeName === '#document'))
       throw new DomError('NoModificationAllowedError', 'There is no element around this one.')
-    const made = fragmentIn(nodes, values.text(3), isOutside ? contextOf(parent) : element)
+    const made = fragmentIn(nodes, values.text(3), adjacentContext(isOutside ? parent : element))
     const place = isOutside && parent ? parent : element
     const siblings = childrenOf(place)
     const before = {
