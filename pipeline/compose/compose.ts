@@ -4,8 +4,7 @@ import { Fault } from '../fault.ts'
 import { AllowanceSpent } from '../language/allowance.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
-import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { isElement } from '../tree/nodes.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import type { Composing } from './composing.ts'
 import { compositionError, tooMuch } from './failure.ts'
 import { SiteGraph } from './graph.ts'
@@ -29,6 +28,8 @@ export interface Composition {
   link: string | undefined
   /** Where an element is stored; undefined for a generated one. */
   originOf(element: ElementNode): { held: Held; tree: TreeDocument; element: ElementNode } | undefined
+  /** The outermost marked element around an element, or itself (COMP-74). */
+  transientAround(element: ElementNode): ElementNode | undefined
 }
 
 /** Compositions that are begun anew because something that they have read was changed meanwhile. */
@@ -93,6 +94,7 @@ function* composing(
     meanings: new Map(),
     origins: new Map(),
     wholes: new Map(),
+    transients: new Set(),
     paginators: [],
   }
   const composed: TreeDocument['root'] = { nodeName: '#document', childNodes: [] }
@@ -108,7 +110,21 @@ function* composing(
   })
   const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
   const link = paginate(tree, state.paginators, viewer.path, viewer.query)
-  return { tree, reads, link, originOf: element => originOf(state, element) }
+  return {
+    tree,
+    reads,
+    link,
+    originOf: element => originOf(state, element),
+    transientAround: element => transientAround(state, element),
+  }
+}
+
+function transientAround({ transients }: Composing, element: ElementNode): ElementNode | undefined {
+  if (transients.size === 0) return undefined
+  let found: ElementNode | undefined
+  for (let node: ParentNode | null = element; node && isElement(node); node = node.parentNode)
+    if (transients.has(node)) found = node
+  return found
 }
 
 /** Subtrees without directives were copied as a whole: the same way leads from their top to an element. */

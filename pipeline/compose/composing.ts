@@ -47,6 +47,8 @@ export interface Composing {
   /** Of the topmost elements of subtrees that were copied as a whole. */
   readonly wholes: Map<ElementNode, Origin>
   readonly paginators: Paginator[]
+  /** Elements of the page that each visitor has a version of. */
+  readonly transients: Set<ElementNode>
 }
 
 /** What surrounds nodes that are walked. */

@@ -12,8 +12,8 @@ import { type ChildNode, type ElementNode, isElement, type ParentNode, type Tree
 import { mayHavePrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
 import type { Steps } from '../tree/steps.ts'
 import { parsingXml } from '../tree/xml.ts'
-import { declaredPrefix, namespaceOf, qualifiedName, writtenName } from './prefixes.ts'
-import { pageNamespace } from './vocabulary.ts'
+import { isTemplateHost } from './introduced.ts'
+import { declaredPrefix, qualifiedName, writtenName } from './prefixes.ts'
 import type { Work } from './work.ts'
 
 export interface Page {
@@ -55,7 +55,7 @@ export function* readingPage(held: Held, plain: TreeDocument, ns: string): Work<
   }
   const hosts = yield* findingHosts(source, {
     kind,
-    isHost: element => isHost(element, ns),
+    isHost: element => isTemplateHost(element, ns),
     parse: function* (masked) {
       return (yield* parsing(masked)).root
     },
@@ -65,14 +65,6 @@ export function* readingPage(held: Held, plain: TreeDocument, ns: string): Work<
   const page = pageOf(held, search, tree, hosts, search !== plain)
   pages.set(held, page)
   return page
-}
-
-/** LIQ-1. */
-function isHost(element: ElementNode, ns: string): boolean {
-  return element.attrs.some(a => {
-    const name = qualifiedName(writtenName(a))
-    return name?.local === 'template' && namespaceOf(element, name.prefix) === pageNamespace(ns)
-  })
 }
 
 function pageOf(

@@ -117,6 +117,7 @@ function* dispatching(
     return
   }
   const copy = adding(composing, element, directives.kept, into, place.page)
+  if (directives.transient) composing.transients.add(copy)
   if (directives.paginate !== undefined) composing.paginators.push({ element: copy, length: directives.paginate })
   if (directives.template !== undefined && !place.output) {
     composing.allowance.dispatch()

@@ -33,14 +33,22 @@ export interface Representation {
   readonly documentPart: string
   /** It was put together for the reader, and is not what is stored. */
   readonly composed: boolean
+  /** The path is served by a route: nothing of the template itself is written through it (COMP-101). */
+  readonly routed: boolean
   /** Fields that every answer made of it carries. */
   readonly headers: Readonly<Record<string, string>>
   /** Whether it is the same for every reader who may read it (COMP-124). */
   readonly shared: boolean
   /** What it was made of; undefined where the next reader may see something else in any case. */
   readonly dependencies: Dependencies | undefined
+  /** The same once a document that went into it has another digest. */
+  documentPartWith(path: string, digest: string): string
+  /** Whether it is what would be seen now. */
+  holds(): boolean
   /** Undefined for an element that is stored nowhere. */
   originOf(element: ElementNode): Origin | undefined
+  /** The outermost element around an element, or itself, that each visitor has a version of (COMP-74). */
+  transientAround(element: ElementNode): ElementNode | undefined
 }
 
 /** What is found at a path; a blob has no view. */
@@ -55,27 +63,40 @@ export function storedDocument(site: Site, held: Held, tree: TreeDocument, param
     held,
     tree,
     documentPart: site.documentPart(held.resource),
+    documentPartWith: (path, digest) => site.documentPart({ path, digest }),
     composed: false,
+    routed: params !== undefined,
     headers: routeHeaders(params),
     shared: true,
     dependencies: params ? undefined : onDocument(held),
+    holds: () => site.held(held.resource.path) === held,
     originOf: element => ({ held, tree, element }),
+    transientAround: () => undefined,
   }
 }
 
 /** A page that was put together. */
 function composedDocument(site: Site, { held, params }: Resolved, composition: Composition): Representation {
-  const { tree, reads, link, originOf } = composition
-  const projected = [...reads.projected].map(({ resource }) => `${resource.digest} ${resource.path}`).sort()
+  const { tree, reads, link, originOf, transientAround } = composition
+  const documentPartWith = (path: string, digest: string) => {
+    const projected = [...reads.projected].map(({ resource }) => resource)
+    const lines = projected.map(each => `${each.path === path ? digest : each.digest} ${each.path}`)
+    const own = held.resource.path === path ? { path, digest } : held.resource
+    return site.documentPart(own, lines.sort())
+  }
   return {
     held,
     tree,
-    documentPart: site.documentPart(held.resource, projected),
+    documentPart: documentPartWith(held.resource.path, held.resource.digest),
+    documentPartWith,
     composed: true,
+    routed: params !== undefined,
     headers: { ...(link !== undefined && { Link: link }), ...routeHeaders(params) },
     shared: !reads.personal,
     dependencies: reads.personal || reads.fleeting || params ? undefined : reads,
+    holds: () => reads.hold(site),
     originOf,
+    transientAround,
   }
 }
 

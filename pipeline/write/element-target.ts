@@ -1,21 +1,22 @@
 /** What writes to elements are about: found in the newest version, and passed through the gates (HTTP-6). */
 
 import type { Admission, Authority, Key, Question } from '../authority.ts'
-import { transientAround } from '../compose/transient.ts'
+import type { Reader } from '../compose/reader.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { type Conditions, evaluateWrite, preconditionFailed } from '../http/conditions.ts'
 import type { DestinationRange, SelectorRange } from '../http/range.ts'
 import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import type { Gate } from '../operation.ts'
-import { lookAt } from '../read/representation.ts'
+import { lookAt, type Origin, type Representation, type Seen } from '../read/representation.ts'
 import { absent, noMatch } from '../refusals.ts'
 import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import { bodyTag } from '../store/tags.ts'
 import type { Placement } from '../tree/edit/edit.ts'
-import type { TreeDocument } from '../tree/nodes.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { type Selector, selectingFirst } from '../tree/selector/selector.ts'
-import { writingMarkup } from '../tree/serialize.ts'
+import { writingDocument, writingMarkup } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
 
@@ -26,6 +27,8 @@ interface ElementWriteBase extends Judging {
   cause: Cause
   /** A last look inside the commit; it throws a Fault. */
   check?: () => Promise<void>
+  /** For whom the page is put together in which the elements are looked for (COMP-86); without it they are looked for in what is stored. */
+  reader?: Reader
 }
 
 export type ElementWrite = ElementWriteBase &
@@ -43,9 +46,10 @@ interface Found {
   authority: Authority
   admission: Admission
   accessVersion: number
+  /** What the requester sees; undefined for a blob, and where nothing is stored. */
+  view?: Representation | undefined
   held?: Held
-  /** Undefined for a blob. */
-  tree?: TreeDocument | undefined
+  /** As the requester sees it. */
   target?: Key | undefined
   /** Of a move. */
   anchor?: Key | undefined
@@ -53,11 +57,15 @@ interface Found {
   known: 'everything' | 'target' | 'nothing'
 }
 
-/** The same once it has passed all gates. */
+/** The same once it has passed all gates, with the places where it is stored. */
 export interface Located extends Found {
+  view: Representation
+  /** The document that holds the elements, which is another one for what was projected into a page (COMP-86). */
   held: Held
   tree: TreeDocument
+  /** In `tree`. */
   target: Key
+  anchor?: Key | undefined
 }
 
 /** Selectors of a write, compiled once. */
@@ -84,8 +92,8 @@ export const ELEMENT_GATES: ElementGates = [
   },
   {
     name: 'kind',
-    pass({ held, tree }) {
-      if (!tree) throw notHtml()
+    pass({ held, view }) {
+      if (!view) throw notHtml()
       if (held?.profile?.utf8 === false)
         throw new Fault(
           422,
@@ -96,15 +104,15 @@ export const ELEMENT_GATES: ElementGates = [
   },
   {
     name: 'target',
-    pass({ site, write, target, anchor }) {
+    pass({ write, view, target, anchor }) {
       if (!target || (write.op === 'move' && !anchor)) throw noMatch()
-      refuseTransient(site, write, target, anchor)
+      if (view) refuseTransient(write, view, target, anchor)
     },
   },
   {
     name: 'preconditions',
-    pass({ site, write: { conditions }, held, target, known }) {
-      if (conditions && held && target) return checkingConditions(site, conditions, held, target, known)
+    pass({ write: { conditions }, view, target, known }) {
+      if (conditions && view && target) return checkingConditions(conditions, view, target, known)
       return undefined
     },
   },
@@ -112,16 +120,74 @@ export const ELEMENT_GATES: ElementGates = [
 
 export const AUTHORIZATION: ElementGates = ELEMENT_GATES.filter(({ name }) => name === 'authorization')
 
-/** What has passed all gates is there. */
-export function located(found: Found): Located {
-  const { held, tree, target } = found
-  if (!held || !tree || !target) throw noMatch()
-  return { ...found, held, tree, target }
+/**
+ * What has passed all gates is there: finds where it is stored.
+ *
+ * @returns undefined when it has been changed meanwhile
+ * @throws Fault 416 for what is stored nowhere, or would be the template of a route (COMP-86, COMP-101), 501 for a move
+ *   from one document to another
+ */
+export async function located(found: Found): Promise<Located | undefined> {
+  const { site, view } = found
+  if (!view || !found.target) throw noMatch()
+  const target = originOf(view, found.target)
+  const anchor = found.anchor && originOf(view, found.anchor)
+  const { held } = target
+  const { path } = held.resource
+  if (anchor && anchor.held.resource.path !== path)
+    throw new Fault(501, 'MoveCrossResource', 'The two elements are stored in different documents.')
+  // Places in the text are those of this version, as long as nobody has edited its tree.
+  if (site.held(path) !== held || (anchor && anchor.held !== held)) return undefined
+  const places = [target, ...(anchor ? [anchor] : [])].map(placeOf)
+  const tree = await site.parsed(held)
+  const [first, second] = places.map(place => place(tree))
+  return first && { ...found, view, held, tree, target: first, anchor: second }
+}
+
+/** @throws Fault 416 */
+function originOf(view: Representation, { element }: Key): Origin {
+  const origin = view.originOf(element)
+  if (!origin || (view.routed && origin.held.resource.path === view.held.resource.path)) throw nowhere()
+  return origin
+}
+
+function nowhere(): Fault {
+  return new Fault(416, 'SelectorNoMatch', 'The element is put together for this page and stored nowhere.')
+}
+
+/** How the element of a document's own tree is found that stands where one of another tree of the same text does. */
+function placeOf({ tree, element }: Origin): (document: TreeDocument) => Key {
+  const start = element.sourceCodeLocation?.startOffset
+  return document => {
+    if (tree === document) return { element, document }
+    const found = start === undefined ? undefined : elementAt(document, start, element.tagName)
+    if (!found) throw nowhere()
+    return { element: found, document }
+  }
+}
+
+/** Elements of a tree of composition and of the stored one come from the same tags. */
+function elementAt({ root }: TreeDocument, start: number, tagName: string): ElementNode | undefined {
+  const open: ParentNode[] = [root]
+  for (let parent = open.pop(); parent; parent = open.pop()) {
+    for (const node of parent.childNodes) {
+      if (!isElement(node)) continue
+      if (node.sourceCodeLocation?.startOffset === start && node.tagName === tagName) return node
+      open.push(node)
+    }
+  }
+  return undefined
 }
 
 /** Whether what was found is still what stands there, under the same rules. */
-export function isCurrent(site: Site, path: string, { held, tree, accessVersion }: Located): boolean {
-  return site.held(path) === held && held.hasTree && held.tree === tree && site.accessVersion === accessVersion
+export function isCurrent(site: Site, { held, tree, accessVersion, view }: Located): boolean {
+  return (
+    site.held(held.resource.path) === held &&
+    held.hasTree &&
+    held.tree === tree &&
+    site.accessVersion === accessVersion &&
+    view.holds()
+  )
 }
 
 /**
@@ -137,22 +203,23 @@ export async function findElements(
   gates: ElementGates,
 ): Promise<Found> {
   const common = { site, write, authority, known: 'nothing' as const }
-  const found = await lookAt(site, write.path, function* ({ held, view: seen }) {
+  const look = function* ({ held, view }: Seen): Steps<Found> {
     const { accessVersion } = site
-    const tree = seen?.tree
-    const view = tree && (yield* authority.viewing(write.path, tree))
+    const tree = view?.tree
+    const readable = tree && (yield* authority.viewing(write.path, tree))
     const first = function* (selector: Selector | undefined): Steps<Key | undefined> {
-      if (!tree || !view || !selector) return undefined
-      const element = yield* selectingFirst(selector, view.document)
-      return element && { element: view.original(element), document: tree }
+      if (!tree || !readable || !selector) return undefined
+      const element = yield* selectingFirst(selector, readable.document)
+      return element && { element: readable.original(element), document: tree }
     }
     const target = yield* first(selectors.target)
     const anchor = yield* first(selectors.anchor)
     const admission = authority.admit(questionOf(write, tree ? 'document' : 'blob', target, anchor))
     const known =
-      view?.document === tree ? 'everything' : target && view?.isReadable(target.element) ? 'target' : 'nothing'
-    return yield* passing(gates, { ...common, held, tree, target, anchor, admission, accessVersion, known })
-  })
+      readable?.document === tree ? 'everything' : target && readable?.isReadable(target.element) ? 'target' : 'nothing'
+    return yield* passing(gates, { ...common, held, view, target, anchor, admission, accessVersion, known })
+  }
+  const found = await lookAt(site, write.path, look, write.reader)
   if (found) return found
   const admission = authority.admit(questionOf(write, 'nothing'))
   return atOnce(passing(gates, { ...common, admission, accessVersion: site.accessVersion }))
@@ -187,11 +254,10 @@ function questionOf(
  *
  * @throws Fault 405 for a MOVE (COMP-76), else 501
  */
-function refuseTransient(site: Site, write: ElementWrite, target: Key, anchor: Key | undefined): void {
-  const { ns } = site.settings
+function refuseTransient(write: ElementWrite, view: Representation, target: Key, anchor: Key | undefined): void {
   const isBeside = (placement: Placement | undefined) => placement !== undefined && isSibling(placement)
   const marked = ({ element }: Key, beside: boolean) => {
-    const outermost = transientAround(element, ns)
+    const outermost = view.transientAround(element)
     return outermost !== undefined && !(beside && outermost === element)
   }
   if (write.op === 'move') {
@@ -208,25 +274,30 @@ function refuseTransient(site: Site, write: ElementWrite, target: Key, anchor: K
  * tags or dates: neither a guess is confirmed, nor does a failure name what is there (SEC-6).
  */
 function* checkingConditions(
-  site: Site,
   conditions: Conditions,
-  held: Held,
+  view: Representation,
   target: Key,
   known: Found['known'],
 ): Steps<void> {
-  const { resource } = held
   const fragment = fragmentPart(yield* writingMarkup(target.element, target.document.kind))
-  const document = site.documentPart(resource)
+  const { documentPart } = view
   const all = known === 'everything'
+  const { resource, tag } = view.originOf(target.element)?.held ?? view.held
   const verdict = evaluateWrite(conditions, {
     exists: true,
-    tags: all ? [held.tag] : [],
-    documentParts: [document],
-    fragmentParts: known === 'nothing' ? [] : [fragment],
-    ...(all && { lastModified: resource.modified, sameSecond: resource.sameSecond }),
+    tags: all ? (view.composed ? [tag, bodyTag(yield* writingDocument(view.tree))] : [tag]) : [],
+    documentParts: [documentPart],
+    fragmentParts: known === 'nothing' ? [] : [fragment, ...(yield* storedPart(view, target))],
+    ...(all && !view.composed && { lastModified: resource.modified, sameSecond: resource.sameSecond }),
   })
   if (verdict !== 'proceed')
-    throw preconditionFailed(known === 'nothing' ? undefined : fragmentTag(fragment, document), true)
+    throw preconditionFailed(known === 'nothing' ? undefined : fragmentTag(fragment, documentPart), true)
+}
+
+/** Of a composed page the element as it is stored counts as well (HTTP-32). */
+function* storedPart(view: Representation, { element }: Key): Steps<string[]> {
+  const origin = view.composed ? view.originOf(element) : undefined
+  return origin ? [fragmentPart(yield* writingMarkup(origin.element, origin.tree.kind))] : []
 }
 
 export function isSibling(placement: Placement): boolean {

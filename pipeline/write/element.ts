@@ -3,22 +3,29 @@
 import type { Answer } from '../answer.ts'
 import type { Authority, Key } from '../authority.ts'
 import { type BodySource, bodyText } from '../body.ts'
+import { introducesDirectives } from '../compose/introduced.ts'
 import { changedElements, elementFacts } from '../events/facts.ts'
 import { mutationEvent } from '../events/mutation.ts'
 import { eventSelector } from '../events/selector.ts'
+import { Fault } from '../fault.ts'
 import { formatHttpDate } from '../http/http-date.ts'
 import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
+import { fragmentTag, splitFragmentTag } from '../http/tags.ts'
 import { Allowance } from '../language/allowance.ts'
 import { newFailures } from '../model/judge.ts'
+import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
 import type { Operation } from '../operation.ts'
 import { noMatch, toSelector } from '../refusals.ts'
 import { editNotice } from '../site/followed-edits.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { contentTag } from '../store/tags.ts'
+import { uniqueSelector } from '../tree/address.ts'
 import { decode } from '../tree/document.ts'
-import { ChangedDocument, type Edit, type Placement } from '../tree/edit/edit.ts'
+import { ChangedDocument, type Edit, type Placement, type View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
+import { selectFirst } from '../tree/selector/selector.ts'
+import type { Steps } from '../tree/steps.ts'
 import { commitJudged, commitLoop, type ModelState, modelState } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
@@ -50,28 +57,40 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
   const selectors: Selectors = { target: toSelector(write.range.selector, site) }
   if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector, site)
   const allowance = write.allowance ?? new Allowance()
-  const locate = async () => located(await findElements(site, write, selectors, authority(), ELEMENT_GATES))
+  const locate = () =>
+    commitLoop(async () => located(await findElements(site, write, selectors, authority(), ELEMENT_GATES)))
+  /** Until somebody has changed where the element is stored. */
+  const carryOutAt = (first: Located, text: string) => {
+    const { path } = first.held.resource
+    let place = first
+    return site.leases.hold(site.store.name, [path], () =>
+      commitLoop(async () => {
+        await write.check?.()
+        if (!isCurrent(site, place)) place = await locate()
+        if (place.held.resource.path !== path) return place
+        try {
+          return await commitEdit(site, modelState(site, allowance, write), write, place, text, authority())
+        } catch (error) {
+          // The lease was lost, and memory has followed whoever had it then.
+          if (error instanceof ChangedDocument) return undefined
+          throw error
+        }
+      }),
+    )
+  }
   return {
     async admit() {
       const { target } = await findElements(site, write, selectors, authority(), AUTHORIZATION)
       return { elements: target ? [target.element] : [] }
     },
     async carryOut(body) {
-      let place = await locate()
+      const place = await locate()
       const text = await textFor(site, write, body)
-      return site.leases.hold(site.store.name, [write.path], () =>
-        commitLoop(async () => {
-          await write.check?.()
-          if (!isCurrent(site, write.path, place)) place = await locate()
-          try {
-            return await commitEdit(site, modelState(site, allowance, write), write, place, text, authority())
-          } catch (error) {
-            // The lease was lost, and memory has followed whoever had it then.
-            if (error instanceof ChangedDocument) return undefined
-            throw error
-          }
-        }),
-      )
+      let done: Answer | Located = place
+      return commitLoop(async () => {
+        done = 'held' in done ? await carryOutAt(done, text) : done
+        return 'held' in done ? undefined : done
+      })
     },
   }
 }
@@ -101,7 +120,8 @@ async function commitEdit(
   const { target, anchor, held } = located
   if (write.op === 'move' && anchor?.element === target.element && isSibling(write.destination.placement))
     return { status: 204, headers: { ...storedTag(located, held.tag), 'Cache-Control': 'no-store' } }
-  const { path, cause } = write
+  const { cause } = write
+  const { path } = held.resource
   const selectors = eventSelectors(site, write, located)
   const wanted = toEdit(write, located, text)
   const { asked, follows } = await judgedWithConsequences(site, model, write, located, wanted, authority)
@@ -113,7 +133,7 @@ async function commitEdit(
   const event =
     changed || asked.way === 'reparsed'
       ? putEvent(site, path, digest, decode(bytes).text, cause)
-      : editEvent(site, write, selectors, judged)
+      : editEvent(site, { ...write, path }, selectors, judged)
   const isFollowed = site.isShared && !changed && asked.isAsAsked
   const edit = isFollowed ? editNotice(path, held.resource.version, wanted, asked.way) : undefined
   const own = {
@@ -140,8 +160,10 @@ async function judgedWithConsequences(
   wanted: Edit,
   authority: Authority,
 ): Promise<{ asked: JudgedEdit; follows: Consequences }> {
-  const { path, op } = write
+  const { op } = write
   const { held, tree, target } = located
+  const { path } = held.resource
+  let brought: ShapeFailure[] = []
   const removed = op === 'delete' ? factsAbout(site, path, [target]) : undefined
   const asked = await judgeEdit(site, model, {
     path,
@@ -151,6 +173,8 @@ async function judgedWithConsequences(
     check: function* (proposal, view, derived) {
       checkContainment(proposal, view, placesOf(write, located), path, authority)
       yield* checkingConfiguration(site, { op, path, target: target.element }, view, derived, authority)
+      yield* checkingDirectives(site, write, view, path, authority)
+      brought = yield* checkingOwnShapes(model, write.path, path, view)
     },
     facts: view => removed ?? factsAbout(site, path, changedElements(view)),
   })
@@ -162,7 +186,7 @@ async function judgedWithConsequences(
       : judgement.failures
   const follows = await consequencesOf(site, model, {
     path,
-    judgement: { ...judgement, failures },
+    judgement: { ...judgement, failures: [...failures, ...brought] },
     entries,
     status: op === 'delete' ? 409 : 422,
     losses,
@@ -171,8 +195,46 @@ async function judgedWithConsequences(
   return { asked, follows }
 }
 
-function answerTo(write: ElementWrite, located: Located, { digest, tag, inserted }: JudgedEdit, at: number): Answer {
+/**
+ * Whoever may only write to a part of a page must not read the site through it: what composition would run needs the right
+ * to PUT the whole of the page, or of the document where it lands (COMP-147).
+ */
+function* checkingDirectives(
+  site: Site,
+  write: ElementWrite,
+  { document, nodes, parents }: View,
+  path: string,
+  authority: Authority,
+): Steps<void> {
+  if (write.op === 'delete' || write.op === 'move') return
+  const known = { ns: site.settings.ns, model: site.model }
+  if (!(yield* introducesDirectives(known, document, nodes, parents))) return
+  const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
+  if (mayPut(write.path) || mayPut(path)) return
+  throw new Fault(
+    422,
+    'InvalidFragment',
+    'This fragment holds directives of composed pages; that needs the right to PUT the whole document.',
+  )
+}
+
+/** Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). */
+function* checkingOwnShapes(
+  { registry }: ModelState,
+  page: string,
+  path: string,
+  { document, nodes, parents }: View,
+): Steps<ShapeFailure[]> {
+  if (page === path) return []
+  const known = new Set(registry.shapesAt(path))
+  const shapes = registry.shapesAt(page).filter(shape => !known.has(shape))
+  return yield* checkingShapes(shapes, { document, part: { nodes, parents } })
+}
+
+function answerTo(write: ElementWrite, located: Located, judged: JudgedEdit, at: number): Answer {
+  const { digest, inserted } = judged
   const { resource } = located.held
+  const tag = judged.tag && pageTag(located, judged.tag, digest)
   const whole = storedTag(located, contentTag(digest))
   const headers = { 'Last-Modified': formatHttpDate(at), 'Cache-Control': 'no-store' }
   if (write.op === 'delete' || write.op === 'move') return { status: 204, headers: { ...whole, ...headers } }
@@ -183,9 +245,18 @@ function answerTo(write: ElementWrite, located: Located, { digest, tag, inserted
   return { status: 206, headers: { ...(tag ? { ETag: tag } : whole), ...headers, ...described }, body: inserted }
 }
 
-/** The tag of the stored document is made of all its bytes: it is for those who may read them (SEC-11). */
-function storedTag({ known }: Located, tag: string): Record<string, string> {
-  return known === 'everything' ? { ETag: tag } : {}
+/** The tag of a new element as the page will carry it that was written through (HTTP-32). */
+function pageTag({ view, held }: Located, tag: string, digest: string): string {
+  const parts = view.composed ? splitFragmentTag(tag.slice(1, -1)) : undefined
+  return parts ? fragmentTag(parts.fragment, view.documentPartWith(held.resource.path, digest)) : tag
+}
+
+/**
+ * The tag of the stored document is made of all its bytes: it is for those who may read them (SEC-11), which the readers
+ * of a page need not.
+ */
+function storedTag({ known, held, view }: Located, tag: string): Record<string, string> {
+  return known === 'everything' && held.resource.path === view.held.resource.path ? { ETag: tag } : {}
 }
 
 /** The elements whose children a write is about. */
@@ -204,9 +275,13 @@ interface EventSelectors {
   anchor: string
 }
 
-function eventSelectors(site: Site, write: ElementWrite, { target, anchor }: Located): EventSelectors {
-  const forBrowsers = (text: string, { element, document }: Key) =>
-    eventSelector(text, toSelector(text, site), element, document)
+function eventSelectors(site: Site, write: ElementWrite, { target, anchor, view }: Located): EventSelectors {
+  const forBrowsers = (text: string, { element, document }: Key) => {
+    const selector = toSelector(text, site)
+    // What is found first in a composed page need not be found first where it is stored.
+    if (view.composed && selectFirst(selector, document) !== element) return uniqueSelector(element, document)
+    return eventSelector(text, selector, element, document)
+  }
   return {
     target: forBrowsers(write.range.selector, target),
     anchor: write.op === 'move' && anchor ? forBrowsers(write.destination.selector, anchor) : '',

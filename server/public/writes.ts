@@ -14,13 +14,14 @@ import { moveDocument } from '../../pipeline/write/move.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
 import type { Exchange } from './exchange.ts'
 import { refuseHelper } from './helper-files.ts'
+import { pageReader } from './reader.ts'
 
 /** A whole document or blob, or one element by selector. */
 export function put(exchange: Exchange): Operation {
   const { site, authority } = exchange
   checkBodyFields(exchange)
   const range = writeRange(exchange)
-  if (range) return writeElement(site, { ...common(exchange), op: 'put', range }, authority)
+  if (range) return writeElement(site, { ...commonOfElement(exchange), op: 'put', range }, authority)
   const language = header(exchange, 'content-language')
   const type = header(exchange, 'content-type')
   return putDocument(site, { ...commonOfWhole(exchange), type, ...(language && { language }) }, authority)
@@ -33,7 +34,7 @@ export function post(exchange: Exchange): Operation {
   const range = writeRange(exchange)
   if (range) {
     const placement = placementOf(range.placement)
-    return writeElement(site, { ...common(exchange), op: 'post', range, placement }, authority)
+    return writeElement(site, { ...commonOfElement(exchange), op: 'post', range, placement }, authority)
   }
   if (!target.path.endsWith('/')) return insertion(exchange)
   const type = header(exchange, 'content-type')
@@ -66,7 +67,7 @@ export function remove(exchange: Exchange): Operation {
   const { site, authority } = exchange
   const range = writeRange(exchange)
   return range
-    ? writeElement(site, { ...common(exchange), op: 'delete', range }, authority)
+    ? writeElement(site, { ...commonOfElement(exchange), op: 'delete', range }, authority)
     : deleteDocument(site, commonOfWhole(exchange), authority)
 }
 
@@ -93,7 +94,7 @@ export function move(exchange: Exchange): Operation {
   const place = parseDestinationRange(destinationRange)
   if (to !== path)
     throw new Fault(501, 'MoveCrossResource', 'Elements move within one document; the Destination names another.')
-  return writeElement(site, { ...common(exchange), op: 'move', range, destination: place }, authority)
+  return writeElement(site, { ...commonOfElement(exchange), op: 'move', range, destination: place }, authority)
 }
 
 function incomplete(message: string): Fault {
@@ -121,6 +122,11 @@ function common(exchange: Exchange) {
   const token = header(exchange, `${hosted.settings.brand}-connection`)
   const cause = { session: session.id, ...(token && { token }) }
   return { path, conditions: readConditions(request.headers), cause, allowance }
+}
+
+/** The same for writes of elements, which are looked for in the page as the requester sees it (COMP-86). */
+function commonOfElement(exchange: Exchange) {
+  return { ...common(exchange), reader: pageReader(exchange) }
 }
 
 /** The same for writes of whole documents, which locks of the mount bind where the site wants it (HTTP-85). */

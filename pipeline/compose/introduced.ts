@@ -1,0 +1,56 @@
+/** Directives that a fragment would bring into a document (COMP-147). */
+
+import type { Registry } from '../model/registry.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { declaredPrefix, namespaceOf, Prefixes, qualifiedName, writtenName } from './prefixes.ts'
+import { isLive, meaningOf, pageNamespace } from './vocabulary.ts'
+
+/**
+ * Whether nodes bring a directive with them, or come into the source of a template, where all text is program.
+ *
+ * @param nodes new ones, where they will stand
+ * @returns in steps
+ */
+export function* introducesDirectives(
+  { ns, model }: { ns: string; model: Registry },
+  { kind }: TreeDocument,
+  nodes: readonly ChildNode[],
+  parents: readonly ParentNode[],
+): Steps<boolean> {
+  const isLiveName = (uri: string | undefined) =>
+    uri !== undefined && uri !== '' && isLive(meaningOf(uri, ns, model), kind)
+  if (parents.some(parent => isInTemplate(parent, ns))) return true
+  const open: { node: ChildNode; around: Prefixes }[] = []
+  for (const node of nodes) if (isElement(node)) open.push({ node, around: Prefixes.around(node) })
+  let seen = 0
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { node, around } = next
+    if (!isElement(node)) continue
+    if (++seen % NODES_PER_STEP === 0) yield
+    const prefixes = around.within(node)
+    if (node.attrs.some(a => declaredPrefix(a) !== undefined && isLiveName(a.value))) return true
+    for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
+      const qualified = name.includes(':') ? qualifiedName(name) : undefined
+      if (qualified && isLiveName(prefixes.namespace(qualified.prefix))) return true
+    }
+    for (const child of node.childNodes) open.push({ node: child, around: prefixes })
+    // Contents of a template do not know whose they are.
+    for (const child of node.content?.childNodes ?? []) open.push({ node: child, around: prefixes })
+  }
+  return false
+}
+
+function isInTemplate(parent: ParentNode, ns: string): boolean {
+  for (let node: ParentNode | null = parent; node && isElement(node); node = node.parentNode)
+    if (isTemplateHost(node, ns)) return true
+  return false
+}
+
+/** LIQ-1. */
+export function isTemplateHost(element: ElementNode, ns: string): boolean {
+  return element.attrs.some(a => {
+    const name = qualifiedName(writtenName(a))
+    return name?.local === 'template' && namespaceOf(element, name.prefix) === pageNamespace(ns)
+  })
+}
