@@ -11,7 +11,7 @@ export interface KeptValues {
 }
 
 /** Name of the value in the store. */
-const KEPT_AS = 'editor-password'
+export const FIRST_PASSWORD = 'editor-password'
 
 export const FIRST_USER = 'editor'
 
@@ -27,11 +27,11 @@ export interface FirstCredential {
  * @param options.renew makes a new password, for people who lost the first
  */
 export async function firstCredential(kept: KeptValues, options: { renew?: boolean } = {}): Promise<FirstCredential> {
-  const known = options.renew ? undefined : await kept.setting(KEPT_AS)
+  const known = options.renew ? undefined : await kept.setting(FIRST_PASSWORD)
   if (known !== undefined) return { credential: editor(known) }
   const password = createPassword()
   const hash = await hashPassword(password)
-  await kept.setSetting(KEPT_AS, hash)
+  await kept.setSetting(FIRST_PASSWORD, hash)
   return { credential: editor(hash), password }
 }
 

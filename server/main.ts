@@ -6,6 +6,7 @@ import type { Commands } from './cli/commands.ts'
 import { keepNextTickFast } from './next-tick.ts'
 import { serve } from './serve.ts'
 import { explain, exportCommand, importCommand } from './site-commands.ts'
+import { backup, checkSaved, restore, sites, stored } from './store-commands.ts'
 
 keepNextTickFast()
 
@@ -15,6 +16,11 @@ const commands: Commands = {
   export: exportCommand,
   import: importCommand,
   explain,
+  stored,
+  sites,
+  backup,
+  restore,
+  checkSaved,
 }
 
 process.exitCode = await run(process.argv.slice(2), commands)

@@ -14,6 +14,7 @@ import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
 import { DEMO, openStore } from './start.ts'
+import { requireStore } from './store-commands.ts'
 
 /** Opens one site for the time of some work. */
 async function withSite<T>(
@@ -40,8 +41,10 @@ async function withSite<T>(
   }
 }
 
-export const exportCommand: Commands['export'] = (settings, { site: name, directory, progress }) =>
-  withSite(settings, name, site => exportSite(site.store, directory, { progress }))
+export const exportCommand: Commands['export'] = async (settings, { site: name, directory, progress }) => {
+  requireStore(settings)
+  return withSite(settings, name, site => exportSite(site.store, directory, { progress }))
+}
 
 export const importCommand: Commands['import'] = async (settings, { site: name, directory, progress }) => {
   const lock = lockFolder(settings.data, 'import')
@@ -60,5 +63,7 @@ export const importDemoFiles = (settings: Settings): Promise<void> =>
     if (!(await store.sites()).includes(site.store.name)) await importFolder(site, store, DEMO)
   })
 
-export const explain: Commands['explain'] = (settings, question) =>
-  withSite(settings, question.site, site => explainRequest(site, question))
+export const explain: Commands['explain'] = async (settings, question) => {
+  requireStore(settings)
+  return withSite(settings, question.site, site => explainRequest(site, question))
+}

@@ -15,6 +15,8 @@ import { Fault } from '../pipeline/fault.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
+import { RESTORING } from '../pipeline/store/backup/restore.ts'
+import { Unusable } from '../pipeline/store/errors.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
@@ -42,13 +44,14 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
-const SECRET = 'session-secret'
+/** Name of the value in the store. */
+export const SESSION_SECRET = 'session-secret'
 
 /** The key that signs sessions; made once and kept with the data, so that a restart keeps every visitor's session. */
 async function sessionSecret(store: Store): Promise<Uint8Array> {
-  const kept = await store.setting(SECRET)
+  const kept = await store.setting(SESSION_SECRET)
   if (kept !== undefined) return Buffer.from(kept, 'base64')
-  await store.setSetting(SECRET, randomBytes(32).toString('base64'), { unlessSet: true })
+  await store.setSetting(SESSION_SECRET, randomBytes(32).toString('base64'), { unlessSet: true })
   return sessionSecret(store)
 }
 
@@ -74,6 +77,12 @@ export async function openStore(settings: Settings, log: Log): Promise<Store> {
     shared: settings.redis !== undefined,
     log: (level, message, details) => log[level]({ ...(details as object) }, message),
   })
+}
+
+/** @throws Unusable when a restore into the store was begun and not finished */
+async function refuseHalfRestored({ data }: Settings, store: Store): Promise<void> {
+  if (await store.setting(RESTORING))
+    throw new Unusable(`${data} holds half of a backup; run scriptorium restore again to finish`)
 }
 
 /** How a host that no site answers for is answered. */
@@ -102,9 +111,10 @@ function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
  * Starts a server.
  *
  * @param store open; closed together with the server
- * @throws the system's error when an address is taken
+ * @throws the system's error when an address is taken, Unusable when the store holds half of a backup
  */
 export async function startServer(settings: Settings, store: Store, log: Log): Promise<RunningServer> {
+  await refuseHalfRestored(settings, store)
   const coordination = await openCoordination(settings, store, log)
   const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
   const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })

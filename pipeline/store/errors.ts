@@ -11,3 +11,14 @@ export class StoreError extends Error {
     this.reason = reason
   }
 }
+
+/**
+ * Something that an operator named cannot be used: a folder without a store, a backup that is torn. The message says what
+ * and why, and is all that there is to say.
+ */
+export class Unusable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'Unusable'
+  }
+}

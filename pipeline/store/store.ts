@@ -67,12 +67,24 @@ export interface InstallationSettings {
   setSetting(name: string, value: string, options?: { unlessSet?: boolean }): Promise<void>
 }
 
+/** What is stored at one moment, whatever is committed meanwhile. */
+export interface Snapshot {
+  /** The site of this name, for reading. */
+  site(name: string): SiteReader
+  sites(): Promise<string[]>
+}
+
 export interface Store extends BlobWriter, NoteStore, InstallationSettings {
   /** Present when the store was opened to be shared with other processes. */
   readonly foreign?: ForeignCommits
   /** The site of this name; made on its first commit. Names of sites are host names in lower case. */
   site(name: string): SiteStore
   sites(): Promise<string[]>
+  /**
+   * Lends what is stored at this moment for the time of some work. Writers do not wait for it. The bytes of a large blob that
+   * was removed meanwhile may be gone when it is opened.
+   */
+  snapshot<Result>(work: (state: Snapshot) => Promise<Result>): Promise<Result>
   /** Finishes running commits and closes. */
   close(): Promise<void>
 }

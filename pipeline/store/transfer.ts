@@ -4,6 +4,7 @@ import { constants, type Dirent } from 'node:fs'
 import { copyFile, mkdir, open, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { blobStream } from './blobs.ts'
+import { Unusable } from './errors.ts'
 import { fileName, type TakenNames, takenNames } from './filenames.ts'
 import { entryOf, fileKey, MANIFEST, MANIFEST_END, type ManifestEntry, openManifest, readManifest } from './manifest.ts'
 import { isStorable, placeOf } from './paths.ts'
@@ -58,17 +59,18 @@ async function writeBody(site: SiteStore, resource: Resource, target: string): P
   return undefined
 }
 
-/** Makes sure that nothing is overwritten or mixed. @throws Error when the folder holds anything */
+/** Makes sure that nothing is overwritten or mixed. @throws Unusable when the folder holds anything */
 async function prepareTarget(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })
-  if ((await readdir(directory)).length > 0) throw new Error(`The folder ${directory} is not empty`)
+  if ((await readdir(directory)).length > 0)
+    throw new Unusable(`the folder ${directory} is not empty; name another one, which the export makes`)
 }
 
 /**
  * Writes a site to a folder of plain files, with a sidecar that keeps types, times and properties. The site may change
  * meanwhile: each file is whole, but not all are from one moment.
  * @param directory made when absent
- * @throws Error when the folder is not empty, or of the file system
+ * @throws Unusable when the folder is not empty; Error of the file system
  */
 export async function exportSite(site: SiteStore, directory: string, options: TransferOptions = {}): Promise<Exported> {
   await prepareTarget(directory)

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { SettingsError } from '../../config/load.ts'
 import { nearest } from '../../config/suggest.ts'
+import { Unusable } from '../../pipeline/store/errors.ts'
 import { FolderInUse } from '../../pipeline/store/sqlite/folder-lock.ts'
+import { backup, restore } from './backup.ts'
 import { check } from './check.ts'
 import { type Command, columns, commandHelp, readArguments, UsageError } from './command.ts'
 import type { Commands } from './commands.ts'
@@ -13,9 +15,21 @@ import { hash } from './hash.ts'
 import { importSite } from './import.ts'
 import { serve } from './serve.ts'
 import { settings } from './settings.ts'
+import { sites } from './sites.ts'
 import { line, processTerminal, type Terminal } from './terminal.ts'
 
-const COMMANDS: readonly Command[] = [serve, hash, check, exportSite, importSite, explain, settings]
+const COMMANDS: readonly Command[] = [
+  serve,
+  hash,
+  sites,
+  check,
+  backup,
+  restore,
+  exportSite,
+  importSite,
+  explain,
+  settings,
+]
 
 /** Exit code for a command line or settings that cannot be used. */
 const MISUSE = 2
@@ -88,6 +102,7 @@ function report(error: unknown, { errors }: Terminal): number {
 /** A failure of the system in words; anything unexpected with its trace, which a report of the fault needs. */
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof Unusable) return error.message
   const { code, address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const place = address === undefined ? `port ${port}` : `${address}:${port}`
   if (code === 'EADDRINUSE')

@@ -47,6 +47,31 @@ export interface TransferOutcome {
   problems: string[]
 }
 
+/** What is stored of one site. */
+export interface StoredSite {
+  name: string
+  files: number
+  bytes: number
+  /** Drafts and helper files, which only the mount shows. */
+  unpublished: number
+  /** Unix milliseconds of the last change; absent where nothing is stored. */
+  changed?: number
+  /** The settings have a site of this name. */
+  isServed: boolean
+}
+
+export interface FolderOptions {
+  /** Absolute path. */
+  directory: string
+  progress: Progress
+}
+
+export interface SavedOutcome {
+  sites: readonly { name: string }[]
+  files: number
+  bytes: number
+}
+
 /** Who asks a site for what (SEC-5). */
 export interface Question extends AccessQuestion {
   /** Name of the site in the store. */
@@ -61,5 +86,13 @@ export interface Commands {
   check(settings: Settings, options: { repair: boolean; progress: Progress }): Promise<CheckOutcome>
   export(settings: Settings, options: TransferOptions): Promise<TransferOutcome>
   import(settings: Settings, options: TransferOptions): Promise<TransferOutcome>
+  /** Names of the sites that something is stored of; none where there is no store. */
+  stored(settings: Settings): Promise<string[]>
+  /** Every site that is stored or named by the settings. */
+  sites(settings: Settings): Promise<StoredSite[]>
+  backup(settings: Settings, options: FolderOptions): Promise<SavedOutcome & { newFiles: number; newBytes: number }>
+  restore(settings: Settings, options: FolderOptions): Promise<SavedOutcome & { at: string }>
+  /** Proves that a backup is whole. */
+  checkSaved(options: FolderOptions): Promise<SavedOutcome & { at: string; problems: string[] }>
   explain(settings: Settings, question: Question): Promise<Explanation>
 }

@@ -49,7 +49,7 @@ export const explain: Command = {
   async run(call) {
     const question = questionOf(call)
     const loaded = await settingsOf(call)
-    const site = chosenSite(call, loaded, 'explain')
+    const site = await chosenSite(call, loaded, 'explain')
     const explanation = await call.commands.explain(loaded.settings, { ...question, site }).catch(error => {
       throw error instanceof Fault ? new UsageError(error.message, 'explain') : error
     })

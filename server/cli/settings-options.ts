@@ -3,6 +3,7 @@
 import { fileFromEnvironment, fromSet } from '../../config/environment.ts'
 import { type LoadedSettings, loadSettings, SettingsError } from '../../config/load.ts'
 import type { Path } from '../../config/outline.ts'
+import type { Settings } from '../../config/schema.ts'
 import { siteTable } from '../../config/sites.ts'
 import type { Assignment } from '../../config/written.ts'
 import { type Call, type Option, UsageError } from './command.ts'
@@ -65,19 +66,32 @@ export const siteOption = {
 /**
  * The site that the arguments ask for: that of `--site`, or the only one.
  *
+ * @param more what else could be written, such as ` or take --all`
  * @returns its name in the store
  * @throws UsageError when there is no such site, or none was chosen among several
  */
-export function chosenSite({ args }: Call, { settings }: LoadedSettings, command: string): string {
+export async function chosenSite(
+  call: Call,
+  { settings }: LoadedSettings,
+  command: string,
+  more = '',
+): Promise<string> {
   const table = siteTable(settings)
-  const host = args.text('site')
-  const [only, ...others] = table.named
+  const host = call.args.text('site')
   if (host === undefined) {
-    if (only !== undefined && others.length === 0) return only.host
-    const choices = table.named.map(site => site.host).join(', ')
-    throw new UsageError(`choose a site with --site HOST${choices === '' ? '' : ` (${choices})`}`, command)
+    const [only, ...others] = await knownSites(call, settings)
+    if (only !== undefined && others.length === 0) return only
+    const choices = only === undefined ? '' : ` (${[only, ...others].join(', ')})`
+    throw new UsageError(`choose a site with --site HOST${choices}${more}`, command)
   }
   const site = table.siteFor(host)
   if (site === undefined) throw new UsageError(`no site is configured for the host ${host}`, command)
   return site.host
+}
+
+/** Names of the sites that are served and known without a request: those that the settings name, and those that are stored. */
+export async function knownSites({ commands }: Call, settings: Settings): Promise<string[]> {
+  const table = siteTable(settings)
+  const served = (await commands.stored(settings)).filter(name => table.siteFor(name)?.host === name)
+  return [...new Set([...table.named.map(({ host }) => host), ...served])]
 }

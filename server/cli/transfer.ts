@@ -22,14 +22,35 @@ export async function transfer(
   command: string,
   work: (settings: Settings, options: TransferOptions) => Promise<TransferOutcome>,
 ): Promise<number> {
-  const { args, terminal } = call
   const loaded = await settingsOf(call)
-  const site = chosenSite(call, loaded, command)
-  const directory = resolve(terminal.cwd, args.positionals[0] ?? '.')
+  const site = await chosenSite(call, loaded, command)
+  return transferSite(call, loaded.settings, { site, directory: folderOf(call) }, work)
+}
+
+/** The folder that the arguments name. */
+export function folderOf({ args, terminal }: Call): string {
+  return resolve(terminal.cwd, args.positionals[0] ?? '.')
+}
+
+/**
+ * Transfers one site and reports it.
+ *
+ * @returns the exit code
+ */
+export async function transferSite(
+  { terminal }: Call,
+  settings: Settings,
+  { site, directory }: Pick<TransferOptions, 'site' | 'directory'>,
+  work: (settings: Settings, options: TransferOptions) => Promise<TransferOutcome>,
+): Promise<number> {
   const progress = progressLine(terminal.errors)
-  const outcome = await work(loaded.settings, { site, directory, progress: progress.report }).finally(progress.end)
+  const outcome = await work(settings, { site, directory, progress: progress.report }).finally(progress.end)
   for (const problem of outcome.problems) line(terminal.errors, problem)
-  const mebibytes = (outcome.bytes / 1024 ** 2).toFixed(1)
-  line(terminal.output, `${site}: ${count(outcome.files, 'file')}, ${mebibytes} MiB (${directory})`)
+  line(terminal.output, `${site}: ${count(outcome.files, 'file')}, ${mebibytes(outcome.bytes)} (${directory})`)
   return outcome.problems.length > 0 ? 1 : 0
+}
+
+/** A number of bytes for people. */
+export function mebibytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`
 }

@@ -7,7 +7,7 @@ import type { Settings } from '../../config/schema.ts'
 import type { Explanation, Question, ServeOptions, TransferOptions } from '../../server/cli/commands.ts'
 import { scriptorium } from './terminal.ts'
 
-const COMMANDS = ['serve', 'hash', 'check', 'export', 'import', 'explain', 'settings']
+const COMMANDS = ['serve', 'hash', 'sites', 'check', 'backup', 'restore', 'export', 'import', 'explain', 'settings']
 
 describe('command line: help', () => {
   for (const argv of [['--help'], ['-h'], ['help']]) {

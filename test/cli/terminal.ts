@@ -64,4 +64,9 @@ const nothing: Commands = {
   export: unexpected,
   import: unexpected,
   explain: unexpected,
+  stored: async () => [],
+  sites: unexpected,
+  backup: unexpected,
+  restore: unexpected,
+  checkSaved: unexpected,
 }

@@ -6,7 +6,7 @@ import { ROOT } from './chapters.ts'
 const PATH = /`((?:server|dav|edge|pipeline|config|test|docker|docs)\/[\w./*-]*)`/g
 
 describe('The documentation of the repository', () => {
-  for (const file of ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/glossary.md'])
+  for (const file of ['README.md', 'CONTRIBUTING.md', 'docs/operations.md', 'docs/architecture.md', 'docs/glossary.md'])
     it(`${file} names files and folders that exist`, () => {
       const text = readFileSync(`${ROOT}${file}`, 'utf8')
       const named = [...text.matchAll(PATH)].map(([, path = '']) => path)

@@ -9,6 +9,9 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+/** What a folder is used for. */
+type Purpose = 'serve' | 'import' | 'restore'
+
 /** Somebody else has the folder. */
 export class FolderInUse extends Error {}
 
@@ -28,7 +31,7 @@ const HOLDER = 'in-use.json'
  * @param shared with others of one installation, who keep in step with each other
  * @throws FolderInUse with who has it and since when
  */
-export function lockFolder(folder: string, purpose: 'serve' | 'import', shared = false): FolderLock {
+export function lockFolder(folder: string, purpose: Purpose, shared = false): FolderLock {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const database = new DatabaseSync(join(folder, LOCK), { timeout: 500 })
   try {
@@ -56,10 +59,10 @@ export function lockFolder(folder: string, purpose: 'serve' | 'import', shared =
 
 const BUSY = 5
 
-function advice(purpose: 'serve' | 'import'): string {
-  return purpose === 'import'
-    ? 'Copy the files into the mount of the running server, or end it first.'
-    : 'End that server first, or give both the same redis.'
+function advice(purpose: Purpose): string {
+  if (purpose === 'import') return 'Copy the files into the mount of the running server, or end it first.'
+  if (purpose === 'restore') return 'Restore into another folder.'
+  return 'End that server first, or give both the same redis.'
 }
 
 function holder(folder: string): string {

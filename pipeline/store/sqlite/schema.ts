@@ -1,7 +1,8 @@
 /** Tables of the embedded store and the settings every connection to it runs with. */
 
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { Unusable } from '../errors.ts'
 import { type Database, openDatabase } from './database.ts'
 
 /** Name of the database file inside the store's folder. */
@@ -199,7 +200,7 @@ function addColumns(database: Database): void {
 
 /**
  * Makes the tables where they are missing.
- * @throws Error when the folder was written by a newer release
+ * @throws Unusable when the folder was written by a newer release
  */
 export function prepareTables(folder: string): void {
   // The files that SQLite puts beside it get the same mode.
@@ -207,7 +208,8 @@ export function prepareTables(folder: string): void {
   const database = connectWriter(folder)
   try {
     const format = database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0
-    if (format > FORMAT) throw new Error(`The store has format ${format}, this release knows formats up to ${FORMAT}`)
+    if (format > FORMAT)
+      throw new Unusable(`the store in ${folder} has format ${format}; this release knows formats up to ${FORMAT}`)
     if (format === FORMAT) return
     database.exec('BEGIN IMMEDIATE')
     addColumns(database)
@@ -215,4 +217,9 @@ export function prepareTables(folder: string): void {
   } finally {
     database.close()
   }
+}
+
+/** Whether there is a store in a folder. */
+export function holdsStore(folder: string): boolean {
+  return existsSync(join(folder, DATABASE))
 }

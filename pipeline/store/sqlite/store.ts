@@ -14,7 +14,7 @@ import { StoreError } from '../errors.ts'
 import { checkChange, isTooLarge, namesIn } from '../records/changes.ts'
 import { packEntries } from '../records/entries.ts'
 import { checkNotes } from '../records/notes.ts'
-import type { SiteStore, Store } from '../store.ts'
+import type { SiteStore, Snapshot, Store } from '../store.ts'
 import { prepareForeign } from './commit/commit-log.ts'
 import { prepareNotes } from './commit/notes.ts'
 import type { EventLimits } from './housekeeping/retention.ts'
@@ -47,6 +47,8 @@ export interface SqliteOptions {
 /** Bytes that are in memory already have passed every limit. */
 const NO_LIMIT = { limit: Number.POSITIVE_INFINITY }
 
+const SITE_NAMES = 'SELECT name FROM site ORDER BY name'
+
 /** Milliseconds between two rounds of cleaning when nothing is written. */
 const IDLE_HOUSEKEEPING = 30_000
 
@@ -74,9 +76,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const writer = startWriter({ folder, eventRetention, lockWait, origin }, log)
   const connect = () => connectReader(folder)
   const database = connect()
-  const reader = prepareReader({ database, folder, clock, eventRetention, opened: clock(), connect })
+  const common = { folder, clock, eventRetention, opened: clock() }
+  const reader = prepareReader({ database, ...common, connect })
   const settings = database.prepare<{ value: string }>('SELECT value FROM setting WHERE name = ?')
-  const siteNames = database.prepare<{ name: string }>('SELECT name FROM site ORDER BY name')
+  const siteNames = database.prepare<{ name: string }>(SITE_NAMES)
   const idle = setInterval(() => writer.housekeeping(clock()), IDLE_HOUSEKEEPING).unref()
 
   /** A change with its bytes in a file, where they are a blob too large for the database. */
@@ -129,6 +132,22 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     }
   }
 
+  async function snapshot<Result>(work: (state: Snapshot) => Promise<Result>): Promise<Result> {
+    const steady = connect()
+    try {
+      steady.exec('BEGIN')
+      // The state is that of the first read.
+      const names = steady
+        .prepare<{ name: string }>(SITE_NAMES)
+        .all()
+        .map(({ name }) => name)
+      const frozen = prepareReader({ database: steady, ...common })
+      return await work({ site: name => readSite(frozen, name), sites: async () => names })
+    } finally {
+      steady.close()
+    }
+  }
+
   async function close(): Promise<void> {
     clearInterval(idle)
     await staging.close()
@@ -143,6 +162,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     async sites() {
       return siteNames.all().map(({ name }) => name)
     },
+    snapshot,
     stage: (body, limits) => staging.stage(body, limits),
     async setting(name) {
       return settings.get(name)?.value

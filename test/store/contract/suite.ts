@@ -5,6 +5,7 @@ import { describeEntries } from './entries.ts'
 import { describeEvents } from './events.ts'
 import { describeNotes } from './notes.ts'
 import { describeReading } from './reading.ts'
+import { describeSnapshots } from './snapshots.ts'
 import { describeStaging } from './staging.ts'
 import { describeSums } from './sums.ts'
 import { describeTransfers } from './transfers.ts'
@@ -21,6 +22,7 @@ export function describeStore(name: string, open: Open): void {
     describe('events of trees', () => describeTreeEvents(open))
     describe('concurrency', () => describeConcurrency(open))
     describe('sums of collections', () => describeSums(open))
+    describe('snapshots', () => describeSnapshots(open))
     describe('notes', () => describeNotes(open))
     describe('staging', () => describeStaging(open))
   })

@@ -1,10 +1,9 @@
 /** Proves that an embedded store is sound, and repairs what can be repaired without losing content. */
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { Unusable } from '../../errors.ts'
 import type { ProgressReport } from '../../transfer.ts'
 import { prepareStatements } from '../commit/statements.ts'
-import { connectReader, connectWriter, DATABASE, prepareTables } from '../schema.ts'
+import { connectReader, connectWriter, holdsStore, prepareTables } from '../schema.ts'
 import { checkBlobs, checkFiles, checkReferences } from './blobs.ts'
 import type { CheckContext, Disagreement, Found } from './context.ts'
 import { checkIntegrity, checkOrphans, checkResources, checkSums } from './rows.ts'
@@ -41,10 +40,10 @@ function sentence({ site, path, digest, message, repaired }: StoreFinding): stri
 
 /**
  * Checks the store in a folder. A server may have it open meanwhile.
- * @throws Error when there is no store in the folder
+ * @throws Unusable when there is no store in the folder
  */
 export async function checkFolder(folder: string, options: CheckOptions): Promise<CheckReport> {
-  if (!existsSync(join(folder, DATABASE))) throw new Error(`There is no store in ${folder}`)
+  if (!holdsStore(folder)) throw new Unusable(`there is no store in ${folder}`)
   prepareTables(folder)
   const writer = connectWriter(folder)
   const reader = connectReader(folder)

@@ -41,8 +41,11 @@ export interface ReaderContext {
   eventRetention: number
   /** Unix milliseconds shown as the times of roots of sites that nobody has written to. */
   opened: number
-  /** A second connection, for reads that have to see one state over several turns of the event loop. */
-  connect(): Database
+  /**
+   * A second connection, for reads that have to see one state over several turns of the event loop; undefined where the
+   * first one sees a single state.
+   */
+  connect?: () => Database
 }
 
 /** The reading half of a site. */
@@ -132,9 +135,10 @@ async function digestsOf(bytes: Uint8Array): Promise<{ sha1: string; md5: string
 
 /** All members of a collection that is too large for one query, in one state, a page at a time. */
 async function listSlowly(context: ReaderContext, site: number, collection: string): Promise<Resource[]> {
-  const database = context.connect()
+  const own = context.connect?.()
+  const database = own ?? context.database
   try {
-    database.exec('BEGIN')
+    own?.exec('BEGIN')
     const members = database.prepareTuples<MemberTuple>(MEMBERS)
     const found: Resource[] = []
     for (let after = ''; ; ) {
@@ -145,7 +149,7 @@ async function listSlowly(context: ReaderContext, site: number, collection: stri
       await setImmediate()
     }
   } finally {
-    database.close()
+    own?.close()
   }
 }
 

@@ -1,0 +1,181 @@
+/** Restoring: everything that a backup holds, put into a store and proved by tags. */
+
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Change } from '../commit.ts'
+import { Unusable } from '../errors.ts'
+import type { SiteStore, Store } from '../store.ts'
+import type { ProgressReport } from '../transfer.ts'
+import { type Head, objectFile, readHead, readLines, type SavedResource, type SavedSite, tagOf } from './format.ts'
+
+export interface RestoreOptions {
+  progress?: (report: ProgressReport) => void
+}
+
+export interface Restored {
+  sites: SavedSite[]
+  files: number
+  bytes: number
+  /** When the backup was made: RFC 3339. */
+  at: string
+}
+
+/** Name of the installation's value that says which backup is being restored; empty when that is done. */
+export const RESTORING = 'restoring'
+
+/** Changes of one commit, and bytes that it holds in memory. */
+const AT_ONCE = { changes: 500, bytes: 16 * 1024 * 1024 }
+
+/** Bytes from which on a file is streamed to the store. */
+const LARGE = 256 * 1024
+
+const REPORT_EVERY = 100
+
+/**
+ * Reads everything that a backup holds and compares it with what it should be.
+ *
+ * @returns what is wrong, one sentence each
+ * @throws Unusable when there is no backup in the folder
+ */
+export async function checkBackup(
+  folder: string,
+  { progress }: RestoreOptions = {},
+): Promise<Restored & { problems: string[] }> {
+  const head = await headOf(folder)
+  const problems: string[] = []
+  if ((await digestOf(join(folder, head.state))) !== head.digest) problems.push(`${head.state} is not what was written`)
+  const seen = new Set<string>()
+  let done = 0
+  let site = ''
+  for await (const line of readLines(folder, head.state)) {
+    if ('site' in line) site = line.site
+    else if (line.digest !== undefined && !seen.has(line.digest)) {
+      seen.add(line.digest)
+      const found = await digestOf(objectFile(folder, line.digest))
+      if (found !== line.digest)
+        problems.push(`${site}${line.path}: its bytes are ${found === undefined ? 'missing' : 'not what was written'}`)
+      if (++done % REPORT_EVERY === 0) progress?.({ step: 'checking', done, total: totalOf(head).files })
+    }
+  }
+  return { ...outcome(head), problems }
+}
+
+/**
+ * Puts everything that a backup holds into a store. One that was interrupted goes on when it is called again.
+ *
+ * @throws Unusable when there is no backup in the folder, when the store holds one of its sites already, and when bytes or
+ *   tags are not what they should be
+ */
+export async function restoreStore(store: Store, folder: string, { progress }: RestoreOptions = {}): Promise<Restored> {
+  const head = await headOf(folder)
+  if ((await digestOf(join(folder, head.state))) !== head.digest)
+    throw new Unusable(`${join(folder, head.state)} is not what was written`)
+  const stored = await store.sites()
+  const taken = head.sites.find(({ name }) => stored.includes(name))
+  if (taken && (await store.setting(RESTORING)) !== head.digest)
+    throw new Unusable(`the store holds ${taken.name} already; restore into an empty data folder`)
+  await store.setSetting(RESTORING, head.digest)
+  const { files: total } = totalOf(head)
+  let batch: Batch | undefined
+  let done = 0
+  for await (const line of readLines(folder, head.state)) {
+    if ('site' in line) {
+      await batch?.commit()
+      batch = new Batch(store, store.site(line.site), folder)
+    } else if (batch) {
+      await batch.add(line)
+      if (line.kind !== 'collection' && ++done % REPORT_EVERY === 0) progress?.({ step: 'restoring', done, total })
+    }
+  }
+  await batch?.commit()
+  for (const { name, tag } of head.sites)
+    if (tagOf(await store.site(name).find('/')) !== tag)
+      throw new Unusable(`${name} did not come back as it was saved: the tags of its root differ`)
+  for (const [name, value] of Object.entries(head.settings)) await store.setSetting(name, value)
+  await store.setSetting(RESTORING, '')
+  return outcome(head)
+}
+
+async function headOf(folder: string): Promise<Head> {
+  const head = await readHead(folder)
+  if (!head) throw new Unusable(`there is no backup in ${folder}`)
+  return head
+}
+
+function totalOf({ sites }: Head): { files: number; bytes: number } {
+  return {
+    files: sites.reduce((sum, { files }) => sum + files, 0),
+    bytes: sites.reduce((sum, { bytes }) => sum + bytes, 0),
+  }
+}
+
+function outcome(head: Head): Restored {
+  return { sites: head.sites, ...totalOf(head), at: head.at }
+}
+
+/** SHA-256 of a file; undefined where there is none. */
+async function digestOf(file: string): Promise<string | undefined> {
+  const hash = createHash('sha256')
+  try {
+    for await (const piece of createReadStream(file)) hash.update(piece)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  return hash.digest('hex')
+}
+
+/** Changes of one site that are committed together. */
+class Batch {
+  readonly #store: Store
+  readonly #site: SiteStore
+  readonly #folder: string
+  #changes: Change[] = []
+  #bytes = 0
+
+  constructor(store: Store, site: SiteStore, folder: string) {
+    this.#store = store
+    this.#site = site
+    this.#folder = folder
+  }
+
+  async add(saved: SavedResource): Promise<void> {
+    const { path, kind, digest = '', size = 0, type = '', language, shown, properties = [] } = saved
+    if (kind === 'collection') {
+      if (path !== '/' && !(await this.#site.find(path))) this.#changes.push({ op: 'collection', path })
+    } else {
+      const file = objectFile(this.#folder, digest)
+      const found = await stat(file).catch(() => undefined)
+      if (found?.size !== size) throw this.#torn(path)
+      const staged = await this.#store.stage(createReadStream(file), { limit: size })
+      if (staged.sha256 !== digest) throw this.#torn(path)
+      if (size < LARGE) this.#bytes += size
+      this.#changes.push({
+        op: 'put',
+        path,
+        kind,
+        content: { staged },
+        type,
+        ...(language !== undefined && { language }),
+        ...(shown !== undefined && { shown }),
+      })
+    }
+    if (properties.length > 0) this.#changes.push({ op: 'describe', path, set: properties, remove: [] })
+    if (this.#changes.length >= AT_ONCE.changes || this.#bytes >= AT_ONCE.bytes) await this.commit()
+  }
+
+  #torn(path: string): Unusable {
+    return new Unusable(`the bytes of ${this.#site.name}${path} are not in the backup as they were written`)
+  }
+
+  async commit(): Promise<void> {
+    const changes = this.#changes
+    this.#changes = []
+    this.#bytes = 0
+    if (changes.length === 0) return
+    const result = await this.#site.commit({ changes })
+    if (!result.ok) throw new Unusable(`${this.#site.name} could not be restored: ${JSON.stringify(result)}`)
+  }
+}

@@ -1,0 +1,95 @@
+/** What the command line does to a store as a whole: list its sites, save it, restore it. */
+
+import { FIRST_PASSWORD } from '../config/first-start.ts'
+import type { Settings } from '../config/schema.ts'
+import { siteTable } from '../config/sites.ts'
+import { checkBackup, restoreStore } from '../pipeline/store/backup/restore.ts'
+import { saveStore } from '../pipeline/store/backup/save.ts'
+import { Unusable } from '../pipeline/store/errors.ts'
+import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
+import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
+import type { Snapshot, Store } from '../pipeline/store/store.ts'
+import { siteOfUnpublished, unpublishedName } from '../pipeline/write/unpublished.ts'
+import type { Commands, StoredSite } from './cli/commands.ts'
+import { basisOf } from './hosting.ts'
+import { createLog } from './log.ts'
+import { openStore, SESSION_SECRET } from './start.ts'
+
+/** Values of the installation that belong to a backup: visitors stay signed in, and the first password stays what it is. */
+const SAVED_SETTINGS = [SESSION_SECRET, FIRST_PASSWORD]
+
+/** Whether anything has ever been stored where the settings say. */
+function isThere(settings: Settings): boolean {
+  return settings.postgres !== undefined || holdsStore(settings.data)
+}
+
+/** @throws Unusable where there is no store: a mistyped folder must not look like an empty site */
+export function requireStore(settings: Settings): void {
+  if (!isThere(settings)) throw new Unusable(`there is no store in ${settings.data}`)
+}
+
+/** Opens the store for the time of some work. */
+async function withStore<Result>(settings: Settings, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const store = await openStore(settings, createLog(settings.log, 2))
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+async function namesIn(state: Pick<Snapshot, 'sites'>): Promise<string[]> {
+  return (await state.sites()).filter(name => siteOfUnpublished(name) === undefined)
+}
+
+export const stored: Commands['stored'] = async settings => (isThere(settings) ? withStore(settings, namesIn) : [])
+
+export const sites: Commands['sites'] = async settings => {
+  requireStore(settings)
+  const table = siteTable(settings)
+  const found = await withStore(settings, store =>
+    store.snapshot(async state => {
+      const described: StoredSite[] = []
+      for (const name of await namesIn(state)) {
+        const { files: unpublished } = await sizeOf(state, unpublishedName(name))
+        const isServed = table.siteFor(name)?.host === name
+        described.push({ name, ...(await sizeOf(state, name)), unpublished, isServed })
+      }
+      return described
+    }),
+  )
+  const missing = table.named.filter(({ host }) => !found.some(({ name }) => name === host))
+  const nothing = { files: 0, bytes: 0, unpublished: 0, isServed: true }
+  return [...found, ...missing.map(({ host }) => ({ name: host, ...nothing }))]
+}
+
+async function sizeOf(state: Snapshot, name: string) {
+  const size: { files: number; bytes: number; changed?: number } = { files: 0, bytes: 0 }
+  for await (const { size: bytes, modified } of state.site(name).walk('/')) {
+    size.files++
+    size.bytes += bytes
+    size.changed = Math.max(size.changed ?? 0, modified)
+  }
+  return size
+}
+
+export const backup: Commands['backup'] = async (settings, { directory, progress }) => {
+  requireStore(settings)
+  return withStore(settings, store => saveStore(store, directory, { settings: SAVED_SETTINGS, progress }))
+}
+
+export const restore: Commands['restore'] = async (settings, { directory, progress }) => {
+  const lock = lockFolder(settings.data, 'restore')
+  try {
+    return await withStore(settings, async store => {
+      const restored = await restoreStore(store, directory, { progress })
+      // What documents declare is derived anew when their site is opened next.
+      for (const { name } of restored.sites) await basisOf(store, name).write('')
+      return restored
+    })
+  } finally {
+    lock.release()
+  }
+}
+
+export const checkSaved: Commands['checkSaved'] = ({ directory, progress }) => checkBackup(directory, { progress })
