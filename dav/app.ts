@@ -7,7 +7,7 @@ import { checkDeclaredLength } from '../edge/body.ts'
 import { authoritiesOf, type Client, type KnowClient } from '../edge/client.ts'
 import { type BodyReading, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
-import { send } from '../edge/send.ts'
+import { sendOr } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
@@ -155,7 +155,11 @@ function conclude(parts: MountParts, { keep }: ResponseCache): Step {
     answer.headers = { ...security, ...DAV_HEADERS, ...answer.headers }
     if (mount) addCors(request, answer, publicOrigin(mount.settings, client, parts.publicPort()))
     if (mount && author) keep(request, client, mount, author, answer)
-    if (!response.destroyed) await send(request, response, answer).catch(() => response.destroy())
+    if (!response.destroyed)
+      await sendOr(request, response, answer, error => {
+        answer = failure(parts, context, error)
+        return answer
+      })
     parts.finished({ request, status: answer.status, milliseconds: performance.now() - started })
   }
 }

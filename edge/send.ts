@@ -6,6 +6,8 @@ import type { KeptAnswer } from '../pipeline/read/kept-answers.ts'
 import { endUnread, leavesLargeBody } from './body.ts'
 import { sendStream } from './send-stream.ts'
 
+type OpenBlob = Awaited<ReturnType<BlobBody['blob']['open']>>
+
 /** Bytes read from a blob at a time. */
 const CHUNK = 256 * 1024
 
@@ -41,10 +43,12 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   const unread = leavesLargeBody(request)
   if (unread) headers.Connection = 'close'
   if (!bodiless) headers['Content-Length'] = String(bodySize(body))
-  response.writeHead(status, headers)
   const silent = bodiless || request.method === 'HEAD' || body === undefined
+  // Opened before anything is said of it: a file that is missing is no 200.
+  const opened = !silent && isBlob(body) ? await body.blob.open() : undefined
+  response.writeHead(status, headers)
   if (!silent) {
-    if (isBlob(body)) await writeBlob(response, body)
+    if (isBlob(body)) await writeBlob(response, body, opened)
     else if (isPieces(body)) await writePieces(response, body)
     else if (unread) response.write(body)
     else {
@@ -54,6 +58,26 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   } else if (unread) response.flushHeaders()
   if (unread) endUnread(request, response)
   else response.end()
+}
+
+/**
+ * Sends an answer; where its content cannot be opened, another one that says so.
+ *
+ * @param failed makes that answer, and tells the log
+ */
+export async function sendOr(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  failed: (error: unknown) => Answer,
+): Promise<void> {
+  try {
+    await send(request, response, answer)
+  } catch (error) {
+    const instead = failed(error)
+    if (response.headersSent) response.destroy()
+    else await send(request, response, instead).catch(() => response.destroy())
+  }
 }
 
 /**
@@ -117,8 +141,8 @@ async function writePieces(response: ServerResponse, body: PiecesBody): Promise<
  * Sends a part of a blob through two buffers: one is filled while the other is on its way to the client, and neither is
  * garbage before the end.
  */
-async function writeBlob(response: ServerResponse, body: BlobBody): Promise<void> {
-  const reader = await body.blob.open()
+async function writeBlob(response: ServerResponse, body: BlobBody, opened?: OpenBlob): Promise<void> {
+  const reader = opened ?? (await body.blob.open())
   try {
     const length = Math.min(CHUNK, body.end - body.start)
     const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)]

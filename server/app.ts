@@ -10,7 +10,7 @@ import { authoritiesOf, type KnowClient } from '../edge/client.ts'
 import { header } from '../edge/fields.ts'
 import { type BodyReading, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
-import { send } from '../edge/send.ts'
+import { sendOr } from '../edge/send.ts'
 import type { Principal } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
@@ -153,7 +153,11 @@ function conclude(parts: AppParts): Step {
     if (hosted) addCors(hosted, request, answer)
     addCookie(state, answer)
     if (!failed && hosted) parts.kept.keep(request, state.client, hosted.site, answer, audienceOf(state, answer))
-    if (!response.destroyed) await send(request, response, answer).catch(() => response.destroy())
+    if (!response.destroyed)
+      await sendOr(request, response, answer, error => {
+        answer = failure(parts, context, error)
+        return answer
+      })
     report(parts, request, answer.status, state.started)
   }
 }

@@ -91,7 +91,8 @@ export class SiteDeclarations {
       } else if (all) await rederiveKind(store, name, declarations.derivation, 'subtypes', report)
       await declarations.#load(name)
     }
-    if (reached !== undefined) await basis.write(reached)
+    // A site without files leaves nothing behind: whoever asks may have made up its name.
+    if (reached !== undefined && (await holdsFiles(store))) await basis.write(reached)
     return declarations
   }
 
@@ -256,4 +257,9 @@ function parsed(json: string): unknown {
 /** Whether a commit puts, removes or moves documents; empty collections and properties declare nothing. */
 function mayRedeclare({ changes }: AskedCommit): boolean {
   return changes.some(({ op }) => op !== 'collection' && op !== 'describe')
+}
+
+async function holdsFiles(store: Pick<SiteStore, 'walk'>): Promise<boolean> {
+  for await (const _ of store.walk('/')) return true
+  return false
 }

@@ -1,6 +1,8 @@
 /** The files of a site as the process holds them in memory: loaded when they are asked for, replaced by commits. */
 
+import { hash } from 'node:crypto'
 import { type Profile, profileOf } from '../declarations/derive.ts'
+import { Fault } from '../fault.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Body } from '../store/blobs.ts'
 import type { Resource } from '../store/resource.ts'
@@ -82,6 +84,11 @@ export class Resources {
       if (!resource || resource.kind === 'collection') return undefined
       const body = await this.#store.body(resource)
       if (!body) continue
+      if ('bytes' in body && hash('sha256', body.bytes) !== resource.digest) {
+        const now = await this.#store.find(path)
+        if (now?.version === resource.version) throw this.#damaged(resource)
+        continue
+      }
       const profile = resource.kind === 'document' ? await this.#profile(resource, body) : undefined
       const held = new Held(resource, body, profile)
       if (changes !== this.#changes) {
@@ -96,6 +103,12 @@ export class Resources {
       this.#cache.set(this.#store.name, held)
       return held
     }
+  }
+
+  /** What is read from a disk that has lost or changed some of it is told, never served (its tag is known). */
+  #damaged({ path, version }: Resource): Fault {
+    this.#report('A stored file is damaged: its bytes are not those of its tag', { path, version })
+    return new Fault(500, 'Internal', 'What is stored at this address is damaged. The failure was recorded.')
   }
 
   async #profile(resource: Resource, body: Body): Promise<Profile | undefined> {

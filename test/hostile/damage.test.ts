@@ -1,0 +1,62 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { page, put } from '../support/content.ts'
+import { client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+describe('damage: what a bad day leaves on a disk', () => {
+  let server: TestServer
+  beforeEach(async () => {
+    server = await startServer()
+  })
+  afterEach(() => server.close())
+
+  const restarted = async (harm: (data: string) => void) => {
+    await server.stop()
+    harm(server.data)
+    server = await startServer({ data: server.data })
+  }
+
+  it('pages of the database that were damaged are told, never served as they are', async () => {
+    await put(server, '/a.html', page('<p id="p">true</p>'))
+    await put(server, '/b.html', page('<p id="p">whole</p>'))
+    await restarted(data => {
+      const database = new DatabaseSync(join(data, 'store.sqlite'))
+      const { changes } = database
+        .prepare("UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), 'true', 'lies') AS BLOB)")
+        .run()
+      expect(Number(changes)).to.be.above(0)
+      database.close()
+    })
+    const http = client(server.port)
+    for (const fields of [{}, { Range: 'selector=#p' }]) {
+      const answer = await http('GET', '/a.html', fields)
+      expect(answer.status).to.equal(500)
+      expect(answer.text).to.include('damaged').and.not.include('lies')
+    }
+    expect((await http('GET', '/b.html')).status).to.equal(200)
+  })
+
+  it('a file of a blob that is missing is a failure with an answer, on both faces', async () => {
+    await put(server, '/large.bin', Buffer.alloc(1024 * 1024, 7))
+    await restarted(data => {
+      for (const folder of readdirSync(join(data, 'blobs')))
+        rmSync(join(data, 'blobs', folder), { recursive: true, force: true })
+    })
+    expect((await client(server.port)('GET', '/large.bin')).status).to.be.oneOf([500, 503])
+    const basic = Buffer.from(`${server.user}:${server.password}`).toString('base64')
+    const mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${basic}` })
+    expect((await mount('GET', '/large.bin')).status).to.be.within(500, 507)
+  })
+
+  it('host names that visitors make up leave nothing behind', async () => {
+    const http = client(server.port)
+    for (let i = 0; i < 5; i++) await http('GET', '/', { Host: `made-up-${i}.example` })
+    const { store } = server.running
+    expect(await store.sites()).to.deep.equal([])
+    for (let i = 0; i < 5; i++) expect(await store.setting(`derived-by:made-up-${i}.example`)).to.equal(undefined)
+  })
+})
