@@ -2,7 +2,7 @@
 
 import { Temporal } from 'temporal-polyfill'
 import { typeError } from './evaluation.ts'
-import type { Moment } from './temporal.ts'
+import { type Moment, monthOf } from './temporal.ts'
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
 const DAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
@@ -84,6 +84,7 @@ export function formatTemporal(value: Moment, pattern: string): string {
 
 function fieldsOf(value: Moment): Fields {
   if (value instanceof Temporal.Duration) return {}
+  if (value instanceof Temporal.PlainMonthDay) return { month: monthOf(value), day: value.day }
   return (value instanceof Temporal.Instant ? value.toZonedDateTimeISO('UTC') : value) as Fields
 }
 

@@ -221,9 +221,14 @@ export function temporalMember(owner: TemporalValue, name: string): Value {
     if (name === 'epochNanoseconds' && BigInt.asIntN(64, value.epochNanoseconds) !== value.epochNanoseconds)
       throw typeError('the nanoseconds are beyond 64 bits')
   }
-  const field = fieldOf(value, name)
+  const field = value instanceof Temporal.PlainMonthDay && name === 'month' ? monthOf(value) : fieldOf(value, name)
   if (typeof field === 'number') return BigInt(field)
   return typeof field === 'bigint' || typeof field === 'string' || typeof field === 'boolean' ? field : null
+}
+
+/** The library knows the code of the month alone: `M03`. */
+export function monthOf({ monthCode }: Temporal.PlainMonthDay): number {
+  return Number(monthCode.slice(1))
 }
 
 function floorDivided(value: bigint, by: bigint): bigint {

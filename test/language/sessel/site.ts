@@ -7,6 +7,7 @@ import {
   jsonText,
   OpenDictionary,
   type SchemaView,
+  SesselError,
   type SesselHost,
   SesselSyntaxError,
   textForm,
@@ -187,6 +188,7 @@ export async function became(text: string, host: SesselHost = hostFor()): Promis
       ? `${value.typeName} ${textForm(value, () => undefined)}`
       : jsonText(value)
   } catch (error) {
+    if (error instanceof SesselError) return `!${error.type}: ${error.message}`
     if (error instanceof SesselSyntaxError) return `!parse: ${error.message}`
     if (error instanceof AllowanceSpent) return `!spent: ${error.spent}`
     throw error
