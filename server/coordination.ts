@@ -15,7 +15,7 @@ import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
 import { parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
-import { connectRedis } from '../pipeline/coordination/redis/connection.ts'
+import { connectRedis, isPersisted } from '../pipeline/coordination/redis/connection.ts'
 import { redisFanOut } from '../pipeline/coordination/redis/fan-out.ts'
 import { redisLeases } from '../pipeline/coordination/redis/leases.ts'
 import { redisLocks } from '../pipeline/coordination/redis/locks.ts'
@@ -75,6 +75,12 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
   const prefix = `scriptorium:${await installationId(store)}`
   const connection = await connectRedis(address, {
     report: (level, message, details) => log[level](details, message),
+  })
+  void isPersisted(connection.redis).then(persisted => {
+    if (persisted === false)
+      log.warn(
+        'Redis keeps nothing on disk: when it ends, locks of the mount and sign-ins are forgotten (save, appendonly)',
+      )
   })
   const coherence = new Coherence({
     foreign: store.foreign,

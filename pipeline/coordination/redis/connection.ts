@@ -184,3 +184,18 @@ function firstConnection(client: RedisClient): Promise<void> {
     client.connect().catch(() => undefined)
   })
 }
+
+/**
+ * Whether a Redis keeps on disk what it holds. Locks of the mount that it forgets with its process are open to everybody.
+ *
+ * @returns undefined where it does not tell, as hosted ones do
+ */
+export async function isPersisted(redis: Pick<RedisClient, 'config'>): Promise<boolean | undefined> {
+  try {
+    const values = [await redis.config('GET', 'save'), await redis.config('GET', 'appendonly')]
+    const [save, log] = values.map(answer => (Array.isArray(answer) ? String(answer[1] ?? '') : ''))
+    return save !== '' || log === 'yes'
+  } catch {
+    return undefined
+  }
+}

@@ -1,11 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: rules look things up this way
+/** Figures of rules by the clock, which depend on the machine: `npm test -- test/bench/access/speed.ts`. */
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { AccessRules } from '../../pipeline/access/access-rules.ts'
-import { capabilityParts, selectorMethods } from '../../pipeline/access/capabilities.ts'
-import type { Key } from '../../pipeline/access/matching.ts'
-import { cost } from '../support/cost.ts'
-import { access, html, key, keys, type Line, NS, rawRule, user } from './site.ts'
+import { AccessRules } from '../../../pipeline/access/access-rules.ts'
+import { capabilityParts, selectorMethods } from '../../../pipeline/access/capabilities.ts'
+import type { Key } from '../../../pipeline/access/matching.ts'
+import { access, html, key, keys, type Line, NS, rawRule, user } from '../../access/site.ts'
+import { cost } from '../../support/cost.ts'
 
 /** A site of documents with ten rules each. */
 function siteOf(count: number, line: (i: number) => Line): AccessRules {

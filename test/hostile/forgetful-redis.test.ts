@@ -1,0 +1,31 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { parseRedisAddress } from '../../pipeline/coordination/redis/address.ts'
+import { connectRedis, isPersisted, type RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
+import { startRedis, type TestRedis } from '../coordination/redis-server.ts'
+
+describe('locks that vanish with an unpersisted Redis', () => {
+  let redis: TestRedis
+  let connection: RedisConnection
+  before(async () => {
+    redis = await startRedis()
+    const address = parseRedisAddress(redis.url)
+    if (!address) throw new Error('no address')
+    connection = await connectRedis(address, { report: () => undefined })
+  })
+  after(async () => {
+    await connection.close()
+    await redis.stop()
+  })
+
+  it('is told from one that keeps what it holds, and from one that does not say', async () => {
+    await connection.redis.config('SET', 'save', '')
+    await connection.redis.config('SET', 'appendonly', 'no')
+    expect(await isPersisted(connection.redis)).to.equal(false)
+    await connection.redis.config('SET', 'save', '3600 1')
+    expect(await isPersisted(connection.redis)).to.equal(true)
+    expect(await isPersisted({ config: () => Promise.reject(new Error('unknown command')) } as never)).to.equal(
+      undefined,
+    )
+  })
+})
