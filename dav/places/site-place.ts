@@ -4,6 +4,7 @@ import { NO_BODY } from '../../pipeline/body.ts'
 import { perform } from '../../pipeline/operation.ts'
 import { removeTree, transferTree } from '../../pipeline/write/collection.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
+import { refuseConfiguring } from '../../pipeline/write/may-configure.ts'
 import { writeProperties } from '../../pipeline/write/properties.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
@@ -26,8 +27,13 @@ export const sitePlace: Place = {
     await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, ...(check && { check }) })
     await afterCommit(mount, () => mount.unpublished.remove(path))
   },
-  relocate(exchange, relocation) {
-    return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
+  async relocate(exchange, relocation) {
+    if (!relocation.toHelper) return relocateOnSite(exchange, relocation)
+    // The document goes a little later, when nobody is there any more who could be refused.
+    const { path } = relocation.source.resource
+    if (relocation.op === 'move' && !exchange.configure)
+      await refuseConfiguring(exchange.mount.site, [{ op: 'delete', path, expect: 0 }], [])
+    return toHelperName(exchange, relocation)
   },
 }
 

@@ -53,6 +53,7 @@ describe("a credential's scope as boundary: who may configure", () => {
     ['the end of a collection with rules', 'DELETE', '/part/', {}, undefined],
     ['a copy of rules', 'COPY', '/part/rules.html', url('/part/copy.html'), undefined],
     ['a blob that becomes rules', 'MOVE', '/part/rules.txt', url('/part/moved.html'), undefined],
+    ['rules put aside under the name of a work file', 'MOVE', '/part/rules.html', url('/part/rules.html~'), undefined],
     ['a copy over rules', 'COPY', '/part/rules.txt', url('/part/rules.html'), undefined],
   ]
   for (const [what, method, path, fields, body] of cases)
