@@ -254,10 +254,10 @@ export const siteKeys = {
     size().optional(),
     'Bytes that the files of the site may take together; a write that needs more is answered 507. Authors are told how much is left. Without it the disk is the limit.',
   ),
-  sessionContentMax: setting(size().default(256 * 1024), {
-    doc: "Markup that one session's own copies of elements may hold in one document.",
-    inert: 'this version keeps no session content',
-  }),
+  sessionContentMax: setting(
+    size().default(256 * 1024),
+    "Bytes of markup that one session's own copies of elements may hold in one document.",
+  ),
   allowOutbound: setting(flag().default(false), {
     doc: "Requests sent by the site's reactions may go to private and loopback addresses.",
     inert: 'this version runs no reactions',

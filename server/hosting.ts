@@ -152,6 +152,6 @@ export function basisOf(store: Store, site: string): Basis {
 
 /** The settings of a site as the pipeline needs them. */
 export function pipelineSettings(settings: SiteSettings): PipelineSettings {
-  const { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument } = settings
-  return { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument }
+  const { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument, sessionContentMax } = settings
+  return { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument, sessionContentMax }
 }

@@ -16,6 +16,7 @@ import { Prefixes } from './prefixes.ts'
 import { Reads } from './reads.ts'
 import { RequestValue } from './request.ts'
 import { requestDocument } from './request-document.ts'
+import type { TransientPlace } from './session-copies.ts'
 import type { Viewer } from './viewer.ts'
 import { walking } from './walk.ts'
 import { doing, type Work } from './work.ts'
@@ -30,6 +31,10 @@ export interface Composition {
   originOf(element: ElementNode): { held: Held; tree: TreeDocument; element: ElementNode } | undefined
   /** The outermost marked element around an element, or itself (COMP-74). */
   transientAround(element: ElementNode): ElementNode | undefined
+  /** Elements that each visitor has a version of, with the places of the copies. */
+  transients: ReadonlyMap<ElementNode, TransientPlace>
+  /** What the visitor's session holds of the documents in the page, by the prefix of their names. */
+  copies: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
 /** Compositions that are begun anew because something that they have read was changed meanwhile. */
@@ -94,7 +99,9 @@ function* composing(
     meanings: new Map(),
     origins: new Map(),
     wholes: new Map(),
-    transients: new Set(),
+    transients: new Map(),
+    copies: new Map(),
+    params,
     paginators: [],
   }
   const composed: TreeDocument['root'] = { nodeName: '#document', childNodes: [] }
@@ -106,6 +113,7 @@ function* composing(
     text: page.search.source,
     output: false,
     loose: false,
+    transient: false,
     depth: 0,
   })
   const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
@@ -116,6 +124,8 @@ function* composing(
     link,
     originOf: element => originOf(state, element),
     transientAround: element => transientAround(state, element),
+    transients: state.transients,
+    copies: state.copies,
   }
 }
 

@@ -12,6 +12,7 @@ import type { Page } from './page.ts'
 import type { Prefixes } from './prefixes.ts'
 import type { Reads } from './reads.ts'
 import type { RequestValue } from './request.ts'
+import type { TransientPlace } from './session-copies.ts'
 import type { Viewer } from './viewer.ts'
 import { type Meaning, meaningOf } from './vocabulary.ts'
 
@@ -48,7 +49,11 @@ export interface Composing {
   readonly wholes: Map<ElementNode, Origin>
   readonly paginators: Paginator[]
   /** Elements of the page that each visitor has a version of. */
-  readonly transients: Set<ElementNode>
+  readonly transients: Map<ElementNode, TransientPlace>
+  /** What the visitor's session holds of documents, by the prefix of their names. */
+  readonly copies: Map<string, ReadonlyMap<string, string>>
+  /** What the path of a route has captured. */
+  readonly params: ReadonlyMap<string, string>
 }
 
 /** What surrounds nodes that are walked. */
@@ -64,6 +69,8 @@ export interface Place {
   output: boolean
   /** Not in the page's own tree, so that nothing is known about directives below. */
   loose: boolean
+  /** They are inside of an element that each visitor has a version of: the outermost marker counts (COMP-74). */
+  transient: boolean
   /** Elements around. */
   depth: number
 }

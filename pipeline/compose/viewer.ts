@@ -2,6 +2,7 @@
 
 import type { Principal } from '../access/principal.ts'
 import type { Allowance } from '../language/allowance.ts'
+import type { VisitorSession } from './session-copies.ts'
 
 /** The body of a request, as pages see it. */
 export type RequestBody = { text: string } | { fields: ReadonlyMap<string, readonly string[]>; text: string }
@@ -19,5 +20,7 @@ export interface Viewer {
   /** Verified email, names of groups and roles, `users`; empty for nobody in particular. */
   roles: () => readonly string[]
   body: RequestBody | undefined
+  /** The visitor's session; without one transient elements show their defaults. */
+  session: VisitorSession | undefined
   allowance: Allowance
 }

@@ -21,6 +21,7 @@ import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { Prefixes, qualifiedName } from './prefixes.ts'
+import { copiesOf, readingCopy, transientPlace } from './session-copies.ts'
 import { spelledLocal, spellings } from './spelling.ts'
 import { holdsElements, type Splice, splicesOf } from './splice.ts'
 import { stamping } from './stamp.ts'
@@ -104,10 +105,13 @@ function* dispatching(
   place: Place,
 ): Work<void> {
   const names = directives.dispatched.length > 0 ? new Names(place.names) : place.names
-  const inside: Place = { ...place, names }
+  const inside: Place = { ...place, names, transient: place.transient || directives.transient }
   const dispatch: Dispatch = { composing, element, place: inside }
   const spelled = directives.dispatched.length > 0 ? spellings(element, place.text) : undefined
-  if (directives.transient) composing.reads.personal = true
+  if (directives.transient) {
+    composing.reads.personal = true
+    if (yield* placingCopy(composing, element, into, place)) return
+  }
   for (const directive of directives.dispatched) {
     composing.allowance.dispatch()
     const local = spelledLocal(directive.written, spelled ?? new Map())
@@ -117,7 +121,8 @@ function* dispatching(
     return
   }
   const copy = adding(composing, element, directives.kept, into, place.page)
-  if (directives.transient) composing.transients.add(copy)
+  if (directives.transient && !place.transient && place.page)
+    composing.transients.set(copy, transientPlace(composing, place.page, element))
   if (directives.paginate !== undefined) composing.paginators.push({ element: copy, length: directives.paginate })
   if (directives.template !== undefined && !place.output) {
     composing.allowance.dispatch()
@@ -125,6 +130,24 @@ function* dispatching(
     const output: Place = { ...inside, page: undefined, text, output: true, loose: false }
     yield* walking(composing, nodes, contentOf(copy), output)
   } else yield* walkingContent(composing, element, copy, inside)
+}
+
+/** Puts the session's copy of a marked element in its place; it is not walked (COMP-18). @returns whether there is one */
+function* placingCopy(
+  composing: Composing,
+  element: ElementNode,
+  into: ParentNode,
+  { page, prefixes, transient }: Place,
+): Work<boolean> {
+  if (!page || transient || !composing.viewer.session) return false
+  const place = transientPlace(composing, page, element)
+  const markup = (yield* copiesOf(composing, place.prefix)).get(place.name)
+  if (markup === undefined || !isElement(into)) return false
+  const [copy] = (yield* readingCopy(composing, markup, into, prefixes)).filter(isElement)
+  if (!copy) return false
+  append(into, copy)
+  composing.transients.set(copy, place)
+  return true
 }
 
 /** @returns what replaces the host (COMP-55); undefined where it stays */
@@ -196,7 +219,7 @@ function* projecting(
   stored: ElementNode,
   tree: TreeDocument,
   into: ParentNode,
-  { names, depth }: Place,
+  { names, depth, transient }: Place,
 ): Work<void> {
   const page = composing.graph.pageOf(tree)
   if (!page) throw new Error('an element of a document that was not read')
@@ -210,6 +233,7 @@ function* projecting(
     text: page.search.source,
     output: false,
     loose: own === undefined,
+    transient,
     depth,
   })
 }

@@ -3,6 +3,7 @@
  * what stands there, which tags it has and where each of its elements comes from.
  */
 
+import { hash } from 'node:crypto'
 import type { Composition } from '../compose/compose.ts'
 import { isPlain } from '../compose/plain.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
@@ -42,13 +43,15 @@ export interface Representation {
   /** What it was made of; undefined where the next reader may see something else in any case. */
   readonly dependencies: Dependencies | undefined
   /** The same once a document that went into it has another digest. */
-  documentPartWith(path: string, digest: string): string
+  documentPartWith(path: string, digest: string, copies?: Composition['copies']): string
   /** Whether it is what would be seen now. */
   holds(): boolean
   /** Undefined for an element that is stored nowhere. */
   originOf(element: ElementNode): Origin | undefined
   /** The outermost element around an element, or itself, that each visitor has a version of (COMP-74). */
   transientAround(element: ElementNode): ElementNode | undefined
+  /** The page that was put together; undefined for what is stored. */
+  readonly composition: Composition | undefined
 }
 
 /** What is found at a path; a blob has no view. */
@@ -72,17 +75,18 @@ export function storedDocument(site: Site, held: Held, tree: TreeDocument, param
     holds: () => site.held(held.resource.path) === held,
     originOf: element => ({ held, tree, element }),
     transientAround: () => undefined,
+    composition: undefined,
   }
 }
 
 /** A page that was put together. */
 function composedDocument(site: Site, { held, params }: Resolved, composition: Composition): Representation {
   const { tree, reads, link, originOf, transientAround } = composition
-  const documentPartWith = (path: string, digest: string) => {
+  const documentPartWith = (path: string, digest: string, copies = composition.copies) => {
     const projected = [...reads.projected].map(({ resource }) => resource)
     const lines = projected.map(each => `${each.path === path ? digest : each.digest} ${each.path}`)
     const own = held.resource.path === path ? { path, digest } : held.resource
-    return site.documentPart(own, lines.sort())
+    return site.documentPart(own, [...lines.sort(), ...copyLines(composition, copies)])
   }
   return {
     held,
@@ -97,7 +101,18 @@ function composedDocument(site: Site, { held, params }: Resolved, composition: C
     holds: () => reads.hold(site),
     originOf,
     transientAround,
+    composition,
   }
+}
+
+/** The session's copies belong to what a fragment tag covers (COMP-79). */
+function copyLines({ transients }: Composition, copies: Composition['copies']): string[] {
+  const lines: string[] = []
+  for (const { prefix, name } of transients.values()) {
+    const markup = copies.get(prefix)?.get(name)
+    if (markup !== undefined) lines.push(`${hash('sha256', markup)} ${name}`)
+  }
+  return lines.sort()
 }
 
 type Params = Resolved['params']

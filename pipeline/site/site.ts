@@ -41,6 +41,8 @@ export interface PipelineSettings {
   maxBody: number
   /** Bytes; HTML and XML are held in memory while they are parsed (HTTP-181). */
   maxDocument: number
+  /** Bytes of markup that one session's copies of transient elements may hold in one document (COMP-82). */
+  sessionContentMax: number
 }
 
 /** Bytes that a document may have: it is held in memory, and part of what a body may have. */

@@ -19,6 +19,7 @@ import { type Selector, selectingFirst } from '../tree/selector/selector.ts'
 import { writingDocument, writingMarkup } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
+import { sessionWriteOf } from './session-element.ts'
 
 interface ElementWriteBase extends Judging {
   /** Canonical path of the document. */
@@ -214,7 +215,7 @@ export async function findElements(
     }
     const target = yield* first(selectors.target)
     const anchor = yield* first(selectors.anchor)
-    const admission = authority.admit(questionOf(write, tree ? 'document' : 'blob', target, anchor))
+    const admission = authority.admit(questionOf(write, tree ? 'document' : 'blob', target, anchor, view))
     const known =
       readable?.document === tree ? 'everything' : target && readable?.isReadable(target.element) ? 'target' : 'nothing'
     return yield* passing(gates, { ...common, held, view, target, anchor, admission, accessVersion, known })
@@ -239,6 +240,7 @@ function questionOf(
   stored: 'document' | 'blob' | 'nothing',
   target?: Key,
   anchor?: Key,
+  view?: Representation,
 ): Question {
   const { path, op } = write
   const exists = stored !== 'nothing'
@@ -246,27 +248,22 @@ function questionOf(
     return { ask: 'move-element', path, exists, source: target, anchor, placement: write.destination.placement }
   // A blob has no place beside an element either: who may POST there learns that, as for any other placement (HTTP-22).
   const placed = op === 'post' && stored !== 'blob' ? { placement: write.placement } : {}
-  return { ask: `${op}-element`, path, exists, target, ...placed }
+  const isSession = target && view && sessionWriteOf(write, view, target.element) !== undefined
+  const transient = view?.composition !== undefined && view.composition.transients.size > 0
+  return { ask: `${op}-element`, path, exists, target, ...placed, ...(isSession && { session: true }), transient }
 }
 
-/**
- * What a visitor makes of a transient element is for that visitor alone (COMP-74), so it must not be stored for all.
- *
- * @throws Fault 405 for a MOVE (COMP-76), else 501
- */
+/** COMP-76. @throws Fault 405 for a MOVE of a transient element, or out of or into one */
 function refuseTransient(write: ElementWrite, view: Representation, target: Key, anchor: Key | undefined): void {
-  const isBeside = (placement: Placement | undefined) => placement !== undefined && isSibling(placement)
-  const marked = ({ element }: Key, beside: boolean) => {
+  if (write.op !== 'move') return
+  const isMarked = ({ element }: Key, beside: boolean) => {
     const outermost = view.transientAround(element)
     return outermost !== undefined && !(beside && outermost === element)
   }
-  if (write.op === 'move') {
-    if (marked(target, false) || (anchor && marked(anchor, isBeside(write.destination.placement))))
-      throw new Fault(405, 'MethodNotAllowed', 'Transient elements cannot be moved.', {
-        headers: { Allow: 'GET, HEAD, PUT, POST, DELETE, OPTIONS, QUERY' },
-      })
-  } else if (marked(target, write.op === 'post' && isBeside(write.placement)))
-    throw new Fault(501, 'NotImplemented', 'Elements that each visitor has a version of cannot be written yet.')
+  if (isMarked(target, false) || (anchor && isMarked(anchor, isSibling(write.destination.placement))))
+    throw new Fault(405, 'MethodNotAllowed', 'Transient elements cannot be moved.', {
+      headers: { Allow: 'GET, HEAD, PUT, POST, DELETE, OPTIONS, QUERY' },
+    })
 }
 
 /**

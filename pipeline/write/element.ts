@@ -44,6 +44,7 @@ import {
 import { putEvent } from './events.ts'
 import { afterCascade, type JudgedEdit, judgeEdit } from './judge-edit.ts'
 import { putVersion } from './new-version.ts'
+import { sessionWriteOf, writeSessionElement } from './session-element.ts'
 
 export type { ElementWrite }
 
@@ -57,8 +58,19 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
   const selectors: Selectors = { target: toSelector(write.range.selector, site) }
   if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector, site)
   const allowance = write.allowance ?? new Allowance()
-  const locate = () =>
-    commitLoop(async () => located(await findElements(site, write, selectors, authority(), ELEMENT_GATES)))
+  const find = () => findElements(site, write, selectors, authority(), ELEMENT_GATES)
+  const locate = () => commitLoop(async () => located(await find()))
+  /** Writes of one session to one document come one after another. */
+  const carryOutInSession = (session: string, text: string) =>
+    site.leases.hold(site.store.name, [`/.${site.settings.brand}/sessions/${session}${write.path}`], async () => {
+      if (write.reader) delete write.reader.composed
+      const { view, target } = await find()
+      const about = view && target && sessionWriteOf(write, view, target.element)
+      if (!about) throw noMatch()
+      if (write.reader) delete write.reader.composed
+      const model = modelState(site, allowance, write)
+      return writeSessionElement(site, model, write, about, selectors.target, text)
+    })
   /** Until somebody has changed where the element is stored. */
   const carryOutAt = (first: Located, text: string) => {
     const { path } = first.held.resource
@@ -84,7 +96,10 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
       return { elements: target ? [target.element] : [] }
     },
     async carryOut(body) {
-      const place = await locate()
+      const found = await find()
+      const about = found.view && found.target && sessionWriteOf(write, found.view, found.target.element)
+      if (about && write.op !== 'move') return carryOutInSession(about.session.id, await textFor(site, write, body))
+      const place = (await located(found)) ?? (await locate())
       const text = await textFor(site, write, body)
       let done: Answer | Located = place
       return commitLoop(async () => {

@@ -3,6 +3,7 @@
 import { verifiedEmail } from '../../pipeline/access/principal.ts'
 import { pageLanguages } from '../../pipeline/compose/connected.ts'
 import type { Reader } from '../../pipeline/compose/reader.ts'
+import type { VisitorSession } from '../../pipeline/compose/session-copies.ts'
 import type { RequestBody } from '../../pipeline/compose/viewer.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -24,8 +25,21 @@ export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBod
       principal: session.principal,
       roles: () => rolesOf(exchange),
       body,
+      session: visitorSession(exchange),
       allowance,
     },
+  }
+}
+
+function visitorSession({ hosted, session }: Exchange): VisitorSession | undefined {
+  const { siteSessions } = hosted
+  if (session.missing) return undefined
+  return {
+    id: session.id,
+    isNew: session.issue !== undefined,
+    values: prefix => siteSessions.values(session, prefix),
+    keep: (name, value, expires) => siteSessions.keep(session, { name, value, expires }),
+    take: name => siteSessions.take(session, name),
   }
 }
 

@@ -30,6 +30,7 @@ const SETTINGS = {
   defaultGet: 'allow' as const,
   maxBody: 1 << 20,
   maxDocument: 1 << 20,
+  sessionContentMax: 1 << 18,
 }
 
 /** A process as far as its memory goes. */

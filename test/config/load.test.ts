@@ -236,10 +236,6 @@ describe('settings: doubts', () => {
     ],
     ['sites: [{ host: a.example }]', 'sites[0] has no credentials: nobody can use its mount (site.yaml:1)'],
     [
-      'defaults: { sessionContentMax: 1KiB }',
-      'defaults.sessionContentMax has no effect: this version keeps no session content (site.yaml:1)',
-    ],
-    [
       'defaults: { mountReactions: on }',
       'defaults.mountReactions has no effect: this version runs no triggers (site.yaml:1)',
     ],

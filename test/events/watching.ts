@@ -150,6 +150,7 @@ export async function watchedSite(options: WatchedSiteOptions = {}): Promise<Wat
       defaultGet: options.defaultGet ?? 'allow',
       maxBody: 2 ** 30,
       maxDocument: 2 ** 26,
+      sessionContentMax: 2 ** 18,
     },
     store: store.site(HOST),
     leases: localLeases(),

@@ -47,6 +47,7 @@ export async function openHosted(
     defaultGet: 'allow' as const,
     maxBody: 1e8,
     maxDocument: 1e8,
+    sessionContentMax: 1e6,
   }
   const reports: { message: string }[] = []
   let basis: string | undefined

@@ -1,0 +1,128 @@
+/**
+ * Versions of transient elements that a visitor's session holds (COMP-73 to COMP-82). They are kept as markup, one for each
+ * element, and are inert: a visitor has written them, so nothing in them runs.
+ */
+
+import { hash } from 'node:crypto'
+import { parsingFragment } from '../tree/fragment.ts'
+import { attribute, type ChildNode, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
+import type { Composing } from './composing.ts'
+import type { Page } from './page.ts'
+import { declaredPrefix, namespaceOf, type Prefixes, qualifiedName, writtenName } from './prefixes.ts'
+import { meaningOf, pageNamespace } from './vocabulary.ts'
+import { awaiting, type Work } from './work.ts'
+
+/** What a visitor's session holds for pages. Every call fails with a Fault when sessions are out of reach. */
+export interface VisitorSession {
+  readonly id: string
+  /** Nobody has seen it before, so it holds nothing. */
+  readonly isNew: boolean
+  /** Values whose names begin with a text that is not empty. */
+  values(prefix: string): Promise<readonly { name: string; value: string }[]>
+  /** @param expires unix milliseconds */
+  keep(name: string, value: string, expires: number): Promise<boolean>
+  take(name: string): Promise<unknown>
+}
+
+/** Where the copy of a marked element is kept. */
+export interface TransientPlace {
+  page: Page
+  /** As stored. */
+  element: ElementNode
+  /** Names of all copies of its document begin with this. */
+  prefix: string
+  /** Name of its own copy. */
+  name: string
+}
+
+const DIGITS = 32
+
+/** What names of the copies of one document begin with; a route has copies of its own for each concrete path. */
+export function copiesPrefix(path: string, concrete: string | undefined): string {
+  return `transient/${hash('sha256', concrete === undefined ? path : `${path}\n${concrete}`).slice(0, DIGITS)}/`
+}
+
+/** The place of the copy of a marked element: by its id, or else by its number among the marked ones (COMP-80). */
+export function transientPlace({ site, params, viewer }: Composing, page: Page, element: ElementNode): TransientPlace {
+  const { path } = page.held.resource
+  const id = attribute(element, 'id')
+  const key = id ? `#${id}` : String(markedElements(page, site.settings.ns).indexOf(element))
+  const prefix = copiesPrefix(path, params.size > 0 ? viewer.path : undefined)
+  return { page, element, prefix, name: prefix + hash('sha256', key).slice(0, DIGITS) }
+}
+
+const marked = new WeakMap<Page, readonly ElementNode[]>()
+
+function markedElements(page: Page, ns: string): readonly ElementNode[] {
+  let found = marked.get(page)
+  if (!found) {
+    found = [...page.busy].filter(element => isMarked(element, ns)).sort((a, b) => startOf(a) - startOf(b))
+    marked.set(page, found)
+  }
+  return found
+}
+
+function startOf(element: ElementNode): number {
+  return element.sourceCodeLocation?.startOffset ?? 0
+}
+
+function isMarked(element: ElementNode, ns: string): boolean {
+  return element.attrs.some(a => {
+    const name = qualifiedName(writtenName(a))
+    return name?.local === 'transient' && namespaceOf(element, name.prefix) === pageNamespace(ns)
+  })
+}
+
+/** The copies of one document in the visitor's session, by name; asked for once. */
+export function* copiesOf(composing: Composing, prefix: string): Work<ReadonlyMap<string, string>> {
+  const { copies, viewer } = composing
+  const known = copies.get(prefix)
+  if (known) return known
+  const { session } = viewer
+  const values = session && !session.isNew ? yield* awaiting(session.values(prefix)) : []
+  const held = new Map(values.map(({ name, value }) => [name, value]))
+  copies.set(prefix, held)
+  return held
+}
+
+/** The nodes of a copy, without whatever could be a directive. */
+export function* readingCopy(
+  composing: Composing,
+  markup: string,
+  context: ElementNode,
+  prefixes: Prefixes,
+): Work<ChildNode[]> {
+  const nodes = yield* parsingFragment(composing.kind, markup, context)
+  return inert(composing, nodes, prefixes)
+}
+
+/** What makes markup of a visitor inert (COMP-81). */
+export interface Inertia {
+  site: { settings: { ns: string } }
+  model: Composing['model']
+}
+
+/**
+ * Takes everything away that is, or could become, a directive: declarations of prefixes, attributes and elements with a
+ * prefix that means something at the place.
+ */
+export function inert(about: Inertia, nodes: readonly ChildNode[], prefixes: Prefixes): ChildNode[] {
+  const means = (name: string): boolean => {
+    const qualified = name.includes(':') ? qualifiedName(name) : undefined
+    const uri = qualified && prefixes.namespace(qualified.prefix)
+    return uri !== undefined && meaningOf(uri, about.site.settings.ns, about.model) !== 'foreign'
+  }
+  const cleaned = (list: readonly ChildNode[]): ChildNode[] =>
+    list.filter(node => !isElement(node) || !means(node.tagName))
+  const top = cleaned(nodes)
+  const open: ChildNode[] = [...top]
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (!isElement(node)) continue
+    node.attrs = node.attrs.filter(a => declaredPrefix(a) === undefined && !means(writtenName(a)))
+    for (const parent of [node, ...(node.content ? [node.content] : [])] as ParentNode[]) {
+      parent.childNodes = cleaned(parent.childNodes)
+      for (const child of parent.childNodes) open.push(child)
+    }
+  }
+  return top
+}

@@ -1,0 +1,221 @@
+/** Writes to transient elements: they change the session's copy and never what is stored (COMP-73 to COMP-82). */
+
+import type { Answer } from '../answer.ts'
+import type { Composition } from '../compose/compose.ts'
+import { Prefixes } from '../compose/prefixes.ts'
+import { inert, type TransientPlace, type VisitorSession } from '../compose/session-copies.ts'
+import { Fault } from '../fault.ts'
+import { servedType } from '../http/media.ts'
+import { selectorContentRange } from '../http/range.ts'
+import { fragmentPart, fragmentTag } from '../http/tags.ts'
+import { judgeAsItIs, refuseFailures } from '../model/judge.ts'
+import type { Representation } from '../read/representation.ts'
+import type { Site } from '../site/site.ts'
+import { TreeError } from '../tree/document.ts'
+import { parsingFragment } from '../tree/fragment.ts'
+import { attribute, type ChildNode, type ElementNode, isElement, isText, type ParentNode } from '../tree/nodes.ts'
+import { matcherIn, type Selector } from '../tree/selector/selector.ts'
+import { outerMarkup } from '../tree/serialize.ts'
+import { isVoid } from '../tree/serialize-html.ts'
+import { inTurns } from '../tree/steps.ts'
+import type { ModelState } from './commit.ts'
+import type { ElementWrite } from './element-target.ts'
+
+/** Milliseconds that a copy lasts from its last write, whatever becomes of the session (COMP-77). */
+const LIFETIME = 30 * 24 * 60 * 60 * 1000
+
+/** A write to session content, as it was found. */
+export interface SessionWrite {
+  view: Representation
+  composition: Composition
+  /** The element that the selector found, in the view. */
+  target: ElementNode
+  /** The marked element around it, in the view. */
+  top: ElementNode
+  place: TransientPlace
+  session: VisitorSession
+}
+
+/**
+ * @returns what the write is about, if it is about session content; undefined for any other one, also beside a marked
+ *   element (COMP-74)
+ */
+export function sessionWriteOf(
+  write: ElementWrite,
+  view: Representation,
+  target: ElementNode,
+): SessionWrite | undefined {
+  const top = view.transientAround(target)
+  const { composition } = view
+  const place = top && composition?.transients.get(top)
+  if (!top || !place || !composition) return undefined
+  if (write.op === 'post' && top === target && (write.placement === 'before' || write.placement === 'after'))
+    return undefined
+  const session = write.reader?.viewer.session
+  if (!session) throw noSession()
+  return { view, composition, target, top, place, session }
+}
+
+function noSession(): Fault {
+  return new Fault(409, 'NoSession', 'The change needs a session, and there is none to keep it in.')
+}
+
+/**
+ * Changes the session's copy. The view is changed with it, and of no use afterwards.
+ *
+ * @param text markup of a PUT or POST
+ * @throws Fault; then nothing is changed
+ */
+export async function writeSessionElement(
+  site: Site,
+  model: ModelState,
+  write: ElementWrite,
+  about: SessionWrite,
+  selector: Selector,
+  text: string,
+): Promise<Answer> {
+  const { view, target, top, place, session } = about
+  const headers = { 'Cache-Control': 'no-store' }
+  if (write.op === 'delete' && target === top) {
+    await reach(session.take(place.name))
+    return { status: 204, headers }
+  }
+  const changed = write.op === 'delete' ? remove(target, top) : await bring(site, write, about, text, selector)
+  await judge(site, model, write.path, view, changed)
+  const markup = outerMarkup(changed.top, view.tree.kind)
+  checkSize(site, about, markup)
+  if (!(await reach(session.keep(place.name, markup, Date.now() + LIFETIME)))) throw noSession()
+  if (write.op === 'delete') return { status: 204, headers }
+  const [first] = changed.nodes.filter(isElement)
+  const body = changed.nodes
+    .map(node => outerMarkup(node, view.tree.kind))
+    .join('')
+    .trim()
+  const tag = first && fragmentTag(fragmentPart(outerMarkup(first, view.tree.kind)), documentPartWith(about, markup))
+  return {
+    status: 206,
+    headers: {
+      ...(tag && { ETag: tag }),
+      ...headers,
+      'Content-Type': servedType(view.held.resource.type, true),
+      'Content-Range': selectorContentRange(write.range.wire),
+    },
+    body,
+  }
+}
+
+/** A copy as a write leaves it, in the view. */
+interface Changed {
+  top: ElementNode
+  nodes: ChildNode[]
+  parent: ParentNode
+}
+
+function remove(target: ElementNode, top: ElementNode): Changed {
+  const parent = parentOf(target)
+  parent.childNodes = parent.childNodes.filter(node => node !== target)
+  return { top, nodes: [], parent }
+}
+
+/** @throws Fault 400 or 422 by the markup, and where the element would lose what it is known by (COMP-75) */
+async function bring(
+  site: Site,
+  write: ElementWrite,
+  { view, target, top, place }: SessionWrite,
+  text: string,
+  selector: Selector,
+): Promise<Changed> {
+  if (text.trim() === '')
+    throw new Fault(400, 'EmptyBody', 'The body holds no markup. Use DELETE to remove an element.')
+  const isInside = write.op === 'post' && (write.placement === 'append' || write.placement === 'prepend')
+  if (isInside && view.tree.kind === 'html' && isVoid(target))
+    throw new Fault(422, 'InvalidPlacement', 'This element cannot have children; use before or after.')
+  const parent = isInside ? target : parentOf(target)
+  if (!isElement(parent)) throw new Fault(422, 'IllegalMove', 'The root element cannot be replaced here.')
+  const prefixes = Prefixes.around(place.element).within(place.element)
+  const about = { site, model: site.model }
+  const nodes = inert(about, await parsed(view.tree.kind, text, parent), prefixes)
+  const [first, ...others] = nodes.filter(isElement)
+  if (write.op === 'put' && (!first || (target === top && (others.length > 0 || hasText(nodes)))))
+    throw new Fault(422, 'InvalidFragment', 'The body must hold the one element that takes the place of the old one.')
+  if (write.op === 'put' && target === top && attribute(first ?? target, 'id') !== attribute(top, 'id'))
+    throw new Fault(422, 'InvalidFragment', 'The id of the element has to stay as it is.')
+  const brought = write.op === 'put' && target === top && first ? [first] : nodes
+  for (const node of brought) node.parentNode = parent
+  put(write, parent, target, brought)
+  if (write.op === 'put' && first && !matcherIn(selector, view.tree)(first))
+    throw new Fault(422, 'InvalidFragment', 'The new element has to match the selector of the request.')
+  return { top: target === top && write.op === 'put' && first ? first : top, nodes: brought, parent }
+}
+
+function put(write: ElementWrite, parent: ElementNode, target: ElementNode, nodes: ChildNode[]): void {
+  const list = parent.childNodes
+  const at = list.indexOf(target)
+  if (write.op === 'put') parent.childNodes = [...list.slice(0, at), ...nodes, ...list.slice(at + 1)]
+  else if (write.op !== 'post') throw new Error('nothing to put in')
+  else if (write.placement === 'append') parent.childNodes = [...list, ...nodes]
+  else if (write.placement === 'prepend') parent.childNodes = [...nodes, ...list]
+  else {
+    const behind = write.placement === 'after' ? at + 1 : at
+    parent.childNodes = [...list.slice(0, behind), ...nodes, ...list.slice(behind)]
+  }
+}
+
+function hasText(nodes: readonly ChildNode[]): boolean {
+  return nodes.some(node => isText(node) && node.value.trim() !== '')
+}
+
+function parentOf({ parentNode }: ElementNode): ParentNode {
+  if (!parentNode) throw new Fault(422, 'IllegalMove', 'The root element can be neither removed nor replaced here.')
+  return parentNode
+}
+
+async function parsed(kind: 'html' | 'xml', text: string, context: ElementNode): Promise<ChildNode[]> {
+  try {
+    return await inTurns(parsingFragment(kind, text, context), text.length)
+  } catch (error) {
+    if (error instanceof TreeError)
+      throw new Fault(422, 'InvalidFragment', `The fragment cannot be used: ${error.message}`)
+    throw error
+  }
+}
+
+/** Schemas and shapes are those of the page, without uniqueness and references (COMP-79). */
+async function judge(
+  site: Site,
+  { registry, host }: ModelState,
+  path: string,
+  { tree }: Representation,
+  { nodes, parent }: Changed,
+): Promise<void> {
+  const place = { document: tree, part: { nodes, parents: [parent] } }
+  const { failures } = await judgeAsItIs({ registry, host, path }, place)
+  await refuseFailures(registry, site.store, { requirements: [], failures }, { path, entries: [], status: 422 })
+}
+
+/** COMP-82. @throws Fault 413 */
+function checkSize(site: Site, { composition, place }: SessionWrite, markup: string): void {
+  const most = site.settings.sessionContentMax
+  let size = Buffer.byteLength(markup)
+  for (const [name, other] of composition.copies.get(place.prefix) ?? [])
+    if (name !== place.name) size += Buffer.byteLength(other)
+  if (size > most)
+    throw new Fault(413, 'PayloadTooLarge', `A session may hold ${most} bytes of markup for one document.`)
+}
+
+/** The document part once the copy is as it is now. */
+function documentPartWith({ view, composition, place }: SessionWrite, markup: string): string {
+  const { resource } = view.held
+  const copies = new Map(composition.copies)
+  copies.set(place.prefix, new Map([...(copies.get(place.prefix) ?? []), [place.name, markup]]))
+  return view.documentPartWith(resource.path, resource.digest, copies)
+}
+
+/** What a write needs of sessions that are out of reach is a conflict (SSN-4). */
+async function reach<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof Fault && error.status === 503 ? noSession() : error
+  }
+}
