@@ -18,6 +18,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { TokenCollector } from '../tree/tokens.ts'
 import { provingWithinLimits } from '../tree/within-limits.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, mayDeclare } from './kinds.ts'
@@ -42,6 +43,8 @@ export interface Derived {
   profile: Profile
   /** What it declares about the site. */
   declares: Declares
+  /** What selectors ask for by name (`tree/tokens.ts`). */
+  tokens: string[]
   /** Every item of the document in tree order, nested ones and those inside templates left out. */
   items: ItemEntry[]
   /** Its items, for the index of the site. */
@@ -71,6 +74,7 @@ export function* deriving(
   const elements: ElementNode[] = []
   const types = new Set<string>()
   const prefixes = new Prefixes()
+  const tokens = new TokenCollector()
   const open: Level[] = [{ nodes: document.root.childNodes, next: 0, isShown: true }]
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
@@ -78,6 +82,7 @@ export function* deriving(
     if (!node) open.pop()
     if (!node || !isElement(node)) continue
     if (++seen % NODES_PER_STEP === 0) yield
+    tokens.add(node)
     let isItem = false
     for (const a of node.attrs) if (a.name === 'itemscope' && !a.prefix) isItem = true
     prefixes.note(node)
@@ -102,6 +107,7 @@ export function* deriving(
   return {
     profile: { utf8, types: [...types], ...prefixes.found() },
     declares: declares as Declares,
+    tokens: tokens.tokens(),
     items,
     entries: yield* listingEntries(elements, derivation.ns, changed),
   }
@@ -174,10 +180,11 @@ export async function readForStorage(
 ): Promise<ReadDocument> {
   if (kind !== 'html') return parseForStorage(bytes, kind, derivation)
   const { text, utf8 } = decode(bytes)
-  const isPlain = !TELLING.test(text) && (await inTurns(provingWithinLimits(text), text.length))
+  const tokens = new TokenCollector()
+  const isPlain = !TELLING.test(text) && (await inTurns(provingWithinLimits(text, tokens), text.length))
   if (!isPlain) return parseForStorage(bytes, kind, derivation)
   const profile = { utf8, types: [], namespaces: [] }
-  return { text, derived: { profile, declares: {}, items: [], entries: [] } }
+  return { text, derived: { profile, declares: {}, tokens: tokens.tokens(), items: [], entries: [] } }
 }
 
 /**
@@ -217,7 +224,11 @@ export async function profileOf(bytes: Uint8Array, type: string, vocabulary: Voc
 
 /** The form in which a store keeps derived data: one text a name, and what its index is made from. */
 export function storedForm(derived: Derived): { derived: Record<string, string>; entries: Entry[] } {
-  const form = { profile: JSON.stringify(derived.profile), ...storedDeclarations(derived.declares) }
+  const form = {
+    profile: JSON.stringify(derived.profile),
+    tokens: JSON.stringify(derived.tokens),
+    ...storedDeclarations(derived.declares),
+  }
   if (derived.items.length > 0) Object.assign(form, { items: JSON.stringify(derived.items) })
   return { derived: form, entries: derived.entries }
 }

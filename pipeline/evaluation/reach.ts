@@ -54,15 +54,24 @@ export class SiteReach implements Reach {
   }
 
   /** Paths of documents, in order. */
-  async #below(prefix: string, _needs: Needs, wanted: (path: string) => boolean): Promise<string[]> {
+  #below(prefix: string, needs: Needs, wanted: (path: string) => boolean): MaybeLater<readonly string[]> {
+    const found = this.#site.documentsWith(needs)
+    return found instanceof Promise
+      ? found.then(paths => this.#chosen(paths, prefix, wanted))
+      : this.#chosen(found, prefix, wanted)
+  }
+
+  #chosen(paths: readonly string[], prefix: string, wanted: (path: string) => boolean): MaybeLater<readonly string[]> {
     const { brand } = this.#site.settings
-    const paths: string[] = []
-    for await (const { path, kind } of this.#site.store.walk(prefix)) {
-      this.#allowance.step(4)
-      if (kind === 'document' && wanted(path) && !isReserved(path, brand) && (await this.#isCovered(path)))
-        paths.push(path)
-    }
-    return paths
+    this.#allowance.step(paths.length)
+    const inside = paths.filter(path => path.startsWith(prefix) && wanted(path) && !isReserved(path, brand))
+    return this.#bounds.covers ? this.#covered(inside) : inside
+  }
+
+  async #covered(paths: readonly string[]): Promise<string[]> {
+    const covered: string[] = []
+    for (const path of paths) if (await this.#isCovered(path)) covered.push(path)
+    return covered
   }
 
   #isCovered(path: string): boolean | Promise<boolean> {

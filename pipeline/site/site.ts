@@ -19,9 +19,11 @@ import type { CommitResult } from '../store/commit.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
+import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
+import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import type { Held } from './held.ts'
 import { Resources, type Version } from './resources.ts'
@@ -75,6 +77,7 @@ export class Site {
   readonly #tagKey: Uint8Array
   readonly #resources: Resources
   readonly #declared: SiteDeclarations
+  readonly #index: DocumentIndex
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
@@ -104,6 +107,8 @@ export class Site {
     this.#tagKey = parts.tagKey ?? randomBytes(32)
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#declared = parts.declared
+    this.#index = new DocumentIndex(parts.store)
+    this.#watchers.add(paths => this.#index.changed(paths))
     this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota)
     if (this.usage) this.#watchers.add(paths => this.usage?.changed(paths))
   }
@@ -229,6 +234,14 @@ export class Site {
   async parsed(held: Held): Promise<TreeDocument> {
     if (!held.hasTree) await held.parse()
     return this.#resources.tree(held)
+  }
+
+  /**
+   * Documents in which a selector may find something, ascending by path; `neededTokens` says what it needs. At once where
+   * memory is up to date, and never by reading documents.
+   */
+  documentsWith(needs: Needs): readonly string[] | Promise<readonly string[]> {
+    return this.#index.find(needs)
   }
 
   /** The tree of a held document; counts as use of the tree. */

@@ -5,6 +5,7 @@
 
 import { MAX_ATTRIBUTES, MAX_NODES, maxElements } from './limits.ts'
 import type { Steps } from './steps.ts'
+import type { TokenCollector } from './tokens.ts'
 
 /** Tags in each other. A parser adds elements that are implied, and misnested ones: far from `MAX_DEPTH` even so. */
 const DEEPEST = 100
@@ -60,9 +61,11 @@ interface Open {
  * In steps.
  *
  * @param source text of a whole document
+ * @param tokens is given every tag
  * @returns true only where `parseHtml` throws nothing
  */
-export function* provingWithinLimits(source: string): Steps<boolean> {
+export function* provingWithinLimits(source: string, tokens?: TokenCollector): Steps<boolean> {
+  tokens?.addImplied()
   const most = maxElements(source.length)
   const open: Open[] = []
   let elements = SHELL
@@ -95,6 +98,7 @@ export function* provingWithinLimits(source: string): Steps<boolean> {
     // An end tag may stand for an empty `p`, and text behind it opens again what was closed.
     elements += 1 + (isEnd ? 0 : (BROUGHT.get(name) ?? 0)) + reopened
     attributes += tag.attributes
+    if (tokens && !isEnd) tokens.addTag(name, tag.attributes > 0 ? source.slice(start + name.length, at) : '')
     if (elements > most || elements + attributes + tags > MAX_NODES) return false
     if (tag.attributes >= MAX_ATTRIBUTES || UNUSUAL.has(name)) return false
     if (isEnd) {

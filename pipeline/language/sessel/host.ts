@@ -4,18 +4,15 @@
  */
 
 import type { ElementNode } from '../../tree/nodes.ts'
+import type { Needs } from '../../tree/selector/needs.ts'
 import type { Extensions } from '../../tree/selector/selector.ts'
 import { type Dictionary, type ElementValue, LazyDictionary, type Source, type Value } from '../values.ts'
 
 /** At once or later. Whoever has the answer gives it at once: an evaluation that waits for nothing is several times faster. */
 export type MaybeLater<T> = T | Promise<T>
 
-/**
- * What documents have to hold to be looked into: one of these sets, and of it every token: `type:URL` of an item, `#id`,
- * `.class`, `[attribute]`, `tag`. No sets at all: no document can have what is wanted. An empty set: any document may have
- * it. A host without an index takes every document.
- */
-export type Needs = readonly (readonly string[])[]
+/** A host without an index of its documents takes every document for one that may hold anything. */
+export type { Needs }
 
 /** A document by its path, which is only read when the program comes to it; or one without address (COMP-114). */
 export type Candidate = string | Source

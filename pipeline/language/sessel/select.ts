@@ -1,6 +1,7 @@
 /** Selector literals and where they look (SES-120 to SES-128). */
 
 import { isElement, type ParentNode, rootElement, type TreeDocument } from '../../tree/nodes.ts'
+import { neededTokens } from '../../tree/selector/needs.ts'
 import {
   compileSelector,
   type Extensions,
@@ -15,7 +16,6 @@ import { CSS_TEXT } from './css-text.ts'
 import { type Evaluation, type Given, Pending, runtimeError, settled, typeError, type Work } from './evaluation.ts'
 import type { Candidate } from './host.ts'
 import { FixedElement, isMutable } from './kinds.ts'
-import { neededTokens } from './needs.ts'
 import { resolvePath } from './paths.ts'
 import { textForm, typeOf } from './text.ts'
 

@@ -1,0 +1,135 @@
+/**
+ * Which documents of a site hold what selectors ask for by name. The tokens of a document are derived when it is committed;
+ * memory puts them together when somebody asks for the first time, and then follows every commit.
+ */
+
+import type { SiteReader } from '../store/store.ts'
+import type { Needs } from '../tree/selector/needs.ts'
+import { ANY_TOKEN } from '../tree/tokens.ts'
+
+/** Name of the derived data. */
+export const TOKENS = 'tokens'
+
+export class DocumentIndex {
+  readonly #store: SiteReader
+  readonly #tokens = new Map<string, readonly string[]>()
+  readonly #paths = new Map<string, Set<string>>()
+  #all: readonly string[] | undefined
+  #isRead = false
+  #reading: Promise<void> | undefined
+  /** What has changed since it was last read; paths that end in a slash stand for all below them. */
+  readonly #changed = new Set<string>()
+
+  constructor(store: SiteReader) {
+    this.#store = store
+  }
+
+  /** To be told of every commit. */
+  changed(paths: Iterable<string>): void {
+    // What nobody has asked about yet is read as it is then.
+    if (!this.#isRead && !this.#reading) return
+    for (const path of paths) this.#changed.add(path)
+  }
+
+  /**
+   * Documents that may hold what is needed, ascending by the bytes of their paths. At once where memory is up to date.
+   *
+   * @param needs one of these sets of tokens, and of it every token
+   */
+  find(needs: Needs): readonly string[] | Promise<readonly string[]> {
+    if (this.#isRead && this.#changed.size === 0) return this.#found(needs)
+    return this.#upToDate().then(() => this.#found(needs))
+  }
+
+  async #upToDate(): Promise<void> {
+    while (!this.#isRead || this.#changed.size > 0) {
+      this.#reading ??= this.#read().finally(() => {
+        this.#reading = undefined
+      })
+      await this.#reading
+    }
+  }
+
+  async #read(): Promise<void> {
+    if (!this.#isRead || this.#changed.has('/')) {
+      this.#changed.clear()
+      const found = new Map<string, string>()
+      for await (const { path, value } of this.#store.allDerived(TOKENS)) found.set(path, value)
+      for (const path of [...this.#tokens.keys()]) if (!found.has(path)) this.#put(path, undefined)
+      for (const [path, value] of found) this.#put(path, value)
+      this.#isRead = true
+      return
+    }
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const path of changed) {
+      if (!path.endsWith('/')) this.#put(path, await this.#store.derived(path, TOKENS))
+      else await this.#readBelow(path)
+    }
+  }
+
+  async #readBelow(collection: string): Promise<void> {
+    const gone = new Set([...this.#tokens.keys()].filter(path => path.startsWith(collection)))
+    for await (const { path, kind } of this.#store.walk(collection)) {
+      if (kind !== 'document') continue
+      gone.delete(path)
+      this.#put(path, await this.#store.derived(path, TOKENS))
+    }
+    for (const path of gone) this.#put(path, undefined)
+  }
+
+  #put(path: string, value: string | undefined): void {
+    const before = this.#tokens.get(path)
+    const after = value === undefined ? undefined : (JSON.parse(value) as string[])
+    for (const token of before ?? []) {
+      const paths = this.#paths.get(token)
+      paths?.delete(path)
+      if (paths?.size === 0) this.#paths.delete(token)
+    }
+    if (!before !== !after) this.#all = undefined
+    if (!after) this.#tokens.delete(path)
+    else this.#tokens.set(path, after)
+    for (const token of after ?? []) {
+      const paths = this.#paths.get(token)
+      if (paths) paths.add(path)
+      else this.#paths.set(token, new Set([path]))
+    }
+  }
+
+  #found(needs: Needs): readonly string[] {
+    if (needs.some(({ length }) => length === 0)) {
+      this.#all ??= [...this.#tokens.keys()].sort(byCodePoints)
+      return this.#all
+    }
+    const found = new Set<string>()
+    for (const tokens of needs) for (const path of this.#having(tokens)) found.add(path)
+    if (needs.length > 0) for (const path of this.#paths.get(ANY_TOKEN) ?? []) found.add(path)
+    return [...found].sort(byCodePoints)
+  }
+
+  /** Documents that have all of some tokens, from the rarest one on. */
+  #having(tokens: readonly string[]): string[] {
+    const sets: Set<string>[] = []
+    for (const token of tokens) {
+      const paths = this.#paths.get(token)
+      if (!paths) return []
+      sets.push(paths)
+    }
+    const [rarest, ...others] = sets.sort((a, b) => a.size - b.size)
+    return [...(rarest ?? [])].filter(path => others.every(paths => paths.has(path)))
+  }
+}
+
+/** The order of the bytes of UTF-8, which is that of code points. */
+function byCodePoints(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  let at = 0
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  if (at === length) return a.length - b.length
+  return rank(a.charCodeAt(at)) - rank(b.charCodeAt(at))
+}
+
+/** Surrogates stand for code points above all others. */
+function rank(unit: number): number {
+  return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
+}
