@@ -10,6 +10,7 @@ import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
+import { type Needs, neededTokens } from '../tree/selector/needs.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import { type Page, readingPage } from './page.ts'
 import type { Reads } from './reads.ts'
@@ -65,10 +66,11 @@ export class SiteGraph {
     return this.#byTree.get(tree)
   }
 
-  /** Paths of all documents, in the order of their bytes. */
-  *paths(): Work<readonly string[]> {
+  /** Paths of the documents that may hold what a selector needs, in the order of their bytes; of all without needs. */
+  *paths(needs: Needs = [[]]): Work<readonly string[]> {
     this.#reads.site = this.#site.changes
-    return yield* awaiting(documentPaths(this.#site))
+    const found = this.#site.documentsWith(needs)
+    return found instanceof Promise ? yield* awaiting(found) : found
   }
 
   /** Paths of the documents that one of several globs covers (COMP-25). */
@@ -87,7 +89,7 @@ export class SiteGraph {
    */
   *select(selector: Selector, paths?: readonly string[]): Work<ElementValue[]> {
     const found: ElementValue[] = []
-    for (const path of paths ?? (yield* this.paths())) {
+    for (const path of paths ?? (yield* this.paths(neededTokens(selector)))) {
       const page = yield* this.page(path)
       if (!page) continue
       for (const element of yield* selectingAll(selector, page.search))
@@ -120,17 +122,4 @@ function literalPaths({ heads }: Pattern): (string | undefined)[] {
 /** Paths in the order of the site graph. */
 export function byBytes(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
-}
-
-const lists = new WeakMap<Site, { changes: number; paths: readonly string[] }>()
-
-async function documentPaths(site: Site): Promise<readonly string[]> {
-  const { changes } = site
-  const known = lists.get(site)
-  if (known?.changes === changes) return known.paths
-  const paths: string[] = []
-  for await (const { kind, path } of site.store.walk('/'))
-    if (kind === 'document' && !isReserved(path, site.settings.brand)) paths.push(path)
-  if (site.changes === changes) lists.set(site, { changes, paths })
-  return paths
 }

@@ -95,10 +95,10 @@ function hostOf(dispatch: Dispatch, self: Value | undefined, bound: ReadonlyMap<
 /** The whole site, the Request document last (COMP-116). */
 function reachOf({ graph }: Composing): Reach {
   return {
-    everywhere: () =>
+    everywhere: needs =>
       begun(
         (function* (): Work<(string | Source)[]> {
-          return [...(yield* graph.paths()), graph.requestDocument]
+          return [...(yield* graph.paths(needs)), graph.requestDocument]
         })(),
       ),
     matching: glob => begun(graph.matching([glob])),
