@@ -46,7 +46,7 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   const silent = bodiless || request.method === 'HEAD' || body === undefined
   // Opened before anything is said of it: a file that is missing is no 200.
   const opened = !silent && isBlob(body) ? await body.blob.open() : undefined
-  response.writeHead(status, headers)
+  response.writeHead(status, answer.repeated ? withRepeated(headers, answer.repeated) : headers)
   if (!silent) {
     if (isBlob(body)) await writeBlob(response, body, opened)
     else if (isPieces(body)) await writePieces(response, body)
@@ -109,6 +109,11 @@ export function sendKept(
 
 function withCookie(head: string[], cookie: string | undefined): string[] {
   return cookie === undefined ? head : [...head, 'Set-Cookie', cookie]
+}
+
+/** Names and values in turn. */
+function withRepeated(headers: Answer['headers'], repeated: NonNullable<Answer['repeated']>): string[] {
+  return [...Object.entries(headers), ...repeated].flat()
 }
 
 /** The same content in a form that leaves in one piece, where there is one. */

@@ -36,9 +36,13 @@ export interface Answer {
   status: number
   /** Field names in their usual spelling. `Content-Length` is added at the edge. */
   headers: Record<string, string>
+  /** Fields beside `headers` that may have the same names: each is sent as a line of its own. */
+  repeated?: readonly (readonly [name: string, value: string])[]
   body?: AnswerBody
   /** Instead of a body: begins an event stream, which goes on until either side ends it. */
   stream?: (sink: Sink) => void
+  /** The server has made the page itself; it needs nothing but inline styles. */
+  serverPage?: boolean
   /** The answer of a blob, which sets no cookie so that assets stay shareable (HTTP-151). */
   cookieless?: boolean
   /** Lets the edge keep this answer and repeat it for other requests; absent if it must not. */

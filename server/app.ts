@@ -22,7 +22,7 @@ import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
 import { WRITES } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '../pipeline/http/path.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
-import { type Operation, perform } from '../pipeline/operation.ts'
+import type { Operation } from '../pipeline/operation.ts'
 import type { RulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { errorAnswer } from './documents/error.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
@@ -33,6 +33,7 @@ import { referencePage } from './platform/reference.ts'
 import type { Exchange } from './public/exchange.ts'
 import { refuseHelper } from './public/helper-files.ts'
 import { options } from './public/options.ts'
+import { performReacting, type ReactionParts } from './public/reactions.ts'
 import { get, query } from './public/reads.ts'
 import { move, patch, post, put, remove } from './public/writes.ts'
 import type { State, Step } from './request-state.ts'
@@ -49,6 +50,7 @@ export interface AppParts {
   platform: Router
   streams: Streams
   locks: Locks
+  reactions: ReactionParts
   /** The rules of a site, applied to one request. */
   authorityFor: (
     hosted: HostedSite,
@@ -139,17 +141,16 @@ function conclude(parts: AppParts): Step {
     state.started = performance.now()
     state.client = parts.knowClient(request)
     let answer: Answer
-    let failed = false
     try {
       await next()
       answer = state.answer ?? failure(parts, context, new Fault(404, 'NotFound', 'Nothing is stored at this address.'))
     } catch (error) {
-      failed = true
       answer = failure(parts, context, error)
     }
     const { hosted } = state
-    Object.assign(answer.headers, securityOf(hosted?.settings, state.client.secure, failed))
-    if (hosted && !failed) Object.assign(answer.headers, frameHeaders(hosted.settings))
+    const failed = answer.serverPage === true
+    addMissing(answer, securityOf(hosted?.settings, state.client.secure, failed))
+    if (hosted && !failed) addMissing(answer, frameHeaders(hosted.settings))
     if (hosted) addCors(hosted, request, answer)
     addCookie(state, answer)
     if (!failed && hosted) parts.kept.keep(request, state.client, hosted.site, answer, audienceOf(state, answer))
@@ -162,12 +163,21 @@ function conclude(parts: AppParts): Step {
   }
 }
 
+/** What a site's reactions have set stays (REA-53). */
+function addMissing({ headers }: Answer, added: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(added)) headers[name] ??= value
+}
+
 function audienceOf(state: State, answer: Answer): Audience {
   if (answer.cookieless) return 'everybody'
   return state.session?.issue === undefined ? 'returning' : 'new'
 }
 
 function failure(parts: AppParts, context: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
+  return { ...failureAnswer(parts, context, thrown), serverPage: true }
+}
+
+function failureAnswer(parts: AppParts, context: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
   const error = asFault(thrown)
   const { state, req } = context
   const settings = state.hosted?.settings ?? parts.fallback
@@ -204,7 +214,7 @@ function addCors(hosted: HostedSite, request: IncomingMessage, answer: Answer): 
     origin: request.headers.origin,
     requestedMethod: header({ request }, 'access-control-request-method'),
   })
-  if (granted) Object.assign(answer.headers, granted)
+  if (granted) addMissing(answer, granted)
 }
 
 function chooseSite({ hosting }: AppParts): Step {
@@ -263,7 +273,8 @@ const guardHelpers: Step = ({ req, state: { hosted, target } }, next) => {
 }
 
 function dispatch(parts: AppParts): Step {
-  return async ({ req, res, state }) => {
+  return async context => {
+    const { req, res, state } = context
     const { hosted, target, session, client } = state
     const handler = HANDLERS[req.method ?? '']
     if (!hosted || !target || !session || !handler) return
@@ -286,6 +297,8 @@ function dispatch(parts: AppParts): Step {
       authority,
       allowance: new Allowance(),
     }
-    state.answer = await perform(handler(exchange), exchange.body)
+    state.answer = await performReacting(parts.reactions, exchange, handler(exchange), thrown =>
+      failure(parts, context, thrown),
+    )
   }
 }

@@ -157,6 +157,11 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     platform,
     locks,
     streams,
+    reactions: {
+      stage: bodies.stage,
+      javascript: undefined,
+      report: (site, message, details) => log.warn({ site, ...details }, message),
+    },
     authorityFor: (hosted, request, target, principal) => {
       const facts = {
         method: request.method ?? 'GET',

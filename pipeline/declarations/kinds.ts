@@ -8,9 +8,10 @@ import type { Vocabulary } from '../model/vocabulary.ts'
 import { access } from './access.ts'
 import type { DeclarationKind, Derivation, Snapshot, Subtypes } from './kind.ts'
 import { model } from './model.ts'
+import { reactions } from './reactions.ts'
 
 /** The data model comes first: its schemas say which types declare something of the other kinds (RULE-12, GRP-4). */
-const LIST = { model, access }
+const LIST = { model, access, reactions }
 
 export type KindName = keyof typeof LIST
 

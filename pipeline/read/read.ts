@@ -137,13 +137,16 @@ function readingOf(
 }
 
 /**
- * Selectors, those of rules among them, may ask for types, of which schemas decide (COMP-138).
+ * Selectors, those of rules among them, may ask for types, of which schemas decide (COMP-138); a reaction that is new may
+ * have something to say about the request (REA-5).
  *
  * @param rules change whenever a rule of the site does
  */
 function untilChanged(site: Site, dependencies: Dependencies, rules: object): Reuse {
   const { model } = site
-  return { holds: () => site.rules === rules && site.model === model && dependencies.hold(site) }
+  const reactions = site.declarations('reactions')
+  const isDeclared = () => site.rules === rules && site.model === model && site.declarations('reactions') === reactions
+  return { holds: () => isDeclared() && dependencies.hold(site) }
 }
 
 /** HTTP-15 and ABS-1: nothing is stored at the path itself. @throws Fault 401 or 403 */

@@ -9,18 +9,26 @@ import { NS, page, ruleMarkup } from '../support/content.ts'
 
 const SETTINGS = { ns: NS, schemaHost: SCHEMA_HOST }
 const COMMON = `3 ${NS} ${SCHEMA_HOST}`
-const CURRENT = `${COMMON} model/1 access/1`
+const FIRST = `${COMMON} model/1 access/1`
+const CURRENT = `${FIRST} reactions/1`
 
 describe('What stored declarations were derived by', () => {
   const cases: [what: string, stored: string | undefined, all: boolean, kinds: string[], basis: string | undefined][] =
     [
       ['a new site', undefined, true, [], CURRENT],
       ['this release', CURRENT, false, [], undefined],
-      ['a release without a list of kinds', COMMON, false, [], undefined],
-      ['a release without rules', `${COMMON} model/1`, false, ['access'], CURRENT],
-      ['another form of rules', `${COMMON} model/1 access/0`, false, ['access'], CURRENT],
+      ['a release without a list of kinds', COMMON, false, ['reactions'], CURRENT],
+      ['a release without reactions', FIRST, false, ['reactions'], CURRENT],
+      ['a release without rules', `${COMMON} model/1 reactions/1`, false, ['access'], CURRENT],
+      ['another form of rules', `${COMMON} model/1 access/0 reactions/1`, false, ['access'], CURRENT],
       ['a newer release', `${CURRENT} later/3`, false, [], undefined],
-      ['a newer release without rules', `${COMMON} model/1 later/3`, false, ['access'], `${CURRENT} later/3`],
+      [
+        'a newer release without rules',
+        `${COMMON} model/1 reactions/1 later/3`,
+        false,
+        ['access'],
+        `${CURRENT} later/3`,
+      ],
       ['another form of all data', `1 ${NS} ${SCHEMA_HOST} model/1 access/1`, true, [], CURRENT],
       ['another vocabulary', `3 ${NS}/2 ${SCHEMA_HOST} model/1 access/1`, true, [], CURRENT],
       ['a vocabulary that begins alike', `3 ${NS} ${SCHEMA_HOST}/2`, true, [], CURRENT],
@@ -62,7 +70,7 @@ describe('A kind of declarations that a site was stored without', () => {
     const known = await read(CURRENT)
     expect(known.declarations.snapshot('access').documentsUnder('/')).to.deep.equal([])
     expect(known.written).to.deep.equal([])
-    const { declarations, written } = await read(`${COMMON} model/1`)
+    const { declarations, written } = await read(`${COMMON} model/1 reactions/1`)
     expect(declarations.snapshot('access').documentsUnder('/')).to.deep.equal(['/rules.html'])
     expect(written).to.deep.equal([CURRENT])
     expect((await read(CURRENT)).declarations.snapshot('access').documentsUnder('/')).to.deep.equal(['/rules.html'])
@@ -75,7 +83,7 @@ describe('A kind of declarations that a site was stored without', () => {
       page(instance('x:Rule', { actor: '*', method: 'PUT', resource: '/a', action: 'Allow' })),
     )
     await withoutRules('/rules.html')
-    const { declarations } = await read(`${COMMON} model/1`)
+    const { declarations } = await read(`${COMMON} model/1 reactions/1`)
     expect(declarations.snapshot('access').document('/rules.html')?.rules).to.have.length(1)
   })
 

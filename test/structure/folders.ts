@@ -19,7 +19,14 @@ const REQUESTS = [
   'pipeline/failures.ts',
 ]
 const LEAVES = ['pipeline/store', 'pipeline/access', 'pipeline/http', 'pipeline/coordination', 'pipeline/language']
-const SITE = [...LEAVES, 'pipeline/model', 'pipeline/declarations', 'pipeline/site', 'pipeline/events']
+const SITE = [
+  ...LEAVES,
+  'pipeline/model',
+  'pipeline/react/declared',
+  'pipeline/declarations',
+  'pipeline/site',
+  'pipeline/events',
+]
 const LANGUAGES = ['pipeline/language/sessel', 'pipeline/language/javascript', 'pipeline/language/liquid']
 
 /** From the leaves up to the program: nothing imports what stands below it. */
@@ -109,9 +116,14 @@ export const FOLDERS: readonly Folder[] = [
     imports: [...TREES, ...ROOT, ...LEAVES],
   },
   {
+    path: 'pipeline/react/declared',
+    purpose: 'Reactions as documents declare them.',
+    imports: [...TREES, ...ROOT, ...LEAVES, 'pipeline/model'],
+  },
+  {
     path: 'pipeline/declarations',
     purpose: 'What documents declare about their site, by kind.',
-    imports: [...TREES, ...ROOT, ...LEAVES, 'pipeline/model'],
+    imports: [...TREES, ...ROOT, ...LEAVES, 'pipeline/model', 'pipeline/react/declared'],
   },
   {
     path: 'pipeline/site',

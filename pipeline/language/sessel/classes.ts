@@ -146,9 +146,9 @@ function callPlatform(name: string, args: Value[], on: Evaluation): Given {
     }
     case 'DELETE': {
       countArguments(name, { least: 1, most: 1 }, args)
-      const path = pathOf(first)
+      const target = first instanceof ElementValue ? first : pathOf(first)
       if (!platform.delete) throw runtimeError('nothing can be written here')
-      return new Pending(done(platform.delete(path)))
+      return new Pending(done(platform.delete(target)))
     }
   }
   throw typeError(`the platform interface has no member “${name}”`)

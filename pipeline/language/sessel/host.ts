@@ -103,7 +103,8 @@ export interface Platform {
   get?(path: string): MaybeLater<Fetched>
   /** @param path canonical, or relative to `base` */
   put?(item: ElementValue, path: string): Promise<void>
-  delete?(path: string): Promise<void>
+  /** @param target a path as for `put`, or an element of a stored document */
+  delete?(target: string | ElementValue): Promise<void>
 }
 
 export interface SesselHost {

@@ -1,0 +1,111 @@
+/** The body of a request with reactions: read once, seen by code as text, and read again by core processing. */
+
+import { Readable } from 'node:stream'
+import { type BodySource, memoryBody } from '../body.ts'
+import { Fault } from '../fault.ts'
+import type { StagedBlob, StagingOptions } from '../store/blobs.ts'
+
+export interface BodyLimits {
+  /** Bytes of a body that is held in memory. */
+  document: number
+  /** Bytes of any body. */
+  body: number
+}
+
+/** Bytes that go into a commit as they are; longer ones are staged. */
+const SMALL = 64 * 1024
+
+export class KeptBody implements BodySource {
+  readonly #source: BodySource
+  readonly #limits: BodyLimits
+  readonly #isBlob: boolean
+  readonly #stage: (body: Readable, options: StagingOptions) => Promise<StagedBlob>
+  #staged: StagedBlob | undefined
+  #bytes: Uint8Array | undefined
+  #replacement: Uint8Array | undefined
+  #reading: Promise<void> | undefined
+
+  /**
+   * @param isBlob the body becomes a blob, whatever its size
+   * @param stage puts bytes where the store takes blobs from
+   */
+  constructor(
+    source: BodySource,
+    limits: BodyLimits,
+    isBlob: boolean,
+    stage: (body: Readable, options: StagingOptions) => Promise<StagedBlob>,
+  ) {
+    this.#source = source
+    this.#limits = limits
+    this.#isBlob = isBlob
+    this.#stage = stage
+  }
+
+  /**
+   * Reads the body, so that code can be shown it.
+   *
+   * @throws Fault 413, 400 or 408 as reading does
+   */
+  read(): Promise<void> {
+    const { document, body } = this.#limits
+    return this.#isBlob ? this.#readStaged(body) : this.#readBytes(document)
+  }
+
+  #readBytes(cap: number): Promise<void> {
+    this.#reading ??= this.#source.bytes(cap).then(bytes => {
+      this.#bytes = bytes
+    })
+    return this.#reading
+  }
+
+  #readStaged(cap: number): Promise<void> {
+    this.#reading ??= this.#source.stage(cap).then(staged => {
+      this.#staged = staged
+      this.#bytes = staged.bytes
+    })
+    return this.#reading
+  }
+
+  /** As it was received; undefined when it is too large to be shown to code. */
+  get received(): Uint8Array | undefined {
+    return this.#bytes
+  }
+
+  /** What core processing gets; undefined as `received`. */
+  get current(): Uint8Array | undefined {
+    return this.#replacement ?? this.#bytes
+  }
+
+  /** Puts another body in its place (REA-62). */
+  replace(bytes: Uint8Array): void {
+    this.#replacement = bytes
+  }
+
+  async bytes(cap: number): Promise<Uint8Array> {
+    if (!this.#replacement) await this.#readBytes(cap)
+    const bytes = this.current
+    if (!bytes || bytes.length > cap) throw tooLarge(cap)
+    return bytes
+  }
+
+  async stage(cap: number): Promise<StagedBlob> {
+    if (!this.#replacement) {
+      await this.#readStaged(cap)
+      if (this.#staged) return this.#staged
+    }
+    const bytes = this.current ?? new Uint8Array()
+    if (bytes.length > cap) throw tooLarge(cap)
+    return bytes.length <= SMALL
+      ? memoryBody(bytes).stage(cap)
+      : this.#stage(Readable.from([bytes], { objectMode: false }), { limit: cap })
+  }
+
+  /** To be called when the request is over; what was committed stays. */
+  async discard(): Promise<void> {
+    await this.#staged?.discard()
+  }
+}
+
+function tooLarge(cap: number): Fault {
+  return new Fault(413, 'PayloadTooLarge', `The body is larger than the ${cap} bytes allowed here.`)
+}

@@ -1,0 +1,173 @@
+/** Triggers and processors around core processing (REA-10, REA-20 to REA-31, REA-54, REA-73). */
+
+import type { Answer } from '../answer.ts'
+import { Fault } from '../fault.ts'
+import type { Allowance } from '../language/allowance.ts'
+import type { LazyDictionary } from '../language/values.ts'
+import type { RawCode } from '../model/declarations.ts'
+import type { Admitted, Reactions } from '../operation.ts'
+import type { Site } from '../site/site.ts'
+import type { KeptBody } from './body.ts'
+import { type Call, callFrom } from './calls.ts'
+import { type CodeSite, type Ran, type ReactionLanguage, Responded, resultOf } from './code.ts'
+import { ContextValue, mayReadBody, ReactionRequest, ResponseValue } from './context.ts'
+import type { RawAction, RawValue } from './declared/extract.ts'
+import { type Candidates, fitsStatus, type Reaction } from './declared/reactions.ts'
+import { selecting } from './filters.ts'
+import { thrownAnswer } from './thrown.ts'
+
+/** One request with reactions. */
+export interface ReactingRequest {
+  site: Site
+  candidates: Candidates
+  /** Canonical path of the target. */
+  path: string
+  /** Selector of its `Range`, and whether it reads all matches. */
+  selector: { text: string; all: boolean } | undefined
+  /** The request as code sees it, without its body. */
+  request: () => Promise<LazyDictionary>
+  body: KeptBody
+  allowance: Allowance
+  /** Name of the server's own cookie. */
+  sessionCookie: string
+  languages: (phase: Phase) => readonly ReactionLanguage[]
+  /** Takes an outbound request. */
+  queue: (call: Call) => void
+  /** A failure as the answer that it would be. */
+  toAnswer: (failure: unknown) => Answer
+  report: (message: string, details: object) => void
+}
+
+export type Phase = 'trigger' | 'processor'
+
+/** Outbound requests of one request (REA-95). */
+const MOST_CALLS = 64
+/** Bytes of the body of one. */
+const LARGEST_CALL = 1024 * 1024
+
+/** @returns what runs around the core processing of one request */
+export function reactionsTo(request: ReactingRequest): Reactions {
+  const chain = new Chain(request)
+  return {
+    before: (admitted, body) => chain.before(admitted, body as KeptBody),
+    after: answer => chain.after(answer),
+    toAnswer: request.toAnswer,
+  }
+}
+
+class Chain {
+  readonly #request: ReactingRequest
+  #context: ContextValue | undefined
+  /** Reactions with a selector that the request's element fits (REA-23); nothing is in it before triggers ran. */
+  #selected: ReadonlySet<Reaction> = new Set()
+  #calls = 0
+
+  constructor(request: ReactingRequest) {
+    this.#request = request
+  }
+
+  async before({ elements }: Admitted, body: KeptBody): Promise<{ body: KeptBody } | { answer: Answer }> {
+    const { site, candidates, path, selector } = this.#request
+    const { triggers, processors } = candidates
+    if (elements && selector)
+      this.#selected = await selecting(site, { path, elements, selector: selector.text, all: selector.all }, [
+        ...triggers,
+        ...processors,
+      ])
+    const answer = await this.#answered(async () => {
+      for (const trigger of triggers) if (this.#fits(trigger)) await this.#run(trigger, 'trigger')
+    })
+    return answer ? { answer } : { body }
+  }
+
+  async after(answer: Answer): Promise<Answer> {
+    const { candidates, allowance, sessionCookie } = this.#request
+    const { processors } = candidates
+    if (!processors.some(processor => this.#fits(processor))) return answer
+    const response = new ResponseValue(answer, allowance, sessionCookie)
+    const thrown = await this.#answered(async () => {
+      for (const processor of processors)
+        if (fitsStatus(processor, response.status) && this.#fits(processor))
+          await this.#run(processor, 'processor', response)
+    })
+    return thrown ?? response.answer
+  }
+
+  /** The response that a phase has thrown, which ends it (REA-54). */
+  async #answered(phase: () => Promise<void>): Promise<Answer | undefined> {
+    try {
+      await phase()
+      return undefined
+    } catch (error) {
+      if (error instanceof Responded) return thrownAnswer(error.response, this.#request.sessionCookie)
+      throw error
+    }
+  }
+
+  /** REA-23: without a selector in the request the filter is skipped. */
+  #fits(reaction: Reaction): boolean {
+    if (reaction.selectors === undefined || this.#request.selector === undefined) return true
+    return this.#selected.has(reaction)
+  }
+
+  async #run(reaction: Reaction, phase: Phase, response?: ResponseValue): Promise<void> {
+    const context = await this.#contextFor(response)
+    const at = (code: RawCode): CodeSite => ({ code, context, path: reaction.path })
+    let isOpen = true
+    for (const code of reaction.when) {
+      if (!isOpen) break
+      isOpen = await this.#ask(phase, code, language => language.gate(at(code)), response)
+    }
+    const actions = isOpen ? reaction.action : reaction.otherwise
+    for (const action of actions) await this.#act(phase, action, at, response)
+  }
+
+  async #contextFor(response: ResponseValue | undefined): Promise<ContextValue> {
+    const { request, body, allowance } = this.#request
+    if (!this.#context) {
+      // What core processing could not read cannot be shown either.
+      await (response ? body.read().catch(() => undefined) : body.read())
+      this.#context = new ContextValue(new ReactionRequest(await request(), body, allowance))
+    }
+    this.#context.response = response
+    return this.#context
+  }
+
+  async #act(
+    phase: Phase,
+    action: RawAction,
+    at: (code: RawCode) => CodeSite,
+    response: ResponseValue | undefined,
+  ): Promise<void> {
+    if (!('properties' in action)) return this.#ask(phase, action, language => language.action(at(action)), response)
+    const evaluate = async (value: RawValue) =>
+      typeof value === 'string' ? value : this.#ask(phase, value, language => language.property(at(value)), response)
+    const call = await callFrom(action, evaluate)
+    const { queue, report } = this.#request
+    if ('dropped' in call) {
+      report('An outbound request is left out', { reason: call.dropped })
+      return
+    }
+    this.#calls++
+    if (this.#calls > MOST_CALLS)
+      throw new Fault(500, 'BindingFailure', `A request may queue ${MOST_CALLS} outbound requests, no more.`)
+    if (Buffer.byteLength(call.body) > LARGEST_CALL)
+      throw new Fault(500, 'BindingFailure', 'The body of an outbound request is larger than 1 MiB.')
+    queue(call)
+  }
+
+  async #ask<T>(
+    phase: Phase,
+    code: RawCode,
+    run: (language: ReactionLanguage) => Promise<Ran<T>>,
+    response: ResponseValue | undefined,
+  ): Promise<T> {
+    if (response && mayReadBody(code.source)) await response.load()
+    const language = this.#request.languages(phase).find(each => each.speaks(code.type))
+    if (!language) {
+      const message = `Code of type ${code.type} cannot be run here.`
+      return resultOf({ failure: { language: code.type, variant: 'unknown-language', message } })
+    }
+    return resultOf(await run(language))
+  }
+}

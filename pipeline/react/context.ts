@@ -1,0 +1,283 @@
+/** What reaction code sees of the request and its answer (REA-40 to REA-43), and how it changes the answer (REA-71). */
+
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { Answer, AnswerBody } from '../answer.ts'
+import { decodeField } from '../http/field-text.ts'
+import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
+import { OpenDictionary, SesselError, textForm } from '../language/sessel/sessel.ts'
+import { ElementValue, isDictionary, LazyDictionary, type Value } from '../language/values.ts'
+import { blobBytes, type StoredBlob } from '../store/blobs.ts'
+import { outerMarkup } from '../tree/serialize.ts'
+import type { KeptBody } from './body.ts'
+import { isSafeField } from './header-fields.ts'
+import { addFields } from './thrown.ts'
+
+/** Bytes of a blob that code may be shown as text: what its allowance has at most. */
+const LARGEST_TEXT = 64 * 1024 * 1024
+
+function textOf(bytes: Uint8Array, allowance: Allowance): string {
+  allowance.take(bytes.length)
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+}
+
+/** `Context`: one for all code of a request; what code adds to it, later code sees (REA-43). */
+export class ContextValue extends OpenDictionary {
+  readonly request: LazyDictionary
+  /** Of processors alone. */
+  response: ResponseValue | undefined
+  readonly shared = new Map<string, Value>()
+
+  constructor(request: LazyDictionary) {
+    super()
+    this.request = request
+  }
+
+  get(key: string): Value | undefined {
+    if (key === 'request') return this.request
+    if (key === 'response') return this.response
+    return this.shared.get(key)
+  }
+
+  keys(): Iterable<string> {
+    return ['request', ...(this.response ? ['response'] : []), ...this.shared.keys()]
+  }
+
+  set(key: string, value: Value): void {
+    if (key === 'request' || key === 'response') throw new SesselError('TypeError', `“${key}” cannot be assigned`)
+    this.shared.set(key, value)
+  }
+}
+
+/** The request with its body, which a trigger may have replaced. */
+export class ReactionRequest extends LazyDictionary {
+  readonly #request: LazyDictionary
+  readonly #body: KeptBody
+  readonly #allowance: Allowance
+  readonly #texts = new Map<Uint8Array, string>()
+
+  constructor(request: LazyDictionary, body: KeptBody, allowance: Allowance) {
+    super()
+    this.#request = request
+    this.#body = body
+    this.#allowance = allowance
+  }
+
+  get(key: string): Value | undefined {
+    if (key === 'body') return this.#text(this.#body.current)
+    if (key === 'rawBody') return this.#text(this.#body.received)
+    return this.#request.get(key)
+  }
+
+  keys(): Iterable<string> {
+    return [...this.#request.keys(), 'rawBody']
+  }
+
+  #text(bytes: Uint8Array | undefined): string {
+    if (!bytes) throw new SesselError('RuntimeError', 'the body is too large to be read here')
+    let text = this.#texts.get(bytes)
+    if (text === undefined) this.#texts.set(bytes, (text = textOf(bytes, this.#allowance)))
+    return text
+  }
+}
+
+/** The answer as processors see it and, in Sessel, assign to it. */
+export class ResponseValue extends OpenDictionary {
+  #answer: Answer
+  readonly #allowance: Allowance
+  readonly #sessionCookie: string
+  #text: string | undefined
+  #bytes: Uint8Array | undefined
+  #headers: AnswerHeaders | undefined
+
+  /** @param sessionCookie name of the server's own cookie */
+  constructor(answer: Answer, allowance: Allowance, sessionCookie: string) {
+    super()
+    this.#answer = answer
+    this.#allowance = allowance
+    this.#sessionCookie = sessionCookie
+  }
+
+  /** As it stands; the object that was given as long as nothing was assigned (REA-70). */
+  get answer(): Answer {
+    return this.#answer
+  }
+
+  get status(): number {
+    return this.#answer.status
+  }
+
+  /** Reads a body that is kept in a file, so that code can be shown it. */
+  async load(): Promise<void> {
+    const { body } = this.#answer
+    if (this.#bytes || body === undefined) return
+    const stored = fileParts(body)
+    if (!stored || stored.size > LARGEST_TEXT) return
+    const all: Uint8Array[] = []
+    for (const piece of stored.pieces) {
+      if (piece instanceof Uint8Array) all.push(piece)
+      else all.push((await blobBytes(piece.blob)).subarray(piece.start, piece.end))
+    }
+    this.#bytes = Buffer.concat(all)
+  }
+
+  get(key: string): Value | undefined {
+    if (key === 'status') return BigInt(this.#answer.status)
+    if (key === 'headers') return this.#fields()
+    return key === 'body' ? this.#bodyText() : undefined
+  }
+
+  keys(): Iterable<string> {
+    return ['status', 'body', 'headers']
+  }
+
+  set(key: string, value: Value): void {
+    if (key === 'status') this.#replace({ status: statusFrom(value) })
+    else if (key === 'body') this.#assignBody(value)
+    else if (key === 'headers') this.#assignHeaders(value)
+    else throw new SesselError('TypeError', `a response has no “${key}”`)
+  }
+
+  #fields(): AnswerHeaders {
+    this.#headers ??= new AnswerHeaders(
+      () => this.#answer,
+      (name, value) => this.#setField(name, value),
+    )
+    return this.#headers
+  }
+
+  /** REA-71: what described the old content goes. */
+  #replace(change: Pick<Answer, 'status'> | Pick<Answer, 'body'>): void {
+    const { reuse: _, ...answer } = this.#answer
+    const headers = { ...answer.headers }
+    for (const name of ['ETag', 'Last-Modified', 'Content-Range']) delete headers[name]
+    if ('body' in change) delete headers['Content-Encoding']
+    this.#answer = { ...answer, headers, ...change }
+  }
+
+  #assignBody(value: Value): void {
+    const text = bodyFrom(value, this.#allowance)
+    this.#replace({ body: text })
+    delete this.#answer.serverPage
+    this.#text = text
+  }
+
+  #assignHeaders(value: Value): void {
+    if (value === null || !isDictionary(value))
+      throw new SesselError('TypeError', 'headers are assigned as a Dictionary')
+    if (value === this.#headers) return
+    for (const name of [...value.keys()]) this.#setField(name, value.get(name) ?? null)
+  }
+
+  /** Sets a field in the place of those of the same name; null removes it. */
+  #setField(name: string, value: Value): void {
+    const { reuse: _, ...answer } = this.#answer
+    const lower = name.toLowerCase()
+    const values = value === null ? [] : Array.isArray(value) ? value : [value]
+    const fields = values.map(each => [name, textForm(each, steps => this.#allowance.step(steps))] as const)
+    if (fields.some(field => !isSafeField(field, this.#sessionCookie))) return
+    const headers = Object.fromEntries(Object.entries(answer.headers).filter(([each]) => each.toLowerCase() !== lower))
+    const repeated = (answer.repeated ?? []).filter(([each]) => each.toLowerCase() !== lower)
+    this.#answer = { ...answer, headers, repeated }
+    addFields(this.#answer, fields)
+  }
+
+  #bodyText(): string {
+    if (this.#text !== undefined) return this.#text
+    const bytes = this.#bytes ?? inMemory(this.#answer.body)
+    if (!bytes) throw new AllowanceSpent('memory')
+    this.#text = textOf(decoded(bytes, this.#answer.headers['Content-Encoding']), this.#allowance)
+    return this.#text
+  }
+}
+
+/** Fields of an answer by name in whatever case (REA-41). */
+class AnswerHeaders extends OpenDictionary {
+  readonly #answer: () => Answer
+  readonly #set: (name: string, value: Value) => void
+
+  constructor(answer: () => Answer, set: (name: string, value: Value) => void) {
+    super()
+    this.#answer = answer
+    this.#set = set
+  }
+
+  #all(): Map<string, string> {
+    const { headers, repeated = [] } = this.#answer()
+    const all = new Map<string, string>()
+    for (const [name, value] of [...Object.entries(headers), ...repeated]) {
+      const lower = name.toLowerCase()
+      const known = all.get(lower)
+      all.set(lower, known === undefined ? decodeField(value) : `${known}, ${decodeField(value)}`)
+    }
+    return all
+  }
+
+  get(key: string): Value | undefined {
+    return this.#all().get(key.toLowerCase())
+  }
+
+  keys(): Iterable<string> {
+    return this.#all().keys()
+  }
+
+  set(key: string, value: Value): void {
+    this.#set(key, value)
+  }
+}
+
+/** @throws SesselError for what is no status (REA-71) */
+function statusFrom(value: Value): number {
+  const status = typeof value === 'string' && /^\d{3}$/.test(value.trim()) ? Number(value) : value
+  const number = typeof status === 'bigint' || typeof status === 'number' ? Number(status) : Number.NaN
+  if (Number.isInteger(number) && number >= 200 && number <= 599) return number
+  throw new SesselError('RuntimeError', 'a status is an Integer from 200 to 599')
+}
+
+function bodyFrom(value: Value, allowance: Allowance): string {
+  const text =
+    value instanceof ElementValue
+      ? outerMarkup(value.node, value.source?.document.kind ?? 'html')
+      : value === null
+        ? ''
+        : textForm(value, steps => allowance.step(steps))
+  allowance.take(text.length)
+  return text
+}
+
+/** The bytes of a body that are in memory; undefined where some are in files. */
+function inMemory(body: AnswerBody | undefined): Uint8Array | undefined {
+  if (body === undefined) return new Uint8Array()
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body instanceof Uint8Array) return body
+  if ('blob' in body) return undefined
+  const pieces = body.pieces.filter(piece => piece instanceof Uint8Array)
+  return pieces.length === body.pieces.length ? Buffer.concat(pieces) : undefined
+}
+
+interface FilePart {
+  blob: StoredBlob
+  start: number
+  end: number
+}
+
+function fileParts(body: AnswerBody): { pieces: readonly (Uint8Array | FilePart)[]; size: number } | undefined {
+  if (typeof body === 'string' || body instanceof Uint8Array) return undefined
+  // A part of a large file is cut out of the whole.
+  if ('blob' in body) return { pieces: [body], size: body.blob.size }
+  const sizes = body.pieces.map(piece => (piece instanceof Uint8Array ? piece.length : piece.blob.size))
+  return { pieces: body.pieces, size: sizes.reduce((sum, each) => sum + each, 0) }
+}
+
+function decoded(bytes: Uint8Array, coding: string | undefined): Uint8Array {
+  const options = { maxOutputLength: LARGEST_TEXT }
+  if (coding === 'br') return brotliDecompressSync(bytes, options)
+  return coding === 'gzip' ? gunzipSync(bytes, options) : bytes
+}
+
+/**
+ * Whether a program may look at the body of an answer. It is asked for bodies in files alone, which are read before the
+ * program runs.
+ */
+export function mayReadBody(source: string): boolean {
+  return /body|\[|\.\.\.|JSON|keys|entries|values/.test(source) || /response(?!\s*\.\s*(status|headers)\b)/.test(source)
+}

@@ -1,0 +1,210 @@
+/**
+ * All reactions of a site at one moment, by document. Immutable: a commit that changes what a document declares makes a new
+ * snapshot. What a request needs is put together when it is first asked for.
+ */
+
+import { compilePattern, matchesNames, type Pattern, pathNames } from '../../access/glob.ts'
+import { PersistentMap } from '../../access/persistent-map.ts'
+import { type Extensions, type Selector, SelectorError, selectorFor } from '../../tree/selector/selector.ts'
+import type { Steps } from '../../tree/steps.ts'
+import type { RawConstraint, RawHandler, RawReaction, RawReactions } from './extract.ts'
+
+/** A trigger or processor, ready to be asked. */
+export interface Reaction extends Pick<RawReaction, 'kind' | 'when' | 'action' | 'otherwise'> {
+  /** Document that declares it, and its place among the reactions there, from 0. */
+  path: string
+  place: number
+  /** As written, for people. */
+  raw: RawReaction
+  /** Undefined: every path. */
+  resources: readonly Pattern[] | undefined
+  /** Upper case; undefined: every method. */
+  methods: ReadonlySet<string> | undefined
+  /** Undefined: the filter is not there. A selector that does not parse matches nothing, so it is none of these. */
+  selectors: readonly Selector[] | undefined
+  /** Undefined: every status. */
+  statuses: readonly StatusFilter[] | undefined
+}
+
+/** A code, or a class such as 4 for 4xx. */
+export type StatusFilter = { code: number } | { hundreds: number }
+
+/** What may run for a method and path. */
+export interface Candidates {
+  triggers: readonly Reaction[]
+  processors: readonly Reaction[]
+}
+
+interface Declared {
+  raw: RawReactions
+}
+
+/** Methods and paths of which candidates are remembered. */
+const MOST_KNOWN = 1000
+const NOTHING: Candidates = { triggers: [], processors: [] }
+
+export class SiteReactions {
+  readonly #selectors: Extensions
+  readonly #documents: PersistentMap<Declared>
+  readonly #size: number
+  #ordered: Candidates | undefined
+  #transitions: { constraints: PlacedConstraint[]; handlers: PlacedHandler[] } | undefined
+  readonly #known = new Map<string, Candidates | undefined>()
+
+  private constructor(selectors: Extensions, documents: PersistentMap<Declared>, size: number) {
+    this.#selectors = selectors
+    this.#documents = documents
+    this.#size = size
+  }
+
+  static empty(selectors: Extensions): SiteReactions {
+    return new SiteReactions(selectors, PersistentMap.empty(), 0)
+  }
+
+  /**
+   * The reactions after a document has changed.
+   *
+   * @param raw what its new version declares; undefined when it declares nothing or is gone
+   */
+  // biome-ignore lint/correctness/useYield: nothing is compiled before it is asked for
+  *exchanging(path: string, raw: RawReactions | undefined): Steps<SiteReactions> {
+    const before = this.#documents.get(path)
+    if (!before && !raw) return this
+    const size = this.#size + (raw ? 1 : 0) - (before ? 1 : 0)
+    return new SiteReactions(this.#selectors, this.#documents.with(path, raw && { raw }), size)
+  }
+
+  document(path: string): RawReactions | undefined {
+    return this.#documents.get(path)?.raw
+  }
+
+  documentsUnder(path: string): string[] {
+    if (!path.endsWith('/')) return this.#documents.get(path) ? [path] : []
+    return [...this.#documents.entries()].flatMap(([each]) => (each.startsWith(path) ? [each] : []))
+  }
+
+  findings(path: string): readonly object[] {
+    return (this.document(path)?.ignored ?? []).map(reason => ({ path, reason }))
+  }
+
+  /** Triggers and processors in the order in which they run (REA-11). */
+  get ordered(): Candidates {
+    this.#ordered ??= this.#order()
+    return this.#ordered
+  }
+
+  #order(): Candidates {
+    if (this.#size === 0) return NOTHING
+    const all = this.#inPathOrder().flatMap(([path, { raw }]) =>
+      raw.reactions.map((reaction, place) => compiled(reaction, path, place, this.#selectors)),
+    )
+    return {
+      triggers: all.filter(({ kind }) => kind === 'trigger'),
+      processors: all.filter(({ kind }) => kind === 'processor'),
+    }
+  }
+
+  #inPathOrder(): [string, Declared][] {
+    return [...this.#documents.entries()].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  }
+
+  /**
+   * What may run for a request, by its method and path alone.
+   *
+   * @param path decoded, without query
+   * @returns undefined when nothing may: such a request pays nothing more
+   */
+  candidates(method: string, path: string): Candidates | undefined {
+    if (this.#size === 0) return undefined
+    const key = `${method} ${path}`
+    if (this.#known.has(key)) return this.#known.get(key)
+    const { triggers, processors } = this.ordered
+    const names = pathNames(path)
+    const fits = ({ methods, resources }: Reaction) =>
+      (methods === undefined || methods.has(method) || (method === 'HEAD' && methods.has('GET'))) &&
+      (resources === undefined || resources.some(pattern => matchesNames(pattern, names)))
+    const fitting = { triggers: triggers.filter(fits), processors: processors.filter(fits) }
+    const found = fitting.triggers.length + fitting.processors.length > 0 ? fitting : undefined
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    this.#known.set(key, found)
+    return found
+  }
+
+  /** Rules of transitions, by path and place. */
+  get constraints(): readonly PlacedConstraint[] {
+    return this.#placed().constraints
+  }
+
+  get handlers(): readonly PlacedHandler[] {
+    return this.#placed().handlers
+  }
+
+  #placed(): { constraints: PlacedConstraint[]; handlers: PlacedHandler[] } {
+    if (this.#transitions) return this.#transitions
+    const placed: { constraints: PlacedConstraint[]; handlers: PlacedHandler[] } = { constraints: [], handlers: [] }
+    for (const [path, { raw }] of this.#size === 0 ? [] : this.#inPathOrder()) {
+      for (const constraint of raw.constraints) {
+        // One that does not parse watches nothing (REA-4).
+        const selector = parsed(constraint.selector, this.#selectors)
+        if (selector) placed.constraints.push({ path, constraint, selector })
+      }
+      for (const handler of raw.handlers) placed.handlers.push({ path, handler })
+    }
+    this.#transitions = placed
+    return placed
+  }
+}
+
+export interface PlacedConstraint {
+  /** Document that declares it. */
+  path: string
+  constraint: RawConstraint
+  selector: Selector
+}
+
+export interface PlacedHandler {
+  path: string
+  handler: RawHandler
+}
+
+function compiled(raw: RawReaction, path: string, place: number, extensions: Extensions): Reaction {
+  const { kind, resource, method, selector, status, when, action, otherwise } = raw
+  const methods = new Set(method.map(each => each.toUpperCase()))
+  return {
+    kind,
+    path,
+    place,
+    raw,
+    when,
+    action,
+    otherwise,
+    resources: resource.length === 0 || resource.includes('*') ? undefined : resource.map(each => compilePattern(each)),
+    methods: methods.size === 0 || methods.has('*') ? undefined : methods,
+    selectors: selector.length === 0 ? undefined : selector.flatMap(each => parsed(each, extensions) ?? []),
+    statuses: status.length === 0 || kind === 'trigger' ? undefined : status.flatMap(statusFilter),
+  }
+}
+
+function parsed(text: string, extensions: Extensions): Selector | undefined {
+  try {
+    return selectorFor(text, extensions)
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined
+    throw error
+  }
+}
+
+/** REA-24: other forms never match. */
+function statusFilter(text: string): StatusFilter[] {
+  if (/^\d{3}$/.test(text)) return [{ code: Number(text) }]
+  const hundreds = /^([1-5])xx$/i.exec(text)?.[1]
+  return hundreds === undefined ? [] : [{ hundreds: Number(hundreds) }]
+}
+
+/** Whether a processor runs for a status (REA-24). */
+export function fitsStatus({ statuses }: Reaction, status: number): boolean {
+  if (!statuses) return true
+  return statuses.some(filter =>
+    'code' in filter ? filter.code === status : filter.hundreds === Math.floor(status / 100),
+  )
+}

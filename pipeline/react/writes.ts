@@ -1,0 +1,126 @@
+/** Writes of actions: through the same operations as those of requests, with the requester's authority (REA-60 to REA-66). */
+
+import type { Authority } from '../authority.ts'
+import { memoryBody, NO_BODY } from '../body.ts'
+import { asFault } from '../failures.ts'
+import { Fault } from '../fault.ts'
+import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
+import type { Allowance } from '../language/allowance.ts'
+import { type Platform, SesselError } from '../language/sessel/sessel.ts'
+import type { ElementValue } from '../language/values.ts'
+import { readItem, valueReader } from '../model/items.ts'
+import type { Operation } from '../operation.ts'
+import { perform } from '../operation.ts'
+import type { Site } from '../site/site.ts'
+import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
+import { cloneNode } from '../tree/clone.ts'
+import type { ElementNode } from '../tree/nodes.ts'
+import { outerMarkup } from '../tree/serialize.ts'
+import { atOnce } from '../tree/steps.ts'
+import { deleteDocument, putDocument } from '../write/document.ts'
+import { writeElement } from '../write/element.ts'
+import type { KeptBody } from './body.ts'
+
+/** Writes of one request (REA-95). */
+export const MOST_WRITES = 32
+
+export interface ActionWrites {
+  site: Site
+  /** The requester's. */
+  authority: () => Authority
+  allowance: Allowance
+  /** The body that a write to the own path replaces (REA-62); undefined where that is an ordinary write. */
+  own: { path: string; body: KeptBody; isFragment: boolean } | undefined
+  /** Writes that the request has made so far. */
+  count: { writes: number }
+  /** Whether writes of whole documents are bound by locks (HTTP-85). */
+  refuseLocked?: (paths: readonly string[]) => Promise<void>
+}
+
+/** The write members of `{ns}/1.0` in an action. A write that is refused is an error of the program (REA-64). */
+export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, 'put' | 'delete'>> {
+  const { site, authority, allowance, own, refuseLocked } = writes
+  const common = { conditions: undefined, cause: {}, allowance, ...(refuseLocked && { refuseLocked }) }
+  return {
+    async put(item, path) {
+      await refusing('PUT', path, async () => {
+        const to = checkedPath(path, site)
+        const node = stored(item, site)
+        if (own && to === own.path) {
+          own.body.replace(Buffer.from(own.isFragment ? outerMarkup(node, 'html') : documentOf(node)))
+          return
+        }
+        countWrite(writes)
+        const write = { ...common, path: to, type: 'text/html; charset=utf-8' }
+        await carriedOut(putDocument(site, write, authority), documentOf(node))
+      })
+    },
+    async delete(target) {
+      const path = typeof target === 'string' ? target : (target.source?.path ?? '')
+      await refusing('DELETE', path, async () => {
+        const from = checkedPath(path, site)
+        countWrite(writes)
+        if (typeof target === 'string') await carriedOut(deleteDocument(site, { ...common, path: from }, authority))
+        else
+          await carriedOut(
+            writeElement(site, { ...common, op: 'delete', path: from, range: rangeOf(target) }, authority),
+          )
+      })
+    },
+  }
+}
+
+async function carriedOut(operation: Operation, text?: string): Promise<void> {
+  await perform(operation, text === undefined ? NO_BODY : memoryBody(Buffer.from(text)))
+}
+
+/** @throws SesselError for what was refused */
+async function refusing(method: string, path: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (thrown) {
+    const error = asFault(thrown)
+    if (!(error instanceof Fault) || error.kind === 'BudgetExceeded') throw thrown
+    throw new SesselError('RuntimeError', `${method} ${path} was refused with ${error.status}: ${error.message}`)
+  }
+}
+
+function countWrite({ count }: ActionWrites): void {
+  count.writes++
+  if (count.writes > MOST_WRITES) throw new SesselError('RuntimeError', `a request may write ${MOST_WRITES} times`)
+}
+
+/** @throws Fault 400 or 403 */
+function checkedPath(path: string, { settings }: Site): string {
+  const { path: decoded } = decodeTarget(encodePath(path), 'public', true)
+  const canonical = canonicalPath(decoded)
+  if (isReserved(canonical, settings.brand)) throw reserved()
+  return canonical
+}
+
+/** An element as it is stored: an instance has its key as `id` (MOD-46). */
+function stored({ node, type }: ElementValue, site: Site): ElementNode {
+  const key = type === undefined ? undefined : site.model.schema(type)?.key
+  if (!key) return node
+  const item = readItem(node)
+  const [element] = item.properties.get(key.name) ?? []
+  const value = element && valueReader(site.settings.ns)(element, item)
+  if (!value || /\s/.test(value)) return node
+  const copy = cloneNode(node)
+  copy.attrs = [...copy.attrs.filter(({ name, prefix }) => name !== 'id' || prefix), { name: 'id', value }]
+  return copy
+}
+
+/** REA-60. */
+function documentOf(node: ElementNode): string {
+  const markup = outerMarkup(node, 'html')
+  if (node.tagName === 'html') return `<!DOCTYPE html>\n${markup}\n`
+  return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title></title></head><body>\n${markup}\n</body></html>\n`
+}
+
+/** The selector of a stored element. @throws SesselError for one that is not stored */
+function rangeOf({ node, source }: ElementValue) {
+  if (source?.path === undefined) throw new SesselError('TypeError', 'only a stored element can be deleted')
+  const selector = uniqueSelector(node, source.document, atOnce(indexingAddresses(source.document)))
+  return { unit: 'selector' as const, selector, wire: selector }
+}
