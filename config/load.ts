@@ -86,10 +86,11 @@ function withDefaults(tree: Record<string, unknown>): Record<string, unknown> {
 }
 
 function withAbsolutePaths(settings: Settings, cwd: string): Settings {
-  const { data, tls } = settings
+  const { data, tls, log } = settings
   return {
     ...settings,
     data: resolve(cwd, data),
+    log: log.audit === undefined || log.audit === 'log' ? log : { ...log, audit: resolve(cwd, log.audit) },
     tls: tls && { cert: resolve(cwd, tls.cert), key: resolve(cwd, tls.key) },
   }
 }

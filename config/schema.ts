@@ -158,6 +158,15 @@ export const settingsSchema = z
             oneOf('auto', 'json', 'text').default('auto'),
             '`json` for machines, `text` for people; `auto` is `text` on a terminal.',
           ),
+          clients: setting(
+            oneOf('address', 'network', 'none').default('address'),
+            'What is logged of whoever writes: the client address, the network it belongs to (of IPv4 the first 24 bits, of IPv6 the first 48), or nothing. Reads are logged without.',
+          ),
+          users: setting(flag().default(true), 'Log the user name with each write.'),
+          audit: setting(path('a file, or the word log').optional(), {
+            doc: 'Every change of every site, one line of JSON for each: what, when, and by whom. A file, which is appended to and opened anew on SIGHUP, or `log` for the log itself.',
+            fallback: 'changes are not recorded',
+          }),
         })
         .prefault({}),
       'The log, on standard output.',
@@ -178,7 +187,7 @@ export const settingsSchema = z
         .strictObject({
           public: setting(
             flag().default(true),
-            'Answer `/-{brand}/health` to everyone, not only to clients on this machine.',
+            'Answer `/-{brand}/health`, `/-{brand}/health/live` and `/-{brand}/health/ready` to everyone, not only to clients on this machine.',
           ),
         })
         .prefault({}),
@@ -195,6 +204,10 @@ export const settingsSchema = z
             'Longest wait of a write for others of the same path; then 503.',
           ),
           shutdown: setting(duration().default(10 * SECOND), 'On SIGTERM, running requests get this long to finish.'),
+          writesPerMinute: setting(
+            whole(0, 1_000_000).default(600),
+            'Writes of one visitor to the public surface in a minute, whoever is not signed in counted by address; more are answered 429. 0 for no limit. The mount has none.',
+          ),
         })
         .prefault({}),
       'Limits of the server as a whole.',

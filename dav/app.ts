@@ -45,6 +45,17 @@ export interface Finished {
   request: IncomingMessage
   status: number
   milliseconds: number
+  /** Whose credential it brought, and from where it came; absent for repeated reads. */
+  user?: string | undefined
+  address?: string
+}
+
+/** A request as the record of changes names it; what is found out later is asked for. */
+export interface Acting {
+  request: IncomingMessage
+  path: () => string | undefined
+  user: () => string | undefined
+  address: string
 }
 
 /** What the application needs from the server around it. */
@@ -57,6 +68,8 @@ export interface MountParts {
   /** Port of the public surface, whose pages may use the mount; undefined for the standard port of its scheme (DAV-5). */
   publicPort: () => number | undefined
   finished: (finished: Finished) => void
+  /** Has what some work changes recorded with a request. */
+  within?: (<Result>(acting: Acting, work: () => Result) => Result) | undefined
   failed: (error: unknown, message: string) => void
   /** Vocabulary of failures before a site is found. */
   fallback: Pick<SiteSettings, 'ns' | 'errorNs'>
@@ -109,6 +122,7 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
   })
   const steps: Step[] = [
     conclude(parts, cache),
+    nameActor(parts),
     chooseMount(parts.mounts),
     answerPreflight(parts),
     authenticate,
@@ -160,7 +174,16 @@ function conclude(parts: MountParts, { keep }: ResponseCache): Step {
         answer = failure(parts, context, error)
         return answer
       })
-    parts.finished({ request, status: answer.status, milliseconds: performance.now() - started })
+    const milliseconds = performance.now() - started
+    parts.finished({ request, status: answer.status, milliseconds, user: author?.user, address: client.address })
+  }
+}
+
+function nameActor({ within }: MountParts): Step {
+  if (!within) return (_context, next) => next()
+  return ({ req: request, state }, next) => {
+    const { address } = state.client
+    return within({ request, path: () => state.path, user: () => state.author?.user, address }, next)
   }
 }
 

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Router from '@koa/router'
 import Koa from 'koa'
 import { normalizeHost } from '../config/hosts.ts'
+import type { Settings } from '../config/schema.ts'
 import type { SiteSettings } from '../config/sites.ts'
 import { checkDeclaredLength } from '../edge/body.ts'
 import { authoritiesOf, type KnowClient } from '../edge/client.ts'
@@ -11,7 +12,7 @@ import { header } from '../edge/fields.ts'
 import { type BodyReading, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
-import type { Principal } from '../pipeline/access/principal.ts'
+import { type Principal, verifiedEmail } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
@@ -24,6 +25,7 @@ import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '
 import { Allowance } from '../pipeline/language/allowance.ts'
 import type { Operation } from '../pipeline/operation.ts'
 import type { RulesAuthority } from '../pipeline/site/rules-authority.ts'
+import type { Audit } from './audit.ts'
 import { errorAnswer } from './documents/error.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
 import { type Log, logRequest } from './log.ts'
@@ -39,6 +41,8 @@ import { move, patch, post, put, remove } from './public/writes.ts'
 import type { State, Step } from './request-state.ts'
 import type { Audience, ResponseCache } from './response-cache.ts'
 import { addCookie, anonymousVisitor, needSession, openSession, settleGroups, signInOrOut } from './sessions/steps.ts'
+import type { BrakeWrites } from './write-brake.ts'
+import { isWriting, selectorIn, toldAddress, writerOf } from './writers.ts'
 
 export interface AppParts {
   hosting: Hosting
@@ -46,6 +50,10 @@ export interface AppParts {
   kept: ResponseCache
   bodies: BodyReading
   log: Log
+  /** What the log tells of whoever writes. */
+  logged: Settings['log']
+  audit: Audit | undefined
+  brakeWrites: BrakeWrites | undefined
   metrics: Metrics
   platform: Router
   streams: Streams
@@ -89,6 +97,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   const app = new Koa<State>()
   const steps: Step[] = [
     conclude(parts),
+    nameActor(parts),
     askPlatform(parts),
     chooseSite(parts),
     checkLength,
@@ -99,6 +108,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     guardHelpers,
     openSession,
     needSession,
+    brake(parts),
     dispatch(parts),
   ]
   for (const step of steps) app.use(step)
@@ -124,11 +134,46 @@ function askPlatform({ platform }: AppParts): Step {
   }
 }
 
-function report(parts: AppParts, request: IncomingMessage, status: number, started: number): void {
+function report(parts: AppParts, request: IncomingMessage, status: number, started: number, state?: State): void {
   const milliseconds = performance.now() - started
   const { method = '', url = '' } = request
   parts.metrics.request('public', method, status, milliseconds / 1000)
-  logRequest(parts.log, { face: 'public', host: request.headers.host ?? '', method, url, status, milliseconds })
+  const who = { user: state && userOf(state), address: state?.client.address ?? '', range: request.headers.range }
+  const by = state && isWriting(method) ? { by: writerOf(parts.logged, who) } : undefined
+  logRequest(parts.log, { face: 'public', host: request.headers.host ?? '', method, url, status, milliseconds, ...by })
+}
+
+/** How people know somebody who is signed in. */
+function userOf({ session }: State): string | undefined {
+  const principal = session?.principal
+  return principal && (verifiedEmail(principal) ?? principal.sub)
+}
+
+/** What a request changes is recorded with whoever sent it. */
+function nameActor({ audit, logged }: AppParts): Step {
+  if (!audit) return (_context, next) => next()
+  return ({ req, state }, next) =>
+    audit.within(
+      () => ({
+        face: 'public',
+        method: req.method ?? '',
+        path: state.target?.path,
+        user: userOf(state),
+        client: toldAddress(state.client.address, logged),
+        selector: req.headers.range === undefined ? undefined : selectorIn(req.headers.range),
+      }),
+      next,
+    )
+}
+
+/** Nobody writes more than a person could. */
+function brake({ brakeWrites }: AppParts): Step {
+  return async ({ req, state }, next) => {
+    const { hosted, session, client } = state
+    if (brakeWrites && hosted && WRITES.has(req.method ?? ''))
+      await brakeWrites({ site: hosted.settings.host, user: session?.principal?.sub, address: client.address })
+    return next()
+  }
 }
 
 /** Runs all other steps, turns what they return or throw into an answer and sends it. */
@@ -159,7 +204,7 @@ function conclude(parts: AppParts): Step {
         answer = failure(parts, context, error)
         return answer
       })
-    report(parts, request, answer.status, state.started)
+    report(parts, request, answer.status, state.started, state)
   }
 }
 

@@ -34,6 +34,8 @@ export interface Coordination {
   fanOut: FanOut
   /** Present when other processes may change the store. */
   coherence?: Coherence
+  /** Whether what the processes share can be reached now. */
+  isUp(): boolean
   /** To be called when no request is running any more. */
   close(): Promise<void>
 }
@@ -64,6 +66,7 @@ async function openLocal({ data, limits }: Settings, store: Store, log: Log): Pr
     locks: await openLocalLocks({ folder: data }),
     sessions: await openLocalSessions({ store }),
     rateLimits: localRateLimits(),
+    isUp: () => true,
     fanOut: localFanOut({ store, failed: error => log.error({ err: error }, 'an event was not passed on') }),
     end: async () => undefined,
   }
@@ -104,6 +107,7 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
       failed: error => log.error({ err: error }, 'an event was not passed on'),
     }),
     coherence,
+    isUp: () => connection.isUp(),
     async end() {
       await coherence.close()
       leases.close()

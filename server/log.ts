@@ -19,7 +19,7 @@ interface Entry {
  * @param settings level, and `json`, `text`, or `auto`: text on a terminal
  * @param destination file descriptor; standard output by default
  */
-export function createLog(settings: Settings['log'], destination = 1): Log {
+export function createLog(settings: Pick<Settings['log'], 'level' | 'format'>, destination = 1): Log {
   const text = settings.format === 'text' || (settings.format === 'auto' && process.stdout.isTTY)
   const options: pino.LoggerOptions = {
     level: settings.level,
@@ -59,6 +59,17 @@ export interface LoggedRequest {
   url: string
   status: number
   milliseconds: number
+  /** Of a write: who sent it, and what it addresses. */
+  by?: Writer
+}
+
+/** Who changes something, as far as the settings have it told. */
+export interface Writer {
+  user?: string
+  /** Client address, or a part of it. */
+  client?: string
+  /** Selector of the element that is addressed. */
+  selector?: string
 }
 
 /**
@@ -84,20 +95,26 @@ function gathering(write: (lines: string) => void, most: number): (line: string)
 const requestLines = new WeakMap<Log, (line: string) => void>()
 
 /** One line a request, the same as pino writes for the same fields. */
-export function logRequest(log: Log, { face, host, method, url, status, milliseconds }: LoggedRequest): void {
+export function logRequest(log: Log, { face, host, method, url, status, milliseconds, by }: LoggedRequest): void {
   if (!log.isLevelEnabled('info')) return
   const query = url.indexOf('?')
   const path = query < 0 ? url : url.slice(0, query)
   const ms = Math.round(milliseconds * 100) / 100
   const write = requestLines.get(log)
   if (!write) {
-    log.info({ face, host, method, path, status, ms }, 'request')
+    log.info({ face, host, method, path, status, ms, ...by }, 'request')
     return
   }
   write(
     `{"level":30,"time":"${isoTime(Date.now())}","face":"${face}","host":${JSON.stringify(host)},"method":"${method}",` +
-      `"path":${JSON.stringify(path)},"status":${status},"ms":${ms},"msg":"request"}\n`,
+      `"path":${JSON.stringify(path)},"status":${status},"ms":${ms},${inside(by)}"msg":"request"}\n`,
   )
+}
+
+/** The members of an object as they stand in JSON, with a comma behind. */
+function inside(by: Writer | undefined): string {
+  const text = by === undefined ? '{}' : JSON.stringify(by)
+  return text === '{}' ? '' : `${text.slice(1, -1)},`
 }
 
 let written = { at: Number.NaN, text: '' }

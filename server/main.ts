@@ -1,6 +1,7 @@
 /** The composition root: the only place that knows every part. */
 
 import { checkFolder } from '../pipeline/store/sqlite/check/check.ts'
+import { askHealth } from './ask-health.ts'
 import { run } from './cli/cli.ts'
 import type { Commands } from './cli/commands.ts'
 import { keepNextTickFast } from './next-tick.ts'
@@ -21,6 +22,7 @@ const commands: Commands = {
   backup,
   restore,
   checkSaved,
+  askHealth,
 }
 
 process.exitCode = await run(process.argv.slice(2), commands)

@@ -1,7 +1,7 @@
 /** The mounts of this process: the application of the authoring mount, and what it needs from the server. */
 
 import type { IncomingMessage, RequestListener } from 'node:http'
-import type { MountPlace } from '../config/schema.ts'
+import type { MountPlace, Settings } from '../config/schema.ts'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import { createLoginThrottle } from '../dav/access/login-throttle.ts'
 import { mountApp } from '../dav/app.ts'
@@ -20,9 +20,11 @@ import { Site } from '../pipeline/site/site.ts'
 import { blobStream, type StoredBlob } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/write/unpublished.ts'
+import type { Audit } from './audit.ts'
 import { basisOf, type HostedSite, type Hosting } from './hosting.ts'
 import { type Log, logRequest } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import { isWriting, toldAddress, writerOf } from './writers.ts'
 
 export interface MountsParts {
   place: MountPlace
@@ -37,6 +39,9 @@ export interface MountsParts {
   knowClient: KnowClient
   bodies: BodyReading
   log: Log
+  /** What the log tells of whoever writes. */
+  logged: Settings['log']
+  audit: Audit | undefined
   metrics: Metrics
   /** Port of the public surface; undefined for the standard port of its scheme. */
   publicPort: () => number | undefined
@@ -120,7 +125,7 @@ export function createMounts(parts: MountsParts): Mounts {
 }
 
 function mountHandler(parts: MountsParts, prefix: string, { open, opened }: MountOpener): RequestListener {
-  const { place, hosting, log, metrics } = parts
+  const { place, hosting, log, logged, audit, metrics } = parts
   const hostFor = (authority: string) => ('host' in place ? parts.table.mountSiteFor(authority)?.host : authority)
   return mountApp({
     prefix,
@@ -139,10 +144,24 @@ function mountHandler(parts: MountsParts, prefix: string, { open, opened }: Moun
     knowClient: parts.knowClient,
     bodies: parts.bodies,
     publicPort: parts.publicPort,
-    finished: ({ request, status, milliseconds }) => {
+    within:
+      audit &&
+      (({ request, path, user, address }, work) =>
+        audit.within(
+          () => ({
+            face: 'mount',
+            method: request.method ?? '',
+            path: path(),
+            user: user(),
+            client: toldAddress(address, logged),
+          }),
+          work,
+        )),
+    finished: ({ request, status, milliseconds, user, address = '' }) => {
       const { method = '', url = '' } = request
       metrics.request('mount', method, status, milliseconds / 1000)
-      logRequest(log, { face: 'mount', host: request.headers.host ?? '', method, url, status, milliseconds })
+      const by = isWriting(method) ? { by: writerOf(logged, { user, address, range: undefined }) } : undefined
+      logRequest(log, { face: 'mount', host: request.headers.host ?? '', method, url, status, milliseconds, ...by })
     },
     failed: (error, message) => log.error({ err: error }, message),
     fallback: parts.fallback,

@@ -21,8 +21,10 @@ import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
 import { publicApp } from './app.ts'
+import { openAudit } from './audit.ts'
 import { openCoordination } from './coordination.ts'
 import { errorDocument, errorHeaders } from './documents/error.ts'
+import { readiness } from './health.ts'
 import { createHosting, type Hosting } from './hosting.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
@@ -31,6 +33,7 @@ import { createMounts, type Mounts, routeToMount } from './mounts.ts'
 import { platformRoutes } from './platform/routes.ts'
 import { createResponseCache } from './response-cache.ts'
 import { isWorker, spreadsConnections } from './workers.ts'
+import { createWriteBrake } from './write-brake.ts'
 
 export interface RunningServer {
   /** Such as `http://localhost:8080`. */
@@ -110,11 +113,13 @@ function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
 /**
  * Starts a server.
  *
- * @param store open; closed together with the server
+ * @param unrecorded open; closed together with the server
  * @throws the system's error when an address is taken, Unusable when the store holds half of a backup
  */
-export async function startServer(settings: Settings, store: Store, log: Log): Promise<RunningServer> {
-  await refuseHalfRestored(settings, store)
+export async function startServer(settings: Settings, unrecorded: Store, log: Log): Promise<RunningServer> {
+  await refuseHalfRestored(settings, unrecorded)
+  const audit = openAudit(settings.log, log)
+  const store = audit?.recording(unrecorded) ?? unrecorded
   const coordination = await openCoordination(settings, store, log)
   const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
   const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
@@ -143,7 +148,8 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
   const platform = platformRoutes({
     brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
     metrics,
-    health: () => ({ ready }),
+    isServing: () => ready,
+    readiness: readiness({ isServing: () => ready, isCoordinated: coordination.isUp, folder: settings.data }),
     open: { health: settings.health.public, metrics: settings.metrics.public },
   })
   const fallback = fallbackOf(settings)
@@ -153,6 +159,9 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     kept: createResponseCache(site => hosting.partsOf(site) !== undefined),
     bodies,
     log,
+    logged: settings.log,
+    audit,
+    brakeWrites: createWriteBrake(rateLimits, settings.limits.writesPerMinute),
     metrics,
     platform,
     locks,
@@ -187,6 +196,8 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
     knowClient,
     bodies,
     log,
+    logged: settings.log,
+    audit,
     metrics,
     publicPort: () => publicPort,
     fallback,
@@ -225,6 +236,7 @@ export async function startServer(settings: Settings, store: Store, log: Log): P
       await coordination.close()
       await store.close()
       metrics.close()
+      audit?.close()
     },
   }
 }

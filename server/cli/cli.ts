@@ -12,6 +12,7 @@ import type { Commands } from './commands.ts'
 import { explain } from './explain.ts'
 import { exportSite } from './export.ts'
 import { hash } from './hash.ts'
+import { health } from './health.ts'
 import { importSite } from './import.ts'
 import { serve } from './serve.ts'
 import { settings } from './settings.ts'
@@ -28,6 +29,7 @@ const COMMANDS: readonly Command[] = [
   exportSite,
   importSite,
   explain,
+  health,
   settings,
 ]
 

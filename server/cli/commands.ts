@@ -94,5 +94,7 @@ export interface Commands {
   restore(settings: Settings, options: FolderOptions): Promise<SavedOutcome & { at: string }>
   /** Proves that a backup is whole. */
   checkSaved(options: FolderOptions): Promise<SavedOutcome & { at: string; problems: string[] }>
+  /** Asks the server that runs with these settings on this machine. */
+  askHealth(settings: Settings, options: { ready: boolean }): Promise<{ ok: boolean; said: string }>
   explain(settings: Settings, question: Question): Promise<Explanation>
 }

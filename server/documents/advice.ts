@@ -34,6 +34,7 @@ const ADVICE: Readonly<Partial<Record<Kind, string>>> = {
   CompositionError: 'The author of this page has to correct it.',
   TemplateError: 'The author of this page has to correct its template.',
   BindingFailure: 'The author of this page has to correct its code.',
+  TooManyRequests: 'Wait as long as Retry-After says, in seconds, and try again.',
   Unavailable: 'Wait a few seconds and try again.',
   Internal: 'Try again later. If it keeps happening, tell the operator of this site the time and the address.',
   SchemaViolation: 'Correct the content so that it fits the schema.',

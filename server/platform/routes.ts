@@ -3,42 +3,45 @@
 import type { IncomingMessage } from 'node:http'
 import Router from '@koa/router'
 import { isLocal } from '../../edge/client.ts'
+import type { Answer } from '../../pipeline/answer.ts'
+import type { Readiness } from '../health.ts'
 import type { Metrics } from '../metrics.ts'
 
-/** What health is made of. */
-export interface Health {
-  /** False while starting and while shutting down. */
-  ready: boolean
-}
-
 /**
- * Routes for `/-{brand}/health` and `/-{brand}/metrics`; requests that may not see them fall through.
+ * Routes for `/-{brand}/health` and `/-{brand}/metrics`; requests that may not see them fall through. `health/live` answers
+ * as long as the process does; `health/ready` says whether it can do its work, and what it waits for; `health` alone,
+ * whether it takes requests at all.
  *
  * @param options.open which of them strangers may see
  */
 export function platformRoutes(options: {
   brands: ReadonlySet<string>
   metrics: Metrics
-  health: () => Health
+  /** False while starting and while shutting down. */
+  isServing: () => boolean
+  readiness: Readiness
   open: { health: boolean; metrics: boolean }
 }): Router {
   const router = new Router({ strict: true, sensitive: true })
   const known = (brand: string | undefined) => brand !== undefined && options.brands.has(brand)
   const visible = (request: IncomingMessage, open: boolean) => open || isLocal(request)
 
-  router.get('/-:brand/health', (context, next) => {
-    if (!known(context.params.brand) || !visible(context.req, options.open.health)) return next()
-    const { ready } = options.health()
-    context.state.answer = {
-      status: ready ? 200 : 503,
-      headers: {
-        'Content-Type': 'application/json',
-        'Cache-Control': 'no-store',
-        ...(ready ? {} : { 'Retry-After': '5' }),
+  const health: [path: string, answer: () => Answer | Promise<Answer>][] = [
+    ['/-:brand/health', () => healthAnswer(options.isServing())],
+    ['/-:brand/health/live', () => healthAnswer(true)],
+    [
+      '/-:brand/health/ready',
+      async () => {
+        const missing = await options.readiness()
+        return healthAnswer(missing.length === 0, missing)
       },
-      body: JSON.stringify({ status: ready ? 'ok' : 'unavailable' }),
-    }
-  })
+    ],
+  ]
+  for (const [path, answer] of health)
+    router.get(path, async (context, next) => {
+      if (!known(context.params.brand) || !visible(context.req, options.open.health)) return next()
+      context.state.answer = await answer()
+    })
 
   router.get('/-:brand/metrics', async (context, next) => {
     if (!known(context.params.brand) || !visible(context.req, options.open.metrics)) return next()
@@ -49,4 +52,16 @@ export function platformRoutes(options: {
     }
   })
   return router
+}
+
+function healthAnswer(ok: boolean, missing: readonly string[] = []): Answer {
+  return {
+    status: ok ? 200 : 503,
+    headers: {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      ...(ok ? {} : { 'Retry-After': '5' }),
+    },
+    body: JSON.stringify({ status: ok ? 'ok' : 'unavailable', ...(missing.length > 0 && { missing }) }),
+  }
 }

@@ -7,7 +7,19 @@ import type { Settings } from '../../config/schema.ts'
 import type { Explanation, Question, ServeOptions, TransferOptions } from '../../server/cli/commands.ts'
 import { scriptorium } from './terminal.ts'
 
-const COMMANDS = ['serve', 'hash', 'sites', 'check', 'backup', 'restore', 'export', 'import', 'explain', 'settings']
+const COMMANDS = [
+  'serve',
+  'hash',
+  'sites',
+  'check',
+  'backup',
+  'restore',
+  'export',
+  'import',
+  'explain',
+  'health',
+  'settings',
+]
 
 describe('command line: help', () => {
   for (const argv of [['--help'], ['-h'], ['help']]) {

@@ -106,8 +106,12 @@ describe('command line: a store that is real', () => {
     expect(restored.output).to.match(/^restored 1 site, /)
     expect((await command('restore', 'saved', '--data', 'elsewhere')).output).to.include('holds localhost already')
     expect((await command('sites', '--data', 'elsewhere')).output).to.match(/^localhost +\d+ files /)
-    const copy = await startProcess(folder, { data: join(folder, 'elsewhere') })
+    const brand = { brand: 'acme' }
+    const copy = await startProcess(folder, { data: join(folder, 'elsewhere'), defaults: brand })
     try {
+      const settings = ['-c', 'settings.json', '--set', `listen.port=${copy.port}`]
+      expect(await command('health', ...settings)).to.deep.equal({ code: 0, output: '{"status":"ok"}\n' })
+      expect((await command('health', '--ready', ...settings)).code).to.equal(0)
       const http = client(copy.port)
       expect((await http('GET', '/rules.html')).text).to.equal(
         await readFile(new URL('../../server/demo/site/rules.html', import.meta.url), 'utf8'),
@@ -116,6 +120,8 @@ describe('command line: a store that is real', () => {
     } finally {
       await copy.stop()
     }
+    const gone = await command('health', '-c', 'settings.json', '--set', `listen.port=${copy.port}`)
+    expect([gone.code, gone.output.includes('ECONNREFUSED')]).to.deep.equal([1, true])
   })
 
   it('half of a backup is not served', async () => {

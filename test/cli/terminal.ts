@@ -69,4 +69,5 @@ const nothing: Commands = {
   backup: unexpected,
   restore: unexpected,
   checkSaved: unexpected,
+  askHealth: unexpected,
 }

@@ -36,6 +36,8 @@ describe('a Redis that goes away and comes back', () => {
     found(async () => (await dav('PUT', '/page.html', {}, page('<p>here</p>'))).status === 204)
 
   it('EVT-81 keeps reads going, refuses writes in time, and loses and doubles nothing', async () => {
+    const ready = async ({ http }: Node) => (await http('GET', '/-platform/health/ready')).text
+    expect(await ready(one)).to.equal('{"status":"ok"}')
     const streams = await Promise.all([one, two].map(({ server }) => openStream({ port: server.port }, LIST)))
     await Promise.all(streams.map(stream => stream.until(() => stream.events.length > 0)))
     const acknowledged = new Set<string>()
@@ -63,7 +65,10 @@ describe('a Redis that goes away and comes back', () => {
     await cluster.redis.kill()
     const atOutage = acknowledged.size
     await until(() => refused.size > 40)
-    for (const { http } of [one, two]) {
+    for (const node of [one, two]) {
+      const { http } = node
+      expect(await ready(node)).to.equal('{"status":"unavailable","missing":["redis"]}')
+      expect((await http('GET', '/-platform/health/live')).status).to.equal(200)
       expect((await http('GET', '/page.html')).text).to.include('here')
       expect((await http('GET', LIST, { Range: 'selector=#l' })).status).to.equal(206)
     }

@@ -27,13 +27,18 @@ const GOOD: [key: string, written: unknown, read: unknown][] = [
   ['redis', 'redis+sentinel://a.example,b.example/main?db=2', 'redis+sentinel://a.example,b.example/main?db=2'],
   ['postgres', 'postgres://u:p@db.example/site', 'postgres://u:p@db.example/site'],
   ['tls', { cert: '/etc/c.pem', key: '/etc/k.pem' }, { cert: '/etc/c.pem', key: '/etc/k.pem' }],
-  ['log', { level: 'debug', format: 'json' }, { level: 'debug', format: 'json' }],
+  ['log', { level: 'debug', format: 'json' }, { level: 'debug', format: 'json', clients: 'address', users: true }],
+  [
+    'log',
+    { clients: 'network', users: 'no', audit: 'log' },
+    { level: 'info', format: 'auto', clients: 'network', users: false, audit: 'log' },
+  ],
   ['metrics', { public: 'yes' }, { public: true }],
   ['health', { public: false }, { public: false }],
   [
     'limits',
-    { headers: '16KiB', headerWait: '1s', bodyIdle: '2m', leaseWait: '500ms', shutdown: '3s' },
-    { headers: 16384, headerWait: 1000, bodyIdle: 120_000, leaseWait: 500, shutdown: 3000 },
+    { headers: '16KiB', headerWait: '1s', bodyIdle: '2m', leaseWait: '500ms', shutdown: '3s', writesPerMinute: 0 },
+    { headers: 16384, headerWait: 1000, bodyIdle: 120_000, leaseWait: 500, shutdown: 3000, writesPerMinute: 0 },
   ],
 ]
 

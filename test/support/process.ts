@@ -30,7 +30,10 @@ export interface ServerProcess {
  */
 export async function startProcess(folder: string, settings: Record<string, unknown>): Promise<ServerProcess> {
   const file = join(folder, 'settings.json')
-  await writeFile(file, JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, ...settings }))
+  await writeFile(
+    file,
+    JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, limits: { writesPerMinute: 0 }, ...settings }),
+  )
   const child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   let errors = ''

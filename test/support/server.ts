@@ -47,7 +47,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const file = join(data, 'settings.json')
   const level = process.env.TEST_LOG ?? 'silent'
   // Writers wait for each other as long as it takes on a slow machine.
-  const limits = { leaseWait: '5m' }
+  // And they write as much as they like, as programs do.
+  const limits = { leaseWait: '5m', writesPerMinute: 0 }
   const written = { data, listen: { port: 0 }, mount: { port: 0 }, log: { level }, limits, ...options.settings }
   await writeFile(file, JSON.stringify(options.site ? { ...written, defaults: options.site } : written))
   const { settings } = await loadSettings({ file })

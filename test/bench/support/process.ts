@@ -41,7 +41,8 @@ export async function startProcess(
   const [program = '', ...args] = spread ? command : onCore('server', command)
   const child = spawn(program, args, {
     cwd: root,
-    env: { ...process.env, ...env },
+    // Load comes from one address.
+    env: { ...process.env, SCRIPTORIUM_LIMITS_WRITES_PER_MINUTE: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const urls = await readyUrls(child)

@@ -1,11 +1,24 @@
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { hasRoom, readiness } from '../../../server/health.ts'
 import { page, putAll } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /** What a proxy adds; with it a request is not one of this machine. */
 const STRANGER = { 'X-Forwarded-For': '203.0.113.7' }
+
+const HEALTHY = [
+  '/-platform/health',
+  '/-acme/health',
+  '/-platform/health?x',
+  '/-platform/health/live',
+  '/-acme/health/live',
+  '/-platform/health/ready',
+  '/-acme/health/ready',
+]
 
 describe('health and metrics', () => {
   let server: TestServer
@@ -20,7 +33,7 @@ describe('health and metrics', () => {
 
   it('health is there for everybody, under every brand and host', async () => {
     for (const fields of [{}, STRANGER, { Host: 'b.example' }, { Host: 'unknown.example' }, { Host: '10.0.0.1:80' }]) {
-      for (const target of ['/-platform/health', '/-acme/health', '/-platform/health?x']) {
+      for (const target of HEALTHY) {
         const { status, headers, text } = await http('GET', target, fields)
         expect(status).to.equal(200)
         expect(headers).to.include({ 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -100,5 +113,42 @@ describe('health and metrics as operators set them', () => {
     expect((await http('GET', '/-platform/metrics', STRANGER)).text).to.match(
       /^scriptorium_request_duration_seconds_count/m,
     )
+  })
+})
+
+describe('readiness', () => {
+  const folder = tmpdir()
+  const CASES: [what: string, parts: { serving: boolean; coordinated: boolean; folder: string }, missing: string[]][] =
+    [
+      ['all is well', { serving: true, coordinated: true, folder }, []],
+      ['starting', { serving: false, coordinated: true, folder }, ['start']],
+      ['no Redis', { serving: true, coordinated: false, folder }, ['redis']],
+      ['nowhere to write', { serving: true, coordinated: true, folder: '/nowhere' }, ['disk']],
+      ['nothing', { serving: false, coordinated: false, folder: '/nowhere' }, ['start', 'redis', 'disk']],
+    ]
+  for (const [what, { serving, coordinated, folder }, missing] of CASES)
+    it(what, async () => {
+      const ready = readiness({ isServing: () => serving, isCoordinated: () => coordinated, folder })
+      expect(await ready()).to.deep.equal(missing)
+    })
+
+  it('a disk with less room than is asked for has none', async () => {
+    expect([await hasRoom(folder, 1), await hasRoom(folder, Number.MAX_SAFE_INTEGER)]).to.deep.equal([true, false])
+  })
+
+  it('a server without room is alive and not ready', async () => {
+    const server = await startServer()
+    try {
+      await rm(server.data, { recursive: true, force: true })
+      const http = client(server.port)
+      const answers = await Promise.all(
+        ['live', 'ready', ''].map(which => http('GET', `/-platform/health${which && `/${which}`}`)),
+      )
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 503, 200])
+      expect(answers[1]?.headers).to.include({ 'retry-after': '5' })
+      expect(JSON.parse(answers[1]?.text ?? '')).to.deep.equal({ status: 'unavailable', missing: ['disk'] })
+    } finally {
+      await server.close()
+    }
   })
 })

@@ -1,0 +1,66 @@
+/** Whether this process can do its work, and what keeps it from it. */
+
+import { randomUUID } from 'node:crypto'
+import { open, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** What the server waits for before it can do its work. */
+export type Missing = 'start' | 'redis' | 'disk'
+
+export interface HealthParts {
+  /** False while starting and while shutting down. */
+  isServing: () => boolean
+  /** Whether what the processes share can be reached. */
+  isCoordinated: () => boolean
+  /** Folder of the data. */
+  folder: string
+}
+
+/** Bytes that must be free: less is used up by the next writes. */
+const ROOM = 16 * 1024 * 1024
+
+/** Milliseconds for which a look at the disk counts. */
+const FRESH = 2000
+
+/** @returns what is missing; nothing when requests of every kind can be answered */
+export type Readiness = () => Promise<Missing[]>
+
+export function readiness({ isServing, isCoordinated, folder }: HealthParts): Readiness {
+  let looked = Number.NEGATIVE_INFINITY
+  let room: Promise<boolean> = Promise.resolve(true)
+  const hasRoomNow = () => {
+    if (performance.now() - looked < FRESH) return room
+    looked = performance.now()
+    room = hasRoom(folder)
+    return room
+  }
+  return async () => [
+    ...(isServing() ? [] : ['start' as const]),
+    ...(isCoordinated() ? [] : ['redis' as const]),
+    ...((await hasRoomNow()) ? [] : ['disk' as const]),
+  ]
+}
+
+/**
+ * Whether something can be written to a folder: there is room, no quota is used up, and the file system takes writes.
+ *
+ * @param least bytes that must be free
+ */
+export async function hasRoom(folder: string, least = ROOM): Promise<boolean> {
+  const file = join(folder, `health-${process.pid}-${randomUUID().slice(0, 8)}`)
+  try {
+    const { bavail, bsize } = await statfs(folder)
+    if (bavail * bsize < least) return false
+    const handle = await open(file, 'wx', 0o600)
+    try {
+      await handle.write(Buffer.alloc(4096))
+    } finally {
+      await handle.close()
+    }
+    return true
+  } catch {
+    return false
+  } finally {
+    await rm(file, { force: true }).catch(() => undefined)
+  }
+}

@@ -1,0 +1,168 @@
+/** Who changes what, as the log and the record of changes tell it. */
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { writerOf } from '../../../server/writers.ts'
+import { page, putAll, rulesPage } from '../../support/content.ts'
+import { eventually } from '../../support/eventually.ts'
+import { client } from '../../support/http.ts'
+import { startProcess } from '../../support/process.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+const BASIC = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+
+describe('what is logged of whoever writes', () => {
+  const person = { user: 'ada', address: '203.0.113.7', range: 'selector=#a' }
+  const CASES: [what: string, clients: 'address' | 'network' | 'none', users: boolean, more: object, told: object][] = [
+    ['everything', 'address', true, {}, { user: 'ada', client: '203.0.113.7', selector: '#a' }],
+    ['no names', 'address', false, {}, { client: '203.0.113.7', selector: '#a' }],
+    ['an IPv4 network', 'network', true, {}, { user: 'ada', client: '203.0.113.0/24', selector: '#a' }],
+    [
+      'an IPv4 network in IPv6',
+      'network',
+      false,
+      { address: '::ffff:203.0.113.7' },
+      { client: '203.0.113.0/24', selector: '#a' },
+    ],
+    [
+      'an IPv6 network',
+      'network',
+      false,
+      { address: '2001:db8:1:2::9' },
+      { client: '2001:db8:1::/48', selector: '#a' },
+    ],
+    ['a short IPv6 network', 'network', false, { address: '::1' }, { client: '0:0:0::/48', selector: '#a' }],
+    ['no address that is none', 'network', false, { address: 'x' }, { selector: '#a' }],
+    ['nothing', 'none', false, { range: undefined }, {}],
+    ['no range of bytes', 'none', false, { range: 'bytes=0-1' }, {}],
+    [
+      'the beginning of a long selector',
+      'none',
+      false,
+      { range: `selector=${'a'.repeat(900)}` },
+      { selector: 'a'.repeat(200) },
+    ],
+  ]
+  for (const [what, clients, users, more, told] of CASES)
+    it(what, () => {
+      const settings = { level: 'info', format: 'json', clients, users } as const
+      expect(writerOf(settings, { ...person, ...more })).to.deep.equal(told)
+    })
+
+  it('stands in the lines of writes, and not in those of reads', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'scriptorium-writers-'))
+    const sites = [{ host: 'localhost', credentials: [{ user: 'ada', password: 'a password' }] }]
+    const server = await startProcess(folder, { data: folder, sites, log: { format: 'json' } })
+    try {
+      const http = client(server.port)
+      const mountPort = Number(/ mount http:\/\/[^:]+:(\d+)\//.exec(server.output())?.[1])
+      const authorization = BASIC('ada', 'a password')
+      await client(mountPort)('PUT', '/page.html', { authorization }, page('<p>x</p>'))
+      await client(mountPort)('PROPFIND', '/', { authorization, Depth: '0' })
+      await http('GET', '/page.html')
+      await http('PUT', '/page.html', { Range: 'selector=p' }, '<p>y</p>')
+      const lines = () =>
+        server
+          .output()
+          .split('\n')
+          .filter(line => line.includes('"request"'))
+          .map(line => JSON.parse(line) as Record<string, unknown>)
+      await eventually(() => expect(lines()).to.have.length(4))
+      const told = lines().map(({ face, method, user, client, selector }) => ({ face, method, user, client, selector }))
+      const nobody = { user: undefined, client: undefined, selector: undefined }
+      expect(told).to.deep.equal([
+        { face: 'mount', method: 'PUT', user: 'ada', client: '127.0.0.1', selector: undefined },
+        { face: 'mount', method: 'PROPFIND', ...nobody },
+        { face: 'public', method: 'GET', ...nobody },
+        { face: 'public', method: 'PUT', user: undefined, client: '127.0.0.1', selector: 'p' },
+      ])
+      expect(lines().every(({ ms }) => typeof ms === 'number')).to.equal(true)
+    } finally {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('the record of changes', () => {
+  let folder: string
+  let file: string
+  let server: TestServer
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scriptorium-audit-'))
+    file = join(folder, 'changes.jsonl')
+    server = await startServer({ settings: { log: { level: 'silent', audit: file } } })
+    await putAll(server, {
+      '/page.html': page('<ul id="l"></ul>'),
+      '/rules.html': rulesPage(['*', 'POST', 'Allow', '/page.html']),
+    })
+  })
+  after(async () => {
+    await server.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const recorded = async () =>
+    (await readFile(file, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Record<string, unknown>)
+
+  it('has a line for each change, with who asked for it and how', async () => {
+    const before = (await recorded()).length
+    const authorization = BASIC(server.user, server.password)
+    const mount = client(Number(new URL(server.mountUrl).port))
+    expect((await client(server.port)('POST', '/page.html', { Range: 'selector=#l' }, '<li>x</li>')).status).to.equal(
+      206,
+    )
+    expect((await mount('PUT', '/new.css', { authorization }, 'p{}')).status).to.equal(201)
+    expect((await mount('MOVE', '/new.css', { authorization, Destination: '/b.css' })).status).to.equal(201)
+    expect((await client(server.port)('PUT', '/page.html', {}, 'refused')).status).to.equal(401)
+    const lines = (await recorded()).slice(before).map(({ time, version, ...rest }) => {
+      expect(Date.parse(String(time))).to.be.greaterThan(0)
+      expect(version).to.be.a('number')
+      return rest
+    })
+    expect(lines).to.deep.equal([
+      {
+        site: 'localhost',
+        changes: [{ op: 'put', path: '/page.html' }],
+        face: 'public',
+        method: 'POST',
+        path: '/page.html',
+        client: '127.0.0.1',
+        selector: '#l',
+      },
+      {
+        site: 'localhost',
+        changes: [{ op: 'put', path: '/new.css' }],
+        face: 'mount',
+        method: 'PUT',
+        path: '/new.css',
+        user: 'editor',
+        client: '127.0.0.1',
+      },
+      {
+        site: 'localhost',
+        changes: [{ op: 'move', path: '/new.css', to: '/b.css' }],
+        face: 'mount',
+        method: 'MOVE',
+        path: '/new.css',
+        user: 'editor',
+        client: '127.0.0.1',
+      },
+    ])
+  })
+
+  it('changes that no request asked for have nobody', async () => {
+    await putAll(server, { '/imported.html': page('') })
+    const last = (await recorded()).at(-1)
+    expect([last?.changes, last?.user, last?.face]).to.deep.equal([
+      [{ op: 'put', path: '/imported.html' }],
+      undefined,
+      undefined,
+    ])
+  })
+})
