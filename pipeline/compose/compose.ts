@@ -37,6 +37,11 @@ export interface Composition {
   copies: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
+export interface ComposeOptions {
+  /** The page is to be stored: it keeps its declarations, and nothing of it is divided into pages (COMP-107). */
+  creating?: boolean
+}
+
 /** Compositions that are begun anew because something that they have read was changed meanwhile. */
 const ATTEMPTS = 3
 
@@ -52,12 +57,13 @@ export async function compose(
   viewer: Viewer,
   languages: Languages,
   params: ReadonlyMap<string, string> = new Map(),
+  options: ComposeOptions = {},
 ): Promise<Composition> {
   for (let tries = 1; ; tries++) {
     const reads = new Reads()
     const graph = new SiteGraph(site, reads, () => requestDocument(viewer, site.settings.ns))
     try {
-      const composition = await doing(composing(site, held, viewer, languages, params, graph, reads))
+      const composition = await doing(composing(site, held, viewer, languages, params, graph, reads, options))
       // What was read over several turns is of one state only if nothing has changed (COMP-4).
       if (tries === ATTEMPTS || reads.hold(site)) return composition
     } catch (error) {
@@ -82,6 +88,7 @@ function* composing(
   params: ReadonlyMap<string, string>,
   graph: SiteGraph,
   reads: Reads,
+  { creating = false }: ComposeOptions,
 ): Work<Composition> {
   const page = yield* graph.reading(held)
   const { kind, root } = page.tree
@@ -102,6 +109,7 @@ function* composing(
     transients: new Map(),
     copies: new Map(),
     params,
+    creating,
     paginators: [],
   }
   const composed: TreeDocument['root'] = { nodeName: '#document', childNodes: [] }
@@ -117,7 +125,7 @@ function* composing(
     depth: 0,
   })
   const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
-  const link = paginate(tree, state.paginators, viewer.path, viewer.query)
+  const link = creating ? undefined : paginate(tree, state.paginators, viewer.path, viewer.query)
   return {
     tree,
     reads,

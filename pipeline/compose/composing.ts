@@ -52,6 +52,8 @@ export interface Composing {
   readonly transients: Map<ElementNode, TransientPlace>
   /** What the visitor's session holds of documents, by the prefix of their names. */
   readonly copies: Map<string, ReadonlyMap<string, string>>
+  /** The page is to be stored (COMP-107). */
+  readonly creating: boolean
   /** What the path of a route has captured. */
   readonly params: ReadonlyMap<string, string>
 }

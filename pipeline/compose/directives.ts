@@ -56,7 +56,7 @@ type Role = 'kept' | 'removed' | 'template' | 'paginate' | 'transient' | Attribu
 
 function roleOf(composing: Composing, a: Attribute, written: string, prefixes: Prefixes): Role {
   const html = composing.kind === 'html'
-  if (declaredPrefix(a) !== undefined) return html ? 'removed' : 'kept'
+  if (declaredPrefix(a) !== undefined) return html && !composing.creating ? 'removed' : 'kept'
   const name = qualifiedName(written)
   const uri = name && prefixes.namespace(name.prefix)
   if (!name || uri === undefined) return 'kept'

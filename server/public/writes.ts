@@ -4,12 +4,14 @@ import { checkBodyFields, header } from '../../edge/fields.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
+import { formFields } from '../../pipeline/http/form.ts'
 import { canonicalPath, isReserved, reserved } from '../../pipeline/http/path.ts'
 import { parseDestinationRange, parseRange, placementOf, type SelectorRange } from '../../pipeline/http/range.ts'
 import type { Operation } from '../../pipeline/operation.ts'
-import { absent, refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
+import { refuseForbidden } from '../../pipeline/refusals.ts'
 import { createDocument, deleteDocument, putDocument } from '../../pipeline/write/document.ts'
 import { writeElement } from '../../pipeline/write/element.ts'
+import { createFromTemplate } from '../../pipeline/write/from-template.ts'
 import { moveDocument } from '../../pipeline/write/move.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
 import type { Exchange } from './exchange.ts'
@@ -36,30 +38,25 @@ export function post(exchange: Exchange): Operation {
     const placement = placementOf(range.placement)
     return writeElement(site, { ...commonOfElement(exchange), op: 'post', range, placement }, authority)
   }
-  if (!target.path.endsWith('/')) return insertion(exchange)
+  if (!target.path.endsWith('/')) return creation(exchange)
   const type = header(exchange, 'content-type')
   return createDocument(site, { ...commonOfWhole(exchange), path: target.path, type }, authority)
 }
 
-/** HTTP-97: without a range there is nothing to insert into, and no document here is a template for others. */
-function insertion({ site, path, authority }: Exchange): Operation {
-  return {
-    async admit() {
-      const exists = (await site.find(path)) !== undefined
-      refuseForbidden(authority(), { ask: 'post', path, exists }, 'POST', path)
-      return {}
-    },
-    async carryOut() {
-      const held = await site.find(path)
-      requireAllowed(authority(), { ask: 'post', path, exists: held !== undefined }, 'POST', path)
-      if (!held) throw absent()
-      throw new Fault(
-        422,
-        held.isDocument ? 'InvalidRange' : 'NotHtml',
-        'Name the place to insert at: Range: selector=<css>.',
-      )
-    },
+/** Without a range a document makes another one of the request (COMP-106). */
+function creation(exchange: Exchange): Operation {
+  const { site, hosted, authority, authorities } = exchange
+  const type = header(exchange, 'content-type')
+  const reader = (bytes: Uint8Array) => {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+    const fields = formFields(type, bytes)
+    return pageReader(exchange, 'POST', fields ? { text, fields } : { text })
   }
+  return createFromTemplate(
+    site,
+    { ...commonOfWhole(exchange), authorities, reader, refuse: path => refuseHelper(hosted.settings, path) },
+    authority,
+  )
 }
 
 /** A whole document or blob, or one element by selector. */

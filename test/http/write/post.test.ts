@@ -160,7 +160,7 @@ describe('POST', () => {
     it('HTTP-97 to an HTML document that is no template, to XML and to a blob: 422', async () => {
       await put(server, '/b.css', 'p {}')
       for (const [path, failure] of [
-        ['/list.html', '422 InvalidRange'],
+        ['/list.html', '422 CompositionError'],
         ['/feed.xml', '422 InvalidRange'],
         ['/b.css', '422 NotHtml'],
       ] as const) {

@@ -1,0 +1,106 @@
+/** New documents that a page makes of a request (COMP-106, COMP-107). */
+
+import type { Authority } from '../authority.ts'
+import { memoryBody } from '../body.ts'
+import { compose } from '../compose/compose.ts'
+import { compositionError } from '../compose/failure.ts'
+import type { Reader } from '../compose/reader.ts'
+import { Fault } from '../fault.ts'
+import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
+import { type Operation, perform } from '../operation.ts'
+import { absent, refuseForbidden, requireAllowed } from '../refusals.ts'
+import { notHtml } from '../site/held.ts'
+import { largestDocument, type Site } from '../site/site.ts'
+import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { writingDocument } from '../tree/serialize.ts'
+import { inTurns } from '../tree/steps.ts'
+import { type DocumentPut, putDocument } from './document.ts'
+
+/** A POST to a document without a place in it. */
+export interface TemplatePost extends Omit<DocumentPut, 'type'> {
+  /** Hosts, with their ports, by which the client knows the site. */
+  authorities: readonly string[]
+  /** Refuses names that the server keeps for itself. @throws Fault */
+  refuse: (path: string) => void
+  /** The reader of the request with its body. */
+  reader: (body: Uint8Array) => Reader
+}
+
+/**
+ * Composes the document with the request, and stores the result at the address that its `base` names.
+ *
+ * @param write.path canonical path of the template
+ * @returns answers 301 to the new document
+ */
+export function createFromTemplate(site: Site, write: TemplatePost, authority: () => Authority): Operation {
+  const { path } = write
+  const question = async () => ({ ask: 'post' as const, path, exists: (await site.find(path)) !== undefined })
+  return {
+    async admit() {
+      refuseForbidden(authority(), await question(), 'POST', path)
+      return {}
+    },
+    async carryOut(body) {
+      const decided = authority()
+      requireAllowed(decided, await question(), 'POST', path)
+      const template = await site.find(path)
+      if (!template) throw absent()
+      if (!template.isDocument) throw notHtml()
+      if (template.kind !== 'html')
+        throw new Fault(422, 'InvalidRange', 'Name the place to insert at: Range: selector=<css>.')
+      const reader = write.reader(await body.bytes(largestDocument(site.settings)))
+      const { tree } = await compose(site, template, reader.viewer, reader.languages, undefined, { creating: true })
+      const target = targetOf(tree, write)
+      if (isReserved(target, site.settings.brand)) throw reserved()
+      write.refuse(target)
+      const bytes = Buffer.from(await inTurns(writingDocument(tree), Number.POSITIVE_INFINITY))
+      const put: DocumentPut = { ...write, path: target, type: template.resource.type, conditions: newOnly(write) }
+      await perform(putDocument(site, put, authority), memoryBody(bytes))
+      return { status: 301, headers: { Location: encodePath(target), 'Cache-Control': 'no-store' }, body: '' }
+    },
+  }
+}
+
+/** `If-None-Match: *` keeps what is there already; other conditions are about the template. */
+function newOnly({ conditions }: TemplatePost): DocumentPut['conditions'] {
+  return conditions?.ifNoneMatch === '*' ? { ifNoneMatch: '*' } : undefined
+}
+
+/**
+ * Takes the address out of the first `base` that has one.
+ *
+ * @returns canonical path
+ * @throws Fault 422 where there is none that could be used
+ */
+function targetOf(tree: TreeDocument, { path, authorities }: TemplatePost): string {
+  const base = firstBase(tree.root)
+  if (!base) throw unusable('The template must contain a <base href> that names the new document.')
+  const parent = base.parentNode
+  if (parent) parent.childNodes = parent.childNodes.filter(node => node !== base)
+  const origin = `http://${authorities[0] ?? 'localhost'}`
+  const href = attribute(base, 'href')?.trim() ?? ''
+  const url = URL.canParse(href, origin + encodePath(path)) ? new URL(href, origin + encodePath(path)) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) throw unusable('The <base href> of the template is no address.')
+  if (
+    !authorities.some(
+      authority =>
+        URL.canParse(`${url.protocol}//${authority}`) && new URL(`${url.protocol}//${authority}`).host === url.host,
+    )
+  )
+    throw unusable('The <base href> of the template names another site.')
+  if (url.pathname.endsWith('/')) throw unusable('The <base href> of the template names a directory.')
+  return canonicalPath(decodeTarget(url.pathname, 'public', true).path)
+}
+
+function unusable(message: string): Fault {
+  return compositionError(message, 422)
+}
+
+function firstBase(root: ParentNode): ElementNode | undefined {
+  const open: ParentNode[] = [root]
+  for (let parent = open.pop(); parent; parent = open.pop()) {
+    if (isElement(parent) && parent.tagName === 'base' && (attribute(parent, 'href') ?? '').trim() !== '') return parent
+    for (const child of [...parent.childNodes].reverse()) if (isElement(child)) open.push(child)
+  }
+  return undefined
+}
