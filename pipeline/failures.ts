@@ -52,6 +52,11 @@ function withoutLocks(cause: LockError): Fault {
 function withoutStore(cause: StoreError, full: 503 | 507): unknown {
   if (cause.reason === 'full' && full === 507)
     return new Fault(507, 'AllowanceExhausted', 'There is no room left to store this. Nothing was changed.', { cause })
+  if (cause.reason === 'unknown')
+    return new Fault(503, 'Unavailable', 'Nobody knows yet whether this was stored. Look, and try again in a moment.', {
+      headers: { 'Retry-After': '2' },
+      cause,
+    })
   if (cause.reason !== 'busy' && cause.reason !== 'closed' && cause.reason !== 'full') return cause
   return new Fault(503, 'Unavailable', 'Nothing can be stored now. Try again in a moment.', {
     headers: { 'Retry-After': cause.reason === 'full' ? '60' : '2' },

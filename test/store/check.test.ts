@@ -5,10 +5,10 @@ import { expect } from 'chai'
 import { type CheckReport, checkFolder } from '../../pipeline/store/sqlite/check/check.ts'
 import { connectWriter } from '../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../pipeline/store/store.ts'
-import { all, done, type Opened, openTemporary, put, putBlob, temporaryFolder } from './fixture.ts'
+import { all, done, type OpenedFolder, openTemporary, put, putBlob, temporaryFolder } from './fixture.ts'
 
 describe('check', () => {
-  let opened: Opened
+  let opened: OpenedFolder
   let site: SiteStore
   beforeEach(async () => {
     opened = await openTemporary({ inlineLimit: 1000 })

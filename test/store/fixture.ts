@@ -19,7 +19,6 @@ export const START = 1773480413_000
 
 export interface Opened {
   store: Store
-  folder: string
   clock: TestClock
   /** Closes the store and opens its folder again. */
   reopen(): Promise<Store>
@@ -30,7 +29,13 @@ export interface Opened {
   close(): Promise<void>
 }
 
-export type Open = (options?: Partial<SqliteOptions>) => Promise<Opened>
+/** Options that every store has. */
+export type AnyOptions = Pick<
+  SqliteOptions,
+  'clock' | 'inlineLimit' | 'eventRetention' | 'eventLimits' | 'lockWait' | 'unlisted' | 'shared' | 'log'
+>
+
+export type Open<Options = AnyOptions, Of extends Opened = Opened> = (options?: Partial<Options>) => Promise<Of>
 
 /** A folder that is removed by `remove`. */
 export async function temporaryFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {
@@ -38,13 +43,18 @@ export async function temporaryFolder(): Promise<{ folder: string; remove: () =>
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
+/** An opened embedded store. */
+export interface OpenedFolder extends Opened {
+  folder: string
+}
+
 /** Opens an embedded store in a new folder. */
-export const openTemporary: Open = async (options = {}) => {
+export const openTemporary: Open<SqliteOptions, OpenedFolder> = async (options = {}) => {
   const { folder, remove } = await temporaryFolder()
   const clock: TestClock = { now: START }
   const open = () => openSqliteStore({ folder, clock: () => clock.now, ...options })
   const stores = [await open()]
-  const opened: Opened = {
+  const opened: OpenedFolder = {
     store: stores[0] as Store,
     folder,
     clock,

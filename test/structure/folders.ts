@@ -52,6 +52,11 @@ export const FOLDERS: readonly Folder[] = [
     purpose: 'The embedded store.',
     imports: ['pipeline/store', 'pipeline/store/disk', 'pipeline/store/records'],
   },
+  {
+    path: 'pipeline/store/postgres',
+    purpose: 'The store of several machines, in PostgreSQL.',
+    imports: ['pipeline/store', 'pipeline/store/records'],
+  },
   { path: 'pipeline/coordination', purpose: 'Contracts of what processes share.', imports: ['pipeline/store'] },
   {
     path: 'pipeline/coordination/local',

@@ -1,7 +1,7 @@
 /** Programs of the system that the tests drive, and how they come onto a machine. */
 
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** Debian package by the command it brings, or by the path of a file. */
@@ -16,6 +16,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   litmus: 'litmus',
   'mount.davfs': 'davfs2',
   openssl: 'openssl',
+  postgres: 'postgresql',
   rclone: 'rclone',
   'redis-server': 'redis-server',
   script: 'bsdutils',
@@ -24,6 +25,7 @@ const NEEDED: Readonly<Record<string, string>> = {
 
 function isInstalled(command: string): boolean {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/libexec', '/usr/lib/gvfs']
+  folders.push(...globSync('/usr/lib/postgresql/*/bin'))
   if (command.startsWith('/')) return isAccessible(command, constants.R_OK)
   return folders.some(folder => isAccessible(join(folder, command), constants.X_OK))
 }

@@ -7,12 +7,12 @@ import { expect } from 'chai'
 import { prepareOrphanSearch } from '../../../pipeline/store/sqlite/housekeeping/orphaned-blobs.ts'
 import { connectReader, connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
-import { done, type Opened, openTemporary, put, putBlob, there } from '../fixture.ts'
+import { done, type OpenedFolder, openTemporary, put, putBlob, there } from '../fixture.ts'
 
 const MINUTE = 60_000
 
 describe('SQLite store: files of blobs', () => {
-  let opened: Opened
+  let opened: OpenedFolder
   let site: SiteStore
   beforeEach(async () => {
     opened = await openTemporary({ inlineLimit: 1000 })

@@ -3,11 +3,11 @@ import { describe, it } from 'mocha'
 import { connectReader } from '../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
-import { done, type Opened, openTemporary, put } from '../fixture.ts'
+import { done, type OpenedFolder, openTemporary, put } from '../fixture.ts'
 
 const SITE = 'a.example'
 
-async function withShared(work: (mine: Store, other: Store, opened: Opened) => Promise<void>): Promise<void> {
+async function withShared(work: (mine: Store, other: Store, opened: OpenedFolder) => Promise<void>): Promise<void> {
   const opened = await openTemporary({ shared: true })
   try {
     await work(opened.store, await opened.another(), opened)

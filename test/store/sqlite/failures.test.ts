@@ -12,7 +12,7 @@ import { connectWriter, DATABASE } from '../../../pipeline/store/sqlite/schema.t
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { run } from '../../support/program.ts'
-import { done, type Opened, openTemporary, put, temporaryFolder, textAt } from '../fixture.ts'
+import { done, type OpenedFolder, openTemporary, put, temporaryFolder, textAt } from '../fixture.ts'
 
 /** What became of a commit: `ok`, the reason of a refusal, or the reason of an error. */
 const outcome = (commit: Promise<CommitResult>) =>
@@ -22,7 +22,7 @@ const outcome = (commit: Promise<CommitResult>) =>
   )
 
 describe('SQLite store: failures', () => {
-  let opened: Opened
+  let opened: OpenedFolder
   let site: SiteStore
   let threads: Worker[]
   const collect = (thread: Worker) => threads.push(thread)

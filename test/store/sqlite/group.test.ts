@@ -4,7 +4,7 @@ import { type Arrived, runGroup } from '../../../pipeline/store/sqlite/commit/gr
 import { prepareStatements } from '../../../pipeline/store/sqlite/commit/statements.ts'
 import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import type { PackedChange } from '../../../pipeline/store/sqlite/writer/messages.ts'
-import { all, done, type Opened, openTemporary, putBlob } from '../fixture.ts'
+import { all, done, type OpenedFolder, openTemporary, putBlob } from '../fixture.ts'
 
 /** Turns of the event loop that others get while some work is done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
@@ -20,7 +20,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 }
 
 describe('SQLite store: groups', () => {
-  let opened: Opened
+  let opened: OpenedFolder
   beforeEach(async () => {
     opened = await openTemporary()
   })

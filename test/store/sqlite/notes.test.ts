@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { connectReader } from '../../../pipeline/store/sqlite/schema.ts'
-import { type Opened, openTemporary } from '../fixture.ts'
+import { type OpenedFolder, openTemporary } from '../fixture.ts'
 
 describe('SQLite store: removal of notes', () => {
-  let opened: Opened
+  let opened: OpenedFolder
   beforeEach(async () => {
     opened = await openTemporary()
   })

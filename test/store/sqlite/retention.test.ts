@@ -4,10 +4,10 @@ import { prepareRetention } from '../../../pipeline/store/sqlite/housekeeping/re
 import { prepareEvents } from '../../../pipeline/store/sqlite/read/event-reader.ts'
 import { connectReader, connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
-import { done, type Opened, openTemporary, put } from '../fixture.ts'
+import { done, type OpenedFolder, openTemporary, put } from '../fixture.ts'
 
 describe('SQLite store: removal of events', () => {
-  let opened: Opened
+  let opened: OpenedFolder
   beforeEach(async () => {
     opened = await openTemporary()
   })

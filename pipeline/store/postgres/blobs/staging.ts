@@ -1,0 +1,136 @@
+/**
+ * Bodies on their way in: small ones stay in memory, larger ones go into the database in chunks while they arrive. Memory
+ * stays constant, nothing touches the disk of this machine, and what is not finished leaves nothing.
+ */
+
+import { createHash, hash, randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { type StagedBlob, StagingError, type StagingOptions } from '../../blobs.ts'
+import { dropYoungGarbage } from '../../garbage-collection.ts'
+import { storeError } from '../connection.ts'
+import type { Reads } from '../read/pool.ts'
+import { CHUNK } from './chunk-blob.ts'
+
+/** Bytes after which the buffers they arrived in are collected. */
+const COLLECT_EVERY = 4 * 1024 * 1024
+
+/** A body that stayed in memory. Its weak digests are computed when somebody asks. */
+function inMemory(bytes: Buffer): StagedBlob {
+  return {
+    sha256: hash('sha256', bytes),
+    get sha1() {
+      return hash('sha1', bytes)
+    },
+    get md5() {
+      return hash('md5', bytes)
+    },
+    size: bytes.length,
+    bytes,
+    discard: async () => undefined,
+  }
+}
+
+/** Pieces of a stream as bytes, the stream itself left open. @throws StagingError when it ends early */
+async function* arriving(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body.iterator({ destroyOnReturn: false })) {
+      yield typeof piece === 'string' ? Buffer.from(piece) : piece
+    }
+  } catch (error) {
+    throw new StagingError('aborted', { cause: error })
+  }
+}
+
+/** Takes chunks back that no blob has become. */
+async function discard(uploads: Reads, id: string): Promise<void> {
+  await uploads.run(
+    'DELETE FROM chunk WHERE upload = $1::uuid AND NOT EXISTS (SELECT 1 FROM blob WHERE blob.upload = $1::uuid)',
+    id,
+  )
+  await uploads.run('DELETE FROM upload WHERE id = $1::uuid', id)
+}
+
+/** Sends chunks to the database, one on its way while the next is filled. */
+function outflow(uploads: Reads) {
+  const id = randomUUID()
+  const digests = ['sha256', 'sha1', 'md5'].map(name => createHash(name))
+  let block = Buffer.allocUnsafeSlow(CHUNK)
+  let spare = Buffer.allocUnsafeSlow(CHUNK)
+  let filled = 0
+  let count = 0
+  let size = 0
+  let sending: Promise<unknown> = uploads.run('INSERT INTO upload (id) VALUES ($1::uuid)', id)
+  sending.catch(() => undefined)
+
+  async function send(): Promise<void> {
+    const bytes = block.subarray(0, filled)
+    for (const digest of digests) digest.update(bytes)
+    size += filled
+    // The buffer before this one is free again when its chunk is stored.
+    await sending
+    sending = uploads.run('INSERT INTO chunk (upload, seq, bytes) VALUES ($1::uuid, $2, $3)', id, count++, bytes)
+    sending.catch(() => undefined)
+    ;[block, spare] = [spare, block]
+    filled = 0
+    if (size % COLLECT_EVERY < CHUNK) dropYoungGarbage()
+    await setImmediate()
+  }
+
+  return {
+    async fill(piece: Uint8Array): Promise<void> {
+      for (let from = 0; from < piece.length; ) {
+        const part = piece.subarray(from, from + CHUNK - filled)
+        block.set(part, filled)
+        filled += part.length
+        from += part.length
+        if (filled === CHUNK) await send()
+      }
+    },
+    async finish(): Promise<StagedBlob> {
+      if (filled > 0) await send()
+      await sending
+      const [sha256 = '', sha1 = '', md5 = ''] = digests.map(digest => digest.digest('hex'))
+      return { sha256, sha1, md5, size, place: id, discard: () => discard(uploads, id) }
+    },
+    async abandon(): Promise<void> {
+      await sending.catch(() => undefined)
+      // What cannot be taken back now is found by the cleaning.
+      await discard(uploads, id).catch(() => undefined)
+    },
+  }
+}
+
+/**
+ * @param uploads connections whose commits need not be on disk when they are answered: that of the resource brings all
+ *   earlier ones there
+ * @param inlineLimit bytes up to which bodies stay in memory
+ */
+export function createStaging(uploads: Reads, inlineLimit: number) {
+  return async function stage(body: Readable, { limit }: StagingOptions): Promise<StagedBlob> {
+    let size = 0
+    let pieces: Uint8Array[] = []
+    let out: ReturnType<typeof outflow> | undefined
+    try {
+      // The caller decides what becomes of the stream: a request must survive to be answered.
+      for await (const piece of arriving(body)) {
+        size += piece.length
+        if (size > limit) throw new StagingError('too-large')
+        if (out === undefined && size <= inlineLimit) {
+          pieces.push(piece)
+          continue
+        }
+        if (out === undefined) {
+          out = outflow(uploads)
+          for (const early of pieces) await out.fill(early)
+          pieces = []
+        }
+        await out.fill(piece)
+      }
+      return out === undefined ? inMemory(Buffer.concat(pieces)) : await out.finish()
+    } catch (error) {
+      await out?.abandon()
+      throw error instanceof StagingError ? error : storeError(error)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/** The index of what documents hold, exchanged entry by entry when a document gets a new version, and guards. */
+
+import type { Guard } from '../../commit.ts'
+import { differentLines, keyOf } from '../../records/entries.ts'
+import { removeEntries } from './pending.ts'
+import { type CommitState, Refusal, textOf } from './state.ts'
+
+/** Puts the entries of a new version in place of those of the old one. @param packed empty for none */
+export async function exchangeEntries(state: CommitState, id: number, packed: string): Promise<void> {
+  const { pending, site } = state
+  const before = await textOf(state, id)
+  if (before === packed) return
+  const [gone, come] = differentLines(before, packed)
+  removeEntries(
+    pending,
+    gone.map(line => ({ id, item: (JSON.parse(line) as string[])[0] ?? '' })),
+  )
+  for (const line of come) {
+    const [item = '', ...keys] = JSON.parse(line) as string[]
+    for (const key of new Set(keys)) pending.entriesCome.push({ site: site.id, key: hexKey(key), id, item })
+  }
+  pending.texts.set(id, packed === '' ? null : packed)
+}
+
+/** Takes away all entries of a resource. */
+export async function dropEntries(state: CommitState, id: number): Promise<void> {
+  await exchangeEntries(state, id, '')
+}
+
+/** A key of the index as the text of bytes. */
+export function hexKey(key: string): string {
+  return `\\x${Buffer.from(keyOf(key)).toString('hex')}`
+}
+
+/**
+ * Entries that carry all keys, as a condition on `entry e` behind its site and first key: parameters from `$3` on.
+ *
+ * @param count of keys, at least one
+ */
+export function carriesAll(count: number): string {
+  return Array.from(
+    { length: count - 1 },
+    (_, i) =>
+      ` AND EXISTS (SELECT 1 FROM entry o WHERE o.site = $1 AND o.key = $${i + 3}::bytea AND o.id = e.id AND o.item = e.item)`,
+  ).join('')
+}
+
+/** Keys carried by no more entries than this are good enough to start a search from. */
+const SELECTIVE = 64
+
+/** Keys in the order in which a search takes the fewest steps: the rarest first. */
+export async function rarestFirst(
+  session: Pick<CommitState['session'], 'row'>,
+  site: number,
+  keys: readonly string[],
+): Promise<string[]> {
+  const packed = keys.map(hexKey)
+  if (packed.length < 2) return packed
+  const counted = await Promise.all(
+    packed.map(async key => ({
+      key,
+      count:
+        (
+          await session.row<{ count: number }>(
+            `SELECT count(*) AS count FROM (SELECT 1 FROM entry WHERE site = $1 AND key = $2::bytea LIMIT ${SELECTIVE}) found`,
+            site,
+            key,
+          )
+        )?.count ?? 0,
+    })),
+  )
+  return counted.sort((a, b) => a.count - b.count).map(({ key }) => key)
+}
+
+/** Entries that carry all keys, counted up to two. */
+async function countUpToTwo({ session, site }: CommitState, keys: readonly string[]): Promise<number> {
+  if (keys.length === 0) return 0
+  const row = await session.row<{ count: number }>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM entry e WHERE site = $1 AND key = $2::bytea${carriesAll(keys.length)} LIMIT 2) found`,
+    site.id,
+    ...(await rarestFirst(session, site.id, keys)),
+  )
+  return row?.count ?? 0
+}
+
+async function holds(state: CommitState, { any, expect }: Guard): Promise<boolean> {
+  let count = 0
+  for (const keys of any) {
+    count += await countUpToTwo(state, keys)
+    if (count > 0 && expect === 'some') return true
+    if (count > (expect === 'single' ? 1 : 0)) return false
+  }
+  return expect !== 'some'
+}
+
+/** @throws Refusal naming the first guard that the changes, as they stand in the tables, do not meet */
+export async function requireGuards(state: CommitState, guards: readonly Guard[]): Promise<void> {
+  for (const [index, guard] of guards.entries()) {
+    if (!(await holds(state, guard))) throw new Refusal({ ok: false, reason: 'guard', guard: index })
+  }
+}

@@ -1,0 +1,124 @@
+/** Connections to the database: how they are made, what they speak, and what their failures mean. */
+
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { StoreError } from '../errors.ts'
+
+/** Where the database is, and who asks. */
+export interface DatabaseAddress {
+  /** `postgres://user:password@host:5432/database?sslmode=verify-full`; `?host=/folder` names a folder of sockets. */
+  url: string
+  /** File that holds the password and nothing else; it is read for every new connection. */
+  passwordFile?: string | undefined
+  /** Schema of the tables, made when absent; the one that the user's `search_path` begins with by default. */
+  schema?: string | undefined
+}
+
+/** Milliseconds until a connection that is being made counts as failed: nobody waits longer for a database that is away. */
+export const CONNECT_WAIT = 1500
+
+/** Type number of PostgreSQL: 64-bit integers. */
+const INT8 = 20
+
+/** Every integer of the store is below 2^53. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => {
+    if (oid === INT8 && format !== 'binary') return Number
+    return pg.types.getTypeParser(oid, format as 'text')
+  },
+}
+
+/** What every connection runs with: plans by index that are made once, and nothing compiled for a millisecond's work. */
+const SETTINGS = [
+  'SET jit = off',
+  'SET plan_cache_mode = force_generic_plan',
+  'SET enable_seqscan = off',
+  'SET enable_hashjoin = off',
+  'SET enable_mergejoin = off',
+]
+
+/** Name of a schema as SQL. */
+export function quoted(name: string): string {
+  return pg.escapeIdentifier(name)
+}
+
+/** How a client is made for an address. */
+export function clientOptions(address: DatabaseAddress, name: string): pg.ClientConfig {
+  const { url, passwordFile } = address
+  return {
+    connectionString: url,
+    ...(passwordFile !== undefined && { password: async () => (await readFile(passwordFile, 'utf8')).trim() }),
+    connectionTimeoutMillis: CONNECT_WAIT,
+    keepAlive: true,
+    application_name: `scriptorium ${name}`,
+    types,
+  }
+}
+
+/** Brings a new connection into the state that all of them have. */
+export async function settle(client: pg.ClientBase, { schema }: DatabaseAddress, more: readonly string[] = []) {
+  const path = schema === undefined ? [] : [`SET search_path = ${quoted(schema)}`]
+  await client.query([...path, ...SETTINGS, ...more].join('; '))
+}
+
+/**
+ * A connection of its own, which sends statements without waiting for the answers of earlier ones.
+ *
+ * @throws the system's or the database's error
+ */
+export async function connect(address: DatabaseAddress, name: string, more?: readonly string[]): Promise<pg.Client> {
+  const client = new pg.Client({ ...clientOptions(address, name), pipeline: true } as pg.ClientConfig)
+  // A lost connection shows in the next statement; without a listener it would end the process.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await settle(client, address, more)
+  } catch (error) {
+    drop(client)
+    throw error
+  }
+  return client
+}
+
+/** Ends a connection without waiting for anything. */
+export function drop(client: pg.Client): void {
+  ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+}
+
+/** Classes and codes of SQLSTATE after which the same may work a moment later. */
+const BUSY = /^(?:08|40|57P0|53[02346]|55P03|57014|25006|25P03)/
+
+/** Codes of the system and messages of the client that mean the same. */
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+const LOST = /connection|timeout|not queryable/i
+
+/** What an error means for a caller: try again, make room, or a failure. */
+export function reasonOf(error: unknown): 'busy' | 'full' | 'failed' {
+  const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
+  if (code === '53100') return 'full'
+  if (AWAY.has(code) || BUSY.test(code)) return 'busy'
+  return code === '' && LOST.test(message) ? 'busy' : 'failed'
+}
+
+/** True when no answer can be expected of a connection any more. */
+export function isLost(error: unknown): boolean {
+  const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
+  return AWAY.has(code) || /^(?:08|57P0|25P03)/.test(code) || (code === '' && LOST.test(message))
+}
+
+/** An error as callers of the store know them. */
+export function storeError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new StoreError(reasonOf(error), `PostgreSQL: ${message}`, { cause: error })
+}

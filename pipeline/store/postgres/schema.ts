@@ -1,0 +1,213 @@
+/** Tables, and how those of earlier releases become those of this one. */
+
+import type pg from 'pg'
+import { StoreError } from '../errors.ts'
+import { type DatabaseAddress, quoted } from './connection.ts'
+
+/**
+ * `resource` is ordered by place: a look-up, a listing and everything below a collection are each one range of its key. No
+ * index has a column that saving a document changes, so that its row is rewritten in place. Bodies have numbers of their
+ * own: an event may share one, and then the body stays as long as the event does. Blobs are chunks of one size.
+ */
+const FIRST = `
+CREATE TABLE progress (
+  sole boolean PRIMARY KEY DEFAULT true CHECK (sole),
+  version bigint NOT NULL,
+  last_id bigint NOT NULL
+);
+INSERT INTO progress (version, last_id) VALUES (0, 0);
+
+CREATE TABLE site (
+  id bigint PRIMARY KEY,
+  name text COLLATE "C" NOT NULL UNIQUE,
+  ms bigint NOT NULL,
+  seq bigint NOT NULL
+);
+
+CREATE TABLE resource (
+  site bigint NOT NULL,
+  folder text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  id bigint NOT NULL,
+  kind smallint NOT NULL,
+  version bigint NOT NULL,
+  digest text NOT NULL,
+  size bigint NOT NULL,
+  type text NOT NULL,
+  language text,
+  created bigint NOT NULL,
+  modified bigint NOT NULL,
+  shown bigint,
+  same_second smallint NOT NULL,
+  properties text,
+  members text,
+  body bigint,
+  blob text COLLATE "C",
+  unlisted smallint NOT NULL,
+  PRIMARY KEY (site, folder, name)
+) WITH (fillfactor = 80);
+CREATE INDEX resource_id ON resource (id);
+CREATE INDEX resource_blob ON resource (blob) WHERE blob IS NOT NULL;
+
+CREATE TABLE body (
+  id bigint PRIMARY KEY,
+  bytes bytea NOT NULL,
+  told boolean NOT NULL DEFAULT false
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE body ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE derived (
+  id bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  site bigint NOT NULL,
+  value text NOT NULL,
+  PRIMARY KEY (id, name)
+) WITH (fillfactor = 80);
+CREATE INDEX derived_name ON derived (site, name);
+
+CREATE TABLE entry (
+  site bigint NOT NULL,
+  key bytea NOT NULL,
+  id bigint NOT NULL,
+  item text COLLATE "C" NOT NULL,
+  PRIMARY KEY (site, key, id, item)
+);
+CREATE INDEX entry_item ON entry (id, item);
+
+CREATE TABLE entry_text (
+  id bigint PRIMARY KEY,
+  lines text NOT NULL
+);
+
+CREATE TABLE property (
+  id bigint NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  value text NOT NULL,
+  PRIMARY KEY (id, namespace, name)
+);
+
+CREATE TABLE upload (
+  id uuid PRIMARY KEY,
+  begun timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE chunk (
+  upload uuid NOT NULL,
+  seq int NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (upload, seq)
+);
+ALTER TABLE chunk ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE blob (
+  digest text COLLATE "C" PRIMARY KEY,
+  upload uuid NOT NULL UNIQUE,
+  size bigint NOT NULL,
+  sha1 text NOT NULL,
+  md5 text NOT NULL,
+  unused bigint
+);
+CREATE INDEX blob_unused ON blob (unused) WHERE unused IS NOT NULL;
+
+CREATE TABLE event (
+  site bigint NOT NULL,
+  ms bigint NOT NULL,
+  seq bigint NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  version bigint NOT NULL,
+  payload text NOT NULL,
+  session text,
+  token text,
+  facts text,
+  bytes bigint NOT NULL,
+  body bigint,
+  tail text,
+  PRIMARY KEY (site, ms, seq)
+);
+CREATE INDEX event_body ON event (body) WHERE body IS NOT NULL;
+CREATE INDEX event_path ON event (site, path, ms, seq);
+
+CREATE TABLE dropped (
+  site bigint NOT NULL,
+  path text COLLATE "C" NOT NULL,
+  ms bigint NOT NULL,
+  seq bigint NOT NULL,
+  PRIMARY KEY (site, path)
+);
+CREATE INDEX dropped_time ON dropped (ms);
+
+CREATE TABLE counter (
+  site bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  value bigint NOT NULL,
+  PRIMARY KEY (site, name)
+) WITH (fillfactor = 50);
+
+CREATE TABLE commit_log (
+  version bigint PRIMARY KEY,
+  origin text NOT NULL,
+  site text COLLATE "C" NOT NULL,
+  paths text NOT NULL,
+  raised text NOT NULL,
+  edit text
+);
+
+CREATE TABLE setting (
+  name text COLLATE "C" PRIMARY KEY,
+  value text NOT NULL
+);
+
+CREATE TABLE note (
+  key text COLLATE "C" PRIMARY KEY,
+  expires bigint NOT NULL,
+  value text NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX note_expires ON note (expires);
+`
+
+/** What each format adds to the one before it. Steps only go forward and stay as they are once released. */
+const MIGRATIONS: readonly string[] = [FIRST]
+
+/** Number of the advisory lock under which tables are made: one process does it, the others wait. */
+const LOCK = 7_203_115_846
+
+/**
+ * Makes the tables, or brings those of an earlier release up to this one, in one transaction.
+ *
+ * @throws StoreError when the database does not keep text as UTF-8 or was written by a newer release
+ */
+export async function prepareTables(client: pg.ClientBase, { schema }: DatabaseAddress): Promise<void> {
+  const encoding = (await client.query('SHOW server_encoding')).rows[0]?.server_encoding
+  if (encoding !== 'UTF8') throw new StoreError('failed', `The database keeps text as ${encoding}; it has to be UTF8`)
+  // Whoever may only read, or may not make schemas, finds what an administrator has made.
+  const format = await formatOf(client)
+  if (format === MIGRATIONS.length) return
+  requireKnown(format)
+  await client.query('BEGIN')
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
+    if (schema !== undefined) await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
+    const found = await formatOf(client)
+    requireKnown(found)
+    for (const step of MIGRATIONS.slice(found)) await client.query(step)
+    if (found === 0) await client.query('CREATE TABLE format (number int NOT NULL); INSERT INTO format VALUES (0)')
+    await client.query('UPDATE format SET number = $1', [MIGRATIONS.length])
+    await client.query('COMMIT')
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+function requireKnown(format: number): void {
+  if (format > MIGRATIONS.length)
+    throw new StoreError('failed', `The database has format ${format}, this release knows up to ${MIGRATIONS.length}`)
+}
+
+/** Number of the format that stands; 0 for none. */
+async function formatOf(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query("SELECT to_regclass('format') IS NOT NULL AS known")
+  if (rows[0]?.known !== true) return 0
+  return Number((await client.query('SELECT number FROM format')).rows[0]?.number ?? 0)
+}

@@ -1,0 +1,42 @@
+/** Statements over one connection: prepared on first use, sent without waiting for earlier answers. */
+
+import type pg from 'pg'
+
+/** What a statement takes: JSON goes as text. */
+export type Parameter = null | number | string | boolean | Uint8Array | readonly (number | string)[]
+
+export interface Session {
+  /** Rows of the answer. */
+  rows<R>(sql: string, ...values: Parameter[]): Promise<R[]>
+  /** The first row, if there is one. */
+  row<R>(sql: string, ...values: Parameter[]): Promise<R | undefined>
+  /** Number of rows that were changed. */
+  run(sql: string, ...values: Parameter[]): Promise<number>
+}
+
+/** Names of prepared statements, the same on all connections. */
+const names = new Map<string, string>()
+
+function nameOf(sql: string): string {
+  let name = names.get(sql)
+  if (name === undefined) names.set(sql, (name = `s${names.size}`))
+  return name
+}
+
+/** Anything that runs statements: a connection, or a pool of them. */
+type Queryable = Pick<pg.ClientBase, 'query'>
+
+/** The statement as the client takes it. */
+export function prepared(sql: string, values: readonly Parameter[]): pg.QueryConfig {
+  return { name: nameOf(sql), text: sql, values: values as unknown[] }
+}
+
+/** @param client a connection that is open */
+export function sessionOn(client: Queryable): Session {
+  return {
+    rows: async <R>(sql: string, ...values: Parameter[]) => (await client.query(prepared(sql, values))).rows as R[],
+    row: async <R>(sql: string, ...values: Parameter[]) =>
+      (await client.query(prepared(sql, values))).rows[0] as R | undefined,
+    run: async (sql, ...values) => (await client.query(prepared(sql, values))).rowCount ?? 0,
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * The store of several machines: one PostgreSQL database for documents, blobs and events. Any number of processes have it
+ * open; each writes over one connection and reads over a few.
+ */
+
+import { Readable } from 'node:stream'
+import type { StagedBlob } from '../blobs.ts'
+import type { Change, Commit, CommitResult } from '../commit.ts'
+import type { Note } from '../notes.ts'
+import { checkChange, isTooLarge, namesIn } from '../records/changes.ts'
+import { packEntries } from '../records/entries.ts'
+import { checkNotes, END } from '../records/notes.ts'
+import type { SiteStore, Store } from '../store.ts'
+import { createStaging } from './blobs/staging.ts'
+import { connect, type DatabaseAddress, drop, storeError } from './connection.ts'
+import { readForeign, sharedQuestion } from './foreign.ts'
+import type { EventLimits } from './housekeeping/retention.ts'
+import { openPool } from './read/pool.ts'
+import { readSite } from './read/reader.ts'
+import { prepareTables } from './schema.ts'
+import { pack, unpack } from './text.ts'
+import { type Log, newOrigin, startWriter } from './writer.ts'
+
+export interface PostgresOptions extends DatabaseAddress {
+  /** Unix milliseconds; `Date.now` by default. */
+  clock?: () => number
+  /** Bytes up to which blobs are kept in one piece; 256 KiB by default. Documents always are. */
+  inlineLimit?: number
+  /** Milliseconds that events are kept; 10 minutes by default (EVT-46). */
+  eventRetention?: number
+  /** How many events are kept of each path of a site; 10,000 and 16 MiB by default (EVT-46). */
+  eventLimits?: (site: string) => EventLimits | undefined
+  /** Milliseconds that a commit waits for other processes before it fails as `busy`; 5 seconds by default. */
+  lockWait?: number
+  /** Names that have no line in the sum of their collection: helper files that are not listed (DAV-75). */
+  unlisted?: (name: string) => boolean
+  /** Other processes have the database open as well: each is told of what the others commit. */
+  shared?: boolean
+  /** Connections for reading at most; 4 by default. */
+  connections?: number
+  /** Told of failures in the background. */
+  log?: Log
+}
+
+/** Bytes that are in memory already have passed every limit. */
+const NO_LIMIT = { limit: Number.POSITIVE_INFINITY }
+
+/** Milliseconds between two rounds of cleaning when nothing is written. */
+const IDLE_HOUSEKEEPING = 30_000
+
+/** Connections for bodies on their way in. */
+const UPLOADS = 2
+
+/** Makes the tables, where that is to be done. @throws StoreError when the database cannot be used */
+async function prepare(address: DatabaseAddress): Promise<void> {
+  const client = await connect(address, 'start').catch(error => {
+    throw storeError(error)
+  })
+  try {
+    await prepareTables(client, address)
+  } catch (error) {
+    throw storeError(error)
+  } finally {
+    await client.end().catch(() => drop(client))
+  }
+}
+
+/**
+ * Opens the store in a database.
+ * @throws StoreError when the database cannot be reached or used, or was written by a newer release
+ */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { url, passwordFile, schema, clock = Date.now, inlineLimit = 256 * 1024, eventRetention = 600_000 } = options
+  const { unlisted, lockWait = 5000, connections = 4 } = options
+  const log: Log = options.log ?? (() => undefined)
+  const address = { url, passwordFile, schema }
+  await prepare(address)
+  const origin = newOrigin()
+  const reads = openPool(address, 'reader', connections)
+  const uploads = openPool(address, 'uploads', UPLOADS, ['SET synchronous_commit = off'])
+  const writer = startWriter({ address, eventRetention, lockWait, origin, log })
+  const stage = createStaging(uploads, inlineLimit)
+  const context = { reads, clock, eventRetention, opened: clock() }
+  const idle = setInterval(() => writer.housekeeping(clock()), IDLE_HOUSEKEEPING).unref()
+  const newest = sharedQuestion(
+    async () => (await reads.row<{ version: number }>('SELECT version FROM progress'))?.version ?? 0,
+  )
+
+  /** A change with its bytes in chunks, where they are a blob too large for one piece. */
+  async function unload(change: Change, own: StagedBlob[]): Promise<Change> {
+    if (!isTooLarge(change, inlineLimit)) return change
+    const staged = await stage(Readable.from([change.content.bytes], { objectMode: false }), NO_LIMIT)
+    own.push(staged)
+    return { ...change, content: { staged } }
+  }
+
+  /** Hands a commit over; without delay, so that commits are carried out in the order of their calls. */
+  async function submit(site: string, commit: Commit): Promise<CommitResult> {
+    const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
+    const eventLimits = options.eventLimits?.(site)
+    const result = await writer.submit({
+      task: 'commit',
+      at: clock(),
+      site,
+      commit,
+      unlisted: new Set(hidden),
+      eventLimits,
+    })
+    if (result === undefined) throw storeError(new Error('A commit has no result'))
+    return result
+  }
+
+  function openSite(name: string): SiteStore {
+    return {
+      name,
+      ...readSite(context, name),
+      async commit(commit) {
+        for (const change of commit.changes) checkChange(change)
+        if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return submit(name, commit)
+        const own: StagedBlob[] = []
+        try {
+          const changes: Change[] = []
+          for (const change of commit.changes) changes.push(await unload(change, own))
+          return await submit(name, { ...commit, changes })
+        } finally {
+          for (const staged of own) await staged.discard()
+        }
+      },
+      async derive({ path, version }, derived, entries) {
+        const packed = entries && packEntries(entries)
+        await writer.submit({ task: 'derive', at: clock(), site: name, path, version, derived, entries: packed })
+      },
+    }
+  }
+
+  async function close(): Promise<void> {
+    clearInterval(idle)
+    await writer.close()
+    await Promise.all([reads.close(), uploads.close()])
+  }
+  let closing: Promise<void> | undefined
+
+  const noteOf = ({ key, value, expires }: Note): Note => ({ key: unpack(key), value: unpack(value), expires })
+  return {
+    ...(options.shared && { foreign: readForeign(reads, newest, origin, await newest()) }),
+    site: openSite,
+    async sites() {
+      return (await reads.rows<{ name: string }>('SELECT name FROM site ORDER BY name')).map(({ name }) => name)
+    },
+    stage,
+    async setting(name) {
+      const row = await reads.row<{ value: string }>('SELECT value FROM setting WHERE name = $1', pack(name))
+      return row && unpack(row.value)
+    },
+    async setSetting(name, value, { unlessSet = false } = {}) {
+      await writer.submit({ task: 'setting', at: clock(), name, value, unlessSet })
+    },
+    async note(key) {
+      const row = await reads.row<Note>(
+        'SELECT key, value, expires FROM note WHERE key = $1 AND expires > $2',
+        pack(key),
+        clock(),
+      )
+      return row && noteOf(row)
+    },
+    async notes(prefix) {
+      if (prefix === '') return []
+      const rows = await reads.rows<Note>(
+        'SELECT key, value, expires FROM note WHERE key >= $1 AND key < $2 AND expires > $3 ORDER BY key',
+        pack(prefix),
+        pack(prefix) + END,
+        clock(),
+      )
+      return rows.map(noteOf)
+    },
+    async changeNotes(changes) {
+      checkNotes(changes)
+      if (changes.length > 0) await writer.submit({ task: 'notes', at: clock(), changes })
+    },
+    close: () => (closing ??= close()),
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * The one connection of a process that writes: takes whatever has arrived, commits it as one group, answers all of it, then
+ * cleans up a little. While the database is away everybody who wants to write is told so at once.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { setImmediate, setTimeout as wait } from 'node:timers/promises'
+import type pg from 'pg'
+import type { CommitResult } from '../commit.ts'
+import { StoreError } from '../errors.ts'
+import { type GroupContext, type Job, type JobResult, runGroup, Unanswered } from './commit/group.ts'
+import { connect, type DatabaseAddress, drop, isLost, storeError } from './connection.ts'
+import { clean } from './housekeeping/housekeeping.ts'
+import { prepareRetention } from './housekeeping/retention.ts'
+import { sessionOn } from './session.ts'
+
+/** Told of what happens in the background. */
+export type Log = (level: 'warn' | 'error', message: string, details: Record<string, unknown>) => void
+
+export interface WriterOptions {
+  address: DatabaseAddress
+  eventRetention: number
+  /** Milliseconds that a group waits for its turn among all processes. */
+  lockWait: number
+  /** Name of this process in the log of commits. */
+  origin: string
+  log: Log
+}
+
+export interface Writer {
+  /** Settles when the job is on disk. @throws StoreError */
+  submit(job: Job): Promise<CommitResult | undefined>
+  /** Nothing to commit, but time has passed. */
+  housekeeping(now: number): void
+  /** Breaks the connection: what is under way on it fails at once. */
+  interrupt(): void
+  /** Finishes what was submitted. */
+  close(): Promise<void>
+}
+
+/** Milliseconds between two rounds of cleaning while there is traffic. */
+const HOUSEKEEPING_EVERY = 5000
+
+/** Commits taken into one transaction at most, so that the first ones are not kept waiting. */
+const GROUP = 256
+
+/** Bytes of bodies taken into one transaction at most, unless a single one has more. */
+const GROUP_BYTES = 32 * 1024 * 1024
+
+/** Milliseconds in which it is found out whether a commit was carried out whose answer was lost. */
+const FIND_OUT = 1500
+
+interface Waiting {
+  job: Job
+  resolve(result: CommitResult | undefined): void
+  reject(error: Error): void
+}
+
+/** Bytes that a job brings. */
+function bytesOf(job: Job): number {
+  if (job.task !== 'commit') return 0
+  let bytes = 0
+  for (const change of job.commit.changes) {
+    if (change.op !== 'put') continue
+    bytes += 'bytes' in change.content ? change.content.bytes.length : (change.content.staged.bytes?.length ?? 0)
+  }
+  return bytes
+}
+
+export function startWriter({ address, eventRetention, lockWait, origin, log }: WriterOptions): Writer {
+  const retention = prepareRetention(eventRetention)
+  const queue: Waiting[] = []
+  let client: pg.Client | undefined
+  let running: Promise<void> | undefined
+  let isClosed = false
+  let isCleaningDue = false
+  let lastCleaned = 0
+  let newest = 0
+
+  async function open(): Promise<GroupContext> {
+    client ??= await connect(address, 'writer', [
+      `SET lock_timeout = ${lockWait}`,
+      "SET idle_in_transaction_session_timeout = '10s'",
+      "SET application_name = 'scriptorium writer'",
+    ])
+    return { session: sessionOn(client), origin, grew: retention.grew }
+  }
+
+  function abandon(): void {
+    if (client !== undefined) drop(client)
+    client = undefined
+  }
+
+  function take(): Waiting[] {
+    let bytes = 0
+    let count = 0
+    for (const { job } of queue) {
+      bytes += bytesOf(job)
+      if (count > 0 && (count === GROUP || bytes > GROUP_BYTES)) break
+      count++
+    }
+    return queue.splice(0, count)
+  }
+
+  function answer(group: readonly Waiting[], answers: readonly JobResult[]): void {
+    for (const [i, { resolve, reject }] of group.entries()) {
+      const given = answers[i]
+      if (given === undefined) reject(new StoreError('failed', 'The writer gave no answer'))
+      else if ('error' in given) reject(given.error)
+      else resolve(given.result)
+    }
+  }
+
+  /**
+   * What became of a transaction whose answer was lost: its entries are in the log of commits or they are not, and the
+   * database has one state once it answers again.
+   */
+  async function findOut({ from, to, answers, cause }: Unanswered): Promise<JobResult[]> {
+    const until = performance.now() + FIND_OUT
+    for (let nap = 20; from !== to && performance.now() < until; nap *= 2) {
+      try {
+        const { session } = await open()
+        const row = await session.row(
+          'SELECT 1 AS found FROM commit_log WHERE version = $1 AND origin = $2',
+          to,
+          origin,
+        )
+        if (row !== undefined) return answers
+        const error = new StoreError('busy', 'The database went away before the commit', { cause })
+        return answers.map(() => ({ error }))
+      } catch (error) {
+        abandon()
+        if (!isLost(error)) log('warn', 'It is not known whether a change was stored', { error: String(error) })
+        await wait(nap)
+      }
+    }
+    const error = new StoreError('unknown', 'The database went away during the commit', { cause })
+    return answers.map(() => ({ error }))
+  }
+
+  async function carryOut(group: readonly Waiting[]): Promise<void> {
+    try {
+      const context = await open()
+      answer(
+        group,
+        await runGroup(
+          context,
+          group.map(({ job }) => job),
+        ),
+      )
+    } catch (error) {
+      abandon()
+      if (error instanceof Unanswered) answer(group, await findOut(error))
+      else {
+        const failure = storeError(error)
+        for (const { reject } of group) reject(failure)
+      }
+    }
+  }
+
+  async function housekeeping(): Promise<void> {
+    const now = newest
+    if (now - lastCleaned < HOUSEKEEPING_EVERY && now >= lastCleaned && !retention.overdue()) return
+    lastCleaned = now
+    try {
+      const { session } = await open()
+      // What is left over waits a tenth of the usual time.
+      if (await clean(session, retention, now)) lastCleaned = now - HOUSEKEEPING_EVERY * 0.9
+    } catch (error) {
+      abandon()
+      log('warn', 'Old events and bytes could not be removed', { error: String(error) })
+    }
+  }
+
+  async function work(): Promise<void> {
+    while (queue.length > 0 || isCleaningDue) {
+      const group = take()
+      for (const { job } of group) newest = Math.max(newest, job.at)
+      if (group.length > 0) await carryOut(group)
+      isCleaningDue = false
+      await housekeeping()
+    }
+  }
+
+  function wake(): void {
+    // Whoever comes in the same turn of the event loop comes into the same group.
+    running ??= setImmediate()
+      .then(work)
+      .finally(() => {
+        running = undefined
+        if (queue.length > 0) wake()
+      })
+  }
+
+  return {
+    submit(job) {
+      if (isClosed) return Promise.reject(new StoreError('closed', 'The store is closed'))
+      return new Promise((resolve, reject) => {
+        queue.push({ job, resolve, reject })
+        wake()
+      })
+    },
+    housekeeping(now) {
+      if (isClosed || client === undefined) return
+      newest = Math.max(newest, now)
+      isCleaningDue = true
+      wake()
+    },
+    interrupt: abandon,
+    async close() {
+      isClosed = true
+      while (running !== undefined) await running
+      await client?.end().catch(() => undefined)
+      client = undefined
+    },
+  }
+}
+
+/** A name for this process in the log of commits. */
+export function newOrigin(): string {
+  return randomUUID()
+}

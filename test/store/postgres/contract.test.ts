@@ -1,0 +1,4 @@
+import { describeStore } from '../contract/suite.ts'
+import { openSchema } from './fixture.ts'
+
+describeStore('PostgreSQL', openSchema)
