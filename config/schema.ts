@@ -132,7 +132,7 @@ export const settingsSchema = z
     postgres: setting(
       serviceUrl(['postgres:', 'postgresql:'], 'a URL such as postgres://user:password@host:5432/database').optional(),
       {
-        doc: 'PostgreSQL for documents, shared by several machines. Not available in this version: the server refuses to start with it.',
+        doc: 'PostgreSQL (15 or later) for documents, shared by several machines; those need `redis` as well. Beside the parameters of libpq (`sslmode`, `sslrootcert`, `host` for a folder of sockets) the URL takes `passwordFile` (read for every new connection), `search_path` (a schema, made when absent) and `connections` (for reading, 4 a process by default).',
         fallback: 'the embedded store in `data`',
         secret: 'url',
       },

@@ -17,6 +17,8 @@ import type { Coherence } from '../pipeline/site/coherence.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { RESTORING } from '../pipeline/store/backup/restore.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
+import { databaseAddress } from '../pipeline/store/postgres/address.ts'
+import { openPostgresStore } from '../pipeline/store/postgres/store.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
@@ -64,22 +66,21 @@ async function sessionSecret(store: Store): Promise<Uint8Array> {
  * @throws SettingsError where they name one that there is none for: documents must not go anywhere else instead
  */
 export async function openStore(settings: Settings, log: Log): Promise<Store> {
-  if (settings.postgres !== undefined)
-    throw new SettingsError([
-      'postgres: documents cannot be kept in PostgreSQL in this version; remove the setting, and they are kept in data',
-    ])
   const { siteFor } = siteTable(settings)
-  return openSqliteStore({
-    folder: settings.data,
+  const common = {
     // What a site keeps for a shorter time it shows for a shorter time (EVT-46).
     eventRetention: Math.max(...[settings.defaults, ...settings.sites].map(({ events }) => events.retention)),
-    eventLimits: site => {
+    eventLimits: (site: string) => {
       const events = siteFor(site)?.events
       return events && { events: events.keptEvents, bytes: events.keptBytes }
     },
     shared: settings.redis !== undefined,
-    log: (level, message, details) => log[level]({ ...(details as object) }, message),
-  })
+    log: (level: 'warn' | 'error', message: string, details: object) => log[level]({ ...details }, message),
+  }
+  if (settings.postgres === undefined) return openSqliteStore({ folder: settings.data, ...common })
+  const address = databaseAddress(settings.postgres)
+  if (!address) throw new SettingsError(['postgres: this is no address of a database'])
+  return openPostgresStore({ ...address, ...common })
 }
 
 /** @throws Unusable when a restore into the store was begun and not finished */

@@ -1,17 +1,46 @@
 import { expect } from 'chai'
-import { it } from 'mocha'
-import { loadSettings, SettingsError } from '../../config/load.ts'
+import { describe, it } from 'mocha'
+import { loadSettings } from '../../config/load.ts'
+import { databaseAddress } from '../../pipeline/store/postgres/address.ts'
 import { createLog } from '../../server/log.ts'
 import { openStore } from '../../server/start.ts'
+import { freePort } from '../support/ports.ts'
 
-it('settings: a server that is to keep its documents in PostgreSQL does not start, and keeps them nowhere else', async () => {
-  const env = { SCRIPTORIUM_POSTGRES: 'postgres://u:secret-word@db.example/site', SCRIPTORIUM_LOG_LEVEL: 'silent' }
-  const { settings } = await loadSettings({ env })
-  const refused = await openStore(settings, createLog(settings.log)).then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  expect(refused).to.be.instanceOf(SettingsError)
-  expect(String(refused)).to.match(/postgres: .*remove the setting/)
-  expect(String(refused)).not.to.include('secret-word')
+describe('settings: documents in PostgreSQL', () => {
+  const base = 'postgres://u:p@db.example:5433/site'
+  for (const [name, written, expected] of [
+    ['alone', base, { url: base }],
+    ['with parameters of libpq', `${base}?sslmode=verify-full`, { url: `${base}?sslmode=verify-full` }],
+    [
+      'with a file for the password',
+      `${base}?passwordFile=/run/secrets/db`,
+      { url: base, passwordFile: '/run/secrets/db' },
+    ],
+    [
+      'with everything',
+      `${base}?search_path=one&connections=8&host=%2Fvar%2Frun`,
+      { url: `${base}?host=%2Fvar%2Frun`, schema: 'one', connections: 8 },
+    ],
+    ['with no number of connections', `${base}?connections=many`, undefined],
+    ['with too many connections', `${base}?connections=1000`, undefined],
+    ['of another service', 'mysql://u@db.example/site', undefined],
+    ['that is none', 'db.example', undefined],
+  ] as const) {
+    it(`an address ${name}`, () => {
+      expect(databaseAddress(written)).to.deep.equal(expected)
+    })
+  }
+
+  it('a server whose database is away does not start, says which, and keeps documents nowhere else', async () => {
+    const address = `postgres://u:secret-word@127.0.0.1:${await freePort()}/site`
+    const env = { SCRIPTORIUM_POSTGRES: address, SCRIPTORIUM_LOG_LEVEL: 'silent' }
+    const { settings } = await loadSettings({ env })
+    const refused = await openStore(settings, createLog(settings.log)).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(refused).to.have.property('name', 'Unusable')
+    expect(String(refused)).to.match(/the database 127\.0\.0\.1:\d+\/site cannot be used/)
+    expect(String(refused)).not.to.include('secret-word')
+  })
 })

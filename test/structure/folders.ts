@@ -216,6 +216,7 @@ export const FOLDERS: readonly Folder[] = [
       ...SITE,
       ...LANGUAGES,
       'pipeline/store/disk',
+      'pipeline/store/postgres',
       'pipeline/store/sqlite',
       'pipeline/coordination/local',
       'pipeline/coordination/redis',
@@ -242,6 +243,7 @@ export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([
   ['node:http', ['server', 'dav', 'edge', 'pipeline/http']],
   ['node:sqlite', ['pipeline/store/sqlite']],
   ['ioredis', ['pipeline/coordination/redis']],
+  ['pg', ['pipeline/store/postgres']],
 ])
 
 /** The table for people, as Markdown. */

@@ -1,7 +1,7 @@
 /** Tables, and how those of earlier releases become those of this one. */
 
 import type pg from 'pg'
-import { StoreError } from '../errors.ts'
+import { Unusable } from '../errors.ts'
 import { type DatabaseAddress, quoted } from './connection.ts'
 
 /**
@@ -175,11 +175,11 @@ const LOCK = 7_203_115_846
 /**
  * Makes the tables, or brings those of an earlier release up to this one, in one transaction.
  *
- * @throws StoreError when the database does not keep text as UTF-8 or was written by a newer release
+ * @throws Unusable when the database does not keep text as UTF-8 or was written by a newer release
  */
 export async function prepareTables(client: pg.ClientBase, { schema }: DatabaseAddress): Promise<void> {
   const encoding = (await client.query('SHOW server_encoding')).rows[0]?.server_encoding
-  if (encoding !== 'UTF8') throw new StoreError('failed', `The database keeps text as ${encoding}; it has to be UTF8`)
+  if (encoding !== 'UTF8') throw new Unusable(`it keeps text as ${encoding}; it has to be UTF8`)
   // Whoever may only read, or may not make schemas, finds what an administrator has made.
   const format = await formatOf(client)
   if (format === MIGRATIONS.length) return
@@ -202,7 +202,7 @@ export async function prepareTables(client: pg.ClientBase, { schema }: DatabaseA
 
 function requireKnown(format: number): void {
   if (format > MIGRATIONS.length)
-    throw new StoreError('failed', `The database has format ${format}, this release knows up to ${MIGRATIONS.length}`)
+    throw new Unusable(`it has format ${format}, this release knows up to ${MIGRATIONS.length}`)
 }
 
 /** Number of the format that stands; 0 for none. */

@@ -6,6 +6,7 @@
 import { Readable } from 'node:stream'
 import type { StagedBlob } from '../blobs.ts'
 import type { Change, Commit, CommitResult } from '../commit.ts'
+import { Unusable } from '../errors.ts'
 import type { Note } from '../notes.ts'
 import { checkChange, isTooLarge, namesIn } from '../records/changes.ts'
 import { packEntries } from '../records/entries.ts'
@@ -15,9 +16,10 @@ import { createStaging } from './blobs/staging.ts'
 import { connect, type DatabaseAddress, drop, storeError } from './connection.ts'
 import { readForeign, sharedQuestion } from './foreign.ts'
 import type { EventLimits } from './housekeeping/retention.ts'
-import { openPool } from './read/pool.ts'
+import { openPool, type Reading } from './read/pool.ts'
 import { readSite } from './read/reader.ts'
 import { prepareTables } from './schema.ts'
+import type { Session } from './session.ts'
 import { pack, unpack } from './text.ts'
 import { type Log, newOrigin, startWriter } from './writer.ts'
 
@@ -51,23 +53,33 @@ const IDLE_HOUSEKEEPING = 30_000
 /** Connections for bodies on their way in. */
 const UPLOADS = 2
 
-/** Makes the tables, where that is to be done. @throws StoreError when the database cannot be used */
+async function siteNames(session: Session): Promise<string[]> {
+  return (await session.rows<{ name: string }>('SELECT name FROM site ORDER BY name')).map(({ name }) => name)
+}
+
+/** The database without what is secret, for messages. */
+function nameOf({ url }: DatabaseAddress): string {
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname}`
+}
+
+/** Makes the tables, where that is to be done. @throws Unusable when the database cannot be used */
 async function prepare(address: DatabaseAddress): Promise<void> {
-  const client = await connect(address, 'start').catch(error => {
-    throw storeError(error)
-  })
+  let client: Awaited<ReturnType<typeof connect>> | undefined
   try {
+    client = await connect(address, 'start')
     await prepareTables(client, address)
-  } catch (error) {
-    throw storeError(error)
+  } catch (cause) {
+    const { message, code = '' } = (cause ?? {}) as { message?: string; code?: string }
+    throw new Unusable(`the database ${nameOf(address)} cannot be used: ${message || code}`, { cause })
   } finally {
-    await client.end().catch(() => drop(client))
+    await client?.end().catch(() => client && drop(client))
   }
 }
 
 /**
  * Opens the store in a database.
- * @throws StoreError when the database cannot be reached or used, or was written by a newer release
+ * @throws Unusable when the database cannot be reached or used, or was written by a newer release
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, passwordFile, schema, clock = Date.now, inlineLimit = 256 * 1024, eventRetention = 600_000 } = options
@@ -144,9 +156,15 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   return {
     ...(options.shared && { foreign: readForeign(reads, newest, origin, await newest()) }),
     site: openSite,
-    async sites() {
-      return (await reads.rows<{ name: string }>('SELECT name FROM site ORDER BY name')).map(({ name }) => name)
-    },
+    sites: () => siteNames(reads),
+    snapshot: work =>
+      reads.inOneState(async session => {
+        const steady: Reading = { ...session, inOneState: within => within(session) }
+        return work({
+          site: name => readSite({ ...context, reads: steady }, name),
+          sites: () => siteNames(session),
+        })
+      }),
     stage,
     async setting(name) {
       const row = await reads.row<{ value: string }>('SELECT value FROM setting WHERE name = $1', pack(name))

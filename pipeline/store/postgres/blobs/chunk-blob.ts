@@ -1,12 +1,12 @@
 /** Blobs in chunks of one size: any stretch is read without what stands before or behind it. */
 
 import type { BlobReader, StoredBlob } from '../../blobs.ts'
-import type { Reads } from '../read/pool.ts'
+import type { Session } from '../session.ts'
 
 /** Bytes of a chunk; only the last of a blob may have fewer. */
 export const CHUNK = 256 * 1024
 
-async function openBlob(reads: Reads, digest: string, size: number): Promise<BlobReader> {
+async function openBlob(reads: Session, digest: string, size: number): Promise<BlobReader> {
   const row = await reads.row<{ upload: string }>('SELECT upload FROM blob WHERE digest = $1', digest)
   if (row === undefined) throw new Error('A blob is gone')
   let number = -1
@@ -37,6 +37,6 @@ async function openBlob(reads: Reads, digest: string, size: number): Promise<Blo
 }
 
 /** A blob of the database. @param digest SHA-256 of its bytes */
-export function chunkBlob(reads: Reads, digest: string, size: number): StoredBlob {
+export function chunkBlob(reads: Session, digest: string, size: number): StoredBlob {
   return { size, open: () => openBlob(reads, digest, size) }
 }

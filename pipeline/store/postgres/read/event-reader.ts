@@ -3,8 +3,8 @@
 import { compareEventIds as compare, type EventId, parseEventId as parseId } from '../../event-id.ts'
 import type { EventReader, StoredEvent } from '../../events.ts'
 import { documentText } from '../../records/rows.ts'
+import type { Session } from '../session.ts'
 import { unpack } from '../text.ts'
-import type { Reads } from './pool.ts'
 
 interface EventRow {
   ms: number
@@ -53,7 +53,7 @@ const keyOf = (after: string | undefined): EventId => (after === undefined ? STA
  *   where they have not been removed yet
  */
 export function readEvents(
-  reads: Reads,
+  reads: Session,
   site: () => Promise<number>,
   { clock, eventRetention }: { clock: () => number; eventRetention: number },
 ): EventReader {

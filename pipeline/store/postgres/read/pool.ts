@@ -1,15 +1,19 @@
 /** Connections for reading: several, because a long answer must not stand before short ones. */
 
 import pg from 'pg'
-import { clientOptions, type DatabaseAddress, settle, storeError } from '../connection.ts'
+import { clientOptions, connect, type DatabaseAddress, drop, settle, storeError } from '../connection.ts'
 import { type Session, sessionOn } from '../session.ts'
 
 /** Milliseconds that a read may take: after that nobody waits for its answer any more. */
 const READ_WAIT = 10_000
 
-export interface Reads extends Session {
+/** What sees the state of the moment, and can lend one that stays. */
+export interface Reading extends Session {
   /** Several reads that see one state. */
   inOneState<Result>(work: (session: Session) => Promise<Result>): Promise<Result>
+}
+
+export interface Reads extends Reading {
   /** Breaks all connections: what is under way on them fails at once. */
   interrupt(): void
   close(): Promise<void>
@@ -45,18 +49,19 @@ export function openPool(address: DatabaseAddress, name: string, size: number, m
     row: (sql, ...values) => told(session.row(sql, ...values)),
     run: (sql, ...values) => told(session.run(sql, ...values)),
     async inOneState(work) {
-      const client = await told(pool.connect())
-      let failed = true
+      const client = await told(connect(address, 'snapshot', more))
       try {
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-        const result = await work(sessionOn(client))
-        await client.query('COMMIT')
-        failed = false
-        return result
-      } catch (error) {
-        throw storeError(error)
+        const steady = sessionOn(client)
+        // The state is that of the first read.
+        await steady.row('SELECT version FROM progress')
+        return await work({
+          rows: (sql, ...values) => told(steady.rows(sql, ...values)),
+          row: (sql, ...values) => told(steady.row(sql, ...values)),
+          run: (sql, ...values) => told(steady.run(sql, ...values)),
+        })
       } finally {
-        client.release(failed)
+        drop(client)
       }
     },
     interrupt() {

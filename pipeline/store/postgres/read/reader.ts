@@ -15,7 +15,7 @@ import { COLUMNS, type Row, rowOf } from '../rows.ts'
 import type { Session } from '../session.ts'
 import { pack, unpack } from '../text.ts'
 import { readEvents } from './event-reader.ts'
-import type { Reads } from './pool.ts'
+import type { Reading } from './pool.ts'
 
 /** Members read at once. */
 const PAGE = 512
@@ -28,7 +28,7 @@ const DERIVED = 256
 
 /** Everything that reading needs from the store. */
 export interface ReaderContext {
-  reads: Reads
+  reads: Reading
   clock: () => number
   /** Milliseconds. */
   eventRetention: number
@@ -70,7 +70,7 @@ async function pageOf(session: Session, site: number, collection: string, after:
 }
 
 /** All members of a collection that is too large for one query, in one state, a page at a time. */
-async function listSlowly(reads: Reads, site: number, collection: string): Promise<Resource[]> {
+async function listSlowly(reads: Reading, site: number, collection: string): Promise<Resource[]> {
   return reads.inOneState(async session => {
     const found: Resource[] = []
     for (let after = ''; ; ) {
