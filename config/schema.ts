@@ -212,6 +212,19 @@ export const settingsSchema = z
         .prefault({}),
       'Limits of the server as a whole.',
     ),
+    javascript: setting(
+      z
+        .strictObject({
+          workers: setting(
+            whole(1, 64).default(2),
+            'Threads that run the scripts of sites. They are started when a script first runs; one more may run where one site holds all of them.',
+          ),
+          time: setting(duration().default(SECOND), 'Longest time of one script; then 503.'),
+          memory: setting(size().default(16 * 1024 * 1024), 'Most memory of one script; then 503.'),
+        })
+        .prefault({}),
+      'JavaScript of sites, which the server runs in threads of its own.',
+    ),
     defaults: setting(siteDefaults.prefault({}), {
       doc: 'Settings of all sites, as far as their entries say nothing else.',
     }),

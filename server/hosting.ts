@@ -3,13 +3,17 @@
 import { hkdfSync } from 'node:crypto'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import type { GroupOracle } from '../pipeline/access/groups.ts'
+import { pageLanguages } from '../pipeline/compose/connected.ts'
+import type { Languages } from '../pipeline/compose/languages.ts'
 import type { FanOut } from '../pipeline/coordination/fan-out.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
 import type { Basis } from '../pipeline/declarations/rederive.ts'
 import { codeHostOf } from '../pipeline/evaluation/languages.ts'
+import { scripts } from '../pipeline/evaluation/scripts.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
+import type { JavaScript } from '../pipeline/language/javascript/interface.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { schemaGroups } from '../pipeline/site/schema-groups.ts'
@@ -26,6 +30,8 @@ export interface HostedSite {
   settings: SiteSettings
   siteSessions: SiteSessions
   signIn: SignInEndpoints
+  /** The languages of its pages. */
+  pages: Languages
   /** Answers for groups that decide membership by themselves (GRP-4); without it members count. */
   groups?: GroupOracle
 }
@@ -63,9 +69,11 @@ export function createHosting(parts: {
   streams: Streams
   /** Of all sites together: whoever may invent hosts is counted once. */
   rateLimits: RateLimits
+  javascript: JavaScript
   coherence?: Coherence | undefined
 }): Hosting {
-  const { store, leases, cache, log, secret, sessions, fanOut, streams, rateLimits, coherence } = parts
+  const { store, leases, cache, log, secret, sessions, fanOut, streams, rateLimits, javascript, coherence } = parts
+  const pages = pageLanguages(javascript)
   const audience = { fanOut, onlookers: (site: string, path: string) => streams.onlookers(site, path) }
   const sites = new Map<string, Promise<HostedSite>>()
   const ready = new Map<string, HostedSite>()
@@ -77,7 +85,7 @@ export function createHosting(parts: {
     const report = (message: string, details: object) => log.warn({ site: name, ...details }, message)
     const open = async () => {
       const opened: Site = await Site.open({
-        code: allowance => codeHostOf(() => opened, allowance),
+        code: allowance => codeHostOf(() => opened, allowance, [scripts(javascript)]),
         settings: pipelineSettings(settings),
         store: store.site(name),
         leases,
@@ -97,7 +105,7 @@ export function createHosting(parts: {
     const siteSessions = createSiteSessions({ secret, site: name, sessions, lifetimes, external, report })
     const isStored = async (path: string) => !!(await site.find(path))
     const signIn = createSignIn({ settings, siteSessions, rateLimits, report, isStored })
-    return { site, settings, siteSessions, signIn, groups: schemaGroups(site) }
+    return { site, settings, siteSessions, signIn, pages, groups: schemaGroups(site) }
   }
 
   function trim(): void {

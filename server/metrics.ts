@@ -2,6 +2,7 @@
 
 import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Counters } from '../pipeline/language/javascript/interface.ts'
 import { askForMetrics } from './cluster-metrics.ts'
 
 export interface Metrics {
@@ -39,7 +40,7 @@ type Face = (typeof FACES)[number]
  * Requests are counted in plain objects and handed to the registry when somebody looks: labels cost more than the
  * counting itself.
  */
-export function createMetrics(options: { streams?: () => number } = {}): Metrics {
+export function createMetrics(options: { streams?: () => number; scripts?: () => Counters } = {}): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'scriptorium_' })
   const durations = new Histogram({
@@ -67,6 +68,7 @@ export function createMetrics(options: { streams?: () => number } = {}): Metrics
       }
     },
   })
+  if (options.scripts) countScripts(registry, options.scripts)
   if (options.streams) {
     const { streams } = options
     new Gauge({
@@ -93,4 +95,38 @@ export function createMetrics(options: { streams?: () => number } = {}): Metrics
       registry.clear()
     },
   }
+}
+
+/** Figures of the scripts of sites: totals, and what there is at the moment. */
+function countScripts(registry: Registry, counters: () => Counters): void {
+  const totals: [keyof Counters, string, string, number][] = [
+    ['evaluations', 'scriptorium_script_evaluations_total', 'Scripts that were run', 1],
+    ['failures', 'scriptorium_script_failures_total', 'Scripts that failed', 1],
+    ['time', 'scriptorium_script_seconds_total', 'Time that scripts have taken', 1_000],
+    ['kills', 'scriptorium_script_kills_total', 'Script threads that had to be ended', 1],
+  ]
+  for (const [figure, name, help, unit] of totals)
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(counters()[figure] / unit)
+      },
+    })
+  const gauges: [keyof Counters, string, string][] = [
+    ['workers', 'scriptorium_script_threads', 'Threads that run scripts'],
+    ['busy', 'scriptorium_script_threads_busy', 'Threads that are running a script'],
+    ['queue', 'scriptorium_script_queue', 'Scripts that wait for a thread'],
+  ]
+  for (const [figure, name, help] of gauges)
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(counters()[figure])
+      },
+    })
 }

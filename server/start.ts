@@ -12,6 +12,7 @@ import type { BodyReading } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
 import { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
@@ -124,10 +125,16 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   const coordination = await openCoordination(settings, store, log)
   const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
   const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
-  const metrics = createMetrics({ streams: () => streams.size })
+  const javascript = createJavaScript({
+    workers: settings.javascript.workers,
+    limits: settings.javascript,
+    log: ({ level, ...line }) => log[level === 'log' ? 'info' : level](line, 'a script has written'),
+  })
+  const metrics = createMetrics({ streams: () => streams.size, scripts: () => javascript.counters() })
   const table = siteTable(settings)
   const cache = documentCache()
   const hosting = createHosting({
+    javascript,
     table,
     store,
     leases,
@@ -234,6 +241,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
       const { shutdown } = settings.limits
       await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])
       await mounts.close()
+      await javascript.close()
       await coordination.close()
       await store.close()
       metrics.close()

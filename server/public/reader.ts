@@ -1,22 +1,19 @@
 /** The reader of a request, as pages see it (COMP-22): nothing is looked up before a page asks for it. */
 
 import { verifiedEmail } from '../../pipeline/access/principal.ts'
-import { pageLanguages } from '../../pipeline/compose/connected.ts'
 import type { Reader } from '../../pipeline/compose/reader.ts'
 import type { VisitorSession } from '../../pipeline/compose/session-copies.ts'
 import type { RequestBody } from '../../pipeline/compose/viewer.ts'
 import type { Exchange } from './exchange.ts'
-
-const LANGUAGES = pageLanguages()
 
 /**
  * @param method that pages see: `GET` unless the request makes a new document
  * @param body of a request that does
  */
 export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBody): Reader {
-  const { target, session, allowance } = exchange
+  const { target, session, allowance, hosted } = exchange
   return {
-    languages: LANGUAGES,
+    languages: hosted.pages,
     viewer: {
       path: target.path,
       method,

@@ -100,6 +100,8 @@ export type Completion = { value: Pointer } | { exception: Pointer }
 export interface Engine {
   /** Puts the image back and takes calls for another host. */
   begin(host: Host): void
+  /** Does something else with the engine while a realm waits for an answer, and puts that realm back afterwards. */
+  meanwhile<T>(work: () => T): T
   /** Evaluates a module; the value is its namespace, or the promise of it where it waits. */
   evaluate(source: string, name: string): Completion
   isPending(value: Pointer): boolean
@@ -295,6 +297,16 @@ export async function startEngine(
       host = next
       image.restore()
     },
+    meanwhile(work) {
+      const waiting = { host, values, restore: image.keep() }
+      try {
+        return work()
+      } finally {
+        waiting.restore()
+        host = waiting.host
+        values = waiting.values
+      }
+    },
     evaluate: (source, file) => guarded(() => evaluate(source, file)),
     isPending: value => m._QTS_PromiseState(context, value) === PENDING,
     call: (name, ...given) =>
@@ -320,6 +332,8 @@ export async function startEngine(
 
 interface Image {
   restore(): void
+  /** Keeps what there is now. @returns puts it back */
+  keep(): () => void
 }
 
 /** Where the heap of an instance begins, with the C stack below it, and where the address of its end is kept. */
@@ -366,6 +380,17 @@ function takeImage(memory: WebAssembly.Memory, { heapStart, heapEndAt }: Layout,
   const heap = new Uint8Array(memory.buffer.slice(heapStart, end))
   const stackEnd = heapStart - stack - STACK_SLACK
   return {
+    keep() {
+      const data = new Uint8Array(memory.buffer.slice(0, STATIC_BYTES))
+      const used = new Uint8Array(memory.buffer.slice(stackEnd, heapEnd()))
+      return () => {
+        const all = new Uint8Array(memory.buffer)
+        const since = Math.min(heapEnd(), all.length)
+        all.set(data)
+        all.set(used, stackEnd)
+        all.fill(0, stackEnd + used.length, Math.max(stackEnd + used.length, since))
+      }
+    },
     restore() {
       const used = Math.min(heapEnd(), memory.buffer.byteLength)
       const all = new Uint8Array(memory.buffer)

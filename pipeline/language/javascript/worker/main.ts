@@ -38,10 +38,9 @@ const preparing: Host = {
 
 const newEngine = () => startEngine(limits, realmFile('main'), preparing)
 
-/** Engines by depth: a method that a script calls is evaluated in the next one while the script waits. */
-const engines: Engine[] = [await newEngine()]
+let engine: Engine = await newEngine()
 
-/** Methods that call each other, each in an engine of its own. */
+/** Methods that call each other; what waits is kept aside. */
 const MOST_DEPTH = 8
 
 /** Parsed documents by version, the one used longest ago first. */
@@ -72,13 +71,13 @@ function ask(question: Question, depth: number, job: number): ReturnType<Worker[
   for (;;) {
     const answer = wait()
     if (!('run' in answer)) return answer
-    say({ ran: run(answer.run, depth + 1, 0), depth: depth + 1 })
+    const job = answer.run
+    say({ ran: engine.meanwhile(() => run(job, depth + 1, 0)), depth: depth + 1 })
   }
 }
 
 function run(job: SentJob, depth: number, place: number): Report {
-  const engine = engines[depth]
-  if (!engine) return tooDeep()
+  if (depth > MOST_DEPTH) return tooDeep()
   return evaluate(job, { engine, limits, documentOf, ask: question => ask(question, depth, place) })
 }
 
@@ -93,10 +92,8 @@ async function work({ jobs, forget }: Order): Promise<void> {
   for (const [i, job] of jobs.entries()) {
     began[CONTROL.began] = Date.now()
     reports.push(run(job, 0, i))
-    for (const [depth, engine] of engines.entries()) {
-      // An engine that is broken, or has grown, is given up with its memory.
-      if (!engine.isSound) engines[depth] = await newEngine()
-    }
+    // An engine that is broken, or has grown, is given up with its memory.
+    if (!engine.isSound) engine = await newEngine()
   }
   say({ reports })
 }

@@ -1,0 +1,70 @@
+/** JavaScript as pages run it: `j:` bindings and methods (COMP-43, COMP-52, COMP-56, JS-11 to JS-15, JS-25 to JS-29). */
+
+import { languagesOf } from '../evaluation/languages.ts'
+import { scriptSchemas } from '../evaluation/script-schemas.ts'
+import { scripts, viewFor } from '../evaluation/scripts.ts'
+import { Fault } from '../fault.ts'
+import type { JavaScript, Job } from '../language/javascript/interface.ts'
+import { ElementValue, type Value } from '../language/values.ts'
+import { budgetFault, isSpent } from '../model/code.ts'
+import type { Dispatch } from './composing.ts'
+import type { MethodRun } from './languages.ts'
+import type { MaybeLater } from './work.ts'
+
+/** What gives something else each time, or may: its result cannot be kept. */
+const FLEETING = /\b(?:Date|Math|crypto|eval|Function|globalThis|constructor|import)\b|\\u/
+
+/** Members of `request` that say nothing about who asks (JS-28). */
+const PLAIN = ['method', 'path', 'query', 'params']
+
+/** The expression of an attribute. @throws Fault 500, 503 */
+export function bindScript(javascript: JavaScript, expression: string, dispatch: Dispatch): MaybeLater<Value> {
+  const job = jobFor(javascript, dispatch, expression)
+  return run(javascript, { ...job, place: 'expression', document: viewFor(expression, scoped(dispatch)) }, dispatch)
+}
+
+/** A method: `this` is the dispatched element. @throws Fault 500, 503 */
+export function callScript(javascript: JavaScript, { dispatch, code, arguments: bound }: MethodRun): MaybeLater<Value> {
+  const { page } = dispatch.place
+  const source = page && { path: page.held.resource.path, document: page.tree }
+  const job: Job = {
+    ...jobFor(javascript, dispatch, code.source),
+    this: new ElementValue(dispatch.element, source),
+    arguments: [...bound.values()],
+    document: scoped(dispatch),
+  }
+  return run(javascript, job, dispatch)
+}
+
+function scoped({ composing, element, place }: Dispatch): NonNullable<Job['document']> {
+  return { document: (place.page ?? composing.page).tree, scope: element }
+}
+
+function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: string): Job {
+  const { site, allowance, reads, request } = composing
+  if (FLEETING.test(source)) reads.fleeting = true
+  const others = languagesOf(site, allowance)
+  return {
+    site: site.store.name,
+    ns: site.settings.ns,
+    origin: (place.page ?? composing.page).held.resource.path,
+    place: 'method',
+    source,
+    context: place.names.all(),
+    request,
+    plainMembers: PLAIN,
+    schemas: scriptSchemas(site, allowance, others, evaluate => scripts({ ...javascript, evaluate })),
+  }
+}
+
+async function run(javascript: JavaScript, job: Job, { composing, place }: Dispatch): Promise<Value> {
+  const outcome = await javascript.evaluate(job, composing.allowance)
+  if ('value' in outcome) {
+    for (const [name, value] of outcome.written) place.names.set(name, value)
+    return outcome.value
+  }
+  if ('response' in outcome) throw new Error('A page cannot throw a response.')
+  const { failure } = outcome
+  if (isSpent(failure)) throw budgetFault(failure)
+  throw new Fault(500, 'BindingFailure', `A script of the page has failed: ${failure.message}`, { failure })
+}

@@ -1,0 +1,116 @@
+/** The schemas of a site as classes of scripts (JS-8 to JS-10, JS-16); what they do is done by expressions. */
+
+import type { Allowance } from '../language/allowance.ts'
+import type { JavaScript, MethodCall, SchemaClass, SchemaClasses } from '../language/javascript/interface.ts'
+import { ClassValue } from '../language/sessel/kinds.ts'
+import { compile, evaluate, type SesselHost } from '../language/sessel/sessel.ts'
+import { ElementValue, type Value } from '../language/values.ts'
+import { readItem, valueReader } from '../model/items.ts'
+import type { Schema } from '../model/schema.ts'
+import type { Site } from '../site/site.ts'
+import type { Language, LanguageOf } from './languages.ts'
+import { SiteReach } from './reach.ts'
+import { schemasOf } from './schemas.ts'
+
+/**
+ * @param others languages of the request beside scripts
+ * @param nested makes the language of scripts for methods that a script calls: they run where it waits
+ */
+export function scriptSchemas(
+  site: Site,
+  allowance: Allowance,
+  others: readonly Language[],
+  nested: (evaluate: JavaScript['evaluate']) => LanguageOf,
+): SchemaClasses {
+  const { model, settings } = site
+  const { ns } = settings
+
+  /** Runs an expression over some values. */
+  const expression = async (
+    text: string,
+    names: ReadonlyMap<string, Value>,
+    spent: Allowance,
+    languages: readonly Language[],
+  ): Promise<Value> => {
+    const reach = new SiteReach(site, spent, { scope: '/' })
+    try {
+      const host: SesselHost = {
+        ns,
+        self: undefined,
+        prior: undefined,
+        names,
+        reach,
+        base: undefined,
+        schemas: schemasOf(model, languages),
+        selectors: site.selectors,
+        platform: undefined,
+      }
+      const outcome = await evaluate(compile(text), host, spent)
+      if ('value' in outcome) return outcome.value
+      throw new Error(outcome.failure.message)
+    } finally {
+      reach.release()
+    }
+  }
+
+  const constructed = (type: string, fields: ReadonlyMap<string, Value>, languages: readonly Language[]) =>
+    expression(
+      'it.construct(fields)',
+      new Map<string, Value>([
+        ['it', new ClassValue(type)],
+        ['fields', new Map(fields)],
+      ]),
+      allowance,
+      languages,
+    )
+
+  return {
+    find: type => {
+      const schema = model.schema(type)
+      return schema && classOf(schema)
+    },
+
+    fields: ({ node, type }) => {
+      const item = readItem(node)
+      const read = valueReader(ns)
+      const fields = new Map<string, Value>()
+      for (const name of model.schema(type ?? '')?.properties.keys() ?? []) {
+        const values = (item.properties.get(name) ?? []).map(
+          element => read(element, item) ?? new ElementValue(element),
+        )
+        if (values.length > 0) fields.set(name, values.length > 1 ? values : (values[0] ?? null))
+      }
+      return fields
+    },
+
+    async build(type, fields) {
+      const value = await constructed(type, fields, others)
+      if (!(value instanceof ElementValue)) throw new Error(`No instance of ${type} could be made.`)
+      return value
+    },
+
+    async call({ type, name, static: isStatic, receiver, arguments: given }: MethodCall, spent, inner) {
+      const languages = [...others.filter(each => !each.speaks(`${ns}/JavaScript/Module`))]
+      languages.push(nested(inner)(site, spent, languages))
+      const it = isStatic
+        ? new ClassValue(type)
+        : (receiver?.element ?? (await constructed(type, receiver?.fields ?? new Map(), languages)))
+      const names = new Map<string, Value>([['it', it]])
+      for (const [i, value] of given.entries()) names.set(`a${i}`, value)
+      const list = given.map((_, i) => `a${i}`).join(', ')
+      return expression(`it.${name}(${list})`, names, spent, languages)
+    },
+  }
+}
+
+function classOf({ type, chain, properties, methods }: Schema): SchemaClass {
+  return {
+    type,
+    parent: chain[1],
+    properties: [...properties.values()].map(({ name, cardinality }) => ({
+      name,
+      many: cardinality.text !== undefined && cardinality.most > 1,
+    })),
+    methods: methods.map(method => ({ name: method.name, static: method.static })),
+  }
+}

@@ -1,0 +1,198 @@
+/** JavaScript in the slots of schemas, in groups, and called by expressions (JS-16 to JS-18, MOD-32, MOD-60 to MOD-73, GRP-4). */
+
+import type { CodeFailure } from '../fault.ts'
+import type { Allowance } from '../language/allowance.ts'
+import type { DocumentView, JavaScript, Job, Outcome, Place, SchemaClasses } from '../language/javascript/interface.ts'
+import { SesselError } from '../language/sessel/failure.ts'
+import type { ForeignCall } from '../language/sessel/host.ts'
+import { ElementValue, isList, type Value } from '../language/values.ts'
+import type { CodeDefault, CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../model/code.ts'
+import type { RawCode } from '../model/declarations.ts'
+import { readItem, valueReader } from '../model/items.ts'
+import type { Site } from '../site/site.ts'
+import type { ElementNode } from '../tree/nodes.ts'
+import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
+import type { Language, LanguageOf } from './languages.ts'
+import { scriptSchemas } from './script-schemas.ts'
+
+/** JS-2: the item type that says that code is a module. */
+export function isScript(type: string, ns: string): boolean {
+  return type === `${ns}/JavaScript/Module`
+}
+
+/** Sources that can come to a `document`: by its name, or by code that is made of text. */
+const MAY_SEE_DOCUMENT = /document|globalThis|eval|Function|constructor|\\u/
+
+/** The view of a document for code that may look at it; it costs a copy. */
+export function viewFor(source: string, view: DocumentView): DocumentView | undefined {
+  return MAY_SEE_DOCUMENT.test(source) ? view : undefined
+}
+
+/** The language of modules, for the list of languages. */
+export function scripts(javascript: JavaScript): LanguageOf {
+  return (site, allowance, others) => {
+    const { ns } = site.settings
+    const slots: Slots = { javascript, site, allowance, others }
+    const language: Language = {
+      speaks: type => isScript(type, ns),
+      code: codeHost(slots),
+      call: (code, call) => called(slots, code, call),
+    }
+    return language
+  }
+}
+
+interface Slots {
+  javascript: JavaScript
+  site: Site
+  allowance: Allowance
+  others: readonly Language[]
+}
+
+function codeHost(slots: Slots): CodeHost {
+  return {
+    default: async (code, at) => {
+      const job = jobFor(slots, 'default', code, at)
+      const fields = declaredFields(at, slots.site.settings.ns)
+      const given = new Map<string, Value>([['document_html', serializeDocument(at.document)]])
+      const view = viewFor(code.source, { document: at.document, scope: at.element })
+      const outcome = await run(slots, { ...job, this: fields, arguments: [given], document: view })
+      return resultOf(outcome, ({ value }): CodeResult<string | ElementNode | undefined> => {
+        if (value === null) return { value: undefined }
+        if (value instanceof ElementValue) return { value: value.node }
+        const text = scalarText(value)
+        return text === undefined ? unusable(code, 'A default is a text, a number or an element.') : { value: text }
+      })
+    },
+    validateValues: async (code, at) => {
+      const job = { ...jobFor(slots, 'validate', code, at), arguments: [writtenValue(at, slots.site.settings.ns)] }
+      return resultOf(await run(slots, job), ({ truthy }) => ({ value: truthy }))
+    },
+    validateItem: async (code, at) => {
+      const self = outerMarkup(at.element, at.document.kind)
+      const job = { ...jobFor(slots, 'validate', code, at), this: self, arguments: [null] }
+      return resultOf(await run(slots, job), ({ truthy }) => ({ value: truthy }))
+    },
+    write: async (code, at) => {
+      const job = { ...jobFor(slots, 'write', code, at), arguments: [writtenValue(at, slots.site.settings.ns)] }
+      return resultOf(await run(slots, job), ({ value }) => given(value, code))
+    },
+    includes: async ({ implementation: code }, at, email) => {
+      const self = new ElementValue(at.element, { path: at.path, document: at.document }, at.itemtype)
+      const job = { ...jobFor(slots, 'call', code, at), this: self, arguments: [email] }
+      return resultOf(await run(slots, job), ({ truthy }) => ({ value: truthy }))
+    },
+  }
+}
+
+function schemasFor({ javascript, site, allowance, others }: Slots): SchemaClasses {
+  return scriptSchemas(site, allowance, others, evaluate => scripts({ ...javascript, evaluate }))
+}
+
+function run({ javascript, allowance }: Slots, job: Job): Promise<Outcome> {
+  return javascript.evaluate(job, allowance)
+}
+
+function jobFor(slots: Slots, place: Place, { source }: RawCode, at: CodeItem): Job {
+  const { site } = slots
+  return {
+    site: site.store.name,
+    ns: site.settings.ns,
+    origin: at.path,
+    place,
+    source,
+    document: viewFor(source, { document: at.document }),
+    schemas: schemasFor(slots),
+  }
+}
+
+function resultOf<T>(
+  outcome: Outcome,
+  take: (settled: Extract<Outcome, { value: Value }>) => CodeResult<T>,
+): CodeResult<T> {
+  return 'value' in outcome ? take(outcome) : outcome
+}
+
+/** MOD-65: a text, or a list where there are or may be several; a nested item as its markup. */
+function writtenValue(at: CodeValues, ns: string): Value {
+  const item = readItem(at.element)
+  const read = valueReader(ns)
+  const values = at.elements.map(element => read(element, item) ?? outerMarkup(element, at.document.kind))
+  return at.asList ? values : (values[0] ?? null)
+}
+
+/** MOD-32: the declared fields that are present. */
+function declaredFields(at: CodeDefault, ns: string): Value {
+  const item = readItem(at.element)
+  const read = valueReader(ns)
+  const fields = new Map<string, Value>()
+  for (const name of at.declared) {
+    const elements = item.properties.get(name)
+    if (!elements) continue
+    const values = elements.map(element => read(element, item) ?? outerMarkup(element, at.document.kind))
+    fields.set(name, values.length > 1 ? values : (values[0] ?? null))
+  }
+  return fields
+}
+
+/** The text of a scalar; undefined for anything else. */
+function scalarText(value: Value): string | undefined {
+  return typeof value === 'object' ? undefined : String(value)
+}
+
+/** MOD-70: a scalar, a list of scalars, elements; null removes. */
+function given(value: Value, code: RawCode): CodeResult<Given> {
+  if (value === null) return { value: { texts: [] } }
+  const list = isList(value) ? value : [value]
+  const elements = list.flatMap((each): ElementNode[] => (each instanceof ElementValue ? [each.node] : []))
+  if (elements.length === list.length && list.length > 0) return { value: { elements } }
+  const texts = list.flatMap(each => scalarText(each) ?? [])
+  if (texts.length === list.length) return { value: { texts } }
+  return unusable(code, 'A resolver gives scalars, or elements.')
+}
+
+function unusable(code: RawCode, message: string): { failure: CodeFailure } {
+  return { failure: { language: code.type, variant: 'return-type', message } }
+}
+
+/**
+ * Code that an expression has called: a method (JS-16), a computed property or a read resolver.
+ *
+ * @throws SesselError for a failure, AllowanceSpent when a budget of the request is spent
+ */
+async function called(slots: Slots, { source }: RawCode, { self, parameters }: ForeignCall): Promise<Value> {
+  const { javascript, site, allowance } = slots
+  const element = self instanceof ElementValue ? self : undefined
+  const { node, source: stored } = element ?? {}
+  const view = node && { document: stored?.document ?? detachedDocument(node), scope: node }
+  const job: Job = {
+    site: site.store.name,
+    ns: site.settings.ns,
+    origin: stored?.path,
+    place: 'call',
+    source,
+    this: self,
+    arguments: [...parameters.values()],
+    // There is no document for a typed instance (JS-16).
+    document: view && element?.type === undefined ? viewFor(source, view) : undefined,
+    schemas: schemasFor(slots),
+  }
+  return valueOrError(await javascript.evaluate(job, allowance), allowance)
+}
+
+/** @throws SesselError, AllowanceSpent */
+export function valueOrError(outcome: Outcome, allowance: Allowance): Value {
+  if ('value' in outcome) return outcome.value
+  if ('response' in outcome) throw new SesselError('RuntimeError', 'A method cannot answer the request.')
+  const { variant, message } = outcome.failure
+  if (variant === 'timeout' || variant === 'out-of-memory') {
+    // What the language has left is gone for everybody: a spent budget cannot be caught.
+    allowance.step(variant === 'timeout' ? allowance.stepsLeft + 1 : 0)
+    allowance.take(allowance.memoryLeft + 1)
+  }
+  throw new SesselError('RuntimeError', message)
+}
+
+function detachedDocument(node: ElementNode): DocumentView['document'] {
+  return { kind: 'html', source: '', clean: false, root: { nodeName: '#document', childNodes: [node] } }
+}
