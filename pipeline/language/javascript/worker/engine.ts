@@ -63,6 +63,9 @@ const PAGE = 65_536
 /** Pages that the build wants at least. */
 const FIRST_PAGES = 256
 
+/** Pages that the build can use at most. */
+const MOST_PAGES = 32_768
+
 /** Bytes below the top of the C stack that an evaluation can have written to, beside the engine's own limit for it. */
 const STACK_SLACK = 64 * 1024
 
@@ -156,7 +159,10 @@ export async function startEngine(
   )
   const compiled = binary
   // An empty realm with its stack ends below seven megabytes.
-  const memory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: 110 + Math.ceil(limits.memory / PAGE) })
+  const memory = new WebAssembly.Memory({
+    initial: FIRST_PAGES,
+    maximum: Math.min(MOST_PAGES, 110 + Math.ceil(limits.memory / PAGE)),
+  })
   let host = preparing
   let isBroken = false
   memory.grow = pages => {
