@@ -1,9 +1,14 @@
-/** What the command line does to one site without serving it: export, import, explain. */
+/** What the command line does to one site without serving it: export, import, explain, query. */
 
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
+import { memoryBody } from '../pipeline/body.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
+import { codeHostOf } from '../pipeline/evaluation/languages.ts'
+import { answerProgram } from '../pipeline/evaluation/query.ts'
 import { explainRequest } from '../pipeline/explain-request.ts'
+import { asFault } from '../pipeline/failures.ts'
+import { Allowance } from '../pipeline/language/allowance.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
@@ -27,7 +32,8 @@ async function withSite<T>(
   try {
     const found = siteTable(settings).siteFor(name)
     if (!found) throw new Error(`No site of the settings answers for ${name}.`)
-    const site = await Site.open({
+    const site: Site = await Site.open({
+      code: allowance => codeHostOf(() => site, allowance),
       settings: pipelineSettings(found),
       store: store.site(found.host),
       leases: localLeases(),
@@ -66,4 +72,26 @@ export const importDemoFiles = (settings: Settings): Promise<void> =>
 export const explain: Commands['explain'] = async (settings, question) => {
   requireStore(settings)
   return withSite(settings, question.site, site => explainRequest(site, question))
+}
+
+export const query: Commands['query'] = async (settings, { site: name, path, program }) => {
+  requireStore(settings)
+  return withSite(settings, name, async site => {
+    const asked = {
+      site,
+      allowance: new Allowance(),
+      path,
+      bounds: { scope: path, covers: () => true },
+      names: new Map(),
+      range: undefined,
+      conditions: undefined,
+    }
+    const { headers, body } = await answerProgram(asked, memoryBody(Buffer.from(program))).catch(error => {
+      throw asFault(error)
+    })
+    return {
+      text: typeof body === 'string' ? body : '',
+      isMarkup: headers['Content-Type']?.startsWith('text/html') === true,
+    }
+  })
 }

@@ -14,6 +14,7 @@ import { exportSite } from './export.ts'
 import { hash } from './hash.ts'
 import { health } from './health.ts'
 import { importSite } from './import.ts'
+import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { settings } from './settings.ts'
 import { sites } from './sites.ts'
@@ -30,6 +31,7 @@ const COMMANDS: readonly Command[] = [
   importSite,
   explain,
   health,
+  query,
   settings,
 ]
 

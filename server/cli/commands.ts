@@ -80,6 +80,14 @@ export interface Question extends AccessQuestion {
 
 export type Explanation = AccessAnswer
 
+/** An expression to evaluate (SES-126). */
+export interface Evaluation {
+  /** Name of the site in the store. */
+  site: string
+  path: string
+  program: string
+}
+
 export interface Commands {
   /** Runs the server; resolves when it has ended. */
   serve(settings: Settings, options: ServeOptions): Promise<void>
@@ -97,4 +105,6 @@ export interface Commands {
   /** Asks the server that runs with these settings on this machine. */
   askHealth(settings: Settings, options: { ready: boolean }): Promise<{ ok: boolean; said: string }>
   explain(settings: Settings, question: Question): Promise<Explanation>
+  /** @throws Fault for an expression that gives nothing (SES-236) */
+  query(settings: Settings, evaluation: Evaluation): Promise<{ text: string; isMarkup: boolean }>
 }

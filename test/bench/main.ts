@@ -10,6 +10,7 @@ import { benchLive, HEAD as LIVE_HEAD } from './live/bench.ts'
 import { benchModel, MODEL_HEAD } from './model/bench.ts'
 import { benchMount, MOUNT_HEAD } from './mount/bench.ts'
 import { benchConformance, CONFORMANCE_HEAD } from './mount/conformance.ts'
+import { benchSessel, SESSEL_HEAD } from './sessel/bench.ts'
 import { type Row, table } from './support/table.ts'
 
 const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: string) => void) => Promise<Row[]> }> = {
@@ -18,6 +19,7 @@ const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: stri
   conformance: { title: 'Conformance of the mount', head: CONFORMANCE_HEAD, run: benchConformance },
   model: { title: 'Data models', head: MODEL_HEAD, run: benchModel },
   liquid: { title: 'Templates', head: LIQUID_HEAD, run: benchLiquid },
+  sessel: { title: 'Expressions', head: SESSEL_HEAD, run: benchSessel },
   live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },
 }
 

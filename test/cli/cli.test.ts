@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { reference } from '../../config/reference.ts'
 import type { Settings } from '../../config/schema.ts'
+import { Fault } from '../../pipeline/fault.ts'
 import type { Explanation, Question, ServeOptions, TransferOptions } from '../../server/cli/commands.ts'
+import { indented } from '../../server/cli/query.ts'
 import { scriptorium } from './terminal.ts'
 
 const COMMANDS = [
@@ -18,6 +20,7 @@ const COMMANDS = [
   'import',
   'explain',
   'health',
+  'query',
   'settings',
 ]
 
@@ -419,5 +422,39 @@ describe('command line: explain', () => {
     const answer = { allowed: true, known: [], also: 'And more.', reason: 'Because.', rules: [] }
     const { output } = await scriptorium(['explain', 'MOVE', '/x'], { commands: { explain: async () => answer } })
     expect(output).to.equal('MOVE /x by an anonymous visitor is allowed.\nBecause.\nAnd more.\n')
+  })
+})
+
+describe('command line: query', () => {
+  it('SES-126 asks the site, and prints what comes back', async () => {
+    const asked: unknown[] = []
+    const query = async (_: Settings, evaluation: object) => {
+      asked.push(evaluation)
+      return { text: '[1,2.0]', isMarkup: false }
+    }
+    const { code, output } = await scriptorium(['query', '/a.html', '1 + 1'], { commands: { query } })
+    expect({ code, output }).to.deep.equal({ code: 0, output: '[1,2.0]\n' })
+    expect(asked[0]).to.include({ path: '/a.html', program: '1 + 1' })
+  })
+
+  it('SES-232 long results are indented, with numbers as they were written', () => {
+    const long = 'x'.repeat(90)
+    expect(indented(`{"a":[1,2.0],"b":"${long}, [\\"","c":{}}`)).to.equal(
+      `{\n  "a": [1,2.0],\n  "b": "${long}, [\\"",\n  "c": {}\n}`,
+    )
+  })
+
+  it('SES-236 a failure is told, with another exit code', async () => {
+    const query = async () => {
+      throw new Fault(400, 'BadRequest', 'It has failed.')
+    }
+    const { code, errors } = await scriptorium(['query', '/a.html', '1 +'], { commands: { query } })
+    expect({ code, errors }).to.deep.equal({ code: 1, errors: 'It has failed.\n' })
+  })
+
+  it('a path begins with a slash', async () => {
+    const { code, errors } = await scriptorium(['query', 'a.html', '1'])
+    expect(code).to.equal(2)
+    expect(errors).to.include('"a.html" is no path')
   })
 })

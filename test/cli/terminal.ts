@@ -64,6 +64,7 @@ const nothing: Commands = {
   export: unexpected,
   import: unexpected,
   explain: unexpected,
+  query: unexpected,
   stored: async () => [],
   sites: unexpected,
   backup: unexpected,
