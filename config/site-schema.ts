@@ -245,6 +245,18 @@ export const siteKeys = {
     oneOf('allow', 'deny').default('allow'),
     'What a GET or HEAD gets that no authorization rule matches.',
   ),
+  declarationsIn: setting(
+    list(
+      text(
+        'a path pattern that begins with / (such as /* or /_config/*)',
+        path => path.startsWith('/') && !hasControls(path),
+        1024,
+      ),
+    )
+      .pipe(z.array(z.string()).min(1, { error: 'a list with at least one path pattern' }))
+      .default(['/*']),
+    'Paths of the documents that may configure the site, as patterns: rules, groups, schemas, triggers and code count there. In other documents they are text.',
+  ),
   maxBody: setting(size().default(1024 * MiB), 'Largest body of a request; a greater one is answered 413.'),
   maxDocument: setting(
     size().default(64 * MiB),

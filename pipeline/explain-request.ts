@@ -8,6 +8,7 @@ import { identityOf } from './access/identity.ts'
 import type { Decision, Key } from './access/matching.ts'
 import { type Principal, principalFromClaims, refusalStatus } from './access/principal.ts'
 import type { RuleFinding, Tier } from './access/rules.ts'
+import { LEFT_OUT } from './declarations/limited.ts'
 import { canonicalPath, decodeTarget, isReserved, mayNameDirectory } from './http/path.ts'
 import { toSelector } from './refusals.ts'
 import { schemaGroups } from './site/schema-groups.ts'
@@ -94,7 +95,7 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
       `That holds where the provider's user name is ${user}, too; if it is another one, name it with the address.`,
     )
   const missed = nearMisses(access, method, path, !allowed, MOST_TOLD)
-  const findings = [...site.rules.allFindings()]
+  const findings = [...leftOutFindings(site), ...toldFindings([...site.rules.allFindings()])]
   return {
     allowed,
     known,
@@ -112,7 +113,7 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
         why: rule.missing === 'actor' ? 'for others' : 'for other methods',
       })),
     }),
-    ...(findings.length > 0 && { findings: toldFindings(findings) }),
+    ...(findings.length > 0 && { findings }),
   }
 }
 
@@ -199,13 +200,13 @@ function dependsOnName(access: Access, method: string, { path, key }: Target, pe
 const AFTER_MOVE =
   'To move an element also takes DELETE for it and POST for its new place; to move a document, MOVE for its new path.'
 
-function* alsoNeeded(site: Site, method: string, { key, selector }: Target): Generator<string> {
+function* alsoNeeded(site: Site, method: string, { path, key, selector }: Target): Generator<string> {
   if (method === 'MOVE') yield AFTER_MOVE
   if (method === 'QUERY') yield 'A QUERY by selector is decided like a GET.'
   if (method === 'POST' && selector === undefined) yield 'A new document also takes PUT for its path.'
   if (method === 'POST' && key) yield 'To insert before or after the element, the one around it counts instead.'
   const writes = method === 'PUT' || method === 'POST' || method === 'DELETE'
-  if (!key || !writes || !isConfiguration(site, key.element)) return
+  if (!key || !writes || !site.counts(path) || !isConfiguration(site, key.element)) return
   const whole = method === 'DELETE' ? 'PUT or DELETE' : 'PUT'
   yield `The element holds configuration of the site, or is part of it: that also takes ${whole} for the whole document.`
 }
@@ -220,6 +221,13 @@ function shown(rule: RuleText): Omit<AccessRule, 'tier' | 'why'> {
     method: rule.methods.join(', '),
     ...(rule.selector !== undefined && { selector: rule.selector }),
   }
+}
+
+/** SEC-10. */
+function leftOutFindings(site: Site): string[] {
+  const paths = [...site.leftOut()].sort()
+  const told = paths.slice(0, MOST_TOLD).map(path => `${path}: ${LEFT_OUT}`)
+  return paths.length > MOST_TOLD ? [...told, `And ${paths.length - MOST_TOLD} more such documents.`] : told
 }
 
 function toldFindings(findings: readonly RuleFinding[]): string[] {

@@ -160,6 +160,8 @@ export function basisOf(store: Store, site: string): Basis {
 
 /** The settings of a site as the pipeline needs them. */
 export function pipelineSettings(settings: SiteSettings): PipelineSettings {
-  const { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument, sessionContentMax } = settings
-  return { host, brand, ns, errorNs, schemaHost, defaultGet, maxBody, maxDocument, sessionContentMax }
+  const { host, brand, ns, errorNs, schemaHost, defaultGet } = settings
+  const { maxBody, maxDocument, sessionContentMax, declarationsIn } = settings
+  const names = { host, brand, ns, errorNs, schemaHost }
+  return { ...names, defaultGet, maxBody, maxDocument, sessionContentMax, declarationsIn }
 }

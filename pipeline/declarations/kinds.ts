@@ -7,6 +7,7 @@ import type { Registry } from '../model/registry.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import { access } from './access.ts'
 import type { DeclarationKind, Derivation, Snapshot, Subtypes } from './kind.ts'
+import { type Counts, EVERYWHERE, LimitedSnapshot } from './limited.ts'
 import { model } from './model.ts'
 import { reactions } from './reactions.ts'
 
@@ -31,11 +32,21 @@ export const KINDS: Readonly<Record<KindName, AnyKind>> = LIST
 
 export const KIND_NAMES = Object.keys(LIST) as KindName[]
 
-/** A site without declarations. */
-export function emptySnapshots(...site: Parameters<AnyKind['empty']>): Snapshots {
+/**
+ * A site without declarations.
+ *
+ * @param counts in which documents declarations count
+ */
+export function emptySnapshots(
+  counts: Counts,
+  ...site: Parameters<AnyKind['empty']>
+): Record<KindName, Snapshot<unknown>> {
   const snapshots: Partial<Record<KindName, Snapshot<unknown>>> = {}
-  for (const name of KIND_NAMES) snapshots[name] = KINDS[name].empty(...site)
-  return snapshots as Snapshots
+  for (const name of KIND_NAMES) {
+    const empty = KINDS[name].empty(...site)
+    snapshots[name] = counts === EVERYWHERE ? empty : LimitedSnapshot.of(empty, counts)
+  }
+  return snapshots as Record<KindName, Snapshot<unknown>>
 }
 
 /** Whether a document with items of some types can declare something of a kind. */

@@ -12,6 +12,7 @@ import { atOnce, inTurns } from '../tree/steps.ts'
 import { applyingCommit, type Brought, changesDeclarations, declaringAt } from './after-commit.ts'
 import type { Derivation, Snapshot } from './kind.ts'
 import { type Declares, emptySnapshots, KIND_NAMES, KINDS, type KindName, type Snapshots, subtypesBy } from './kinds.ts'
+import { type Counts, countsIn, EVERYWHERE, effective, LimitedSnapshot } from './limited.ts'
 import { type Basis, outdated, rederiveAll, rederiveKind } from './rederive.ts'
 import { type Retyped, retyped, type ShowTree } from './retype.ts'
 
@@ -20,6 +21,11 @@ const TOLD = 100
 
 /** Stands for the length of a text: how much a commit changes shows only on the way. */
 const UNKNOWN_LENGTH = 1024 * 1024
+
+export interface DeclarationSettings extends Vocabulary {
+  /** Patterns of the paths of documents that may declare; every document when missing. */
+  declarationsIn?: readonly string[] | undefined
+}
 
 /** What a new version of a document declares. */
 export interface Declaration {
@@ -47,24 +53,29 @@ export class SiteDeclarations {
   readonly #vocabulary: Vocabulary
   readonly #report: (message: string, details: object) => void
   /** Replaced kind by kind by every commit that changes declarations. */
-  readonly #snapshots: Snapshots
+  readonly #snapshots: All
   readonly #versions: Record<KindName, number>
   /** What selectors of the site may use beside CSS. Compiled selectors outlive changes of the model: they ask anew. */
   readonly selectors: Extensions
 
+  /** In which documents declarations count (SEC-10). */
+  readonly counts: Counts
+
   private constructor(parts: {
     store: SiteStore
-    settings: Vocabulary
+    settings: DeclarationSettings
     report: (message: string, details: object) => void
   }) {
     this.#store = parts.store
     this.#vocabulary = parts.settings
     this.#report = parts.report
+    const { declarationsIn } = parts.settings
+    this.counts = declarationsIn ? countsIn(declarationsIn) : EVERYWHERE
     this.selectors = additions((type, ancestor) => {
-      const { model } = this.#snapshots
+      const model = this.snapshot('model')
       return model.hasSchemas && model.isa(type, ancestor)
     })
-    this.#snapshots = emptySnapshots(parts.settings, this.selectors)
+    this.#snapshots = emptySnapshots(this.counts, parts.settings, this.selectors)
     this.#versions = Object.fromEntries(KIND_NAMES.map(name => [name, 0])) as Record<KindName, number>
   }
 
@@ -75,7 +86,7 @@ export class SiteDeclarations {
    */
   static async read(parts: {
     store: SiteStore
-    settings: Vocabulary
+    settings: DeclarationSettings
     basis: Basis
     report: (message: string, details: object) => void
   }): Promise<SiteDeclarations> {
@@ -106,7 +117,15 @@ export class SiteDeclarations {
 
   /** The declarations of one kind; another object whenever one of them changes. */
   snapshot<Name extends KindName>(name: Name): Snapshots[Name] {
-    return this.#snapshots[name]
+    return effective(this.#snapshots[name]) as Snapshots[Name]
+  }
+
+  /** Documents whose declarations do not count, because `declarationsIn` leaves them out. */
+  leftOut(): Set<string> {
+    const paths = new Set<string>()
+    for (const snapshot of Object.values(this.#snapshots))
+      if (snapshot instanceof LimitedSnapshot) for (const path of snapshot.leftOut()) paths.add(path)
+    return paths
   }
 
   /** Value of the store's counter that belongs to a snapshot. */
@@ -117,7 +136,7 @@ export class SiteDeclarations {
   /** By what documents are read that are to be committed. */
   get derivation(): Derivation {
     const { ns, schemaHost } = this.#vocabulary
-    return { ns, schemaHost, subtypes: subtypesBy(this.#snapshots.model) }
+    return { ns, schemaHost, subtypes: subtypesBy(this.snapshot('model')) }
   }
 
   /**
@@ -154,7 +173,7 @@ export class SiteDeclarations {
       types = await retyped(commit, {
         store: this.#store,
         before: derivation,
-        after: { ...this.#vocabulary, subtypes: subtypesBy(model.after as Snapshots['model']) },
+        after: { ...this.#vocabulary, subtypes: subtypesBy(effective(model.after) as Snapshots['model']) },
         declared: (name, path) => before[name].document(path),
         brought: path => brought.get(path)?.show,
         read,

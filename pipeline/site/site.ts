@@ -10,6 +10,7 @@ import type { CommitOutcome, FanOut } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
 import type { Derivation } from '../declarations/kind.ts'
 import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds.ts'
+import type { Counts } from '../declarations/limited.ts'
 import type { Basis } from '../declarations/rederive.ts'
 import { type AskedCommit, type Declaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import { documentPart } from '../http/tags.ts'
@@ -39,6 +40,8 @@ export interface PipelineSettings {
   /** Base URI of primitive types. */
   schemaHost: string
   defaultGet: 'allow' | 'deny'
+  /** Patterns of the paths of documents that may configure the site (SEC-10); all when missing. */
+  declarationsIn?: readonly string[]
   /** Bytes. */
   maxBody: number
   /** Bytes; HTML and XML are held in memory while they are parsed (HTTP-181). */
@@ -174,6 +177,16 @@ export class Site {
   /** Value of the store's counter that belongs to `model`. */
   get modelVersion(): number {
     return this.#declared.version('model')
+  }
+
+  /** Whether what a document at a path declares counts (SEC-10). */
+  get counts(): Counts {
+    return this.#declared.counts
+  }
+
+  /** Documents that declare something where declarations do not count. */
+  leftOut(): Set<string> {
+    return this.#declared.leftOut()
   }
 
   /** What selectors of this site may use beside CSS; `:isa()` goes by the schemas as they stand. */

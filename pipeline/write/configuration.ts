@@ -40,6 +40,8 @@ export function* checkingConfiguration(
   derived: Derived,
   authority: Authority,
 ): Steps<void> {
+  // Elsewhere, items of these types are text (SEC-10).
+  if (!site.counts(path)) return
   const sorts = sortsOf(site)
   const brings = yield* findingConfiguration(view.nodes, sorts)
   const takes = op !== 'post' && (yield* findingConfiguration([target], sorts))
@@ -61,6 +63,15 @@ export function* checkingConfiguration(
 /** Whether some of these item types configure the site. */
 export function configures(site: Site, types: readonly string[]): boolean {
   return types.length > 0 && types.some(sortsOf(site).isConfiguration)
+}
+
+/** The item types that configure the site, those that schemas derive among them. */
+export function configurationTypes({ settings: { ns, schemaHost }, model }: Site): Set<string> {
+  const own = [...CONFIGURATION_NAMES].flatMap(name => {
+    const type = `${ns}/${name}`
+    return model.hasSchemas ? [type, ...model.subtypes(type)] : [type]
+  })
+  return new Set([...own, `${schemaHost}/Enum`])
 }
 
 /** Whether whoever writes to an element configures the site by it, whatever the write; entries of lists are no part of that. */

@@ -1,6 +1,7 @@
 /** Keeps those who may write files, but not configure the site, from doing so by the files that they write (SEC-10). */
 
 import { KIND_NAMES, KINDS } from '../declarations/kinds.ts'
+import { holdersOf } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
@@ -10,7 +11,7 @@ import { typesOf } from '../tree/microdata.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { configures } from './configuration.ts'
+import { configurationTypes, configures } from './configuration.ts'
 
 /** Configuration items of a document that stand in no other one: their types and their markup. */
 type Items = readonly { type: string; markup: string }[]
@@ -30,8 +31,9 @@ export async function refuseConfiguring(
     else if (change.op === 'delete') await refuseLost(site, change.path)
     else if (change.op === 'move' || change.op === 'copy') {
       await refuseLost(site, change.to)
-      if (change.op === 'copy') await refuseLost(site, change.from)
-      else await refuseChanged(site, change.from, change.to, written)
+      if (change.op === 'copy') await refuseBrought(site, change.to, written)
+      else if (!change.from.endsWith('/')) await refuseChanged(site, change.from, change.to, written)
+      await refuseCarried(site, change)
     }
   }
 }
@@ -39,9 +41,10 @@ export async function refuseConfiguring(
 /** A new version of a document must hold the same items, and declare the same by them. */
 async function refuseChanged(site: Site, from: string, to: string, written: readonly WrittenDocument[]): Promise<void> {
   const after = written.find(({ path }) => path === to)
-  if (!after) return
+  if (!after || (!site.counts(from) && !site.counts(to))) return
   const before = await itemsAt(site, from)
-  const now = configures(site, after.profile?.types ?? []) ? await itemsOf(site, await parsed(to, after)) : []
+  const now =
+    site.counts(to) && configures(site, after.profile?.types ?? []) ? await itemsOf(site, await parsed(to, after)) : []
   const changed = now.find(({ markup }, at) => markup !== before[at]?.markup) ?? before[now.length]
   if (changed) throw mayNotConfigure(to, changed.type)
   for (const name of KIND_NAMES) {
@@ -50,16 +53,46 @@ async function refuseChanged(site: Site, from: string, to: string, written: read
   }
 }
 
+/** A file that becomes a document by its copy's name must hold no items (SEC-9). */
+async function refuseBrought(site: Site, to: string, written: readonly WrittenDocument[]): Promise<void> {
+  const after = written.find(({ path }) => path === to)
+  if (!after || !site.counts(to) || !configures(site, after.profile?.types ?? [])) return
+  const [item] = await itemsOf(site, await parsed(to, after))
+  if (item) throw mayNotConfigure(to, item.type)
+}
+
+/** What is copied counts twice, and what is moved to where nothing counts, or from there, counts no more, or now. */
+async function refuseCarried(site: Site, { op, from, to }: Extract<Change, { op: 'move' | 'copy' }>): Promise<void> {
+  for (const [path, type] of await holders(site, from)) {
+    const counts = site.counts(to + path.slice(from.length))
+    if (op === 'copy' ? counts : counts !== site.counts(path)) throw mayNotConfigure(path, type)
+  }
+}
+
 async function refuseLost(site: Site, path: string): Promise<void> {
   for (const name of KIND_NAMES) {
     const [document] = site.declarations(name).documentsUnder(path)
     if (document !== undefined) throw mayNotConfigure(document, name)
   }
-  const [item] = path.endsWith('/') ? [] : await itemsAt(site, path)
-  if (item) throw mayNotConfigure(path, item.type)
+  for (const [document, type] of await holders(site, path))
+    if (site.counts(document)) throw mayNotConfigure(document, type)
+}
+
+/** Documents with configuration items at a path or, for a collection, below it, each with the type of one. */
+async function holders(site: Site, path: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  if (!path.endsWith('/')) {
+    const held = await site.find(path)
+    const type = held?.isDocument && held.profile?.types.find(each => configures(site, [each]))
+    return type ? found.set(path, type) : found
+  }
+  for (const type of configurationTypes(site))
+    for (const document of await holdersOf(site.store, [type])) if (document.startsWith(path)) found.set(document, type)
+  return found
 }
 
 async function itemsAt(site: Site, path: string): Promise<Items> {
+  if (!site.counts(path)) return []
   const held = await site.find(path)
   if (!held?.isDocument || !configures(site, held.profile?.types ?? [])) return []
   return itemsOf(site, await site.parsed(held))

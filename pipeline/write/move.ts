@@ -133,8 +133,8 @@ async function commitMove(
 }
 
 /**
- * The same bytes may declare something as one kind of document and nothing as another: whoever has them count as another
- * kind writes what they declare (SEC-9).
+ * The same bytes may declare something as one kind of document and nothing as another, or at one path and not at another:
+ * whoever has them count as another kind writes what they declare (SEC-9, SEC-10).
  *
  * @throws Fault 401 or 403 when declarations come or go by it, and the requester may not PUT them
  */
@@ -145,7 +145,10 @@ function checkNewKind(
   { type, prepared }: UnderNewName,
   authority: Authority,
 ): void {
-  if (kindOf(type) === held.kind) return
+  const { path } = held.resource
+  const isCounted = site.counts(to)
+  if (!site.counts(path) && !isCounted) return
+  if (kindOf(type) === held.kind && site.counts(path) === isCounted) return
   const types = [...(held.profile?.types ?? []), ...(prepared?.derived.profile.types ?? [])]
   if (!configures(site, types)) return
   requireAllowed(authority, { ask: 'put', path: to, exists: true }, 'PUT', to)

@@ -32,6 +32,8 @@ describe("a credential's scope as boundary: who may configure", () => {
   beforeEach(async () => {
     await put(server, '/part/rules.html', rulesPage(['*', 'DELETE', 'Deny', '/x']))
     await put(server, '/part/list.html', page(`<ul id="l"></ul>${TRIGGER}`))
+    await put(server, '/part/sub/deep/trigger.html', page(TRIGGER))
+    await put(server, '/part/empty/x.html', page('x'))
     await put(server, '/part/rules.txt', page(OPEN), 'text/plain')
   })
 
@@ -54,6 +56,10 @@ describe("a credential's scope as boundary: who may configure", () => {
     ['a copy of rules', 'COPY', '/part/rules.html', url('/part/copy.html'), undefined],
     ['a blob that becomes rules', 'MOVE', '/part/rules.txt', url('/part/moved.html'), undefined],
     ['rules put aside under the name of a work file', 'MOVE', '/part/rules.html', url('/part/rules.html~'), undefined],
+    ['a copy of a blob that becomes rules', 'COPY', '/part/rules.txt', url('/part/copied.html'), undefined],
+    ['the end of a collection with a trigger', 'DELETE', '/part/sub/', {}, undefined],
+    ['a copy of a collection with a trigger', 'COPY', '/part/sub/', url('/part/sub2/'), undefined],
+    ['a copy over a collection with a trigger', 'COPY', '/part/empty/', url('/part/sub/'), undefined],
     ['a copy over rules', 'COPY', '/part/rules.txt', url('/part/rules.html'), undefined],
   ]
   for (const [what, method, path, fields, body] of cases)
