@@ -397,13 +397,14 @@ function wordAt(scanner: Scanner, word: string): Expression {
 
 function numberAt(scanner: Scanner): Expression | undefined {
   const start = scanner.at
-  const digits = scanner.takeMatch(NUMBER)
+  const first = scanner.text.charCodeAt(start)
+  const digits = first >= 0x30 && first <= 0x39 ? scanner.takeMatch(NUMBER) : undefined
   if (digits === undefined) return undefined
   if (digits.includes('.')) {
     const value = Number(digits)
     return Number.isFinite(value) ? { kind: 'literal', value } : scanner.fail('the number is too large', start)
   }
-  const significant = digits.replace(/^0+(?=.)/, '')
+  const significant = first === 0x30 ? digits.replace(/^0+(?=.)/, '') : digits
   const value = significant.length > 19 ? undefined : BigInt(significant)
   if (value === undefined || value > INTEGER_MAX) return scanner.fail(`an integer is at most ${INTEGER_MAX}`, start)
   return { kind: 'literal', value }
