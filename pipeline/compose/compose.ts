@@ -1,6 +1,7 @@
 /** Pages that are put together for a request (the passes 4 to 7 of COMP-16). */
 
 import { Fault } from '../fault.ts'
+import { canonicalPath } from '../http/path.ts'
 import { AllowanceSpent } from '../language/allowance.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
@@ -16,6 +17,7 @@ import { Prefixes } from './prefixes.ts'
 import { Reads } from './reads.ts'
 import { RequestValue } from './request.ts'
 import { requestDocument } from './request-document.ts'
+import { currentRoutes } from './routes.ts'
 import type { TransientPlace } from './session-copies.ts'
 import type { Viewer } from './viewer.ts'
 import { walking } from './walk.ts'
@@ -48,7 +50,7 @@ const ATTEMPTS = 3
 /**
  * Composes a document that is in memory.
  *
- * @param params what the path of a route has captured
+ * @param params what the path of a route has captured; undefined for what is stored at the path itself
  * @throws Fault by COMP-131; no part of a page is ever given
  */
 export async function compose(
@@ -56,14 +58,18 @@ export async function compose(
   held: Held,
   viewer: Viewer,
   languages: Languages,
-  params: ReadonlyMap<string, string> = new Map(),
+  params?: ReadonlyMap<string, string>,
   options: ComposeOptions = {},
 ): Promise<Composition> {
   for (let tries = 1; ; tries++) {
-    const reads = new Reads()
+    const reads = new Reads(site)
+    if (params) reads.document(canonicalPath(viewer.path), undefined)
+    if (params) reads.routes(() => currentRoutes(site))
     const graph = new SiteGraph(site, reads, () => requestDocument(viewer, site.settings.ns))
     try {
-      const composition = await doing(composing(site, held, viewer, languages, params, graph, reads, options))
+      const composition = await doing(
+        composing(site, held, viewer, languages, params ?? new Map(), graph, reads, options),
+      )
       // What was read over several turns is of one state only if nothing has changed (COMP-4).
       if (tries === ATTEMPTS || reads.hold(site)) return composition
     } catch (error) {

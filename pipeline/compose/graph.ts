@@ -43,7 +43,7 @@ export class SiteGraph {
     if (isReserved(path, this.#site.settings.brand)) return undefined
     const held = this.#site.held(path) ?? (yield* awaiting(this.#site.find(path)))
     const page = held?.isDocument ? yield* this.reading(held) : undefined
-    this.#reads.documents.set(path, held?.resource.version)
+    this.#reads.document(path, held?.resource.version)
     this.#pages.set(path, page)
     return page
   }
@@ -57,7 +57,7 @@ export class SiteGraph {
     this.#pages.set(path, page)
     this.#byTree.set(page.search, page)
     this.#byTree.set(page.tree, page)
-    this.#reads.documents.set(path, version)
+    this.#reads.document(path, version)
     return page
   }
 
@@ -66,36 +66,42 @@ export class SiteGraph {
     return this.#byTree.get(tree)
   }
 
-  /** Paths of the documents that may hold what a selector needs, in the order of their bytes; of all without needs. */
-  *paths(needs: Needs = [[]]): Work<readonly string[]> {
-    this.#reads.site = this.#site.changes
+  /**
+   * Paths of the documents that may hold what a selector needs, in the order of their bytes.
+   *
+   * @param isWanted of them only these
+   */
+  *paths(needs: Needs, isWanted: (path: string) => boolean = () => true): Work<readonly string[]> {
     const found = this.#site.documentsWith(needs)
-    return found instanceof Promise ? yield* awaiting(found) : found
+    const paths = (found instanceof Promise ? yield* awaiting(found) : found).filter(isWanted)
+    this.#reads.search(needs, isWanted, paths)
+    return paths
   }
 
   /** Paths of the documents that one of several globs covers (COMP-25). */
-  *matching(globs: readonly string[]): Work<readonly string[]> {
+  *matching(globs: readonly string[], needs: Needs): Work<readonly string[]> {
     const patterns = globs.map(glob => compilePattern(glob))
     const literal = patterns.flatMap(literalPaths)
-    // What names its documents needs no list of all of them.
+    // What names its documents needs no index.
     if (!literal.includes(undefined)) return [...new Set(literal)].filter(path => path !== undefined).sort(byBytes)
-    return (yield* this.paths()).filter(path => patterns.some(pattern => matchesPath(pattern, path)))
+    return yield* this.paths(needs, path => patterns.some(pattern => matchesPath(pattern, path)))
   }
 
   /**
    * Elements of stored markup, in the order of the site graph.
    *
-   * @param paths documents to look into; all of them, the Request document included, when missing (COMP-114)
+   * @param globs of the documents to look into; all of them, the Request document included, when missing (COMP-114)
    */
-  *select(selector: Selector, paths?: readonly string[]): Work<ElementValue[]> {
+  *select(selector: Selector, globs?: readonly string[]): Work<ElementValue[]> {
     const found: ElementValue[] = []
-    for (const path of paths ?? (yield* this.paths(neededTokens(selector)))) {
+    const needs = neededTokens(selector)
+    for (const path of globs ? yield* this.matching(globs, needs) : yield* this.paths(needs)) {
       const page = yield* this.page(path)
       if (!page) continue
       for (const element of yield* selectingAll(selector, page.search))
         found.push(new ElementValue(element, page.source))
     }
-    if (paths) return found
+    if (globs) return found
     const own = yield* selectingAll(selector, this.requestDocument.document)
     for (const element of own) found.push(new ElementValue(element, this.requestDocument))
     return found

@@ -19,7 +19,7 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const base = (place.page ?? composing.page).held.resource.path
   const found = yield* graph.select(
     selector,
-    globs ? yield* graph.matching(globs.map(glob => absolute(glob, base))) : undefined,
+    globs?.map(glob => absolute(glob, base)),
   )
   const [first, second] = found
   if (!first) throw compositionError('An include finds no element.', 404)

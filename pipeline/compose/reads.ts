@@ -2,25 +2,75 @@
 
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { Needs } from '../tree/selector/needs.ts'
+import { isUnchangedSince, rememberChanges } from './changed-paths.ts'
+
+/** A question to the index of the site, with the documents that it has named. */
+interface Search {
+  needs: Needs
+  /** Which of them were wanted. */
+  isWanted: (path: string) => boolean
+  paths: readonly string[]
+}
 
 export class Reads {
   /** Something that belongs to the requester was read (COMP-22, COMP-115, COMP-73). */
   personal = false
   /** Something was read that is another one each time, such as the clock. */
   fleeting = false
-  /** Versions by path; undefined where nothing was stored. */
-  readonly documents = new Map<string, number | undefined>()
-  /** The whole site was looked through: number of its state. */
-  site: number | undefined
   /** Documents that elements of the result come from, beside the page's own. */
   readonly projected = new Set<Held>()
+  readonly #documents = new Map<string, number>()
+  readonly #absent = new Set<string>()
+  readonly #searches: Search[] = []
+  /** Routes of the site, where one serves the page. */
+  #routes: { current: () => unknown; were: unknown } | undefined
+  /** State of the site in which reading began. */
+  readonly #began: number
+  /** State in which everything was as it was read. */
+  #holding: number | undefined
 
-  /** Whether nothing has changed since. */
+  constructor(site: Site) {
+    rememberChanges(site)
+    this.#began = site.changes
+  }
+
+  /** @param version undefined where nothing is stored */
+  document(path: string, version: number | undefined): void {
+    if (version === undefined) this.#absent.add(path)
+    else this.#documents.set(path, version)
+  }
+
+  search(needs: Needs, isWanted: (path: string) => boolean, paths: readonly string[]): void {
+    this.#searches.push({ needs, isWanted, paths })
+  }
+
+  /** @param current tells the routes as they stand */
+  routes(current: () => unknown): void {
+    this.#routes = { current, were: current() }
+  }
+
+  /** Whether nothing has changed since; false also where that cannot be told at once. */
   hold(site: Site): boolean {
-    if (this.site !== undefined && this.site !== site.changes) return false
-    for (const [path, version] of this.documents) {
-      if (version === undefined || site.held(path)?.resource.version !== version) return false
-    }
+    const { changes } = site
+    if (this.#holding === changes) return true
+    for (const [path, version] of this.#documents) if (site.held(path)?.resource.version !== version) return false
+    for (const path of this.#absent) if (!isUnchangedSince(site, path, this.#began)) return false
+    if (this.#routes && this.#routes.current() !== this.#routes.were) return false
+    for (const search of this.#searches) if (!finds(site, search)) return false
+    this.#holding = changes
     return true
   }
+}
+
+/** Whether the index still names the same documents. */
+function finds(site: Site, { needs, isWanted, paths }: Search): boolean {
+  const now = site.documentsWith(needs)
+  if (now instanceof Promise) return false
+  let at = 0
+  for (const path of now) {
+    if (!isWanted(path)) continue
+    if (paths[at++] !== path) return false
+  }
+  return at === paths.length
 }

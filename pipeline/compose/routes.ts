@@ -91,6 +91,11 @@ function routesOf(site: Site): Promise<readonly Route[]> {
   return table.routes
 }
 
+/** Another object whenever a route may have changed. */
+export function currentRoutes(site: Site): unknown {
+  return tables.get(site)?.routes
+}
+
 async function readRoutes(site: Site): Promise<Route[]> {
   const routes: Route[] = []
   for await (const { path, kind } of site.store.walk('/')) {

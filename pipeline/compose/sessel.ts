@@ -101,7 +101,7 @@ function reachOf({ graph }: Composing): Reach {
           return [...(yield* graph.paths(needs)), graph.requestDocument]
         })(),
       ),
-    matching: glob => begun(graph.matching([glob])),
+    matching: (glob, needs) => begun(graph.matching([glob], needs)),
     document: path => begun(sourceOf(path)),
   }
 

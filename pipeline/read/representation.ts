@@ -97,7 +97,7 @@ function composedDocument(site: Site, { held, params }: Resolved, composition: C
     routed: params !== undefined,
     headers: { ...(link !== undefined && { Link: link }), ...routeHeaders(params) },
     shared: !reads.personal,
-    dependencies: reads.personal || reads.fleeting || params ? undefined : reads,
+    dependencies: reads.personal || reads.fleeting ? undefined : reads,
     holds: () => reads.hold(site),
     originOf,
     transientAround,
