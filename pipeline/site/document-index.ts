@@ -32,6 +32,17 @@ export class DocumentIndex {
   }
 
   /**
+   * What a commit of this process has brought to a path, told after `changed`: then nothing has to be read again.
+   *
+   * @param value the derived data; undefined where no document is any more
+   */
+  brought(path: string, value: string | undefined): void {
+    // A reading under way may have read what was there before.
+    if (!this.#isRead || this.#reading || !this.#changed.delete(path)) return
+    this.#put(path, value)
+  }
+
+  /**
    * Documents that may hold what is needed, ascending by the bytes of their paths. At once where memory is up to date.
    *
    * @param needs one of these sets of tokens, and of it every token

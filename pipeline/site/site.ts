@@ -18,13 +18,14 @@ import { type CodeHosts, noCode } from '../model/code.ts'
 import type { Registry } from '../model/registry.ts'
 import type { CommitResult } from '../store/commit.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
+import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
-import { DocumentIndex } from './document-index.ts'
+import { DocumentIndex, TOKENS } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import type { Held } from './held.ts'
 import { Resources, type Version } from './resources.ts'
@@ -319,6 +320,7 @@ export class Site {
     for (const collection of removedCollections(commit)) this.#resources.forget(collection)
     redeclared.take(result.counters)
     for (const watcher of this.#watchers) watcher(result.resources.keys())
+    for (const [path, tokens] of broughtTokens(redeclared.commit, result.resources)) this.#index.brought(path, tokens)
     return result
   }
 
@@ -371,6 +373,22 @@ function isOvertaken(
     collections.some(collection => path.startsWith(collection)) ||
     (path.endsWith('/') && paths.some(own => own.startsWith(path)))
   return followed.some(commit => commit.version > version && commit.paths.some(isConcerned))
+}
+
+/** Tokens of the documents that a commit puts by itself, and of none where a file is gone. */
+function broughtTokens(
+  { changes }: Pick<AskedCommit, 'changes'>,
+  resources: ReadonlyMap<string, Resource | undefined>,
+): Map<string, string | undefined> {
+  const brought = new Map<string, string | undefined>()
+  if (changes.some(({ op }) => op === 'move' || op === 'copy')) return brought
+  for (const [path, resource] of resources) if (!resource && !path.endsWith('/')) brought.set(path, undefined)
+  for (const change of changes) {
+    if (change.op === 'put') brought.set(change.path, change.derived?.[TOKENS])
+    else if (change.op === 'derive' && change.derived[TOKENS] !== undefined)
+      brought.set(change.path, change.derived[TOKENS])
+  }
+  return brought
 }
 
 /** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */

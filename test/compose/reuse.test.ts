@@ -8,6 +8,7 @@ import { pageLanguages } from '../../pipeline/compose/connected.ts'
 import { isPlain } from '../../pipeline/compose/plain.ts'
 import type { Viewer } from '../../pipeline/compose/viewer.ts'
 import { Allowance } from '../../pipeline/language/allowance.ts'
+import { createJavaScript } from '../../pipeline/language/javascript/javascript.ts'
 import { serializeDocument } from '../../pipeline/tree/serialize.ts'
 import { NS, page, put, remove } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
@@ -51,6 +52,8 @@ const write = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(fc.constant('/r/1.html'), body) },
 )
 
+const languages = pageLanguages(createJavaScript())
+
 /** Rounds of one write and a read of every page. */
 const ROUNDS = Number(process.env.REUSE_ROUNDS ?? 400)
 
@@ -89,7 +92,7 @@ describe('Reuse of composed answers', () => {
       allowance: new Allowance(),
     }
     const params = own ? undefined : new Map([['id', /(\d)\.html$/.exec(path)?.[1] ?? '']])
-    const composition = await compose(site, held, viewer, pageLanguages(), params).catch(() => undefined)
+    const composition = await compose(site, held, viewer, languages, params).catch(() => undefined)
     return composition && serializeDocument(composition.tree)
   }
 
@@ -140,7 +143,7 @@ describe('Reuse of composed answers', () => {
         session: undefined,
         allowance: new Allowance(),
       }
-      const { reads } = await compose(site, held, viewer, pageLanguages())
+      const { reads } = await compose(site, held, viewer, languages)
       expect(reads.hold(site)).to.equal(true)
       await put(server, '/other.html', about('<b class="else">x</b>'))
       expect(reads.hold(site), 'a document that holds nothing of it').to.equal(true)
