@@ -1,8 +1,9 @@
 /** The languages that pages can use on this server. */
 
 import { isScript } from '../evaluation/scripts.ts'
+import { Fault } from '../fault.ts'
 import type { JavaScript } from '../language/javascript/interface.ts'
-import { compositionError, named } from './failure.ts'
+import { named } from './failure.ts'
 import type { Languages } from './languages.ts'
 import { renderLiquid } from './liquid.ts'
 import { isSessel } from './schemas.ts'
@@ -17,12 +18,14 @@ export function pageLanguages(javascript: JavaScript): Languages {
       const { type } = run.code
       const { ns } = run.dispatch.composing.site.settings
       if (isSessel(type, ns)) return callSessel(run)
-      return isScript(type, ns) ? callScript(javascript, run) : unavailable(named(type))
+      return isScript(type, ns) ? callScript(javascript, run) : unknownLanguage(type)
     },
     template: renderLiquid,
   }
 }
 
-function unavailable(what: string): never {
-  throw compositionError(`${what} is not available on this server.`)
+/** JS-2: code that nobody here can read. */
+function unknownLanguage(type: string): never {
+  const failure = { language: named(type), variant: 'unknown-language' as const, message: 'The language is not known.' }
+  throw new Fault(500, 'BindingFailure', `${named(type)} is not available on this server.`, { failure })
 }

@@ -3,7 +3,6 @@
  * implements `Language`.
  */
 
-import { Fault } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
 import type { ForeignCall, MaybeLater } from '../language/sessel/host.ts'
 import type { Value } from '../language/values.ts'
@@ -33,8 +32,7 @@ export function codeHostOf(site: () => Site, allowance: Allowance, more: readonl
   const languages = languagesOf(site(), allowance, more)
   const speaking = ({ type }: RawCode): CodeHost => {
     const language = languages.find(each => each.speaks(type))
-    if (language) return language.code
-    throw new Fault(501, 'BindingFailure', `Code of type ${type.slice(0, 200)} is not available here.`)
+    return language ? language.code : unknownLanguage(type)
   }
   return {
     default: async (code, at) => speaking(code).default(code, at),
@@ -43,6 +41,14 @@ export function codeHostOf(site: () => Site, allowance: Allowance, more: readonl
     write: async (code, at) => speaking(code).write(code, at),
     includes: async (method, at, email) => speaking(method.implementation).includes(method, at, email),
   }
+}
+
+/** JS-2: whatever is asked of code that nobody here can read fails. */
+function unknownLanguage(type: string): CodeHost {
+  const language = type.slice(0, 200)
+  const message = `Code of type ${language} is not available here.`
+  const failing = async () => ({ failure: { language, variant: 'unknown-language' as const, message } })
+  return { default: failing, validateValues: failing, validateItem: failing, write: failing, includes: failing }
 }
 
 /** All languages of one request. */

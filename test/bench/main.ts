@@ -5,6 +5,7 @@ import { cpus, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { benchHttp, HEAD as HTTP_HEAD } from './http/bench.ts'
+import { benchJavaScript, JAVASCRIPT_HEAD } from './javascript/bench.ts'
 import { benchLiquid, LIQUID_HEAD } from './liquid/bench.ts'
 import { benchLive, HEAD as LIVE_HEAD } from './live/bench.ts'
 import { benchModel, MODEL_HEAD } from './model/bench.ts'
@@ -18,6 +19,7 @@ const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: stri
   mount: { title: 'The mount', head: MOUNT_HEAD, run: benchMount },
   conformance: { title: 'Conformance of the mount', head: CONFORMANCE_HEAD, run: benchConformance },
   model: { title: 'Data models', head: MODEL_HEAD, run: benchModel },
+  javascript: { title: 'Server-side JavaScript', head: JAVASCRIPT_HEAD, run: benchJavaScript },
   liquid: { title: 'Templates', head: LIQUID_HEAD, run: benchLiquid },
   sessel: { title: 'Expressions', head: SESSEL_HEAD, run: benchSessel },
   live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },

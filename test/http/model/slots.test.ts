@@ -107,11 +107,12 @@ onBothPlanes('Data model, computed and read properties as long as there is no la
       expect((await on.shelf.http('MOVE', '/log.html', { Destination: '/moved.html' })).status).to.be.oneOf([201, 204])
     })
 
-  it('MOD-7 a slot of a language that nobody knows is stored, and needed like any other', async () => {
+  it('MOD-7 JS-2 a slot of a language that nobody knows is stored, and fails where it is needed', async () => {
     expect(await stored({ '@validate': code('@validate', 'x:y') }, instance(THING, { q: '1' }))).to.equal('206')
     const refused = await on.shelf.append('/log.html', instance(THING, { p: '1' }))
-    expect(refused.status).to.equal(501)
+    expect(refused.status).to.equal(422)
     expect(refused.text).to.include('x:y is not available here')
+    expect(refused.text).to.include('unknown-language')
   })
 })
 

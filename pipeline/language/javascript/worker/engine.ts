@@ -158,11 +158,9 @@ export async function startEngine(
     readFileSync(createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm')),
   )
   const compiled = binary
-  // An empty realm with its stack ends below seven megabytes.
-  const memory = new WebAssembly.Memory({
-    initial: FIRST_PAGES,
-    maximum: Math.min(MOST_PAGES, 110 + Math.ceil(limits.memory / PAGE)),
-  })
+  // An empty realm with its stack ends below seven megabytes. The build begins with sixteen, whatever the limit is.
+  const pages = Math.max(FIRST_PAGES, Math.min(MOST_PAGES, 110 + Math.ceil(limits.memory / PAGE)))
+  const memory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: pages })
   let host = preparing
   let isBroken = false
   memory.grow = pages => {
