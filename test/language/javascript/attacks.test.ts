@@ -14,9 +14,11 @@ const KEPT = 0.1
 
 describe('language: JavaScript: attacks', () => {
   const javascript = createJavaScript({ workers: 2, limits: { time: TIME } })
-  after(() => javascript.close())
+  /** For what is not done in that time on a machine that is busy. */
+  const patient = createJavaScript({ workers: 1, limits: { time: 50 * TIME } })
+  after(() => Promise.all([javascript.close(), patient.close()]))
 
-  const run = (source: string, more: Partial<Job> = {}): Promise<Outcome> => {
+  const run = (source: string, more: Partial<Job> = {}, by = javascript): Promise<Outcome> => {
     const document = html('<main><p id="a" class="k">x<b id="b">y</b></p></main>')
     const other = html('<i id="i">z</i>')
     const self = new ElementValue(find(document, 'a'), { path: '/', document })
@@ -40,7 +42,7 @@ describe('language: JavaScript: attacks', () => {
       request: new Noted({ method: 'GET', headers: new Noted({ accept: '*/*' }) }),
       ...more,
     }
-    return javascript.evaluate(job, new Allowance({ steps: 100_000_000, time: 60_000 }))
+    return by.evaluate(job, new Allowance({ steps: 100_000_000, time: 60_000 }))
   }
 
   const usual = async (site = 'other.example') => {
@@ -76,6 +78,7 @@ describe('language: JavaScript: attacks', () => {
         await usual()
         await done
       })
+      if (given === 'timeout' && !expected.includes('timeout')) given = variant(await run(source, {}, patient))
       expect(expected).to.include(String(given))
       expect(longest).to.be.below(250)
       await usual('attacker.example')
