@@ -46,6 +46,12 @@ const OPTIONAL = new Map(
 /** Begun inside of themselves, they are taken apart. */
 const SINGLE = words('a nobr')
 
+/** In SVG and MathML they end it, or are HTML inside of it. */
+const NOT_FOREIGN = words(
+  'b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr' +
+    ' ol p pre ruby s small span strike strong sub sup table tt u ul var',
+)
+
 /** Everything behind them is read in another way. */
 const UNUSUAL = words('frameset plaintext')
 
@@ -87,7 +93,9 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
     const isEnd = next === 0x2f
     const start = at + (isEnd ? 2 : 1)
     if (!isLetter(source.charCodeAt(start))) {
-      at = start
+      // `</` without a name begins a comment.
+      at = isEnd ? source.indexOf('>', start) + 1 : start
+      if (at === 0) return false
       continue
     }
     if (++tags % TAGS_PER_STEP === 0) yield
@@ -111,6 +119,7 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
     }
     const top = open.at(-1)
     const isForeign = name === 'svg' || name === 'math' || top?.isForeign === true
+    if (isForeign && NOT_FOREIGN.has(name)) return false
     if (isForeign ? tag.isClosed : VOID.has(name)) continue
     if (TEXT.has(name)) {
       at = endOfText(source, at, name, isForeign)

@@ -46,6 +46,8 @@ describe('tree/within-limits', () => {
       ['too many attributes', `<p ${Array.from({ length: 1001 }, (_, i) => `a${i}`).join(' ')}>`],
       ['formatting that is opened again', `${'<b id=a><i id=b>'.repeat(50)}${'<p>x'.repeat(3000)}`],
       ['formatting closed from outside', `<p>${'<b id=a>'.repeat(50)}</p>${'<p>x</p>'.repeat(3000)}`],
+      ['deep nesting behind a tag inside of a comment', `</<noscript>${'<svg>'.repeat(600)}</noscript>`],
+      ['formatting that ends an SVG', `<svg>${'<pre></pre><i/>'.repeat(600)}`],
       ['formatting around blocks', `<p><b><i><u><s><tt>${'<div>x</div>'.repeat(4000)}</tt></s></u></i></b></p>`],
     ]
     for (const [what, source] of cases) it(what, () => expect(isSure(source)).to.equal(false))
