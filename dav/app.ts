@@ -13,6 +13,7 @@ import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { decodeTarget, reserved } from '../pipeline/http/path.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
+import type { Memory } from '../pipeline/memory.ts'
 import { challenge, isOfficeProbe } from './access/challenge.ts'
 import type { Author } from './access/credentials.ts'
 import { ancestor } from './answers/ancestors.ts'
@@ -63,6 +64,7 @@ export interface MountParts {
   mounts: MountsByHost
   /** Path under which mounts answer, without slash at its end; empty where they have origins of their own. */
   prefix: string
+  memory: Memory
   knowClient: KnowClient
   bodies: BodyReading
   /** Port of the public surface, whose pages may use the mount; undefined for the standard port of its scheme (DAV-5). */
@@ -119,7 +121,9 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
   const cache = createResponseCache({
     mounts: parts.mounts,
     bodyOf: (request, response) => requestBody(parts.bodies, request, response),
+    most: parts.memory.share('mount-answers'),
   })
+  parts.memory.hold('mount-answers', cache.memory)
   const steps: Step[] = [
     conclude(parts, cache),
     nameActor(parts),

@@ -8,6 +8,7 @@ import type { Client } from '../edge/client.ts'
 import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
+import type { KeptMemory } from '../pipeline/memory.ts'
 import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
 import type { Author } from './access/credentials.ts'
 import type { Mount } from './mount.ts'
@@ -30,10 +31,11 @@ export interface ResponseCache {
   bodyOf(request: IncomingMessage, response: ServerResponse): BodySource
   /** Keeps an answer, with all its fields, if it may be given again. */
   keep(request: IncomingMessage, client: Client, mount: Mount, author: Author, answer: Answer): void
+  readonly memory: KeptMemory
 }
 
-/** Bytes of all kept bodies; those of files are the same that the document cache holds. */
-const MOST_BYTES = 64 * 1024 * 1024
+/** Bytes of all kept answers; the bodies of files are the same that the document cache holds. */
+const MOST_BYTES = 32 * 1024 * 1024
 /** Bytes of the body of a PROPFIND: clients ask short questions. */
 const LONGEST_BODY = 2048
 /** PROPFINDs whose bodies are read before the application sees them. */
@@ -43,10 +45,12 @@ const MOST_ASKED = 4096
 export interface ResponseCacheParts {
   mounts: Pick<MountsByHost, 'opened'>
   bodyOf: (request: IncomingMessage, response: ServerResponse) => BodySource
+  /** Bytes of all kept answers. */
+  most?: number
 }
 
-export function createResponseCache({ mounts, bodyOf }: ResponseCacheParts): ResponseCache {
-  const answers = keptAnswers<Mount>({ bytes: MOST_BYTES, repeats: isRepeatedBy304 })
+export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: ResponseCacheParts): ResponseCache {
+  const answers = keptAnswers<Mount>({ bytes: most, repeats: isRepeatedBy304 })
   /** Questions, without bodies, to which there are kept answers; to all others the application says first what it thinks. */
   const asked = new Set<string>()
 
@@ -88,6 +92,7 @@ export function createResponseCache({ mounts, bodyOf }: ResponseCacheParts): Res
       return kept && sendKept(request, response, kept)
     },
     bodyOf: body,
+    memory: answers.memory,
     keep(request: Asked, client, mount, author, answer) {
       if (!answer.reuse || !isRepeatable(request)) return
       const head = headOf(request, client, author)

@@ -3,6 +3,7 @@
 import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Counters } from '../pipeline/language/javascript/interface.ts'
+import type { Memory } from '../pipeline/memory.ts'
 import { askForMetrics } from './cluster-metrics.ts'
 
 export interface Metrics {
@@ -40,7 +41,9 @@ type Face = (typeof FACES)[number]
  * Requests are counted in plain objects and handed to the registry when somebody looks: labels cost more than the
  * counting itself.
  */
-export function createMetrics(options: { streams?: () => number; scripts?: () => Counters } = {}): Metrics {
+export function createMetrics(
+  options: { streams?: () => number; scripts?: () => Counters; memory?: Memory } = {},
+): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'scriptorium_' })
   const durations = new Histogram({
@@ -77,6 +80,26 @@ export function createMetrics(options: { streams?: () => number; scripts?: () =>
       registers: [registry],
       collect() {
         this.set(streams())
+      },
+    })
+  }
+  if (options.memory) {
+    const { memory } = options
+    new Gauge({
+      name: 'scriptorium_memory_kept_bytes',
+      help: 'Memory that each kind of what is kept takes',
+      labelNames: ['of'],
+      registers: [registry],
+      collect() {
+        for (const [of, bytes] of memory.taken()) this.set({ of }, bytes)
+      },
+    })
+    new Gauge({
+      name: 'scriptorium_memory_limit_bytes',
+      help: 'Memory that all that is kept may take (limits.memory)',
+      registers: [registry],
+      collect() {
+        this.set(memory.limit)
       },
     })
   }

@@ -14,6 +14,7 @@ import type { BodySource } from '../pipeline/body.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
+import type { Memory } from '../pipeline/memory.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { Site } from '../pipeline/site/site.ts'
@@ -33,6 +34,7 @@ export interface MountsParts {
   store: Store
   leases: Leases
   cache: DocumentCache
+  memory: Memory
   locks: Locks
   rateLimits: RateLimits
   coherence?: Coherence | undefined
@@ -125,10 +127,11 @@ export function createMounts(parts: MountsParts): Mounts {
 }
 
 function mountHandler(parts: MountsParts, prefix: string, { open, opened }: MountOpener): RequestListener {
-  const { place, hosting, log, logged, audit, metrics } = parts
+  const { place, hosting, log, logged, audit, metrics, memory } = parts
   const hostFor = (authority: string) => ('host' in place ? parts.table.mountSiteFor(authority)?.host : authority)
   return mountApp({
     prefix,
+    memory,
     mounts: {
       async open(authority) {
         const host = hostFor(authority)
@@ -180,7 +183,8 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
   const throttle = createLoginThrottle({ rateLimits })
-  const listingCache = createListingCache()
+  const listingCache = createListingCache(parts.memory.share('listings'))
+  parts.memory.hold('listings', listingCache.memory)
   const blobSource = (blob: StoredBlob): BodySource => ({
     bytes: () => Promise.reject(new Error('A blob is no body to be held in memory')),
     stage: cap => store.stage(blobStream(blob), { limit: cap }),

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Client } from '../edge/client.ts'
 import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
+import type { KeptMemory } from '../pipeline/memory.ts'
 import { keptAnswers } from '../pipeline/read/kept-answers.ts'
 import type { Site } from '../pipeline/site/site.ts'
 
@@ -43,10 +44,11 @@ export interface ResponseCache {
   ): number | undefined
   keep(request: IncomingMessage, client: Client, site: Site, answer: Answer, audience: Audience): void
   readonly size: number
+  readonly memory: KeptMemory
 }
 
-/** Bytes of all bodies; most of them are those of the document cache. */
-const MOST_BYTES = 64 * 1024 * 1024
+/** Bytes of all answers; most of their bodies are those of the document cache. */
+const MOST_BYTES = 32 * 1024 * 1024
 /** Ends the question of a visitor who gets a cookie with the answer; no field value holds a line end. */
 const FOR_NEW = '\n'
 
@@ -65,10 +67,11 @@ const UNCHANGED_FIELDS = new Set([
 /**
  * @param isOpen whether a site is still the one that answers for its name: rules and versions of one that was closed and
  *   opened anew stand still
+ * @param most bytes of all answers
  */
-export function createResponseCache(isOpen: (site: Site) => boolean): ResponseCache {
+export function createResponseCache(isOpen: (site: Site) => boolean, most = MOST_BYTES): ResponseCache {
   const answers = keptAnswers<Facts>({
-    bytes: MOST_BYTES,
+    bytes: most,
     repeats: field => UNCHANGED_FIELDS.has(field),
     stands: ({ site }) => isOpen(site),
   })
@@ -94,6 +97,7 @@ export function createResponseCache(isOpen: (site: Site) => boolean): ResponseCa
     get size() {
       return answers.size
     },
+    memory: answers.memory,
   }
 }
 

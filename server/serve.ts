@@ -2,7 +2,7 @@
 
 import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
-import { dropStartGarbage } from '../pipeline/store/garbage-collection.ts'
+import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import { banner } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
@@ -68,7 +68,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   const failed = (error: unknown) =>
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the demo site was not imported')
   if (options.firstStart) await importDemo(server.hosting, store).catch(failed)
-  dropStartGarbage()
+  dropGarbage()
   announce(settings, options, server, made)
   log.info({ signal: await stop }, 'ending')
   await server.close()
@@ -112,7 +112,7 @@ async function work(settingsOfAll: Settings, { firstStart }: ServeOptions): Prom
       await store.close()
       throw error
     })
-    dropStartGarbage()
+    dropGarbage()
     supervisor.ready({
       publicOrigin: server.publicOrigin,
       ...(server.mountOrigin !== undefined && { mountOrigin: server.mountOrigin }),

@@ -13,6 +13,7 @@ import { securityHeaders } from '../edge/security-headers.ts'
 import { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
+import { Memory, memoryLimit } from '../pipeline/memory.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
@@ -35,6 +36,7 @@ import { createMetrics } from './metrics.ts'
 import { createMounts, type Mounts, routeToMount } from './mounts.ts'
 import { platformRoutes } from './platform/routes.ts'
 import { createResponseCache } from './response-cache.ts'
+import { watchRest } from './rest.ts'
 import { isWorker, spreadsConnections } from './workers.ts'
 import { createWriteBrake } from './write-brake.ts'
 
@@ -78,7 +80,8 @@ export async function openStore(settings: Settings, log: Log): Promise<Store> {
     shared: settings.redis !== undefined,
     log: (level: 'warn' | 'error', message: string, details: object) => log[level]({ ...details }, message),
   }
-  if (settings.postgres === undefined) return openSqliteStore({ folder: settings.data, ...common })
+  if (settings.postgres === undefined)
+    return openSqliteStore({ folder: settings.data, pages: memoryOf(settings).share('pages'), ...common })
   const address = databaseAddress(settings.postgres)
   if (!address) throw new SettingsError(['postgres: this is no address of a database'])
   return openPostgresStore({ ...address, ...common })
@@ -88,6 +91,11 @@ export async function openStore(settings: Settings, log: Log): Promise<Store> {
 async function refuseHalfRestored({ data }: Settings, store: Store): Promise<void> {
   if (await store.setting(RESTORING))
     throw new Unusable(`${data} holds half of a backup; run scriptorium restore again to finish`)
+}
+
+/** The memory of the caches of this process. */
+function memoryOf({ limits, workers }: Settings): Memory {
+  return new Memory(memoryLimit(limits.memory) / workers)
 }
 
 /** How a host that no site answers for is answered. */
@@ -130,9 +138,14 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     limits: settings.javascript,
     log: ({ level, ...line }) => log[level === 'log' ? 'info' : level](line, 'a script has written'),
   })
-  const metrics = createMetrics({ streams: () => streams.size, scripts: () => javascript.counters() })
+  const memory = memoryOf(settings)
+  const metrics = createMetrics({ streams: () => streams.size, scripts: () => javascript.counters(), memory })
   const table = siteTable(settings)
-  const cache = documentCache()
+  const cache = documentCache({ budget: memory.share('documents'), treeBudget: memory.share('trees') })
+  memory.hold('documents', cache.documents)
+  memory.hold('trees', cache.trees)
+  const kept = createResponseCache(site => hosting.partsOf(site) !== undefined, memory.share('answers'))
+  memory.hold('answers', kept.memory)
   const hosting = createHosting({
     javascript,
     table,
@@ -164,7 +177,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   const handler = publicApp({
     hosting,
     knowClient,
-    kept: createResponseCache(site => hosting.partsOf(site) !== undefined),
+    kept,
     bodies,
     log,
     logged: settings.log,
@@ -198,6 +211,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     store,
     leases,
     cache,
+    memory,
     locks,
     rateLimits,
     coherence,
@@ -212,12 +226,21 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   })
   const isForMount = routeToMount(settings.mount, table, knowClient)
   const listening = listenOptions(settings)
-  const facing = (handle: RequestListener) =>
-    afterCatchingUp(coherence, handle, (_request, response) => {
+  const rest = watchRest(() => {
+    memory.release()
+    store.relax?.()
+  })
+  const facing = (handler: RequestListener) => {
+    const handle: RequestListener = (request, response) => {
+      rest.disturb()
+      handler(request, response)
+    }
+    return afterCatchingUp(coherence, handle, (_request, response) => {
       const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
       const { headers, body } = listening.brokenDocument(fault)
       response.writeHead(fault.status, headers).end(body)
     })
+  }
   const listener = await listen(
     facing((request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)),
     { ...listening, port: settings.listen.port },
@@ -237,6 +260,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     store,
     async close() {
       ready = false
+      rest.close()
       streams.close()
       const { shutdown } = settings.limits
       await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])

@@ -4,6 +4,7 @@
  * but is not found.
  */
 
+import type { KeptMemory } from '../../pipeline/memory.ts'
 import type { Leaf } from './listings.ts'
 
 /** The responses of the members of one leaf. */
@@ -17,10 +18,13 @@ export interface ListingCache {
   /** The leaves of the newest answer to a question; none where it is not known any more. */
   of(question: string): ReadonlyMap<Leaf, LeafResponses>
   keep(question: string, leaves: ReadonlyMap<Leaf, LeafResponses>): void
+  readonly memory: KeptMemory
 }
 
 /** Bytes of all leaves. */
-const MOST_BYTES = 32 * 1024 * 1024
+const MOST_BYTES = 16 * 1024 * 1024
+/** What a leaf takes beside its responses. */
+const LEAF = 512
 /** Questions are short, unless somebody means to fill the memory. */
 const LONGEST_QUESTION = 4096
 
@@ -37,19 +41,29 @@ export function createListingCache(most = MOST_BYTES): ListingCache {
     kept.delete(question)
   }
 
+  function shrink(bytes: number): void {
+    for (const oldest of kept.keys()) {
+      if (held <= bytes) break
+      drop(oldest)
+    }
+  }
+
   return {
     of: question => kept.get(question)?.leaves ?? NONE,
     keep(question, leaves) {
       drop(question)
       if (question.length > LONGEST_QUESTION) return
       let size = question.length
-      for (const { bytes } of leaves.values()) size += bytes.length
+      for (const { bytes } of leaves.values()) size += LEAF + bytes.length
       kept.set(question, { leaves, size })
       held += size
-      for (const oldest of kept.keys()) {
-        if (held <= most) break
-        drop(oldest)
-      }
+      shrink(most)
+    },
+    memory: {
+      get bytes() {
+        return held
+      },
+      shrink,
     },
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Answer, AnswerBody, Reuse } from '../answer.ts'
+import type { KeptMemory } from '../memory.ts'
 
 /** An answer as it goes to a socket. */
 export interface KeptAnswer<Facts> {
@@ -32,15 +33,17 @@ export interface KeptAnswers<Facts> {
    */
   keep(question: string, answer: Answer, facts: Facts, condition?: string): void
   readonly size: number
+  readonly memory: KeptMemory
 }
 
-const MOST_ANSWERS = 4096
+/** What an answer takes beside its body: its fields twice, its question, what it depends on. Measured. */
+export const ENTRY = 2048
 /** A body larger than this is better streamed with back-pressure. */
 const LARGEST_BODY = 4 * 1024 * 1024
 const LONGEST_QUESTION = 4096
 
 /**
- * @param options.bytes of all kept bodies
+ * @param options.bytes of all kept answers
  * @param options.repeats whether a field, by its name in lower case, belongs to a 304 as well
  * @param options.stands whether an answer of these facts still may be given at all
  */
@@ -54,8 +57,17 @@ export function keptAnswers<Facts>(options: {
   let bytes = 0
 
   function drop(question: string): void {
-    bytes -= kept.get(question)?.size ?? 0
+    const answer = kept.get(question)
+    if (!answer) return
+    bytes -= ENTRY + answer.size
     kept.delete(question)
+  }
+
+  function shrink(most: number): void {
+    for (const oldest of kept.keys()) {
+      if (bytes <= most) break
+      drop(oldest)
+    }
   }
 
   function find(question: string): KeptAnswer<Facts> | undefined {
@@ -69,11 +81,8 @@ export function keptAnswers<Facts>(options: {
   function add(question: string, answer: KeptAnswer<Facts>): void {
     drop(question)
     kept.set(question, answer)
-    bytes += answer.size
-    for (const oldest of kept.keys()) {
-      if (kept.size <= MOST_ANSWERS && bytes <= options.bytes) break
-      drop(oldest)
-    }
+    bytes += ENTRY + answer.size
+    shrink(options.bytes)
   }
 
   return {
@@ -98,6 +107,12 @@ export function keptAnswers<Facts>(options: {
     },
     get size() {
       return kept.size
+    },
+    memory: {
+      get bytes() {
+        return bytes
+      },
+      shrink,
     },
   }
 }

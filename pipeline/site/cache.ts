@@ -1,5 +1,6 @@
 /** Stored resources in process memory, shared by all sites: the least recently used leave when the budget is spent. */
 
+import { type KeptMemory, USUAL_MEMORY } from '../memory.ts'
 import type { Held } from './held.ts'
 
 export interface DocumentCache {
@@ -13,40 +14,63 @@ export interface DocumentCache {
   /** To be called after a tree was parsed: trees weigh much more than their text. */
   weighTree(held: Held): void
   readonly size: number
+  /** What all takes but trees. */
+  readonly documents: KeptMemory
+  readonly trees: KeptMemory
 }
 
+/** What a resource takes beside its bytes: its objects, its tags and paths, its places in maps. Measured. */
+const ENTRY = 1280
+
 /**
- * @param options.budget bytes of bodies kept
- * @param options.treeBudget bytes of bodies whose trees are kept as well
+ * @param options.budget bytes of everything but trees
+ * @param options.treeBudget bytes of trees
  */
 export function documentCache(options: { budget?: number; treeBudget?: number } = {}): DocumentCache {
-  const budget = options.budget ?? 256 * 1024 * 1024
-  const treeBudget = options.treeBudget ?? 24 * 1024 * 1024
+  const budget = options.budget ?? USUAL_MEMORY
+  const treeBudget = options.treeBudget ?? USUAL_MEMORY / 4
   const entries = new Map<string, Map<string, Held>>()
-  /** Order of use over all sites, oldest first. */
+  /** Order of use over all sites, oldest first, with the site of each. */
   const order = new Map<Held, string>()
-  const trees = new Set<Held>()
+  /** Those with trees and what these weigh, in order of use. */
+  const trees = new Map<Held, number>()
   let weight = 0
   let treeWeight = 0
 
-  const bodyWeight = (held: Held) => 512 + (held.bytes?.length ?? 0)
+  const weightOf = (held: Held) => ENTRY + (held.bytes?.length ?? 0) + held.codingBytes
 
   function forgetTree(held: Held): void {
-    if (!trees.delete(held)) return
-    treeWeight -= bodyWeight(held)
-    held.releaseTree()
+    treeWeight -= trees.get(held) ?? 0
+    trees.delete(held)
   }
 
   function remove(site: string, held: Held): void {
     entries.get(site)?.delete(held.resource.path)
     order.delete(held)
-    weight -= bodyWeight(held)
-    if (trees.delete(held)) treeWeight -= bodyWeight(held)
+    weight -= weightOf(held)
+    held.grows = undefined
+    forgetTree(held)
   }
 
   function touch(site: string, held: Held): void {
     order.delete(held)
     order.set(held, site)
+  }
+
+  /** @param except is never let go */
+  function shrinkDocuments(bytes: number, except?: Held): void {
+    for (const [oldest, owner] of order) {
+      if (weight <= bytes || oldest === except) break
+      remove(owner, oldest)
+    }
+  }
+
+  function shrinkTrees(bytes: number, except?: Held): void {
+    for (const oldest of trees.keys()) {
+      if (treeWeight <= bytes || oldest === except) break
+      forgetTree(oldest)
+      oldest.releaseTree()
+    }
   }
 
   return {
@@ -63,11 +87,12 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
       if (before) remove(site, before)
       paths.set(held.resource.path, held)
       order.set(held, site)
-      weight += bodyWeight(held)
-      for (const [oldest, owner] of order) {
-        if (weight <= budget || oldest === held) break
-        remove(owner, oldest)
+      weight += weightOf(held)
+      held.grows = bytes => {
+        weight += bytes
+        shrinkDocuments(budget, held)
       }
+      shrinkDocuments(budget, held)
       if (held.keepsTree) this.weighTree(held)
     },
     delete(site, path) {
@@ -83,20 +108,31 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
     },
     weighTree(held) {
       if (!order.has(held)) return
-      if (trees.has(held)) {
+      const known = trees.get(held)
+      if (known !== undefined) {
         trees.delete(held)
-        trees.add(held)
+        trees.set(held, known)
         return
       }
-      trees.add(held)
-      treeWeight += bodyWeight(held)
-      for (const oldest of trees) {
-        if (treeWeight <= treeBudget || oldest === held) break
-        forgetTree(oldest)
-      }
+      const bytes = held.treeBytes
+      trees.set(held, bytes)
+      treeWeight += bytes
+      shrinkTrees(treeBudget, held)
     },
     get size() {
       return order.size
+    },
+    documents: {
+      get bytes() {
+        return weight
+      },
+      shrink: bytes => shrinkDocuments(bytes),
+    },
+    trees: {
+      get bytes() {
+        return treeWeight
+      },
+      shrink: bytes => shrinkTrees(bytes),
     },
   }
 }

@@ -9,6 +9,7 @@ import { contentTag } from '../store/tags.ts'
 import { decode, parsingDocument, TreeError } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
+import { treeBytes } from '../tree/weight.ts'
 import { type Coding, compress } from './encodings.ts'
 import { type FollowedEdit, following } from './followed-edits.ts'
 
@@ -22,7 +23,12 @@ export class Held {
   /** The stored tag (HTTP-31). */
   readonly tag: string
   readonly profile: Profile | undefined
-  readonly #codings = new Map<Coding, Uint8Array | 'larger' | 'running'>()
+  /** Told when it takes more memory than before, in bytes. */
+  grows: ((bytes: number) => void) | undefined
+  /** Made with the first of them. */
+  #codings: Map<Coding, Uint8Array | 'larger' | 'running'> | undefined
+  /** Bytes of all compressed copies. */
+  codingBytes = 0
   #tree: TreeDocument | undefined
   #parsing: Promise<void> | undefined
   /** What other processes have made of this version since. */
@@ -55,6 +61,12 @@ export class Held {
   /** Whether it takes the memory of a tree, be it that of an older version. */
   get keepsTree(): boolean {
     return this.hasTree || this.#older !== undefined
+  }
+
+  /** Bytes that its tree takes. */
+  get treeBytes(): number {
+    const tree = this.#tree ?? this.#older?.tree
+    return tree ? treeBytes(tree) : 0
   }
 
   /** Whether there is a newer version, which this one helps to read. */
@@ -150,14 +162,21 @@ export class Held {
   coding(coding: Coding): Uint8Array | 'none' | 'pending' {
     const { bytes } = this
     if (!bytes) return 'none'
-    const found = this.#codings.get(coding)
+    const codings = (this.#codings ??= new Map())
+    const found = codings.get(coding)
     if (found === 'larger') return 'none'
     if (found === 'running') return 'pending'
     if (found) return found
-    this.#codings.set(coding, 'running')
+    codings.set(coding, 'running')
     compress(coding, bytes).then(
-      copy => this.#codings.set(coding, copy.length < bytes.length ? copy : 'larger'),
-      () => this.#codings.set(coding, 'larger'),
+      copy => {
+        const pays = copy.length < bytes.length
+        codings.set(coding, pays ? copy : 'larger')
+        if (!pays) return
+        this.codingBytes += copy.length
+        this.grows?.(copy.length)
+      },
+      () => codings.set(coding, 'larger'),
     )
     return 'pending'
   }

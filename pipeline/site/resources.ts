@@ -26,6 +26,14 @@ export interface Version {
 /** Versions that are parsed in turns before one is parsed at once, because new ones keep coming. */
 const ATTEMPTS = 3
 
+/** Bytes that may lie around those of a body in the buffer in which they arrived. */
+const AROUND = 2048
+
+/** Bytes that are to be kept, in a buffer that holds little else. */
+function compact(bytes: Uint8Array): Uint8Array {
+  return bytes.buffer.byteLength <= bytes.length + AROUND ? bytes : Buffer.from(bytes)
+}
+
 export class Resources {
   readonly #store: SiteStore
   readonly #cache: DocumentCache
@@ -136,12 +144,14 @@ export class Resources {
     const isKept = !version.isSaved || before?.keepsTree
     const tree = isKept ? this.#newTree(resource.path, version) : undefined
     before?.releaseTree()
-    this.#cache.set(this.#store.name, new Held(resource, { bytes: version.bytes }, version.profile, tree))
+    const body = { bytes: compact(version.bytes) }
+    this.#cache.set(this.#store.name, new Held(resource, body, version.profile, tree))
   }
 
   /** Keeps a blob in memory that was there before: whoever saves a file again and again reads it as often. */
   renew(resource: Resource, bytes: Uint8Array): void {
-    if (this.held(resource.path)) this.#cache.set(this.#store.name, new Held(resource, { bytes }, undefined))
+    if (this.held(resource.path))
+      this.#cache.set(this.#store.name, new Held(resource, { bytes: compact(bytes) }, undefined))
   }
 
   /**

@@ -25,7 +25,7 @@ export function dropYoungGarbage(): void {
   collect('minor')
 }
 
-/** Gives back what only the start needed. Takes some 20 ms, so it is for the moment before the first request. */
-export function dropStartGarbage(): void {
+/** Gives back what nobody needs any more. Takes some 20 ms, so it is for moments when no request waits. */
+export function dropGarbage(): void {
   collect('major')
 }

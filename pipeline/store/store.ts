@@ -85,6 +85,8 @@ export interface Store extends BlobWriter, NoteStore, InstallationSettings {
    * was removed meanwhile may be gone when it is opened.
    */
   snapshot<Result>(work: (state: Snapshot) => Promise<Result>): Promise<Result>
+  /** Gives memory back that it can do without as long as nobody asks for anything. */
+  relax?(): void
   /** Finishes running commits and closes. */
   close(): Promise<void>
 }

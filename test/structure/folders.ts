@@ -10,7 +10,13 @@ export interface Folder {
 }
 
 const TREES = ['pipeline/tree', 'pipeline/tree/selector', 'pipeline/tree/edit', 'pipeline/tree/prefixed-parser.ts']
-const ROOT = ['pipeline/fault.ts', 'pipeline/authority.ts', 'pipeline/answer.ts', 'pipeline/body.ts']
+const ROOT = [
+  'pipeline/fault.ts',
+  'pipeline/memory.ts',
+  'pipeline/authority.ts',
+  'pipeline/answer.ts',
+  'pipeline/body.ts',
+]
 const REQUESTS = [
   ...ROOT,
   'pipeline/request-value.ts',
@@ -32,6 +38,7 @@ const LANGUAGES = ['pipeline/language/sessel', 'pipeline/language/javascript', '
 /** From the leaves up to the program: nothing imports what stands below it. */
 export const FOLDERS: readonly Folder[] = [
   { path: 'pipeline/fault.ts', purpose: 'Failures that are answers: status, kind, message.', imports: [] },
+  { path: 'pipeline/memory.ts', purpose: 'The memory of all caches: one limit, a share for each.', imports: [] },
   { path: 'pipeline/tree', purpose: 'Documents as trees: parsing, writing, Microdata, work in steps.', imports: [] },
   { path: 'pipeline/tree/selector', purpose: 'The selector language.', imports: ['pipeline/tree'] },
   { path: 'pipeline/tree/edit', purpose: 'Edits of a tree that keep its bytes.', imports: ['pipeline/tree'] },

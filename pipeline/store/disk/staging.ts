@@ -36,6 +36,8 @@ export interface Staging {
   stage(body: Readable, options: StagingOptions): Promise<StagedBlob>
   /** Removes what processes that are gone have left behind. */
   clean(): Promise<void>
+  /** Gives back blocks that wait for the next body. */
+  relax(): void
   close(): Promise<void>
 }
 
@@ -212,6 +214,9 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
         const abandoned = written !== undefined && Date.now() - written > ABANDONED
         if (alive === false || abandoned) await rm(file, { force: true })
       }
+    },
+    relax() {
+      spare.length = 0
     },
     close: () => thread.close(),
   }

@@ -153,31 +153,56 @@ CREATE TABLE IF NOT EXISTS note (
 CREATE INDEX IF NOT EXISTS note_expires ON note (expires);
 `
 
+/** Bytes of pages that a connection keeps in memory, where nobody says anything else. */
+const PAGES = 32 * 1024 * 1024
+
+/** The part of them that is seen in the file. */
+const MAPPED = 3 / 4
+
 /** Milliseconds to wait for another process's write transaction. */
 export const LOCK_WAIT = 5000
+
+/**
+ * Bounds the memory of a connection: pages of the file that it sees in place, and pages that it changes or finds in the
+ * log.
+ */
+function limitPages(database: Database, bytes: number): void {
+  database.exec(`PRAGMA mmap_size = ${Math.floor(bytes * MAPPED)}`)
+  database.exec(`PRAGMA cache_size = -${Math.ceil((bytes * (1 - MAPPED)) / 1024)}`)
+}
+
+/** Gives the memory of a connection back; what it reads next comes from the file again. */
+export function relaxPages(database: Database): void {
+  const size = database.prepare<{ mmap_size: number }>('PRAGMA mmap_size').get()?.mmap_size ?? 0
+  database.exec('PRAGMA shrink_memory')
+  database.exec('PRAGMA mmap_size = 0')
+  database.exec(`PRAGMA mmap_size = ${size}`)
+}
 
 /**
  * A connection for writing: every commit is on disk before it is answered; checkpoints are rare enough not to show in
  * the response times and frequent enough to keep the log at 16 MB.
  * @param wait milliseconds to wait for another process's write transaction
+ * @param pages bytes of pages kept in memory
  */
-export function connectWriter(folder: string, wait = LOCK_WAIT): Database {
+export function connectWriter(folder: string, wait = LOCK_WAIT, pages = PAGES): Database {
   const database = openDatabase(join(folder, DATABASE), { wait })
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA synchronous = FULL')
   database.exec('PRAGMA wal_autocheckpoint = 4000')
   database.exec('PRAGMA journal_size_limit = 67108864')
-  database.exec('PRAGMA mmap_size = 1073741824')
-  database.exec('PRAGMA cache_size = -65536')
+  limitPages(database, pages)
   database.exec('PRAGMA temp_store = MEMORY')
   return database
 }
 
-/** A connection that only reads. */
-export function connectReader(folder: string): Database {
+/**
+ * A connection that only reads.
+ * @param pages bytes of pages kept in memory
+ */
+export function connectReader(folder: string, pages = PAGES): Database {
   const database = openDatabase(join(folder, DATABASE), { wait: LOCK_WAIT, readOnly: true })
-  database.exec('PRAGMA mmap_size = 1073741824')
-  database.exec('PRAGMA cache_size = -16384')
+  limitPages(database, pages)
   database.exec('PRAGMA temp_store = MEMORY')
   return database
 }

@@ -19,7 +19,7 @@ import { prepareForeign } from './commit/commit-log.ts'
 import { prepareNotes } from './commit/notes.ts'
 import type { EventLimits } from './housekeeping/retention.ts'
 import { prepareReader, readSite } from './read/reader.ts'
-import { connectReader, LOCK_WAIT, prepareTables } from './schema.ts'
+import { connectReader, LOCK_WAIT, prepareTables, relaxPages } from './schema.ts'
 import { packChange } from './writer/packing.ts'
 import { type Cargo, type Log, type NewJob, startWriter } from './writer/writer.ts'
 
@@ -40,6 +40,8 @@ export interface SqliteOptions {
   unlisted?: (name: string) => boolean
   /** Other processes have the folder open as well: each is told of what the others commit. */
   shared?: boolean
+  /** Bytes of pages kept in memory; 64 MiB by default. */
+  pages?: number
   /** Told of failures in the background. */
   log?: Log
 }
@@ -48,6 +50,9 @@ export interface SqliteOptions {
 const NO_LIMIT = { limit: Number.POSITIVE_INFINITY }
 
 const SITE_NAMES = 'SELECT name FROM site ORDER BY name'
+
+/** The writer's part of the pages. */
+const WRITING = 1 / 2
 
 /** Milliseconds between two rounds of cleaning when nothing is written. */
 const IDLE_HOUSEKEEPING = 30_000
@@ -64,6 +69,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     eventRetention = 600_000,
     unlisted,
     lockWait = LOCK_WAIT,
+    pages = 64 * 1024 * 1024,
   } = options
   const origin = options.shared ? randomUUID() : undefined
   const log: Log = options.log ?? (() => undefined)
@@ -73,8 +79,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   prepareFolders(folder)
   const staging = createStaging(folder, inlineLimit)
   await staging.clean()
-  const writer = startWriter({ folder, eventRetention, lockWait, origin }, log)
-  const connect = () => connectReader(folder)
+  const writer = startWriter({ folder, eventRetention, lockWait, origin, pages: pages * WRITING }, log)
+  const connect = () => connectReader(folder, pages * (1 - WRITING))
   const database = connect()
   const common = { folder, clock, eventRetention, opened: clock() }
   const reader = prepareReader({ database, ...common, connect })
@@ -174,6 +180,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     async changeNotes(changes) {
       checkNotes(changes)
       if (changes.length > 0) await writer.submit({ task: 'notes', at: clock(), changes }, [])
+    },
+    relax() {
+      staging.relax()
+      relaxPages(database)
+      writer.relax()
     },
     close: () => (closing ??= close()),
   }

@@ -26,7 +26,7 @@ describe('kept pages', () => {
   })
 
   it('take a bounded number of bytes: those of the question that was answered longest ago go first', () => {
-    const pages = createListingCache(1000)
+    const pages = createListingCache(2024)
     for (const question of ['a', 'b', 'a', 'c']) pages.keep(question, one(400)[1])
     expect(['a', 'b', 'c'].map(question => pages.of(question).size)).to.deep.equal([1, 0, 1])
     pages.keep('d', one(2000)[1])

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Answer } from '../../../pipeline/answer.ts'
-import { keptAnswers } from '../../../pipeline/read/kept-answers.ts'
+import { ENTRY, keptAnswers } from '../../../pipeline/read/kept-answers.ts'
 
 const always = { holds: () => true }
 
@@ -12,7 +12,7 @@ function answer(body: Answer['body'], more: Partial<Answer> = {}): Answer {
 const BLOB = { size: 1, open: () => Promise.reject(new Error('not to be read')) }
 
 describe('answers kept in memory', () => {
-  const empty = (bytes = 100) =>
+  const empty = (bytes = ENTRY + 100) =>
     keptAnswers<string>({ bytes, repeats: field => field === 'etag', stands: facts => facts !== 'closed' })
 
   it('are found by their question alone, with heads for 200 and 304', () => {
@@ -102,12 +102,12 @@ describe('answers kept in memory', () => {
   })
 
   it('let go of the oldest when they become too many bytes or too many', () => {
-    const kept = empty(100)
+    const kept = empty(3 * ENTRY + 100)
     for (const question of ['a', 'b', 'a', 'c', 'd']) kept.keep(question, answer('x'.repeat(30)), '')
     expect(['a', 'b', 'c', 'd'].filter(question => kept.find(question))).to.deep.equal(['a', 'c', 'd'])
-    kept.keep('large', answer('x'.repeat(101)), '')
+    kept.keep('large', answer('x'.repeat(3 * ENTRY + 101)), '')
     expect(kept.size).to.equal(0)
-    const many = empty(2 ** 30)
+    const many = empty(4096 * (ENTRY + 1))
     for (let i = 0; i < 5000; i++) many.keep(String(i), answer('x'), '')
     expect(many.size).to.equal(4096)
     expect(many.find('903')).to.equal(undefined)

@@ -57,6 +57,8 @@ export type WriterMessage =
   | { jobs: Job[]; bytes: ArrayBuffer }
   /** Nothing to commit, but time has passed. */
   | { housekeeping: number }
+  /** Memory is to be given back. */
+  | { relax: true }
   | { close: true }
 
 /** What became of a job; `result` is undefined for jobs other than commits. */
@@ -78,4 +80,6 @@ export interface WriterData {
   lockWait: number
   /** Name of this process in the log of commits; without it no log is kept. */
   origin: string | undefined
+  /** Bytes of pages kept in memory. */
+  pages: number
 }

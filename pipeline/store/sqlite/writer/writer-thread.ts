@@ -2,6 +2,7 @@
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { removeLater } from '../../disk/folder.ts'
+import { dropGarbage } from '../../garbage-collection.ts'
 import { prepareLogging, prepareLogTrim } from '../commit/commit-log.ts'
 import type { WriterState } from '../commit/commit-state.ts'
 import { type Arrived, runGroup } from '../commit/group.ts'
@@ -11,7 +12,7 @@ import { reasonOf } from '../database.ts'
 import { type OrphanSearch, prepareOrphanSearch } from '../housekeeping/orphaned-blobs.ts'
 import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
-import { connectWriter } from '../schema.ts'
+import { connectWriter, relaxPages } from '../schema.ts'
 import type { WriterData, WriterMessage, WriterReply } from './messages.ts'
 
 /** Milliseconds between two rounds of cleaning while there is traffic. */
@@ -30,9 +31,9 @@ function connect(): MessagePort {
 }
 
 const port = connect()
-const { folder, eventRetention, lockWait, origin }: WriterData = workerData
+const { folder, eventRetention, lockWait, origin, pages }: WriterData = workerData
 
-const database = connectWriter(folder, lockWait)
+const database = connectWriter(folder, lockWait, pages)
 const retention = prepareRetention(database, eventRetention)
 const forgetNotes = prepareForgetting(database)
 const trimLog = prepareLogTrim(database)
@@ -99,14 +100,22 @@ function searchOrphans(search: OrphanSearch): void {
   setTimeout(searchOrphans, SEARCH_EVERY, search).unref()
 }
 
+function relax(): void {
+  relaxPages(database)
+  dropGarbage()
+}
+
 function work(first: WriterMessage): void {
   const arrived: Arrived[] = []
+  const buffers: ArrayBuffer[] = []
   let now = 0
   let closing = false
   for (let message: WriterMessage | undefined = first; message !== undefined; ) {
     if ('jobs' in message) {
       for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
-    } else if ('housekeeping' in message) now = message.housekeeping
+      buffers.push(message.bytes)
+    } else if ('relax' in message) relax()
+    else if ('housekeeping' in message) now = message.housekeeping
     else closing = true
     message = receiveMessageOnPort(port)?.message
   }
@@ -115,6 +124,8 @@ function work(first: WriterMessage): void {
     reply({ answers: runGroup(writer, group) })
     now = Math.max(now, group.at(-1)?.job.at ?? 0)
   }
+  // The collector of this small thread would let tens of megabytes of them come together.
+  for (const bytes of buffers) bytes.transfer(0)
   if (closing) {
     closed = true
     database.close()

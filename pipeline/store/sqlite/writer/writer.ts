@@ -26,6 +26,8 @@ export interface Writer {
    * @throws StoreError when the job could not be done or nobody knows whether it was
    */
   submit(job: NewJob, cargo: Cargo[]): Promise<CommitResult | undefined>
+  /** Gives back what the thread can do without. */
+  relax(): void
   /** Lets time pass in the thread: old events and files go away without traffic too. */
   housekeeping(now: number): void
   /** Finishes what was submitted and ends the thread. */
@@ -150,6 +152,9 @@ export function startWriter(data: WriterData, log: Log): Writer {
         if (outgoing.push({ ...order, id }) === 1) setImmediate(flush)
         cargo.push(...added)
       })
+    },
+    relax() {
+      worker?.postMessage({ relax: true } satisfies WriterMessage)
     },
     housekeeping(now) {
       worker?.postMessage({ housekeeping: now } satisfies WriterMessage)
