@@ -5,13 +5,15 @@ import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** What the server waits for before it can do its work. */
-export type Missing = 'start' | 'redis' | 'disk'
+export type Missing = 'start' | 'redis' | 'postgres' | 'disk'
 
 export interface HealthParts {
   /** False while starting and while shutting down. */
   isServing: () => boolean
   /** Whether what the processes share can be reached. */
   isCoordinated: () => boolean
+  /** Whether what is stored can be reached. */
+  isStoring: () => boolean
   /** Folder of the data. */
   folder: string
 }
@@ -25,7 +27,7 @@ const FRESH = 2000
 /** @returns what is missing; nothing when requests of every kind can be answered */
 export type Readiness = () => Promise<Missing[]>
 
-export function readiness({ isServing, isCoordinated, folder }: HealthParts): Readiness {
+export function readiness({ isServing, isCoordinated, isStoring, folder }: HealthParts): Readiness {
   let looked = Number.NEGATIVE_INFINITY
   let room: Promise<boolean> = Promise.resolve(true)
   const hasRoomNow = () => {
@@ -37,6 +39,7 @@ export function readiness({ isServing, isCoordinated, folder }: HealthParts): Re
   return async () => [
     ...(isServing() ? [] : ['start' as const]),
     ...(isCoordinated() ? [] : ['redis' as const]),
+    ...(isStoring() ? [] : ['postgres' as const]),
     ...((await hasRoomNow()) ? [] : ['disk' as const]),
   ]
 }

@@ -170,7 +170,12 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
     metrics,
     isServing: () => ready,
-    readiness: readiness({ isServing: () => ready, isCoordinated: coordination.isUp, folder: settings.data }),
+    readiness: readiness({
+      isServing: () => ready,
+      isCoordinated: coordination.isUp,
+      isStoring: () => store.isReachable?.() ?? true,
+      folder: settings.data,
+    }),
     open: { health: settings.health.public, metrics: settings.metrics.public },
   })
   const fallback = fallbackOf(settings)

@@ -17,6 +17,9 @@ export interface DatabaseAddress {
 /** Milliseconds until a connection that is being made counts as failed: nobody waits longer for a database that is away. */
 export const CONNECT_WAIT = 1500
 
+/** Milliseconds after which nobody waits for a statement any more: copies of large trees take their time, but end. */
+const STATEMENT_WAIT = 60_000
+
 /** Type number of PostgreSQL: 64-bit integers. */
 const INT8 = 20
 
@@ -67,7 +70,8 @@ export async function settle(client: pg.ClientBase, { schema }: DatabaseAddress,
  * @throws the system's or the database's error
  */
 export async function connect(address: DatabaseAddress, name: string, more?: readonly string[]): Promise<pg.Client> {
-  const client = new pg.Client({ ...clientOptions(address, name), pipeline: true } as pg.ClientConfig)
+  const options = { ...clientOptions(address, name), pipeline: true, query_timeout: STATEMENT_WAIT }
+  const client = new pg.Client(options as pg.ClientConfig)
   // A lost connection shows in the next statement; without a listener it would end the process.
   client.on('error', () => undefined)
   try {
@@ -113,7 +117,7 @@ export function reasonOf(error: unknown): 'busy' | 'full' | 'failed' {
 /** True when no answer can be expected of a connection any more. */
 export function isLost(error: unknown): boolean {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
-  return AWAY.has(code) || /^(?:08|57P0|25P03)/.test(code) || (code === '' && LOST.test(message))
+  return AWAY.has(code) || /^(?:08|57P0|25P03|25006)/.test(code) || (code === '' && LOST.test(message))
 }
 
 /** An error as callers of the store know them. */

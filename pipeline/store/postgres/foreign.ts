@@ -7,6 +7,7 @@ import type { ForeignCommit, ForeignCommits } from '../foreign.ts'
 import { KEPT_LOG } from './housekeeping/housekeeping.ts'
 import type { Reads } from './read/pool.ts'
 import { unpack } from './text.ts'
+import type { Watch } from './watch.ts'
 
 interface Entry {
   version: number
@@ -22,31 +23,35 @@ function commitOf({ version, site, paths, raised, edit }: Entry): ForeignCommit 
   return edit === null ? commit : { ...commit, edit: unpack(edit) }
 }
 
-/** Answers all who ask while a question is under way with the next one: it is put after they asked. */
-export function sharedQuestion<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
-  let running: Promise<unknown> | undefined
-  let next: Promise<Answer> | undefined
-  function begin(): Promise<Answer> {
-    next = undefined
-    const asked = ask()
-    running = asked.catch(() => undefined)
-    return asked
-  }
-  return () => {
-    if (running === undefined) running = Promise.resolve()
-    next ??= running.then(begin)
-    return next
-  }
-}
+/**
+ * Milliseconds for which a process that cannot reach the database answers by what it knows. As long as the database is away
+ * from everybody nobody commits, and what is known is true; whoever is cut off alone must not go on for ever.
+ */
+const STALE = 120_000
 
 /**
- * @param newest number of the last commit of anybody
+ * @param watch knows the number of the last commit of anybody
  * @param origin of this process: its own commits are no news
  */
-export function readForeign(reads: Reads, newest: () => Promise<number>, origin: string, from: number): ForeignCommits {
+export function readForeign(
+  reads: Reads,
+  { newest, awaySince }: Pick<Watch, 'newest' | 'awaySince'>,
+  origin: string,
+  from: number,
+): ForeignCommits {
   let seen = from
+  const isForgivable = () => Date.now() - (awaySince() ?? 0) < STALE
   return {
-    waiting: async () => (await newest()) > seen,
+    waiting() {
+      if (awaySince() !== undefined && isForgivable()) return false
+      return newest().then(
+        version => version > seen,
+        error => {
+          if (awaySince() !== undefined && isForgivable()) return false
+          throw error
+        },
+      )
+    },
     async read() {
       const after = seen
       const to = await newest()

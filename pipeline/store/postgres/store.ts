@@ -14,13 +14,14 @@ import { checkNotes, END } from '../records/notes.ts'
 import type { SiteStore, Store } from '../store.ts'
 import { createStaging } from './blobs/staging.ts'
 import { connect, type DatabaseAddress, drop, storeError } from './connection.ts'
-import { readForeign, sharedQuestion } from './foreign.ts'
+import { readForeign } from './foreign.ts'
 import type { EventLimits } from './housekeeping/retention.ts'
 import { openPool, type Reading } from './read/pool.ts'
 import { readSite } from './read/reader.ts'
 import { prepareTables } from './schema.ts'
 import type { Session } from './session.ts'
 import { pack, unpack } from './text.ts'
+import { watchDatabase } from './watch.ts'
 import { type Log, newOrigin, startWriter } from './writer.ts'
 
 export interface PostgresOptions extends DatabaseAddress {
@@ -88,15 +89,16 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const address = { url, passwordFile, schema }
   await prepare(address)
   const origin = newOrigin()
-  const reads = openPool(address, 'reader', connections)
-  const uploads = openPool(address, 'uploads', UPLOADS, ['SET synchronous_commit = off'])
-  const writer = startWriter({ address, eventRetention, lockWait, origin, log })
+  const watch = watchDatabase(address, log)
+  const { requireThere } = watch
+  const reads = openPool(address, { name: 'reader', size: connections, requireThere })
+  const settings = ['SET synchronous_commit = off']
+  const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
+  const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere })
   const stage = createStaging(uploads, inlineLimit)
   const context = { reads, clock, eventRetention, opened: clock() }
   const idle = setInterval(() => writer.housekeeping(clock()), IDLE_HOUSEKEEPING).unref()
-  const newest = sharedQuestion(
-    async () => (await reads.row<{ version: number }>('SELECT version FROM progress'))?.version ?? 0,
-  )
+  for (const connected of [writer, reads, uploads]) watch.onAway(connected.interrupt)
 
   /** A change with its bytes in chunks, where they are a blob too large for one piece. */
   async function unload(change: Change, own: StagedBlob[]): Promise<Change> {
@@ -148,13 +150,14 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   async function close(): Promise<void> {
     clearInterval(idle)
     await writer.close()
-    await Promise.all([reads.close(), uploads.close()])
+    await Promise.all([watch.close(), reads.close(), uploads.close()])
   }
   let closing: Promise<void> | undefined
 
   const noteOf = ({ key, value, expires }: Note): Note => ({ key: unpack(key), value: unpack(value), expires })
   return {
-    ...(options.shared && { foreign: readForeign(reads, newest, origin, await newest()) }),
+    ...(options.shared && { foreign: readForeign(reads, watch, origin, await watch.newest()) }),
+    isReachable: () => watch.awaySince() === undefined,
     site: openSite,
     sites: () => siteNames(reads),
     snapshot: work =>

@@ -25,6 +25,8 @@ export interface WriterOptions {
   /** Name of this process in the log of commits. */
   origin: string
   log: Log
+  /** Asked before every group. @throws StoreError while the database is away */
+  requireThere(): void
 }
 
 export interface Writer {
@@ -48,7 +50,7 @@ const GROUP = 256
 const GROUP_BYTES = 32 * 1024 * 1024
 
 /** Milliseconds in which it is found out whether a commit was carried out whose answer was lost. */
-const FIND_OUT = 1500
+const FIND_OUT = 1000
 
 interface Waiting {
   job: Job
@@ -67,7 +69,7 @@ function bytesOf(job: Job): number {
   return bytes
 }
 
-export function startWriter({ address, eventRetention, lockWait, origin, log }: WriterOptions): Writer {
+export function startWriter({ address, eventRetention, lockWait, origin, log, requireThere }: WriterOptions): Writer {
   const retention = prepareRetention(eventRetention)
   const queue: Waiting[] = []
   let client: pg.Client | undefined
@@ -78,10 +80,10 @@ export function startWriter({ address, eventRetention, lockWait, origin, log }: 
   let newest = 0
 
   async function open(): Promise<GroupContext> {
+    requireThere()
     client ??= await connect(address, 'writer', [
       `SET lock_timeout = ${lockWait}`,
       "SET idle_in_transaction_session_timeout = '10s'",
-      "SET application_name = 'scriptorium writer'",
     ])
     return { session: sessionOn(client), origin, grew: retention.grew }
   }
@@ -130,7 +132,8 @@ export function startWriter({ address, eventRetention, lockWait, origin, log }: 
         return answers.map(() => ({ error }))
       } catch (error) {
         abandon()
-        if (!isLost(error)) log('warn', 'It is not known whether a change was stored', { error: String(error) })
+        if (!isLost(error) && !(error instanceof StoreError))
+          log('warn', 'It is not known whether a change was stored', { error: String(error) })
         await wait(nap)
       }
     }

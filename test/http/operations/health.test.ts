@@ -118,17 +118,26 @@ describe('health and metrics as operators set them', () => {
 
 describe('readiness', () => {
   const folder = tmpdir()
-  const CASES: [what: string, parts: { serving: boolean; coordinated: boolean; folder: string }, missing: string[]][] =
-    [
-      ['all is well', { serving: true, coordinated: true, folder }, []],
-      ['starting', { serving: false, coordinated: true, folder }, ['start']],
-      ['no Redis', { serving: true, coordinated: false, folder }, ['redis']],
-      ['nowhere to write', { serving: true, coordinated: true, folder: '/nowhere' }, ['disk']],
-      ['nothing', { serving: false, coordinated: false, folder: '/nowhere' }, ['start', 'redis', 'disk']],
-    ]
-  for (const [what, { serving, coordinated, folder }, missing] of CASES)
+  const CASES: [
+    what: string,
+    parts: { serving: boolean; coordinated: boolean; storing?: boolean; folder: string },
+    missing: string[],
+  ][] = [
+    ['all is well', { serving: true, coordinated: true, folder }, []],
+    ['starting', { serving: false, coordinated: true, folder }, ['start']],
+    ['no PostgreSQL', { serving: true, coordinated: true, storing: false, folder }, ['postgres']],
+    ['no Redis', { serving: true, coordinated: false, folder }, ['redis']],
+    ['nowhere to write', { serving: true, coordinated: true, folder: '/nowhere' }, ['disk']],
+    ['nothing', { serving: false, coordinated: false, folder: '/nowhere' }, ['start', 'redis', 'disk']],
+  ]
+  for (const [what, { serving, coordinated, storing = true, folder }, missing] of CASES)
     it(what, async () => {
-      const ready = readiness({ isServing: () => serving, isCoordinated: () => coordinated, folder })
+      const ready = readiness({
+        isServing: () => serving,
+        isCoordinated: () => coordinated,
+        isStoring: () => storing,
+        folder,
+      })
       expect(await ready()).to.deep.equal(missing)
     })
 

@@ -28,8 +28,19 @@ async function told<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** @param size connections at most */
-export function openPool(address: DatabaseAddress, name: string, size: number, more: readonly string[] = []): Reads {
+export interface PoolOptions {
+  /** What the database calls its connections. */
+  name: string
+  /** Connections at most. */
+  size: number
+  /** Asked before every statement. @throws StoreError while the database is away */
+  requireThere(): void
+  /** Statements that prepare a connection. */
+  settings?: readonly string[]
+}
+
+export function openPool(address: DatabaseAddress, options: PoolOptions): Reads {
+  const { name, size, requireThere, settings: more = [] } = options
   const pool = new pg.Pool({
     ...clientOptions(address, name),
     max: size,
@@ -45,10 +56,20 @@ export function openPool(address: DatabaseAddress, name: string, size: number, m
   pool.on('error', () => undefined)
   const session = sessionOn(pool as unknown as pg.ClientBase)
   return {
-    rows: (sql, ...values) => told(session.rows(sql, ...values)),
-    row: (sql, ...values) => told(session.row(sql, ...values)),
-    run: (sql, ...values) => told(session.run(sql, ...values)),
+    async rows(sql, ...values) {
+      requireThere()
+      return told(session.rows(sql, ...values))
+    },
+    async row(sql, ...values) {
+      requireThere()
+      return told(session.row(sql, ...values))
+    },
+    async run(sql, ...values) {
+      requireThere()
+      return told(session.run(sql, ...values))
+    },
     async inOneState(work) {
+      requireThere()
       const client = await told(connect(address, 'snapshot', more))
       try {
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')

@@ -1,0 +1,134 @@
+/**
+ * Watches whether the database answers: one connection of its own asks for the number of the last commit. A database that
+ * does not answer in time is away: what others wait for is ended at once, and what is asked meanwhile is refused at once,
+ * until it answers again.
+ */
+
+import type pg from 'pg'
+import { StoreError } from '../errors.ts'
+import { connect, type DatabaseAddress, drop, storeError } from './connection.ts'
+import { sessionOn } from './session.ts'
+import type { Log } from './writer.ts'
+
+export interface Watch {
+  /** Number of the last commit of anybody; those who ask at the same time are told together. @throws StoreError */
+  newest(): Promise<number>
+  /** @throws StoreError while the database is away */
+  requireThere(): void
+  /** Unix milliseconds of the last answer, by the system's clock; undefined while the database is there. */
+  awaySince(): number | undefined
+  /** Has a function told at the moment in which the database goes away. */
+  onAway(listener: () => void): void
+  close(): Promise<void>
+}
+
+/** Milliseconds that an answer may take. */
+const ANSWER_WAIT = 1000
+
+/** Milliseconds between two questions when nobody asks. */
+const EVERY = 1000
+
+/** Milliseconds between two attempts to reach a database that is away. */
+const RETRY = 200
+
+/** Settles with the work, or fails when that takes too long. */
+function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('Timeout: the database does not answer')), ANSWER_WAIT)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+/** Answers all who ask while a question is under way with the next one: it is put after they asked. */
+export function sharedQuestion<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let running: Promise<unknown> | undefined
+  let next: Promise<Answer> | undefined
+  function begin(): Promise<Answer> {
+    next = undefined
+    const asked = ask()
+    running = asked.catch(() => undefined)
+    return asked
+  }
+  return () => {
+    if (running === undefined) running = Promise.resolve()
+    next ??= running.then(begin)
+    return next
+  }
+}
+
+export function watchDatabase(address: DatabaseAddress, log: Log): Watch {
+  const listeners: (() => void)[] = []
+  let client: pg.Client | undefined
+  let lastAnswer = Date.now()
+  let isAway = false
+  let isClosed = false
+  let retry: NodeJS.Timeout | undefined
+
+  async function ask(): Promise<number> {
+    if (client === undefined) {
+      const opened = await connect(address, 'watch')
+      client = opened
+      opened.on('end', () => {
+        if (client === opened) lose(new Error('The connection was closed'))
+      })
+    }
+    const row = await inTime(sessionOn(client).row<{ version: number }>('SELECT version FROM progress'))
+    lastAnswer = Date.now()
+    return row?.version ?? 0
+  }
+
+  function lose(error: unknown): void {
+    if (client !== undefined) drop(client)
+    client = undefined
+    if (isClosed || isAway) return
+    isAway = true
+    log('error', 'The database does not answer', { error: error instanceof Error ? error.message : String(error) })
+    for (const listener of listeners) listener()
+    retry = setTimeout(lookAgain, RETRY).unref()
+  }
+
+  function lookAgain(): void {
+    if (isClosed) return
+    ask().then(
+      () => {
+        isAway = false
+        log('warn', 'The database answers again', {})
+      },
+      error => {
+        lose(error)
+        retry = setTimeout(lookAgain, RETRY).unref()
+      },
+    )
+  }
+
+  const newest = sharedQuestion(async () => {
+    requireThere()
+    try {
+      return await ask()
+    } catch (error) {
+      lose(error)
+      throw storeError(error)
+    }
+  })
+
+  function requireThere(): void {
+    if (isAway) throw new StoreError('busy', 'The database does not answer')
+  }
+
+  const timer = setInterval(() => {
+    if (!isAway) newest().catch(() => undefined)
+  }, EVERY).unref()
+
+  return {
+    newest,
+    requireThere,
+    awaySince: () => (isAway ? lastAnswer : undefined),
+    onAway: listener => void listeners.push(listener),
+    async close() {
+      isClosed = true
+      clearInterval(timer)
+      clearTimeout(retry)
+      await client?.end().catch(() => undefined)
+    },
+  }
+}
