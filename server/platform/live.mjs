@@ -3,9 +3,18 @@
 
 const parse = text => new DOMParser().parseFromString(text, 'text/html')
 
+/** Documents that the page is put together from, as it names them: `<link rel="origin" href="/data/posts.html">`. */
+const named = () => [...document.querySelectorAll('link[rel~=origin]')].map(link => link.getAttribute('href'))
+
 /** @param root the page, or an element with an id; @param changed is told what came, and the tag of the first */
-export function live({ root = document.documentElement, path = location.pathname, changed = () => {} } = {}) {
-  let source, timer, lastId, seen, version, busy, again
+/** @param origins paths of documents that the page is put together from */
+export function live({
+  root = document.documentElement,
+  path = location.pathname,
+  changed = () => {},
+  origins = named(),
+} = {}) {
+  let source, timer, lastId, seen, version, busy, again, composed
   // Till then events may be older than what was fetched.
   let until = 0
   const stream = {
@@ -20,9 +29,17 @@ export function live({ root = document.documentElement, path = location.pathname
     },
     close() {
       source.close()
+      for (const other of others) other.close()
       clearTimeout(timer)
     },
   }
+
+  // A change elsewhere is told of there; what the page makes of it only the server knows.
+  const others = origins.map(origin => {
+    const other = new EventSource(origin)
+    for (const name of ['mutation', 'reset']) other.addEventListener(name, () => recover())
+    return other
+  })
 
   function open() {
     lastId = ''
@@ -49,6 +66,8 @@ export function live({ root = document.documentElement, path = location.pathname
     const find = name => document.querySelector(field(name))
     lastId = lastEventId
     seen = field('etag')
+    // What was stored is not what the page shows of it.
+    if (composed) return recover()
     if (Date.now() < until) return isKnown() || recover()
     const [method, place, target] = [field('method'), field('placement'), find('selector')]
     const anchor = method === 'MOVE' ? find('destination') : target
@@ -79,11 +98,14 @@ export function live({ root = document.documentElement, path = location.pathname
     while (again) {
       version = again = false
       until = Infinity
-      const answer = await fetch(path, { cache: 'no-cache' }).catch(() => {})
+      const query = path === location.pathname ? location.search : ''
+      const answer = await fetch(path + query, { cache: 'no-cache' }).catch(() => {})
       if (!answer?.ok) break
       const page = parse(await answer.text())
       until = Date.now() + 2000
       version = answer.headers.get('{brand}-Version')
+      // Only what is served as it is stored has a date.
+      composed = !answer.headers.has('Last-Modified')
       if (isKnown()) again = false
       const now = root.id ? page.getElementById(root.id) : page.documentElement
       if (now && !again) changed(sync(root, now))

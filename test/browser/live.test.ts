@@ -15,7 +15,7 @@ describe('live.mjs in a browser', function () {
     expect(answer.headers['content-type']).to.equal('text/javascript; charset=utf-8')
     expect(answer.headers['cache-control']).to.equal('public, max-age=300')
     expect(answer.headers).not.to.have.property('set-cookie')
-    expect(answer.body.length).to.be.below(4096)
+    expect(answer.body.length).to.be.below(5 * 1024)
     expect(answer.text).to.include('platform-connection').and.not.include('rand}')
     const head = await http('HEAD', '/.platform/live.mjs')
     expect([head.status, head.body.length, head.headers.etag]).to.deep.equal([200, 0, answer.headers.etag])

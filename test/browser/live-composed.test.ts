@@ -1,0 +1,31 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { NS, page as plain, put } from '../support/content.ts'
+import { comes, HANGS, livePages } from './live-pages.ts'
+
+describe('live.mjs on composed pages', function () {
+  this.timeout(HANGS)
+  const pages = livePages()
+
+  const COMPOSED = `<!DOCTYPE html><html lang="en" xmlns:p="${NS}/1.0" xmlns:r="${NS}/Binding/CSS"><head><title>t</title><link rel="origin" href="/data.html"><script type="module" src="/whole.mjs"></script></head><body><h1 id="h">1</h1><p:include selector="#parts" resource="/data.html"></p:include><p id="n" r:items="#parts > li" p:template="text/liquid">{{ items.size }}</p></body></html>`
+  const DATA = plain('<ul id="parts"><li>a</li></ul>')
+
+  it('COMP-30 EVT-13 shows a change of a document that the page is put together from, and of the page itself', async () => {
+    const { server, http } = pages
+    await put(server, '/data.html', DATA)
+    await put(server, '/composed.html', COMPOSED)
+    const page = await pages.newPage()
+    await page.goto('/composed.html')
+    await comes(page, "window.stream?.token !== ''")
+    const post = await http('POST', '/data.html', { Range: 'selector=#parts' }, '<li>b</li>')
+    expect(post.status).to.equal(206)
+    await comes(
+      page,
+      "document.querySelectorAll('#parts > li').length === 2 && document.querySelector('#n').textContent === '2'",
+    )
+    await http('PUT', '/composed.html', { Range: 'selector=#h' }, '<h1 id="h">2</h1>')
+    await comes(page, "document.querySelector('#h').textContent === '2'")
+    expect(await page.evaluate("document.querySelectorAll('p\\\\:include').length")).to.equal(0)
+    await page.evaluate('stream.close()')
+  })
+})
