@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { fromEnvironment } from './environment.ts'
 import { FileProblem, readSettingsFile } from './file.ts'
 import { type Group, holdsSecret, type Outline, outline, outlineAt, type Path, pathText } from './outline.ts'
+import { isPlainPassword } from './passwords.ts'
 import { type Settings, settingsSchema } from './schema.ts'
 import { unreachableEntries } from './sites.ts'
 import { nearest } from './suggest.ts'
@@ -36,6 +37,8 @@ export interface LoadedSettings {
   settings: Settings
   /** Sentences for the operator about settings that are allowed, but hardly meant. */
   warnings: string[]
+  /** Sentences about what works and could be safer; for whoever starts the server. */
+  advice: string[]
   /** No site is configured: `settings.sites` holds the demo site, which answers for every host. */
   firstStart: boolean
 }
@@ -62,7 +65,12 @@ export async function loadSettings(options: LoadOptions = {}): Promise<LoadedSet
   if (!result.success) throw new SettingsError(problemsOf(result.error.issues, written))
 
   const settings = withAbsolutePaths(result.data, options.cwd ?? '.')
-  return { settings, warnings: [...warnings, ...doubts(settings, written, firstStart)], firstStart }
+  return {
+    settings,
+    warnings: [...warnings, ...doubts(settings, written, firstStart)],
+    advice: plainPasswords(settings, written),
+    firstStart,
+  }
 }
 
 async function readFileOrNothing(file: string | undefined): Promise<Written> {
@@ -206,6 +214,17 @@ function doubts(settings: Settings, written: Written, firstStart: boolean): stri
     }
   })
   return [...warnings, ...withoutEffect(written.tree, outline, [], written)]
+}
+
+/** Passwords that anybody who reads the settings can use. */
+function plainPasswords({ sites }: Settings, written: Written): string[] {
+  return sites.flatMap(({ credentials }, index) =>
+    credentials.flatMap(({ password }, place) => {
+      if (password === undefined || !isPlainPassword(password)) return []
+      const path = ['sites', index, 'credentials', place, 'password']
+      return `${pathText(path)} stands in plain text: put what "scriptorium hash" prints there${from(written, path)}`
+    }),
+  )
 }
 
 function withoutEffect(value: unknown, node: Outline, path: Path, written: Written): string[] {

@@ -59,7 +59,7 @@ export async function hashPassword(password: string, cost = COST.N): Promise<str
  * @throws PasswordsBusy when too many comparisons wait
  */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
-  if (!stored.startsWith('scrypt$')) return equalTexts(normalForm(password), normalForm(stored))
+  if (isPlainPassword(stored)) return equalTexts(normalForm(password), normalForm(stored))
   const parsed = parseHash(stored)
   if (parsed === undefined) return false
   return timingSafeEqual(await derive(password, parsed), parsed.hash)
@@ -73,14 +73,17 @@ export function equalTexts(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other))
 }
 
-/** True for a plain password, and for a hash that is well formed. */
+/**
+ * True for a plain password, and for a hash that is whole. What begins like a hash and is none has lost its end, or what a
+ * shell took for variables.
+ */
 export function isStoredPassword(stored: string): boolean {
-  return !stored.startsWith('scrypt$') || parseHash(stored) !== undefined
+  return isPlainPassword(stored) || parseHash(stored) !== undefined
 }
 
 /** True when a password stands in the settings in plain. */
 export function isPlainPassword(stored: string): boolean {
-  return !stored.startsWith('scrypt$')
+  return !/^scrypt(\$|\d*$)/.test(stored)
 }
 
 function parseHash(stored: string): ScryptHash | undefined {
@@ -89,7 +92,8 @@ function parseHash(stored: string): ScryptHash | undefined {
   const [N = 0, r = 0, p = 0] = parts.slice(1, 4).map(Number)
   const isPowerOfTwo = N > 1 && (N & (N - 1)) === 0
   if (!isPowerOfTwo || r < 1 || p < 1 || p > MOST_PARALLEL || 128 * N * r > MOST_MEMORY) return undefined
-  return { N, r, p, salt: Buffer.from(parts[4] ?? '', 'base64url'), hash: Buffer.from(parts[5] ?? '', 'base64url') }
+  const [salt, hash] = [Buffer.from(parts[4] ?? '', 'base64url'), Buffer.from(parts[5] ?? '', 'base64url')]
+  return hash.length < HASH_BYTES ? undefined : { N, r, p, salt, hash }
 }
 
 let running = 0

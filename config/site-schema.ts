@@ -42,7 +42,8 @@ const credential = z
     ),
     password: setting(
       value<string>({
-        expected: 'a password of 1 to 1024 characters, or a hash made by "scriptorium hash" (put it in quotes)',
+        expected:
+          'a password of 1 to 1024 characters, or a whole hash made by "scriptorium hash" (put it in single quotes)',
         short: 'text',
         read: written =>
           typeof written === 'string' && written !== '' && written.length <= 1024 && isStoredPassword(written)

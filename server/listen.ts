@@ -10,7 +10,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { expectContinue } from '../edge/body.ts'
@@ -40,6 +40,12 @@ export interface Listener {
    * @param grace milliseconds
    */
   close(grace: number): Promise<void>
+  /**
+   * Reads certificate and key anew, for connections from now on.
+   *
+   * @throws the system's error, or that of the TLS library; then the old ones stay
+   */
+  renewCertificate(): void
 }
 
 /** Longer than the 75 s that desktop clients keep connections (webdav.md section 11). */
@@ -95,7 +101,15 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     })
   })
   const { port } = server.address() as AddressInfo
-  return { origin: originOf(options, port), close: grace => close(server, grace) }
+  return {
+    origin: originOf(options, port),
+    close: grace => close(server, grace),
+    renewCertificate() {
+      const { tls } = options
+      if (tls && server instanceof TlsServer)
+        server.setSecureContext({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) })
+    },
+  }
 }
 
 function originOf(options: ListenOptions, port: number): string {

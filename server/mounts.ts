@@ -3,6 +3,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { MountPlace, Settings } from '../config/schema.ts'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
+import { createGatekeeper } from '../dav/access/credentials.ts'
 import { createLoginThrottle } from '../dav/access/login-throttle.ts'
 import { mountApp } from '../dav/app.ts'
 import { createListingCache } from '../dav/listings/listing-cache.ts'
@@ -61,6 +62,8 @@ export interface Mounts {
    * @param now unix milliseconds
    */
   tend(now: number): Promise<void>
+  /** From now on these credentials open the mounts. */
+  renewCredentials(table: SiteTable): void
   /** Ends the work that no request waits for. */
   close(): Promise<void>
 }
@@ -117,6 +120,7 @@ export function createMounts(parts: MountsParts): Mounts {
       resuming = openAll().catch(error => log.error({ err: error }, 'mounts could not be opened'))
     },
     tend,
+    renewCredentials: mounts.renewCredentials,
     async close() {
       closed = true
       clearInterval(timer)
@@ -176,6 +180,7 @@ interface MountOpener {
   open(hosted: HostedSite): Promise<Mount>
   /** The mount of a site, if it is open already. */
   opened(site: Site): Mount | undefined
+  renewCredentials(table: SiteTable): void
 }
 
 function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site, Housekeeping>): MountOpener {
@@ -183,6 +188,8 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
   const throttle = createLoginThrottle({ rateLimits })
+  let newest = parts.table
+  const credentialsOf = (host: string) => newest.siteFor(host)?.credentials ?? []
   const listingCache = createListingCache(parts.memory.share('listings'))
   parts.memory.hold('listings', listingCache.memory)
   const blobSource = (blob: StoredBlob): BodySource => ({
@@ -207,7 +214,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
     const mount = await openMount({
       site,
       unpublishedSite,
-      settings,
+      settings: { ...settings, credentials: credentialsOf(settings.host) },
       locks,
       throttle,
       listingCache,
@@ -230,6 +237,13 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       return opening
     },
     opened: site => ready.get(site),
+    renewCredentials(table) {
+      newest = table
+      for (const site of housekeepers.keys()) {
+        const mount = ready.get(site)
+        if (mount) mount.gatekeeper = createGatekeeper(credentialsOf(mount.settings.host), throttle)
+      }
+    },
   }
 }
 

@@ -1,21 +1,62 @@
 /** The command that runs the server: in this process, or in several that this one watches over. */
 
+import { closeSync, openSync } from 'node:fs'
 import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import { banner } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
 import { importDemoFiles } from './site-commands.ts'
-import { importDemo, openStore, startServer } from './start.ts'
+import { importDemo, openStore, type RunningServer, startServer } from './start.ts'
 import { isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
 
 /** Settles when the process is asked to end. */
 function ended(): Promise<NodeJS.Signals> {
   return new Promise(resolve => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal))
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal))
+    process.on('SIGHUP', () => {
+      if (hasLostTerminal()) resolve('SIGHUP')
+    })
   })
+}
+
+/**
+ * Has something done whenever the process is asked to look at its files again: SIGHUP, unless it says that the terminal
+ * which the server was started in has gone.
+ */
+function onReload(work: () => void): void {
+  process.on('SIGHUP', () => {
+    if (!hasLostTerminal()) work()
+  })
+}
+
+function hasLostTerminal(): boolean {
+  if (process.platform === 'win32') return true
+  if (!process.stdout.isTTY) return false
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** Reads the settings again, and takes from them what a running server can take. What is wrong leaves all as it was. */
+async function renew(
+  server: RunningServer,
+  { reload }: ServeOptions,
+  complete: (settings: Settings) => Settings,
+  log: Log,
+): Promise<void> {
+  try {
+    server.renew(complete(await reload()))
+    log.info('credentials and certificates were read again')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.error({ reason }, 'credentials and certificates stay as they were')
+  }
 }
 
 /** A standard output that is full or closed costs the lines that were meant for it, and nothing else. */
@@ -57,7 +98,8 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   const lock = lockFolder(given.data, 'serve', given.redis !== undefined)
   const store = await openStore(given, log)
   const first = options.firstStart ? await firstCredential(store, { renew: options.newPassword }) : undefined
-  const settings = first ? withCredential(given, first.credential) : given
+  const complete = (settings: Settings) => (first ? withCredential(settings, first.credential) : settings)
+  const settings = complete(given)
   const made = first?.password === undefined ? undefined : { user: first.credential.user, password: first.password }
   const server = await startServer(settings, store, log).catch(async (error: unknown) => {
     savePassword(options, made)
@@ -69,6 +111,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the demo site was not imported')
   if (options.firstStart) await importDemo(server.hosting, store).catch(failed)
   dropGarbage()
+  onReload(() => void renew(server, options, complete, log))
   announce(settings, options, server, made)
   log.info({ signal: await stop }, 'ending')
   await server.close()
@@ -93,6 +136,7 @@ async function watchOver(settings: Settings, options: ServeOptions): Promise<voi
     savePassword(options, made)
     throw error
   })
+  onReload(() => workers.signal('SIGHUP'))
   announce(settings, options, workers.addresses, made)
   log.info({ signal: await stop }, 'ending')
   await workers.close()
@@ -100,19 +144,21 @@ async function watchOver(settings: Settings, options: ServeOptions): Promise<voi
   log.flush()
 }
 
-async function work(settingsOfAll: Settings, { firstStart }: ServeOptions): Promise<void> {
+async function work(settingsOfAll: Settings, options: ServeOptions): Promise<void> {
   const given = workerSettings(settingsOfAll)
   const log = createLog(given.log)
   const supervisor = supervised()
   const stop = ended()
   try {
     const store = await openStore(given, log)
-    const settings = firstStart ? withCredential(given, (await firstCredential(store)).credential) : given
-    const server = await startServer(settings, store, log).catch(async (error: unknown) => {
+    const first = options.firstStart ? await firstCredential(store) : undefined
+    const complete = (settings: Settings) => (first ? withCredential(settings, first.credential) : settings)
+    const server = await startServer(complete(given), store, log).catch(async (error: unknown) => {
       await store.close()
       throw error
     })
     dropGarbage()
+    onReload(() => void renew(server, options, complete, log))
     supervisor.ready({
       publicOrigin: server.publicOrigin,
       ...(server.mountOrigin !== undefined && { mountOrigin: server.mountOrigin }),

@@ -48,6 +48,13 @@ export interface RunningServer {
   hosting: Hosting
   mounts: Pick<Mounts, 'tend'>
   store: Store
+  /**
+   * Takes what can change while the server runs: credentials, and the files of certificates and of the record of changes,
+   * which are read or opened anew.
+   *
+   * @throws the system's error when a certificate cannot be read; then the old one stays
+   */
+  renew(settings: Settings): void
   /** Ends gracefully: running requests are answered, commits finished, the store closed. */
   close(): Promise<void>
 }
@@ -263,6 +270,12 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     hosting,
     mounts,
     store,
+    renew(renewed) {
+      mounts.renewCredentials(siteTable(renewed))
+      audit?.reopen()
+      listener.renewCertificate()
+      mountListener?.renewCertificate()
+    },
     async close() {
       ready = false
       rest.close()

@@ -18,6 +18,8 @@ export interface Addresses {
 
 export interface Workers {
   addresses: Addresses
+  /** Passes a signal on to all of them. */
+  signal(signal: NodeJS.Signals): void
   /** Has all of them finish, and ends those that do not. */
   close(): Promise<void>
 }
@@ -124,7 +126,10 @@ export async function startWorkers({ settings, log }: WorkersOptions): Promise<W
     ports.listen = portOf(addresses.publicOrigin)
     if (addresses.mountOrigin !== undefined) ports.mount = portOf(addresses.mountOrigin)
     await Promise.all(Array.from({ length: count - 1 }, () => start(0)))
-    return { addresses, close }
+    const signal = (name: NodeJS.Signals) => {
+      for (const worker of running) worker.process.kill(name)
+    }
+    return { addresses, signal, close }
   } catch (error) {
     await close()
     throw error

@@ -77,9 +77,10 @@ export function createGatekeeper(
 ): Gatekeeper {
   const check = credentialCheck(credentials)
   const authors = new Map(
-    credentials.map((credential, i) => {
+    credentials.map(credential => {
       const scope = createScope(credential.scope, credential.write, credential.configure)
-      const view = scope.whole ? `whole ${scope.write}` : String(i)
+      // By what it says, not by its place: credentials come and go while answers are kept.
+      const view = scope.whole ? `whole ${scope.write}` : JSON.stringify([credential.scope, credential.write])
       return [credential, { user: credential.user, scope, view }] as const
     }),
   )

@@ -19,10 +19,12 @@ import { serve } from './serve.ts'
 import { settings } from './settings.ts'
 import { sites } from './sites.ts'
 import { line, processTerminal, type Terminal } from './terminal.ts'
+import { user } from './user.ts'
 
 const COMMANDS: readonly Command[] = [
   serve,
   hash,
+  user,
   sites,
   check,
   backup,

@@ -35,6 +35,8 @@ export interface Command {
   summary: string
   /** Names of what follows the options, such as `FOLDER`. */
   positionals: readonly string[]
+  /** What may follow them. */
+  optional?: readonly string[]
   /** Options that may be written instead of a positional, by its name. */
   spelledOut?: Readonly<Record<string, string>>
   options: Readonly<Record<string, Option>>
@@ -95,6 +97,10 @@ export function readArguments(command: Command, argv: readonly string[]): Argume
     if (text === undefined) throw new UsageError(`${name} is missing`, command.name)
     return text
   })
+  for (const _ of command.optional ?? []) {
+    const text = written.shift()
+    if (text !== undefined) given.push(text)
+  }
   if (written[0] !== undefined) throw new UsageError(`"${written[0]}" is too much`, command.name)
   return {
     flag: name => values[name] === true,
@@ -120,7 +126,13 @@ function unknownOption(written: string, command: Command): string {
 
 /** The help of one command. */
 export function commandHelp(command: Command): string {
-  const usage = ['scriptorium', command.name, '[options]', ...command.positionals].join(' ')
+  const usage = [
+    'scriptorium',
+    command.name,
+    '[options]',
+    ...command.positionals,
+    ...(command.optional ?? []).map(name => `[${name}]`),
+  ].join(' ')
   const options = Object.entries(command.options).map(([name, option]): [string, string] => [
     `${option.short === undefined ? '    ' : `-${option.short}, `}--${name}${option.value === undefined ? '' : ` ${option.value}`}`,
     option.doc,

@@ -19,6 +19,12 @@ export interface ServeOptions {
   firstStart: boolean
   /** Make a new password for the user of the demo site. */
   newPassword: boolean
+  /**
+   * Reads the settings again.
+   *
+   * @throws SettingsError
+   */
+  reload: () => Promise<Settings>
   /** Writes one line to the operator; all of `banner` go through it. */
   print: (line: string) => void
 }

@@ -31,13 +31,19 @@ export const serve: Command = {
   ],
   async run(call) {
     const { args, terminal, commands } = call
-    const { settings, firstStart } = await settingsOf(call)
+    const { settings, advice, firstStart } = await settingsOf(call)
     if (args.flag('print-config')) {
       terminal.output.write(stringify(shownSettings(settings)))
       return 0
     }
+    for (const text of advice) line(terminal.errors, `warning: ${text}`)
     const print = (text: string) => line(terminal.output, text)
-    await commands.serve(settings, { firstStart, newPassword: args.flag('new-password'), print })
+    await commands.serve(settings, {
+      firstStart,
+      newPassword: args.flag('new-password'),
+      reload: async () => (await settingsOf(call)).settings,
+      print,
+    })
     return 0
   },
 }

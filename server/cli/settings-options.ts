@@ -54,7 +54,7 @@ export async function settingsOf({ args, terminal }: Call): Promise<LoadedSettin
   if (problems.length > 0) throw new SettingsError(problems)
   const file = args.text('config') ?? fileFromEnvironment(terminal.env)
   const loaded = await loadSettings({ file, env: terminal.env, assignments, cwd: terminal.cwd })
-  for (const warning of loaded.warnings) line(terminal.errors, `warning: ${warning}`)
+  if (!args.flag('quiet')) for (const warning of loaded.warnings) line(terminal.errors, `warning: ${warning}`)
   return loaded
 }
 

@@ -12,6 +12,7 @@ import { scriptorium } from './terminal.ts'
 const COMMANDS = [
   'serve',
   'hash',
+  'user',
   'sites',
   'check',
   'backup',
@@ -157,7 +158,7 @@ describe('command line: settings', () => {
   it('--set reaches lists, groups and entries', async () => {
     const [settings] = await served([
       '--set',
-      'sites=[{ host: a.example, credentials: [{ user: u, password: p }] }]',
+      `sites=[{ host: a.example, credentials: [{ user: u, key: ${'k'.repeat(22)} }] }]`,
       '--set',
       'sites[0].title=A = B',
       '--set=sites.0.cors=https://x.example,https://y.example',
@@ -166,6 +167,15 @@ describe('command line: settings', () => {
     ])
     expect(settings.sites[0]).to.deep.include({ title: 'A = B', cors: ['https://x.example', 'https://y.example'] })
     expect(settings.mount).to.deep.equal({ path: '/dav' })
+  })
+
+  it('passwords in plain text are told of at the start, and by no other command', async () => {
+    const env = { SCRIPTORIUM_SITES: '[{ host: a.example, credentials: [{ user: u, password: p }] }]' }
+    const { errors } = await scriptorium([], { env, commands: { serve: async () => {} } })
+    expect(errors).to.equal(
+      'warning: sites[0].credentials[0].password stands in plain text: put what "scriptorium hash" prints there (environment variable SCRIPTORIUM_SITES)\n',
+    )
+    expect((await scriptorium(['sites'], { env, commands: { sites: async () => [] } })).errors).to.equal('')
   })
 
   const WRONG: [argv: string[], problem: string][] = [

@@ -76,6 +76,11 @@ describe('passwords', () => {
     `scrypt$67108864$8$1$aaaaaaaa$${'a'.repeat(43)}`,
     `scrypt$16$8$1$aaaa$${'a'.repeat(43)}`,
     'scrypt$16$8$1$aaaaaaaa$aaaa',
+    `scrypt$32768$8$3$${'a'.repeat(22)}$${'a'.repeat(42)}`,
+    `scrypt$32768$8$3$${'a'.repeat(22)}$${'a'.repeat(22)}`,
+    `scrypt$32768$8$3$${'a'.repeat(22)}`,
+    'scrypt2768',
+    'scrypt',
     'scrypt$16$8$1$a+a/aaaa$aaaa',
   ]
   for (const stored of MALFORMED) {

@@ -24,7 +24,7 @@ describe('settings: precedence', () => {
 
   it('keys of one group come from several sources', async () => {
     const { settings } = await loadText(FILE, { env: { SCRIPTORIUM_LOG_FORMAT: 'json' } })
-    expect(settings.log).to.deep.equal({ level: 'warn', format: 'json' })
+    expect(settings.log).to.deep.include({ level: 'warn', format: 'json' })
   })
 
   it('a mount of a later source replaces that of the file', async () => {

@@ -167,7 +167,8 @@ function oidc(given: object): object {
 const HOST =
   'a host name such as www.example.org, an address, or a pattern such as "*.example.org" (wildcards *, ? and {a,b}, at most 3 stars; no port)'
 const VOCABULARY = 'an http or https URL without a slash at its end, such as https://platform.example/ns'
-const PASSWORD = 'a password of 1 to 1024 characters, or a hash made by "scriptorium hash" (put it in quotes)'
+const PASSWORD =
+  'a password of 1 to 1024 characters, or a whole hash made by "scriptorium hash" (put it in single quotes)'
 
 /** Settings of a site as they are written, and the whole message after `sites[0].`. */
 const BAD_SITE: [written: object, message: string][] = [

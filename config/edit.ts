@@ -1,0 +1,104 @@
+/** Changes to the credentials of a settings file that keep everything else in it, comments included. */
+
+import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, extname, join } from 'node:path'
+import { isMap, isSeq, parseDocument } from 'yaml'
+import { loadSettings, SettingsError } from './load.ts'
+import type { Settings } from './schema.ts'
+import type { Credential } from './site-schema.ts'
+
+/** A credential as a settings file has it; what is as usual is left out. */
+export type WrittenCredential = Pick<Credential, 'user'> & Partial<Omit<Credential, 'user'>>
+
+/** Why a change was not made, in a sentence. */
+export class CannotEdit extends Error {}
+
+/**
+ * Adds a credential to a site, or changes the one with this name.
+ *
+ * @param file of the settings
+ * @param site place of the site in the settings
+ * @returns whether it is new
+ * @throws CannotEdit, SettingsError; then the file is as it was
+ */
+export async function writeCredential(file: string, site: number, credential: WrittenCredential): Promise<boolean> {
+  return edit(file, site, (list, find) => {
+    const known = find(credential.user)
+    if (known === undefined) list.add(credential)
+    else list.set(known, credential)
+    return known === undefined
+  })
+}
+
+/**
+ * Removes a credential.
+ *
+ * @returns whether there was one
+ * @throws CannotEdit, SettingsError; then the file is as it was
+ */
+export async function removeCredential(file: string, site: number, user: string): Promise<boolean> {
+  return edit(file, site, (list, find) => {
+    const known = find(user)
+    if (known !== undefined) list.delete(known)
+    return known !== undefined
+  })
+}
+
+interface Credentials {
+  add(credential: WrittenCredential): void
+  set(place: number, credential: WrittenCredential): void
+  delete(place: number): void
+}
+
+type Work = (list: Credentials, find: (user: string) => number | undefined) => boolean
+
+async function edit(file: string, site: number, work: Work): Promise<boolean> {
+  const text = await readFile(file, 'utf8')
+  const document = parseDocument(text)
+  const entry = document.getIn(['sites', site])
+  if (!isMap(entry)) throw new CannotEdit(`${file} does not hold the site; write the credential where the site is`)
+  if (!isSeq(entry.get('credentials'))) {
+    const inherited = (await loadSettings({ file })).settings.sites[site]?.credentials ?? []
+    if (inherited.length > 0)
+      throw new CannotEdit(`the credentials of this site stand under "defaults" in ${file}; edit them there`)
+    entry.set('credentials', document.createNode([]))
+  }
+  const list = entry.get('credentials')
+  if (!isSeq(list)) throw new CannotEdit(`the credentials of this site in ${file} are no list`)
+  const find = (user: string) => {
+    const place = list.items.findIndex(item => isMap(item) && item.get('user') === user)
+    return place < 0 ? undefined : place
+  }
+  const node = (credential: WrittenCredential) => document.createNode(credential, { flow: true })
+  const changed = work(
+    {
+      add: credential => list.add(node(credential)),
+      set: (place, credential) => list.set(place, node(credential)),
+      delete: place => void list.delete(place),
+    },
+    find,
+  )
+  const isJson = extname(file).toLowerCase() === '.json'
+  await replace(file, isJson ? `${JSON.stringify(document.toJS(), null, 2)}\n` : document.toString({ lineWidth: 0 }))
+  return changed
+}
+
+/** Replaces the file as a whole, once what is to stand in it proves to be settings. */
+async function replace(file: string, text: string): Promise<void> {
+  const fresh = join(dirname(file), `.new-${process.pid}${extname(file)}`)
+  try {
+    await writeFile(fresh, text, { mode: 0o600 })
+    await chmod(fresh, (await stat(file)).mode & 0o777)
+    await loadSettings({ file: fresh })
+    await rename(fresh, file)
+  } catch (error) {
+    await rm(fresh, { force: true })
+    if (!(error instanceof SettingsError)) throw error
+    throw new SettingsError(error.problems.map(problem => problem.replaceAll(fresh, file)))
+  }
+}
+
+/** Place of a site in the settings. @param name of the site, as the site table has it */
+export function placeOfSite({ sites }: Pick<Settings, 'sites'>, name: string): number {
+  return sites.findIndex(site => site.name === name || (site.name === undefined && site.host.includes(name)))
+}

@@ -1,0 +1,107 @@
+/** What a running server takes when it gets SIGHUP. */
+
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { expect } from 'chai'
+import { eventually } from '../../support/eventually.ts'
+import { type Client, client } from '../../support/http.ts'
+import { type ServerProcess, startProcess } from '../../support/process.ts'
+
+/** Makes a certificate with a name of its own. */
+function certify(folder: string, name: string): void {
+  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')]
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', `/CN=${name}`]
+  execFileSync('openssl', ['req', '-x509', ...kind, ...files], { stdio: 'ignore' })
+}
+
+/** The name in the certificate that a port shows. */
+function nameAt(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN))
+      socket.destroy()
+    })
+    socket.on('error', reject)
+  })
+}
+
+describe('SIGHUP', () => {
+  let folder: string
+  let server: ServerProcess
+  let mount: Client
+  let mountPort: number
+  const settings = (credentials: object[], more: object = {}) => ({
+    data: join(folder, 'data'),
+    log: { format: 'json', audit: join(folder, 'changes.jsonl') },
+    tls: { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') },
+    sites: [{ host: 'localhost', credentials }],
+    ...more,
+  })
+  const ADA = { user: 'ada', password: 'ada’s' }
+  const BO = { user: 'bo', password: 'bo’s', scope: ['/b/*'] }
+  const status = async ({ user, password }: typeof ADA, path = '/') => {
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+    return (await mount('PROPFIND', path, { authorization, Depth: '0' })).status
+  }
+  /** Changes the settings file and has the server read it. */
+  async function reload(written: object, told: RegExp): Promise<void> {
+    const before = server.output().length
+    await writeFile(
+      join(folder, 'settings.json'),
+      JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, ...written }),
+    )
+    server.child.kill('SIGHUP')
+    await eventually(() => expect(server.output().slice(before)).to.match(told))
+  }
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scriptorium-reload-'))
+    certify(folder, 'first')
+    server = await startProcess(folder, settings([ADA]))
+    mountPort = Number(/ mount https:\/\/[^:]+:(\d+)\//.exec(server.output())?.[1])
+    mount = client({ port: mountPort, tls: true })
+  })
+  after(async () => {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('MNT-1 credentials come and go', async () => {
+    expect([await status(ADA), await status(BO, '/b/')]).to.deep.equal([207, 401])
+    await reload(settings([BO]), /were read again/)
+    expect([await status(ADA), (await status(BO, '/b/')) < 405, await status(BO, '/')]).to.deep.equal([401, true, 207])
+    await reload(settings([ADA, { ...BO, password: 'another' }]), /were read again/)
+    expect([await status(ADA), await status(BO, '/b/')]).to.deep.equal([207, 401])
+  })
+
+  it('a new certificate is shown to new connections, on both ports', async () => {
+    certify(folder, 'second')
+    expect(await nameAt(server.port)).to.equal('first')
+    await reload(settings([ADA]), /were read again/)
+    expect([await nameAt(server.port), await nameAt(mountPort)]).to.deep.equal(['second', 'second'])
+  })
+
+  it('settings that cannot be used, and a torn certificate, leave all as it was', async () => {
+    await reload({ ...settings([]), listen: { port: -1 } }, /stay as they were/)
+    expect(await status(ADA)).to.equal(207)
+    await writeFile(join(folder, 'cert.pem'), 'torn')
+    await reload(settings([ADA]), /stay as they were/)
+    expect([await nameAt(server.port), await status(ADA)]).to.deep.equal(['second', 207])
+    certify(folder, 'third')
+  })
+
+  it('the record of changes goes on in a new file after the old one was moved away', async () => {
+    const file = join(folder, 'changes.jsonl')
+    const authorization = `Basic ${Buffer.from(`${ADA.user}:${ADA.password}`).toString('base64')}`
+    await mount('PUT', '/one.css', { authorization }, 'x')
+    await rename(file, `${file}.1`)
+    await reload(settings([ADA]), /were read again/)
+    await mount('PUT', '/two.css', { authorization }, 'x')
+    const paths = async (name: string) => (await readFile(name, 'utf8')).match(/"path":"\/\w+\.css"/g)
+    expect(await paths(`${file}.1`)).to.include('"path":"/one.css"')
+    expect(await paths(file)).to.include('"path":"/two.css"')
+  })
+})
