@@ -3,8 +3,11 @@
 import { SesselError } from '../language/sessel/failure.ts'
 import type { Code, MethodView, PropertyView, Schemas, SchemaView } from '../language/sessel/host.ts'
 import type { RawCode } from '../model/declarations.ts'
+import { checkingValues, instanceOf } from '../model/instance-check.ts'
+import { valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Schema, SchemaProperty } from '../model/schema.ts'
+import { atOnce } from '../tree/steps.ts'
 import type { Language } from './languages.ts'
 
 /**
@@ -19,7 +22,7 @@ export function schemasOf(registry: Registry, languages: readonly Language[]): S
       if (view) return view
       const schema = registry.schema(type)
       if (!schema) return undefined
-      const made = viewOf(schema, raw => codeOf(raw, ns, languages))
+      const made = { ...viewOf(schema, raw => codeOf(raw, ns, languages)), check: checking(registry) }
       known.set(type, made)
       return made
     },
@@ -41,6 +44,16 @@ function codeOf(raw: RawCode, ns: string, languages: readonly Language[]): Code 
       if (language?.call) return language.call(raw, call)
       throw new SesselError('RuntimeError', `code of type ${raw.type} cannot be run here`)
     },
+  }
+}
+
+/** SES-173: types and enumerations of an instance that code has made. */
+function checking(registry: Registry): NonNullable<SchemaView['check']> {
+  return item => {
+    const instance = instanceOf(registry, item)
+    if (!instance) return undefined
+    const [wrong] = atOnce(checkingValues(registry, [instance], valueReader(registry.vocabulary.ns)))
+    return wrong && `${wrong.property ?? wrong.itemtype}: ${wrong.reason}`
   }
 }
 

@@ -9,6 +9,7 @@ const SHOP =
 
 const GREETER = page(`<div itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="https://example.com/Person">
 <div itemprop="property" itemscope itemtype="${NS}/Property"><meta itemprop="name" content="name"><meta itemprop="cardinality" content="1..1"></div>
+<div itemprop="property" itemscope itemtype="${NS}/Property"><meta itemprop="name" content="age"><meta itemprop="type" content="https://schema.org/Integer"></div>
 <div itemprop="property" itemscope itemtype="${NS}/Property"><meta itemprop="name" content="shout">
 <div itemprop="@computed" itemscope itemtype="${NS}/Sessel"><script itemprop="source" type="text/sessel">self.name.upper()</script></div></div>
 <div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="greet">
@@ -226,8 +227,11 @@ describe('QUERY with an expression', () => {
     const program =
       '@schema P url("https://example.com/Person"); let p = P.search().first(); [p.name, p.shout, p.greet(), p.greet("Yo")]'
     expect((await query('/people.html', program)).text).to.equal('["Ada","ADA","Hi Ada","Yo Ada"]')
-    const wrong = '@schema P url("https://example.com/Person"); new P { }'
-    expect((await query('/people.html', wrong)).status).to.equal(400)
+    const make = (items: string) =>
+      query('/people.html', `@schema P url("https://example.com/Person"); new P { ${items} }`)
+    expect((await make('')).status).to.equal(400)
+    expect((await make('name: "Eve", age: 5')).status).to.equal(206)
+    expect((await make('name: "Eve", age: "old"')).text).to.include('age: ')
   })
 
   it('SES-183 the request is there, and nobody signed in', async () => {
