@@ -68,6 +68,7 @@ const TAKING = /:(?:value-)?(?:contains|equals|greater-than|less-than)\([ \t\n\f
 const ATTRIBUTE = /\[[ \t\n\f\r]*[^\]"'=\\]*=[ \t\n\f\r]*/y
 const CASE_FLAG = /[ \t\n\f\r]*[isIS](?=[ \t\n\f\r]*\])/y
 const FOLD_FLAG = /[ \t\n\f\r]*,[ \t\n\f\r]*[iI](?=[ \t\n\f\r]*\))/y
+const FUNCTION = /(?:text|value|attr)-of\(/y
 const CSS_NAME = /^-?[A-Za-z_][A-Za-z0-9_-]*$/
 const CSS_NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)[A-Za-z%]*$/
 
@@ -140,7 +141,10 @@ export function embeddedAt(scanner: Scanner, close: ')' | ']', flag: RegExp | un
     if (flag && scanner.peekMatch(flag) !== undefined) return true
     return scanner.looksAt(close)
   }
+  // Functions of selectors have names that no function of a program has (COMP-139).
+  const isFunction = scanner.peekMatch(FUNCTION) !== undefined
   const expression = scanner.attempt(() => {
+    if (isFunction) scanner.fail('a function of selectors')
     const found = expressionAt(scanner)
     const end = scanner.at
     if (!isLast()) scanner.expected(`“${close}”`)

@@ -17,6 +17,7 @@ import { type Evaluation, type Given, Pending, runtimeError, settled, typeError,
 import type { Candidate } from './host.ts'
 import { FixedElement, isMutable } from './kinds.ts'
 import { resolvePath } from './paths.ts'
+import { hasFunctions, withoutFunctions } from './selector-functions.ts'
 import { textForm, typeOf } from './text.ts'
 
 /** Elements of one result (SES-213). */
@@ -77,8 +78,14 @@ export function select(
 
 /** @param sources what `from` names; the default scope when undefined */
 export function searchFor(text: string, sources: Value | undefined, on: Evaluation): Given {
-  const selector = compiled(text, on, false)
-  return new Pending(searching(selector, sources, on))
+  if (hasFunctions(text)) return new Pending(searchingWithFunctions(text, sources, on))
+  return new Pending(searching(compiled(text, on, false), sources, on))
+}
+
+function* searchingWithFunctions(text: string, sources: Value | undefined, on: Evaluation): Work {
+  const find = (selector: string) => searching(compiled(selector, on, false), undefined, on)
+  const plain = yield* withoutFunctions(text, find, on)
+  return yield* searching(compiled(plain, on, false), sources, on)
 }
 
 function* searching(selector: Selector, sources: Value | undefined, on: Evaluation): Work {
