@@ -1,13 +1,23 @@
 /** Markup that is too long to be written in one step. */
 
 import type { ElementNode } from './nodes.ts'
+import type { Steps } from './steps.ts'
 
 /** UTF-16 code units that are written in one step. */
-const LONG = 64 * 1024
+export const LONG = 64 * 1024
 
 /** Whether an element is written in one step. One whose tags are implied may be of any length. */
 export function isShort({ sourceCodeLocation: place }: ElementNode): boolean {
   return Boolean(place) && (place?.endOffset ?? 0) - (place?.startOffset ?? 0) < LONG
+}
+
+/**
+ * Writes a text, of whatever length, in steps.
+ *
+ * @param written gives the markup of a part; parts may be cut anywhere
+ */
+export function* writingText(text: string, markup: LongText, written: (part: string) => string): Steps<void> {
+  for (let at = 0; at < text.length; at += LONG) if (markup.add(written(text.slice(at, at + LONG)))) yield
 }
 
 /** A text that grows by small pieces. */

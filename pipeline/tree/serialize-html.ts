@@ -1,7 +1,15 @@
 /** Trees to HTML text by the serialization algorithm of the HTML standard. */
 
-import { isShort, LongText } from './long-text.ts'
-import { type AnyNode, type Attribute, type ChildNode, type ElementNode, HTML_NAMESPACE, isElement } from './nodes.ts'
+import { isShort, LONG, LongText, writingText } from './long-text.ts'
+import {
+  type AnyNode,
+  type Attribute,
+  type ChildNode,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  isText,
+} from './nodes.ts'
 import type { Steps } from './steps.ts'
 
 const VOID = new Set(
@@ -50,6 +58,10 @@ export function* writingInnerHtml(node: AnyNode): Steps<string> {
 function* writingAll(nodes: readonly ChildNode[], raw: boolean): Steps<string> {
   const markup = new LongText()
   for (const node of nodes) {
+    if (isText(node) && !raw && node.value.length > LONG) {
+      yield* writingText(node.value, markup, escapeText)
+      continue
+    }
     const isLong = isElement(node) && !isShort(node)
     if (markup.add(isLong ? yield* writingHtml(node) : one(node, raw))) yield
   }

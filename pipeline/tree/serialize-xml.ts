@@ -1,8 +1,8 @@
 /** Trees to XML text that parses to the same tree again, also when an element is cut out of its document. */
 
-import { isShort, LongText } from './long-text.ts'
+import { isShort, LONG, LongText, writingText } from './long-text.ts'
 import { declaredPrefix, inScopeNamespaces, prefixOf, XML_NAMESPACE } from './namespaces.ts'
-import { type AnyNode, type Attribute, type ChildNode, type ElementNode, isElement } from './nodes.ts'
+import { type AnyNode, type Attribute, type ChildNode, type ElementNode, isElement, isText } from './nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Namespace by prefix; `''` is the default namespace. */
@@ -144,7 +144,9 @@ function xmlWriter(context: Bindings = new Map()): XmlWriter {
 
   const writingAll = function* (nodes: readonly ChildNode[]): Steps<string> {
     const markup = new LongText()
-    for (const node of nodes) if (markup.add(isElement(node) ? yield* writing(node) : leaf(node))) yield
+    for (const node of nodes)
+      if (isText(node) && node.value.length > LONG) yield* writingText(node.value, markup, escapeText)
+      else if (markup.add(isElement(node) ? yield* writing(node) : leaf(node))) yield
     return markup.whole
   }
 

@@ -215,6 +215,21 @@ describe('tree/serialize', () => {
     })
   })
 
+  it('HTTP-24 SEC-12 one long text is written in as many steps as it is long', () => {
+    for (const [kind, source] of [
+      ['html', `<p>${'<& '.repeat(400_000)}</p>`],
+      ['xml', `<p>${'&lt;&amp;>'.repeat(400_000)}</p>`],
+    ] as const) {
+      const node = find(parseDocument(kind, source).root, 'p')
+      const writing = writingMarkup(node, kind)
+      let steps = 0
+      let step = writing.next()
+      for (; !step.done; step = writing.next()) steps++
+      expect(steps, kind).to.be.above(15)
+      expect(step.value, kind).to.equal(outerMarkup(node, kind))
+    }
+  })
+
   it('markup that is written in steps is the same', () => {
     const long = 'x'.repeat(70_000)
     fc.assert(

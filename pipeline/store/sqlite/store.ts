@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import type { StagedBlob } from '../blobs.ts'
 import type { Change, Commit, CommitResult } from '../commit.ts'
 import { checkPrivate, prepareFolders } from '../disk/folder.ts'
+import { keepReserve, ROOM_BESIDE } from '../disk/reserve.ts'
 import { createStaging } from '../disk/staging.ts'
 import { StoreError } from '../errors.ts'
 import { checkChange, isTooLarge, namesIn } from '../records/changes.ts'
@@ -77,6 +78,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   checkPrivate(folder, (message, details) => log('warn', message, details))
   prepareTables(folder)
   prepareFolders(folder)
+  keepReserve(folder, ROOM_BESIDE)
   const staging = createStaging(folder, inlineLimit)
   await staging.clean()
   const writer = startWriter({ folder, eventRetention, lockWait, origin, pages: pages * WRITING }, log)
