@@ -7,7 +7,7 @@ import { normalizeHost } from '../config/hosts.ts'
 import type { Settings } from '../config/schema.ts'
 import type { SiteSettings } from '../config/sites.ts'
 import { checkDeclaredLength } from '../edge/body.ts'
-import { authoritiesOf, type KnowClient } from '../edge/client.ts'
+import { authoritiesOf, type Client, type KnowClient } from '../edge/client.ts'
 import { header } from '../edge/fields.ts'
 import { type BodyReading, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
@@ -25,6 +25,7 @@ import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '
 import { Allowance } from '../pipeline/language/allowance.ts'
 import type { Operation } from '../pipeline/operation.ts'
 import type { RulesAuthority } from '../pipeline/site/rules-authority.ts'
+import { ZERO } from '../pipeline/store/tags.ts'
 import type { Audit } from './audit.ts'
 import { errorAnswer } from './documents/error.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
@@ -54,6 +55,8 @@ export interface AppParts {
   logged: Settings['log']
   audit: Audit | undefined
   brakeWrites: BrakeWrites | undefined
+  /** Address of the mount of the site that a client has asked for. */
+  mountOf: (client: Client) => string | undefined
   metrics: Metrics
   platform: Router
   streams: Streams
@@ -109,6 +112,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     openSession,
     needSession,
     brake(parts),
+    noticeEmptySite,
     dispatch(parts),
   ]
   for (const step of steps) app.use(step)
@@ -164,6 +168,20 @@ function nameActor({ audit, logged }: AppParts): Step {
       }),
       next,
     )
+}
+
+/** Whoever looks at a site that has nothing yet is told how to fill it. */
+const noticeEmptySite: Step = async ({ req, state }, next) => {
+  try {
+    await next()
+  } catch (error) {
+    const asksForStart = req.method === 'GET' && state.target?.path === '/'
+    if (asksForStart && error instanceof Fault && error.status === 404) {
+      const root = await state.hosted?.site.store.find('/')
+      if (root && (root.members ?? ZERO) === ZERO) state.isEmpty = true
+    }
+    throw error
+  }
 }
 
 /** Nobody writes more than a person could. */
@@ -234,7 +252,17 @@ function failureAnswer(parts: AppParts, context: Koa.ParameterizedContext<State>
     if (error.status >= 500 && error.details.cause !== undefined)
       parts.log.error({ err: error.details.cause }, error.message)
     const canSignIn = state.hosted && state.hosted.settings.oidc !== undefined
-    return errorAnswer(error, { ns, errorNs, brand, method, path, canSignIn, ...(query !== undefined && { query }) })
+    const emptyMount = state.isEmpty ? parts.mountOf(state.client) : undefined
+    return errorAnswer(error, {
+      ns,
+      errorNs,
+      brand,
+      method,
+      path,
+      canSignIn,
+      ...(query !== undefined && { query }),
+      ...(emptyMount !== undefined && { emptyMount }),
+    })
   }
   parts.log.error({ err: error, method, path }, 'unexpected failure')
   const fault = new Fault(500, 'Internal', 'The server failed to answer this request. The failure was recorded.')

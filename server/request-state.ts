@@ -14,6 +14,8 @@ export interface State {
   target?: Target
   session?: Session
   answer?: Answer
+  /** The site has no documents yet, and its start page was asked for. */
+  isEmpty?: boolean
 }
 
 export type Step = Koa.Middleware<State>

@@ -5,12 +5,13 @@ import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
-import { banner } from './cli/banner.ts'
+import { addressesOf, tryAddress } from './addresses.ts'
+import { banner, type ListedSite } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
 import { createLog, type Log } from './log.ts'
 import { importDemoFiles } from './site-commands.ts'
 import { importDemo, openStore, type RunningServer, startServer } from './start.ts'
-import { isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
+import { type Addresses, isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
 
 /** Settles when the process is asked to end. */
 function ended(): Promise<NodeJS.Signals> {
@@ -70,22 +71,33 @@ export const serve: Commands['serve'] = (settings, options) => {
   return isWorker ? work(settings, options) : watchOver(settings, options)
 }
 
-function announce(
+async function announce(
   settings: Settings,
   { firstStart, print }: ServeOptions,
-  addresses: { publicOrigin: string; mountOrigin?: string },
+  addresses: Addresses,
   firstPassword: { user: string; password: string } | undefined,
-): void {
+): Promise<void> {
   const { publicOrigin, mountOrigin } = addresses
+  const sites = firstStart ? [] : await triedSites(settings, addresses)
   const lines = banner({
     settings,
     publicOrigin,
     ...(mountOrigin !== undefined && { mountOrigin }),
     firstStart,
+    sites,
     ...(firstPassword && { firstPassword }),
   })
   for (const line of lines) print(line)
 }
+
+/** The addresses of all sites, as many of them tried as are shown. */
+async function triedSites(settings: Settings, listening: Addresses): Promise<ListedSite[]> {
+  const found = addressesOf(settings, listening)
+  const tried = await Promise.all(found.slice(0, MOST_TRIED).map(each => tryAddress(each, settings.health.public)))
+  return found.map((each, place) => ({ ...each, missing: tried[place] }))
+}
+
+const MOST_TRIED = 20
 
 /** A password that was made for a server which cannot start would be lost otherwise. */
 function savePassword({ print }: ServeOptions, made: { user: string; password: string } | undefined): void {
@@ -112,7 +124,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   if (options.firstStart) await importDemo(server.hosting, store).catch(failed)
   dropGarbage()
   onReload(() => void renew(server, options, complete, log))
-  announce(settings, options, server, made)
+  await announce(settings, options, server, made)
   log.info({ signal: await stop }, 'ending')
   await server.close()
   lock.release()
@@ -137,7 +149,7 @@ async function watchOver(settings: Settings, options: ServeOptions): Promise<voi
     throw error
   })
   onReload(() => workers.signal('SIGHUP'))
-  announce(settings, options, workers.addresses, made)
+  await announce(settings, options, workers.addresses, made)
   log.info({ signal: await stop }, 'ending')
   await workers.close()
   lock.release()

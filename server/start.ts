@@ -24,6 +24,7 @@ import { openPostgresStore } from '../pipeline/store/postgres/store.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
+import { mountAddress } from './addresses.ts'
 import { publicApp } from './app.ts'
 import { openAudit } from './audit.ts'
 import { openCoordination } from './coordination.ts'
@@ -194,6 +195,10 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     log,
     logged: settings.log,
     audit,
+    mountOf: ({ authority, secure }) =>
+      authority === undefined
+        ? undefined
+        : mountAddress(settings.mount, `${secure ? 'https' : 'http'}://${authority}`, mountPort),
     brakeWrites: createWriteBrake(rateLimits, settings.limits.writesPerMinute),
     metrics,
     platform,
@@ -216,6 +221,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     fallback,
   })
   let publicPort: number | undefined
+  let mountPort: string | undefined
   const mounts = createMounts({
     place: settings.mount,
     table,
@@ -262,6 +268,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     'port' in settings.mount
       ? await listen(facing(mounts.handler), { ...listening, port: settings.mount.port })
       : undefined
+  mountPort = mountListener && new URL(mountListener.origin).port
   mounts.resume()
   ready = true
   return {

@@ -12,18 +12,31 @@ export interface Listening {
   firstPassword?: { user: string; password: string }
   /** The demo site is served, because no site is configured. */
   firstStart: boolean
+  /** The sites that the settings name. */
+  sites?: readonly ListedSite[]
 }
 
+export interface ListedSite {
+  site: string
+  mount: string
+  /** Why the site could not be reached at its address, when it was tried. */
+  missing?: string | undefined
+}
+
+/** Sites that are listed one by one. */
+const MOST_LISTED = 20
+
 /**
- * The lines to print. Exactly one begins with `ready`; it is the last.
+ * The lines to print. Exactly one begins with `ready`; it is the last, and for programs: it tells where the server listens.
  */
 export function banner(listening: Listening): string[] {
-  const { settings, publicOrigin, firstPassword, firstStart } = listening
-  const mount = mountUrl(listening)
+  const { settings, publicOrigin, firstPassword, firstStart, sites = [] } = listening
+  const [only, ...others] = sites
+  const own = mountUrl(listening)
+  const mount = only?.mount ?? own
   return [
     '',
-    `  Site    ${publicOrigin}/`,
-    `  Mount   ${mount}`,
+    ...(only && others.length > 0 ? several(sites) : one(only ?? { site: `${publicOrigin}/`, mount: own })),
     `  Data    ${settings.data}`,
     ...(firstPassword
       ? [
@@ -41,8 +54,25 @@ export function banner(listening: Listening): string[] {
     ...explorer(mount),
     ...davfs(mount),
     '',
-    `ready: site ${publicOrigin}/ mount ${mount}`,
+    `ready: site ${publicOrigin}/ mount ${own}`,
   ]
+}
+
+function one({ site, mount, missing }: Pick<ListedSite, 'site' | 'mount' | 'missing'>): string[] {
+  return [`  Site    ${site}${note(missing)}`, `  Mount   ${mount}`]
+}
+
+function several(sites: readonly ListedSite[]): string[] {
+  const width = Math.max(...sites.map(({ site }) => site.length))
+  const lines = sites
+    .slice(0, MOST_LISTED)
+    .map(({ site, mount, missing }) => `  Site    ${site.padEnd(width)}  Mount  ${mount}${note(missing)}`)
+  const more = sites.length - lines.length
+  return more > 0 ? [...lines, `          and ${more} more: scriptorium sites`] : lines
+}
+
+function note(missing: string | undefined): string {
+  return missing === undefined ? '' : `  (tried, ${missing})`
 }
 
 function explorer(mount: string): string[] {

@@ -21,6 +21,8 @@ export interface ErrorContext {
   query?: string
   /** People can sign in to the site; unknown where no site was found. */
   canSignIn?: boolean
+  /** The site has no documents at all; its mount is at this address. */
+  emptyMount?: string
 }
 
 /**
@@ -67,6 +69,7 @@ export function errorDocument(fault: Fault, context: ErrorContext): string {
   const { status, kind, message } = fault
   const { ns, errorNs } = context
   const article = errorArticle({ status, kind, message, ns, errorNs }, { extra: failure && failureItem(ns, failure) })
+  if (context.emptyMount !== undefined) return page('Nothing here yet', article + howToBegin(context.emptyMount))
   return page(title, article + advice(adviceFor(kind)) + wayOut(status, context))
 }
 
@@ -111,6 +114,20 @@ function tooLarge(message: string, ns: string): string {
 
 function advice(text: string | undefined): string {
   return text === undefined ? '' : `<p class="advice">${escapeMarkup(text)}</p>`
+}
+
+/** For the operator of a site that nobody has put anything into yet. */
+function howToBegin(mount: string): string {
+  const address = escapeMarkup(mount)
+  return (
+    '<h2>This site is empty</h2>' +
+    '<p>The server works. What is saved as <code>index.html</code> at the top of its mount is shown here.</p>' +
+    `<p>Mount it as a drive, with a user of the settings, and save the page there:</p>` +
+    `<dl><dt>Finder: Go › Connect to Server; Explorer: Map network drive</dt><dd><a href="${address}">${address}</a></dd>` +
+    `<dt>GNOME Files: Connect to Server</dt><dd>${address.replace(/^http/, 'dav')}</dd>` +
+    `<dt>In a terminal</dt><dd>curl -u USER -T index.html ${address}</dd></dl>` +
+    advice('Or import a folder while the server is stopped: scriptorium import FOLDER')
+  )
 }
 
 /** People who opened a page that is not there get a link; programs need none. */

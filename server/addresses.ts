@@ -1,0 +1,76 @@
+/** Addresses of sites and their mounts as people type them. */
+
+import type { MountPlace, Settings } from '../config/schema.ts'
+import { siteTable } from '../config/sites.ts'
+
+export interface SiteAddresses {
+  /** Name of the site. */
+  name: string
+  /** Both end in `/`. */
+  site: string
+  mount: string
+  brand: string
+}
+
+/**
+ * The address of a site's mount.
+ *
+ * @param origin of the site, as its visitors know it
+ * @param mountPort where mounts have a port of their own
+ */
+export function mountAddress(place: MountPlace, origin: string, mountPort: string | undefined): string {
+  if ('path' in place) return `${origin}${place.path}/`
+  const { protocol, hostname, port } = new URL(origin)
+  if ('host' in place) return `${protocol}//${place.host.replace('{host}', hostname)}${port === '' ? '' : `:${port}`}/`
+  return `${protocol}//${hostname}${mountPort === undefined || mountPort === '' ? '' : `:${mountPort}`}/`
+}
+
+/**
+ * The addresses of all sites that are known without a request: `publicUrl` where the settings name one, else the host and
+ * the port that the server listens on.
+ *
+ * @param listening origins as the server listens, such as `http://localhost:8080`
+ */
+export function addressesOf(
+  settings: Settings,
+  listening: { publicOrigin: string; mountOrigin?: string },
+): SiteAddresses[] {
+  const { protocol, port } = new URL(listening.publicOrigin)
+  const mount = listening.mountOrigin === undefined ? undefined : new URL(listening.mountOrigin)
+  return siteTable(settings).named.map(({ host: name, publicUrl, brand }) => {
+    const own = `${protocol}//${name.includes(':') ? `[${name}]` : name}${port === '' ? '' : `:${port}`}`
+    const origin = publicUrl ?? own
+    // What stands in front of the public surface need not stand in front of a port of its own.
+    const address =
+      mount && 'port' in settings.mount
+        ? `${mount.protocol}//${new URL(own).hostname}${mount.port === '' ? '' : `:${mount.port}`}/`
+        : mountAddress(settings.mount, origin, undefined)
+    return { name, site: `${origin}/`, mount: address, brand }
+  })
+}
+
+/** Milliseconds to wait for an answer. */
+const PATIENCE = 1500
+
+/**
+ * Asks at an address whether this server is there.
+ *
+ * @param health strangers may ask for it
+ * @returns why not, in a few words; undefined when it is
+ */
+export async function tryAddress({ site, brand }: SiteAddresses, health: boolean): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${site}-${brand}/health/live`, {
+      signal: AbortSignal.timeout(PATIENCE),
+      redirect: 'manual',
+    })
+    await answer.body?.cancel()
+    return answer.ok || (answer.status === 404 && !health) ? undefined : `answers ${answer.status}`
+  } catch (error) {
+    const { name, cause } = error as { name?: string; cause?: { code?: string } }
+    if (name === 'TimeoutError') return 'no answer'
+    return cause?.code === 'ENOTFOUND' || cause?.code === 'EAI_AGAIN'
+      ? 'no such host here'
+      : (cause?.code ?? 'no answer')
+  }
+}
