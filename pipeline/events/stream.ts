@@ -171,6 +171,11 @@ export class Stream {
         await replayTurn()
         const events = await fanOut.read(site, this.subscriber.path, format(this.#position), this.#batch)
         if (!this.isOpen) return
+        // The rules have changed meanwhile, and a group that decides by itself has not been asked by the new ones.
+        if (!this.#isSettled()) {
+          this.#behind = true
+          continue
+        }
         if (events === undefined) await this.#startOver()
         else this.#replay(events)
         await this.#drained()

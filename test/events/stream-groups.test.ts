@@ -80,6 +80,7 @@ describe('streams of members of groups that decide by themselves', () => {
     questions[0]?.(true)
     await until(() => reader.mutations.length === 2)
     publish('3')
+    await until(() => reader.mutations.length === 3)
     expect(bodiesOf(reader.mutations)).to.deep.equal(['1', '2', '3'])
     expect(questions, 'an answer holds while the rules do').to.have.length(1)
   })
