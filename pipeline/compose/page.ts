@@ -36,6 +36,8 @@ export interface Page {
 
 const pages = new WeakMap<Held, Page>()
 
+const NOTHING: ReadonlySet<ElementNode> = new Set()
+
 /**
  * Reads a document for composition.
  *
@@ -47,7 +49,7 @@ export function* readingPage(held: Held, plain: TreeDocument, ns: string): Work<
   // A tree that belongs to the document is given up and made anew now and then.
   if (known && (known.search === plain || known.isOwn)) return known
   const { source, kind } = plain
-  if (held.profile?.namespaces.length === 0) return pageOf(held, plain, plain, [], false)
+  if (held.profile?.namespaces.length === 0) return pageOf(held, plain, plain, [], false, NOTHING)
   const prefixed = kind === 'html' && mayHavePrefixed(source)
   const parsing = function* (text: string): Steps<TreeDocument> {
     const root = kind === 'xml' ? yield* parsingXml(text) : yield* prefixed ? parsingPrefixed(text) : parsingHtml(text)
@@ -73,9 +75,10 @@ function pageOf(
   tree: TreeDocument,
   hosts: readonly TemplateHost[],
   isOwn: boolean,
+  known?: ReadonlySet<ElementNode>,
 ): Page {
   const sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
-  let busy: ReadonlySet<ElementNode> | undefined
+  let busy = known
   let places: Map<number, ElementNode> | undefined
   return {
     held,

@@ -27,9 +27,15 @@ export interface Page {
   document: Document
 }
 
-/** Every page, parsed; scripts do not run. */
+/** Whether a page is put together when it is asked for. */
+const isComposed = (path: string) => path.endsWith('.html') && text(path).includes('xmlns:p=')
+
+/** Paths of the pages that are put together. */
+export const composedPaths: readonly string[] = [...files.keys()].filter(isComposed).sort()
+
+/** Every page that is served as it is stored, parsed; scripts do not run. */
 export const pages: readonly Page[] = [...files.keys()]
-  .filter(path => path.endsWith('.html'))
+  .filter(path => path.endsWith('.html') && !isComposed(path))
   .map(path => ({ path, source: text(path), document: new JSDOM(text(path)).window.document }))
 
 /** One page; throws when there is none at that path. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import { JSDOM } from 'jsdom'
 import { parse } from 'parse5'
-import { files, pages, text } from './pages.ts'
+import { composedPaths, files, pages, text } from './pages.ts'
 
 const here = 'http://demo.test'
 
@@ -39,7 +40,8 @@ describe('Demo site, files', () => {
     }
   })
 
-  it('holds nothing that composition would take for a directive: the site is served as it is stored', () => {
+  it('has two pages that are put together, and nothing in the others that composition would take for a directive', () => {
+    expect(composedPaths).to.deep.equal(['/archive.html', '/by/:author.html'])
     for (const { path, source } of pages) expect(source, path).not.to.match(/\{\{|\{%|\$\{|xmlns:|\sp:/)
   })
 
@@ -51,7 +53,8 @@ describe('Demo site, files', () => {
       for (const [, name] of text(path).matchAll(/from '(\.\/[^']+)'/g))
         visit(new URL(name ?? '', here + path).pathname)
     }
-    for (const { document, path } of pages) {
+    const composed = composedPaths.map(path => ({ path, document: new JSDOM(text(path)).window.document }))
+    for (const { document, path } of [...pages, ...composed]) {
       for (const element of document.querySelectorAll('[src], link[href]')) {
         const url = new URL(element.getAttribute('src') ?? element.getAttribute('href') ?? '', here + path)
         if (url.pathname.endsWith('.mjs')) visit(url.pathname)
