@@ -65,18 +65,30 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
     return request[BODY]
   }
 
-  async function repeatPropfind(
+  function repeatPropfind(
     request: IncomingMessage,
     response: ServerResponse,
     mount: Mount,
     head: string,
-  ): Promise<Repeated> {
-    const question = withBody(head, await body(request, response).bytes(LONGEST_BODY))
+  ): Repeated | Promise<Repeated> {
+    const again = (read: Uint8Array) => repeatAnswer(request, response, mount, withBody(head, read))
+    if (Number(request.headers['content-length'] ?? 0) === 0) return again(EMPTY)
+    return body(request, response).bytes(LONGEST_BODY).then(again)
+  }
+
+  function repeatAnswer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    mount: Mount,
+    question: string,
+  ): Repeated | Promise<Repeated> {
     const kept = find(question, mount)
     if (!kept) return undefined
     const confirmed = kept.reuse.confirm?.() ?? true
-    if (confirmed !== true && !((await confirmed) && find(question, mount) === kept)) return undefined
-    return sendKept(request, response, kept)
+    if (confirmed === true) return sendKept(request, response, kept)
+    return Promise.resolve(confirmed).then(isConfirmed =>
+      isConfirmed && find(question, mount) === kept ? sendKept(request, response, kept) : undefined,
+    )
   }
 
   return {
@@ -118,8 +130,8 @@ function isRepeatedBy304(field: string): boolean {
 /** Whether no field asks for anything that would need judging. */
 function isRepeatable({ method, headers: h }: IncomingMessage): boolean {
   if (method !== 'GET' && method !== 'PROPFIND') return false
-  if (method === 'GET' ? h['content-length'] !== undefined : Number(h['content-length'] ?? 0) > LONGEST_BODY)
-    return false
+  // Some clients announce an empty body with every request.
+  if (Number(h['content-length'] ?? 0) > (method === 'GET' ? 0 : LONGEST_BODY)) return false
   return (
     h.if === undefined &&
     h.range === undefined &&
@@ -144,6 +156,9 @@ function headOf(request: IncomingMessage, { authority, secure }: Client, { view 
 function withBody(head: string, body: Uint8Array): string {
   return head + Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')
 }
+
+/** The body of most questions. */
+const EMPTY = new Uint8Array()
 
 /** Where a request carries its small body: a weak map of requests would cost more collecting than all the rest. */
 const BODY = Symbol('body')

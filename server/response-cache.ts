@@ -111,7 +111,7 @@ function questionOf(request: IncomingMessage, { authority, secure }: Client): st
     h['if-unmodified-since'] !== undefined ||
     h['if-range'] !== undefined ||
     h.origin !== undefined ||
-    h['content-length'] !== undefined ||
+    Number(h['content-length'] ?? 0) > 0 ||
     h['transfer-encoding'] !== undefined
   )
     return undefined

@@ -267,6 +267,7 @@ describe('what a kept answer of the mount hangs on', () => {
     ({ method, url: '/a.txt', headers: { host: 'localhost', authorization: FIELD, ...headers } }) as IncomingMessage
   const response = { writeHead() {}, write() {}, end() {} } as unknown as ServerResponse
   const ask = propfindBody('getetag')
+  const length = { 'content-length': String(ask.length) }
 
   /** Something that repeats, with everything that may change in between. */
   function stage() {
@@ -288,7 +289,10 @@ describe('what a kept answer of the mount hangs on', () => {
       body: 'x',
       reuse: { holds: () => now.holds, ...(status === 207 && { confirm: async () => now.free }) },
     })
-    const repeat = async (method: 'GET' | 'PROPFIND') => repeating.repeat(request(method), response, client)
+    const repeat = async (
+      method: 'GET' | 'PROPFIND',
+      headers: Record<string, string> = method === 'GET' ? {} : length,
+    ) => repeating.repeat(request(method, headers), response, client)
     return { now, mount, repeating, answer, repeat }
   }
 
@@ -297,7 +301,7 @@ describe('what a kept answer of the mount hangs on', () => {
     const { now, repeating, answer, repeat } = staged
     if (!now.mount) throw new Error('no mount')
     repeating.keep(request(), client, now.mount, everything, answer(200))
-    const question = request('PROPFIND')
+    const question = request('PROPFIND', length)
     await repeating.bodyOf(question, response).bytes(1000)
     repeating.keep(question, client, now.mount, everything, answer(207))
     expect(await repeat('GET')).to.equal(200)
@@ -319,6 +323,13 @@ describe('what a kept answer of the mount hangs on', () => {
       expect(await staged.repeat('GET')).to.equal(undefined)
       expect(await staged.repeat('PROPFIND')).to.equal(undefined)
     })
+
+  it('DAV-3 an announced body, unless it is empty', async () => {
+    const { repeat } = await kept()
+    expect(await repeat('GET', { 'content-length': '0' })).to.equal(200)
+    expect(await repeat('GET', { 'content-length': '1' })).to.equal(undefined)
+    expect(await repeat('PROPFIND', {}), 'another question').to.equal(undefined)
+  })
 
   it('DAV-88 a lock, which somebody else keeps', async () => {
     const { now, repeat } = await kept()

@@ -323,6 +323,10 @@ describe('kept answers', () => {
     const sender = { authority: 'localhost', secure: false, address: '127.0.0.1' }
     kept.keep(request, sender, server.site, { status: 200, headers: {}, body: 'x', reuse }, 'everybody')
     expect(kept.repeat(request, response, sender, () => undefined)).to.equal(200)
+    const announcing = (length: string) =>
+      ({ ...request, headers: { ...request.headers, 'content-length': length } }) as IncomingMessage
+    expect(kept.repeat(announcing('0'), response, sender, () => undefined)).to.equal(200)
+    expect(kept.repeat(announcing('1'), response, sender, () => undefined)).to.equal(undefined)
     open = false
     expect(kept.repeat(request, response, sender, () => undefined)).to.equal(undefined)
     expect(kept.size).to.equal(0)
