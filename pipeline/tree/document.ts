@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { provingClean } from './clean.ts'
 import { parsingHtml } from './html.ts'
 import type { DocumentKind, TreeDocument } from './nodes.ts'
+import { slimming } from './slim.ts'
 import { atOnce, type Steps } from './steps.ts'
 import { parsingXml } from './xml.ts'
 
@@ -21,9 +22,15 @@ export function parseDocument(kind: DocumentKind, source: string): TreeDocument 
 
 /** `parseDocument` in steps. */
 export function* parsingDocument(kind: DocumentKind, source: string): Steps<TreeDocument> {
-  if (kind === 'xml') return { kind, source, root: yield* parsingXml(source), clean: true }
+  if (kind === 'xml') {
+    const root = yield* parsingXml(source)
+    yield* slimming(root, source)
+    return { kind, source, root, clean: true }
+  }
   const root = yield* parsingHtml(source)
-  return { kind, source, root, clean: yield* provingClean(root, source) }
+  const clean = yield* provingClean(root, source)
+  yield* slimming(root, source)
+  return { kind, source, root, clean }
 }
 
 export interface Decoded {

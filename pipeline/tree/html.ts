@@ -126,7 +126,15 @@ function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlN
     createElement(tagName, namespaceURI, attrs) {
       if (++elements > limit) throw tooManyElements()
       count(1 + attrs.length)
-      return { nodeName: tagName, tagName, attrs, namespaceURI, childNodes: [], parentNode: null }
+      return {
+        nodeName: tagName,
+        tagName,
+        attrs,
+        namespaceURI,
+        childNodes: [],
+        parentNode: null,
+        sourceCodeLocation: null,
+      }
     },
 
     onItemPush(node) {
@@ -187,10 +195,10 @@ const construction = {
     return { nodeName: '#document-fragment', childNodes: [] }
   },
   createCommentNode(data: string): CommentNode {
-    return { nodeName: '#comment', data, parentNode: null }
+    return { nodeName: '#comment', data, parentNode: null, sourceCodeLocation: null }
   },
   createTextNode(value: string): TextNode {
-    return { nodeName: '#text', value, parentNode: null }
+    return { nodeName: '#text', value, parentNode: null, sourceCodeLocation: null }
   },
 }
 
