@@ -1,6 +1,6 @@
 /** A real server on free ports and a fresh data folder, for tests. */
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withCredential } from '../../config/first-start.ts'
@@ -42,6 +42,21 @@ export interface TestServerOptions {
   folder?: string
 }
 
+let schemas = 0
+
+/**
+ * Documents in PostgreSQL and what processes share in Redis, where the environment names both: the same tests, on the
+ * stores of several machines. Data of an earlier server brings its schema along.
+ */
+async function sharedStores(data: string): Promise<{ postgres?: string; redis?: string }> {
+  const { TEST_POSTGRES: postgres, TEST_REDIS: redis } = process.env
+  if (postgres === undefined || redis === undefined) return {}
+  const note = join(data, 'schema')
+  const schema = await readFile(note, 'utf8').catch(() => `server_${process.pid}_${++schemas}`)
+  await writeFile(note, schema)
+  return { postgres: `${postgres}?search_path=${schema}`, redis }
+}
+
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const data = options.data ?? (await mkdtemp(join(tmpdir(), 'scriptorium-test-')))
   const file = join(data, 'settings.json')
@@ -49,7 +64,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   // Writers wait for each other as long as it takes on a slow machine.
   // And they write as much as they like, as programs do.
   const limits = { leaseWait: '5m', writesPerMinute: 0 }
-  const written = { data, listen: { port: 0 }, mount: { port: 0 }, log: { level }, limits, ...options.settings }
+  const shared = await sharedStores(data)
+  const written = { data, listen: { port: 0 }, mount: { port: 0 }, log: { level }, limits, ...shared, ...options.settings }
   await writeFile(file, JSON.stringify(options.site ? { ...written, defaults: options.site } : written))
   const { settings } = await loadSettings({ file })
   const log = createLog(settings.log)
