@@ -7,7 +7,7 @@ import type { Commands } from './cli/commands.ts'
 import { keepNextTickFast } from './next-tick.ts'
 import { serve } from './serve.ts'
 import { explain, exportCommand, importCommand, query } from './site-commands.ts'
-import { backup, checkSaved, restore, sites, stored } from './store-commands.ts'
+import { backup, checkSaved, migrate, restore, sites, stored } from './store-commands.ts'
 
 keepNextTickFast()
 
@@ -22,6 +22,7 @@ const commands: Commands = {
   sites,
   backup,
   restore,
+  migrate,
   checkSaved,
   askHealth,
 }

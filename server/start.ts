@@ -17,6 +17,7 @@ import { Memory, memoryLimit } from '../pipeline/memory.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
+import { MOVING } from '../pipeline/store/backup/migrate.ts'
 import { RESTORING } from '../pipeline/store/backup/restore.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
@@ -96,9 +97,13 @@ export async function openStore(settings: Settings, log: Log): Promise<Store> {
 }
 
 /** @throws Unusable when a restore into the store was begun and not finished */
-async function refuseHalfRestored({ data }: Settings, store: Store): Promise<void> {
-  if (await store.setting(RESTORING))
-    throw new Unusable(`${data} holds half of a backup; run scriptorium restore again to finish`)
+async function refuseHalfRestored({ data, postgres }: Settings, store: Store): Promise<void> {
+  const begun = await store.setting(RESTORING)
+  if (!begun) return
+  const half = begun.startsWith(MOVING)
+    ? 'another store; run scriptorium migrate again to finish'
+    : 'a backup; run scriptorium restore again to finish'
+  throw new Unusable(`${postgres === undefined ? data : 'the database'} holds half of ${half}`)
 }
 
 /** The memory of the caches of this process. */

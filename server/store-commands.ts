@@ -1,11 +1,14 @@
 /** What the command line does to a store as a whole: list its sites, save it, restore it. */
 
+import { resolve } from 'node:path'
 import { FIRST_PASSWORD } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
+import { migrateStore } from '../pipeline/store/backup/migrate.ts'
 import { checkBackup, restoreStore } from '../pipeline/store/backup/restore.ts'
 import { saveStore } from '../pipeline/store/backup/save.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
+import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
 import type { Snapshot, Store } from '../pipeline/store/store.ts'
@@ -89,6 +92,33 @@ export const restore: Commands['restore'] = async (settings, { directory, progre
     })
   } finally {
     lock.release()
+  }
+}
+
+/** The settings with the store of an address instead of their own. */
+function settingsFor({ redis: _redis, postgres: _postgres, ...settings }: Settings, address: string): Settings {
+  return databaseAddress(address) === undefined
+    ? { ...settings, data: resolve(address) }
+    : { ...settings, postgres: address }
+}
+
+export const migrate: Commands['migrate'] = async (settings, { from, to, progress }) => {
+  const [source, target] = [settingsFor(settings, from), settingsFor(settings, to)]
+  requireStore(source)
+  const locks = [source, target]
+    .filter(({ postgres }) => postgres === undefined)
+    .map(({ data }) => lockFolder(data, 'migrate'))
+  try {
+    return await withStore(source, fromStore =>
+      withStore(target, async toStore => {
+        const migrated = await migrateStore(fromStore, toStore, { settings: SAVED_SETTINGS, progress })
+        // What documents declare is derived anew when their site is opened next.
+        for (const { name } of migrated.sites) await basisOf(toStore, name).write('')
+        return migrated
+      }),
+    )
+  } finally {
+    for (const lock of locks) lock.release()
   }
 }
 

@@ -14,6 +14,7 @@ import { exportSite } from './export.ts'
 import { hash } from './hash.ts'
 import { health } from './health.ts'
 import { importSite } from './import.ts'
+import { migrate } from './migrate.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { settings } from './settings.ts'
@@ -29,6 +30,7 @@ const COMMANDS: readonly Command[] = [
   check,
   backup,
   restore,
+  migrate,
   exportSite,
   importSite,
   explain,

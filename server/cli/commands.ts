@@ -72,6 +72,13 @@ export interface FolderOptions {
   progress: Progress
 }
 
+export interface MigrateOptions {
+  /** Data folders, or addresses of databases. */
+  from: string
+  to: string
+  progress: Progress
+}
+
 export interface SavedOutcome {
   sites: readonly { name: string }[]
   files: number
@@ -106,6 +113,8 @@ export interface Commands {
   sites(settings: Settings): Promise<StoredSite[]>
   backup(settings: Settings, options: FolderOptions): Promise<SavedOutcome & { newFiles: number; newBytes: number }>
   restore(settings: Settings, options: FolderOptions): Promise<SavedOutcome & { at: string }>
+  /** Puts everything from one store into another. */
+  migrate(settings: Settings, options: MigrateOptions): Promise<SavedOutcome & { found: number }>
   /** Proves that a backup is whole. */
   checkSaved(options: FolderOptions): Promise<SavedOutcome & { at: string; problems: string[] }>
   /** Asks the server that runs with these settings on this machine. */

@@ -69,6 +69,7 @@ const nothing: Commands = {
   sites: unexpected,
   backup: unexpected,
   restore: unexpected,
+  migrate: unexpected,
   checkSaved: unexpected,
   askHealth: unexpected,
 }

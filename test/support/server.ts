@@ -65,7 +65,15 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   // And they write as much as they like, as programs do.
   const limits = { leaseWait: '5m', writesPerMinute: 0 }
   const shared = await sharedStores(data)
-  const written = { data, listen: { port: 0 }, mount: { port: 0 }, log: { level }, limits, ...shared, ...options.settings }
+  const written = {
+    data,
+    listen: { port: 0 },
+    mount: { port: 0 },
+    log: { level },
+    limits,
+    ...shared,
+    ...options.settings,
+  }
   await writeFile(file, JSON.stringify(options.site ? { ...written, defaults: options.site } : written))
   const { settings } = await loadSettings({ file })
   const log = createLog(settings.log)

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /** What a folder is used for. */
-type Purpose = 'serve' | 'import' | 'restore'
+type Purpose = 'serve' | 'import' | 'restore' | 'migrate'
 
 /** Somebody else has the folder. */
 export class FolderInUse extends Error {}
@@ -61,6 +61,7 @@ const BUSY = 5
 
 function advice(purpose: Purpose): string {
   if (purpose === 'import') return 'Copy the files into the mount of the running server, or end it first.'
+  if (purpose === 'migrate') return 'End the server first.'
   if (purpose === 'restore') return 'Restore into another folder.'
   return 'End that server first, or give both the same redis.'
 }

@@ -1,0 +1,159 @@
+/** Moving house: everything that one store holds, put into another and proved by tags and counts. */
+
+import { hash } from 'node:crypto'
+import { blobStream } from '../blobs.ts'
+import type { Change } from '../commit.ts'
+import { Unusable } from '../errors.ts'
+import type { Property, Resource } from '../resource.ts'
+import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
+import { line, shownSeconds } from '../tags.ts'
+import type { ProgressReport } from '../transfer.ts'
+import { type SavedSite, tagOf } from './format.ts'
+import { RESTORING } from './restore.ts'
+
+export interface MigrateOptions {
+  /** Names of the installation's values that move along. */
+  settings: readonly string[]
+  progress?: (report: ProgressReport) => void
+}
+
+export interface Migrated {
+  sites: SavedSite[]
+  files: number
+  bytes: number
+  /** Files that an earlier call had brought there already. */
+  found: number
+}
+
+/** Changes of one commit, and bytes that it holds in memory. */
+const AT_ONCE = { changes: 500, bytes: 16 * 1024 * 1024 }
+
+const REPORT_EVERY = 100
+
+/** What the mark of a move that was begun starts with. */
+export const MOVING = 'migrate '
+
+/** What the sites of a state are, in one value: an interrupted move goes on only if nothing was written meanwhile. */
+async function fingerprint(state: Snapshot): Promise<string> {
+  const tags: string[] = []
+  for (const name of await state.sites()) tags.push(name, tagOf(await state.site(name).find('/')))
+  return `${MOVING}${hash('sha256', tags.join('\n'))}`
+}
+
+/**
+ * Puts everything that a store holds at one moment into another. One that was interrupted goes on when it is called again.
+ *
+ * @throws Unusable when the other store holds one of the sites already, and when tags or counts differ in the end
+ */
+export function migrateStore(from: Store, to: Store, options: MigrateOptions): Promise<Migrated> {
+  return from.snapshot(state => migrate(from, state, to, options))
+}
+
+async function migrate(from: Store, state: Snapshot, to: Store, options: MigrateOptions): Promise<Migrated> {
+  const mark = await fingerprint(state)
+  const names = await state.sites()
+  const stored = await to.sites()
+  const taken = names.find(name => stored.includes(name))
+  if (taken !== undefined && (await to.setting(RESTORING)) !== mark)
+    throw new Unusable(`${taken} is stored there already, or the source has changed; migrate into an empty store`)
+  await to.setSetting(RESTORING, mark)
+  const outcome: Migrated = { sites: [], files: 0, bytes: 0, found: 0 }
+  for (const name of names) {
+    const [source, target] = [state.site(name), to.site(name)]
+    const site = await moveSite(source, target, to, outcome, options)
+    const tag = tagOf(await source.find('/'))
+    await prove(target, name, site.files, tag)
+    outcome.sites.push({ name, ...site, tag })
+  }
+  for (const name of options.settings) {
+    const value = await from.setting(name)
+    if (value !== undefined) await to.setSetting(name, value)
+  }
+  await to.setSetting(RESTORING, '')
+  return outcome
+}
+
+/** Counts files and compares the tag of the root, which is the same only if everything below it is the same. */
+async function prove(target: SiteStore, name: string, files: number, tag: string): Promise<void> {
+  let count = 0
+  for await (const _file of target.walk('/')) count++
+  if (count !== files) throw new Unusable(`${name} has ${files} files, but ${count} have arrived`)
+  if (tagOf(await target.find('/')) !== tag)
+    throw new Unusable(`${name} did not arrive as it was: the tags of its root differ`)
+}
+
+/** Whether the same stands there already. */
+function isSame(there: Resource | undefined, resource: Resource): boolean {
+  if (there === undefined) return false
+  return resource.kind === 'collection' ? there.properties === resource.properties : line(there) === line(resource)
+}
+
+async function moveSite(
+  source: SiteReader,
+  target: SiteStore,
+  to: Store,
+  total: Migrated,
+  { progress }: MigrateOptions,
+): Promise<Pick<SavedSite, 'files' | 'bytes'>> {
+  const site = { files: 0, bytes: 0 }
+  const isBegun = (await target.find('/'))?.version !== 0
+  let changes: Change[] = []
+  let bytes = 0
+  async function commit(): Promise<void> {
+    if (changes.length === 0) return
+    const result = await target.commit({ changes })
+    if (!result.ok) throw new Unusable(`${target.name} could not be moved: ${JSON.stringify(result)}`)
+    changes = []
+    bytes = 0
+  }
+  const root = await source.find('/')
+  if (root !== undefined) changes.push(...described(root, await source.properties('/')))
+  for await (const resource of source.walk('/', { collections: true })) {
+    const isFile = resource.kind !== 'collection'
+    if (isFile) {
+      site.files++
+      site.bytes += resource.size
+      total.files++
+      total.bytes += resource.size
+      if (total.files % REPORT_EVERY === 0) progress?.({ step: 'moving', done: total.files })
+    }
+    const there = isBegun ? await target.find(resource.path) : undefined
+    if (isSame(there, resource)) {
+      if (isFile) total.found++
+      continue
+    }
+    if (isFile) {
+      const put = await putOf(source, resource, to)
+      changes.push(put)
+      if ('bytes' in put.content) bytes += put.content.bytes.length
+    } else if (there === undefined) changes.push({ op: 'collection', path: resource.path })
+    changes.push(...described(resource, await source.properties(resource.path)))
+    if (changes.length >= AT_ONCE.changes || bytes >= AT_ONCE.bytes) await commit()
+  }
+  await commit()
+  return site
+}
+
+function described({ path }: Resource, properties: Property[]): Change[] {
+  return properties.length === 0 ? [] : [{ op: 'describe', path, set: properties, remove: [] }]
+}
+
+/** A file as the other store is to have it; large ones are streamed there. */
+async function putOf(source: SiteReader, resource: Resource, to: Store): Promise<Extract<Change, { op: 'put' }>> {
+  const { path, kind, digest, size, type, language } = resource
+  if (kind === 'collection') throw new Error('A collection is no file')
+  const body = await source.body(resource)
+  if (body === undefined) throw new Unusable(`${path} has no bytes in the store; run scriptorium check`)
+  const shown = shownSeconds(resource)
+  const rest = { op: 'put', path, kind, type, shown, ...(language !== undefined && { language }) } as const
+  const isRight = (found: string) => {
+    if (found !== digest) throw new Unusable(`${path} does not hold the bytes that it should; run scriptorium check`)
+  }
+  if ('bytes' in body) {
+    isRight(hash('sha256', body.bytes))
+    return { ...rest, content: { bytes: body.bytes } }
+  }
+  const staged = await to.stage(blobStream(body.blob), { limit: size })
+  isRight(staged.sha256)
+  return { ...rest, content: { staged } }
+}

@@ -1,0 +1,46 @@
+/** `scriptorium migrate`: everything from one store into another. */
+
+import { count } from './check.ts'
+import { type Command, UsageError } from './command.ts'
+import { progressLine } from './progress.ts'
+import { settingsOf, settingsOptions } from './settings-options.ts'
+import { line } from './terminal.ts'
+import { mebibytes } from './transfer.ts'
+
+export const migrate: Command = {
+  name: 'migrate',
+  summary: 'Move everything that is stored into another store',
+  positionals: [],
+  options: {
+    ...settingsOptions,
+    from: { type: 'string', value: 'STORE', doc: 'Where it is: a data folder or postgres://…' },
+    to: { type: 'string', value: 'STORE', doc: 'Where it shall be: an empty store of either kind' },
+  },
+  details: [
+    'All sites with drafts and properties, and the keys of the installation. End the server',
+    'first: what is written meanwhile stays behind. Every file is compared with its checksum,',
+    'and each site as a whole by its tag and the number of its files. A move that was',
+    'interrupted goes on when it is started again. The source stays as it is.',
+    '',
+    'The exit code is 0 when everything has arrived, else 1.',
+  ],
+  examples: [
+    ['scriptorium migrate --from ./data --to postgres://u@db/site', 'To several machines'],
+    ['scriptorium migrate --from postgres://u@db/site --to ./data', 'And back'],
+  ],
+  async run(call) {
+    const { terminal, args, commands } = call
+    const [from, to] = [args.text('from'), args.text('to')]
+    if (from === undefined || to === undefined) throw new UsageError('--from and --to are needed', 'migrate')
+    const { settings } = await settingsOf(call)
+    const progress = progressLine(terminal.errors)
+    const moved = await commands.migrate(settings, { from, to, progress: progress.report }).finally(progress.end)
+    const sites = moved.sites.filter(({ name }) => !name.includes('#'))
+    const found = moved.found > 0 ? `; ${moved.found} of them were there already` : ''
+    line(
+      terminal.output,
+      `moved ${count(sites.length, 'site')}, ${count(moved.files, 'file')}, ${mebibytes(moved.bytes)}${found}`,
+    )
+    return 0
+  },
+}
