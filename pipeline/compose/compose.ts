@@ -14,6 +14,7 @@ import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { paginate } from './paginate.ts'
 import { Prefixes } from './prefixes.ts'
+import { resolvingReads } from './read-resolvers.ts'
 import { Reads } from './reads.ts'
 import { RequestValue } from './request.ts'
 import { requestDocument } from './request-document.ts'
@@ -132,6 +133,7 @@ function* composing(
   })
   const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
   const link = creating ? undefined : paginate(tree, state.paginators, viewer.path, viewer.query)
+  if (!creating) yield* resolvingReads(state, tree)
   return {
     tree,
     reads,

@@ -1,5 +1,6 @@
 /** Documents that are served as they are stored (COMP-2). */
 
+import { hasResolvers } from '../model/read-chains.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
@@ -7,14 +8,16 @@ import { isLive, meaningOf } from './vocabulary.ts'
 
 const known = new WeakMap<Held, { model: Registry; plain: boolean }>()
 
-/** Whether nothing in a document is a directive, so that a whole read answers the stored bytes. */
+/** Whether nothing in a document is a directive or the value of a read resolver: a whole read answers the stored bytes. */
 export function isPlain(site: Pick<Site, 'model' | 'settings'>, held: Held): boolean {
   const { kind, profile } = held
-  if (kind === 'blob' || !profile || profile.namespaces.length === 0) return true
+  if (kind === 'blob' || !profile || (profile.namespaces.length === 0 && profile.types.length === 0)) return true
   const { model, settings } = site
   const before = known.get(held)
   if (before?.model === model) return before.plain
-  const plain = !profile.namespaces.some(uri => isLive(meaningOf(uri, settings.ns, model), kind))
+  const plain =
+    !profile.namespaces.some(uri => isLive(meaningOf(uri, settings.ns, model), kind)) &&
+    !profile.types.some(type => hasResolvers(model, type))
   known.set(held, { model, plain })
   return plain
 }

@@ -6,7 +6,7 @@
 import type { Allowance } from '../language/allowance.ts'
 import type { ForeignCall, MaybeLater } from '../language/sessel/host.ts'
 import type { Value } from '../language/values.ts'
-import type { CodeHost } from '../model/code.ts'
+import type { CodeHost, CodeResult, CodeStep, Given } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import type { Site } from '../site/site.ts'
 import { sessel } from './sessel-code.ts'
@@ -39,8 +39,29 @@ export function codeHostOf(site: () => Site, allowance: Allowance, more: readonl
     validateValues: async (code, at) => speaking(code).validateValues(code, at),
     validateItem: async (code, at) => speaking(code).validateItem(code, at),
     write: async (code, at) => speaking(code).write(code, at),
+    read: steps => readingBy(speaking, steps),
     includes: async (method, at, email) => speaking(method.implementation).includes(method, at, email),
   }
+}
+
+/** Each language gets its steps together. */
+async function readingBy(
+  speaking: (code: RawCode) => CodeHost,
+  steps: readonly CodeStep[],
+): Promise<readonly CodeResult<Given>[]> {
+  const shares = new Map<CodeHost, number[]>()
+  for (const [i, { code }] of steps.entries()) {
+    const host = speaking(code)
+    const share = shares.get(host)
+    if (share) share.push(i)
+    else shares.set(host, [i])
+  }
+  const results: CodeResult<Given>[] = []
+  for (const [host, share] of shares) {
+    const outcomes = await host.read(share.flatMap(i => steps[i] ?? []))
+    for (const [place, outcome] of outcomes.entries()) results[share[place] ?? 0] = outcome
+  }
+  return results
 }
 
 /** JS-2: whatever is asked of code that nobody here can read fails. */
@@ -48,7 +69,8 @@ function unknownLanguage(type: string): CodeHost {
   const language = type.slice(0, 200)
   const message = `Code of type ${language} is not available here.`
   const failing = async () => ({ failure: { language, variant: 'unknown-language' as const, message } })
-  return { default: failing, validateValues: failing, validateItem: failing, write: failing, includes: failing }
+  const read: CodeHost['read'] = steps => Promise.all(steps.map(failing))
+  return { default: failing, validateValues: failing, validateItem: failing, write: failing, read, includes: failing }
 }
 
 /** All languages of one request. */

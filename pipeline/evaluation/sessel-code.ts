@@ -42,6 +42,15 @@ export const sessel: LanguageOf = (site, allowance, others) => {
       const copies = at.elements.map(element => new ElementValue(detached(element)))
       return run(slot, at, { self: copies, hasPrior: true }, value => given(value, copies, at, slot))
     },
+    read: async steps => {
+      const results: CodeResult<Given>[] = []
+      for (const { code: slot, at } of steps) {
+        const copies = at.elements.map(element => new ElementValue(detached(element)))
+        const result = await run(slot, at, { self: copies }, value => given(value, copies, at, slot))
+        results.push('response' in result ? noResponse(slot) : result)
+      }
+      return results
+    },
     includes: ({ implementation, parameters }, at, email) => {
       const names = new Map<string, Value>([['email', email]])
       const [parameter] = parameters
@@ -88,6 +97,11 @@ function given(value: Value, copies: readonly ElementValue[], at: CodeValues, co
     elements.push(isKept ? original : named(each.source ? detached(each.node) : each.node, at.property))
   }
   return { value: { elements } }
+}
+
+/** A representation is no place for a response of its own (MOD-67). */
+function noResponse({ type }: RawCode): { failure: CodeFailure } {
+  return { failure: { language: type, variant: 'threw', message: 'A resolver of reads cannot answer the request.' } }
 }
 
 /** An element that says of no property that it is its value becomes the value of the one that it is given for. */

@@ -52,10 +52,13 @@ export interface CodeDefault extends CodeItem {
  */
 export type Given = { elements: readonly ElementNode[] } | { texts: readonly string[] }
 
-/**
- * What a language has to do for writes and groups. `@read` and `@computed` are asked for by nobody as long as there is no
- * language: reads give what is stored, which is what becomes of a resolver that does not compile (MOD-73).
- */
+/** One step of a chain. */
+export interface CodeStep {
+  code: RawCode
+  at: CodeValues
+}
+
+/** What a language has to do for writes, representations and groups. */
 export interface CodeHost {
   /** MOD-32. Undefined: nothing is added. */
   default(code: RawCode, at: CodeDefault): Promise<CodeResult<string | ElementNode | undefined>>
@@ -65,6 +68,8 @@ export interface CodeHost {
   validateItem(code: RawCode, at: CodeItem): Promise<CodeResult<boolean>>
   /** MOD-70: one step of a chain. */
   write(code: RawCode, at: CodeValues): Promise<CodeResult<Given>>
+  /** MOD-71: steps of chains that have nothing to do with each other. @returns a result for each, in their order */
+  read(steps: readonly CodeStep[]): Promise<readonly CodeResult<Given>[]>
   /** GRP-4, the answer as the language's own truth value; with a small budget of its own (GRP-5). */
   includes(method: RawMethod, at: CodeItem, email: string): Promise<CodeResult<boolean>>
 }
@@ -72,12 +77,19 @@ export interface CodeHost {
 /** The host that runs the code of one request: whatever it spends, all code of the request together has (SES-213). */
 export type CodeHosts = (allowance: Allowance) => CodeHost
 
-/** The host of a server without languages: whatever needs code is not implemented. */
+/**
+ * The host of a server without languages: a write that needs code is not implemented; reads give what is stored, which is
+ * what becomes of a resolver that does not compile (MOD-73).
+ */
 export const noCode: CodeHost = {
   default: code => missing('default', code),
   validateValues: code => missing('@validate', code),
   validateItem: code => missing('@validate', code),
   write: code => missing('@write', code),
+  read: async steps =>
+    steps.map(({ code: { type } }) => ({
+      failure: { language: type, variant: 'parse', message: 'There is no code on this server.' },
+    })),
   includes: ({ implementation }) => missing('implementation', implementation),
 }
 

@@ -1,10 +1,21 @@
-/** `@write`: what code makes of values before they are judged and stored (MOD-70, MOD-72, MOD-73). */
+/**
+ * What the code of resolvers makes of values: `@write` before they are judged and stored, `@read` in representations (MOD-70
+ * to MOD-73).
+ */
 
 import { cloneNode } from '../tree/clone.ts'
 import { equalTrees } from '../tree/compare.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
-import type { ElementNode } from '../tree/nodes.ts'
-import { budgetFault, type CodeHost, type CodeValues, type Given, isSpent, responseFault } from './code.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import {
+  budgetFault,
+  type CodeHost,
+  type CodeResult,
+  type CodeValues,
+  type Given,
+  isSpent,
+  responseFault,
+} from './code.ts'
 import type { Instance } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
@@ -41,36 +52,60 @@ export async function resolve(
   ns: string,
   path: string,
   { document }: WrittenPlace,
-  { instance, schema, property, elements }: Chain,
+  chain: Chain,
 ): Promise<Revision[]> {
-  let values: readonly ElementNode[] = elements
-  for (const code of property.write) {
+  let values: readonly ElementNode[] = chain.elements
+  for (const code of chain.property.write) {
     if (values.length === 0) break
-    const at: CodeValues = {
-      path,
-      document,
-      element: instance.item.element,
-      itemtype: schema.type,
-      property: property.name,
-      // Working copies: code may change them (MOD-70).
-      elements: values.map(element => cloneNode(element, element.parentNode)),
-      asList: isList(property, values.length),
-    }
+    const at = valuesFor(chain, values, path, document)
     const outcome = await host.write(code, at)
     if ('response' in outcome) throw responseFault(outcome.response)
-    if ('value' in outcome) {
-      const byContent = isConfiguration(instance.item.types, ns)
-      values = given(outcome.value, at.elements, values, byContent)
-      continue
-    }
-    const { failure } = outcome
-    if (isSpent(failure)) throw budgetFault(failure)
-    // What does not compile is skipped; the rest of the chain runs (MOD-73).
-    if (failure.variant === 'parse') continue
-    const reason = `its resolver failed: ${failure.message}`
-    throw schemaFault(ns, [{ check: '@write', itemtype: schema.type, property: property.name, reason, failure }], 500)
+    values = valuesAfter(ns, '@write', chain, at, values, outcome)
   }
-  return replacements(elements, values)
+  return replacements(chain.elements, values)
+}
+
+/** What a step of a chain is given. */
+export function valuesFor(
+  { instance, schema, property }: Chain,
+  values: readonly ElementNode[],
+  path: string,
+  document: TreeDocument,
+): CodeValues {
+  return {
+    path,
+    document,
+    element: instance.item.element,
+    itemtype: schema.type,
+    property: property.name,
+    // Working copies: code may change them (MOD-70).
+    elements: values.map(element => cloneNode(element, element.parentNode)),
+    asList: isList(property, values.length),
+  }
+}
+
+/**
+ * The values behind a step of a chain.
+ *
+ * @param at what the step was given
+ * @param before the values that it was given copies of
+ * @throws Fault 500 when it has failed, 503 when a budget is spent (MOD-73, MOD-133)
+ */
+export function valuesAfter(
+  ns: string,
+  check: '@write' | '@read',
+  { instance, schema, property }: Chain,
+  at: CodeValues,
+  before: readonly ElementNode[],
+  outcome: Exclude<CodeResult<Given>, { response: unknown }>,
+): readonly ElementNode[] {
+  if ('value' in outcome) return given(outcome.value, at.elements, before, isConfiguration(instance.item.types, ns))
+  const { failure } = outcome
+  if (isSpent(failure)) throw budgetFault(failure)
+  // What does not compile is skipped; the rest of the chain runs (MOD-73).
+  if (failure.variant === 'parse') return before
+  const reason = `its resolver failed: ${failure.message}`
+  throw schemaFault(ns, [{ check, itemtype: schema.type, property: property.name, reason, failure }], 500)
 }
 
 /** MOD-65: several values, or a cardinality that spells out that there may be. */
@@ -100,7 +135,7 @@ function given(
 }
 
 /** New values take the places of the old ones; surplus ones follow the last, missing ones are removed. */
-function replacements(before: readonly ElementNode[], after: readonly ElementNode[]): Revision[] {
+export function replacements(before: readonly ElementNode[], after: readonly ElementNode[]): Revision[] {
   if (before.length === after.length && before.every((element, i) => element === after[i])) return []
   return before.map((element, i) => {
     const isLast = i === before.length - 1

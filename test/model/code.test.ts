@@ -100,6 +100,7 @@ describe('Data model, code through its host', () => {
       return outcome(code, validators[code.source]?.(at) ?? 'parse')
     },
     includes: async () => ({ value: false }),
+    read: async () => [],
     async write(code, at) {
       seen.push(`write ${code.source} ${at.elements.map(textOf).join()} ${at.asList ? 'as list' : 'alone'}`)
       return outcome(code, writers[code.source]?.(at) ?? 'parse')

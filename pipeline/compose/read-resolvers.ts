@@ -1,0 +1,121 @@
+/** Read resolvers of schemas, applied to a page that has been put together (MOD-71 to MOD-73, pass 6 of COMP-16). */
+
+import { choosingChains, findingChains } from '../model/read-chains.ts'
+import { type Chain, replacements, valuesAfter, valuesFor } from '../model/resolvers.ts'
+import { schemaFault } from '../model/violations.ts'
+import { cloneNode } from '../tree/clone.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { NODES_PER_STEP } from '../tree/steps.ts'
+import type { Composing } from './composing.ts'
+import { awaiting, type Work } from './work.ts'
+
+/** @throws Fault 500 when a resolver fails, 503 when a budget is spent */
+export function* resolvingReads(composing: Composing, tree: TreeDocument): Work<void> {
+  const { model, allowance, reads } = composing
+  if (!model.hasSchemas) return
+  let pending = yield* findingChains(model, tree.root)
+  // Resolvers may look at other documents and at the clock (MOD-74).
+  if (pending.length > 0) reads.fleeting = true
+  while (pending.length > 0) {
+    allowance.step(pending.length)
+    const { chains, rest } = yield* choosingChains(pending, allowance)
+    const values = yield* awaiting(running(composing, tree, chains))
+    yield* putting(composing, chains, values)
+    pending = rest
+  }
+}
+
+/** Runs chains from root to leaf, each step of all of them together. @returns the values behind each chain */
+async function running(
+  { site, allowance, page }: Composing,
+  document: TreeDocument,
+  chains: readonly Chain[],
+): Promise<(readonly ElementNode[])[]> {
+  const { ns } = site.settings
+  const host = site.code(allowance)
+  const values: (readonly ElementNode[])[] = chains.map(({ elements }) => elements)
+  for (let step = 0; ; step++) {
+    const turns = chains.flatMap((chain, place) => {
+      const code = chain.property.read[step]
+      const before = values[place] ?? []
+      if (!code || before.length === 0) return []
+      const at = valuesFor(chain, before, page.held.resource.path, document)
+      return [{ chain, place, before, code, at }]
+    })
+    if (turns.length === 0) return values
+    const outcomes = await host.read(turns)
+    for (const [i, { chain, place, before, at }] of turns.entries()) {
+      const outcome = outcomes[i]
+      if (!outcome || 'response' in outcome) {
+        const { schema, property } = chain
+        const reason = 'its resolver cannot answer the request'
+        throw schemaFault(ns, [{ check: '@read', itemtype: schema.type, property: property.name, reason }], 500)
+      }
+      values[place] = valuesAfter(ns, '@read', chain, at, before, outcome)
+    }
+  }
+}
+
+/** Puts values in the places of the stored ones. */
+function* putting(
+  composing: Composing,
+  chains: readonly Chain[],
+  values: readonly (readonly ElementNode[])[],
+): Work<void> {
+  const changed = new Map<ChildNode, readonly ElementNode[]>()
+  const used = new Set<ElementNode>()
+  for (const [i, { elements }] of chains.entries()) {
+    for (const revision of replacements(elements, values[i] ?? elements)) {
+      if (revision.op !== 'replace') continue
+      changed.set(
+        revision.element,
+        revision.by.map(each => once(each, used)),
+      )
+    }
+  }
+  if (changed.size === 0) return
+  yield* tellingOrigins(composing)
+  const parents = new Set<ParentNode>()
+  for (const [element, by] of changed) {
+    if (isElement(element) && element.parentNode) parents.add(element.parentNode)
+    const [first] = by
+    if (isElement(element) && first && first !== element) standIn(composing, element, first)
+  }
+  for (const parent of parents) {
+    parent.childNodes = parent.childNodes.flatMap(node => changed.get(node) ?? node)
+    for (const node of parent.childNodes) node.parentNode = parent
+  }
+}
+
+/** One element stands in one place. */
+function once(element: ElementNode, used: Set<ElementNode>): ElementNode {
+  const own = used.has(element) ? cloneNode(element) : element
+  used.add(own)
+  return own
+}
+
+/** What is shown in the place of an element is stored where that one is. */
+function standIn({ origins, transients }: Composing, element: ElementNode, shown: ElementNode): void {
+  const origin = origins.get(element)
+  if (origin && !origins.has(shown)) origins.set(shown, origin)
+  const place = transients.get(element)
+  if (place) transients.set(shown, place)
+}
+
+/** Notes where each element of copied subtrees is stored: their children are about to change. */
+function* tellingOrigins({ wholes, origins }: Composing): Work<void> {
+  let seen = 0
+  for (const [top, { page, element }] of wholes) {
+    const open: [copy: ElementNode, stored: ElementNode][] = [[top, element]]
+    for (let pair = open.pop(); pair; pair = open.pop()) {
+      const [copy, stored] = pair
+      origins.set(copy, { page, element: stored })
+      if (++seen % NODES_PER_STEP === 0) yield
+      for (const [i, child] of copy.childNodes.entries()) {
+        const own = stored.childNodes[i]
+        if (own && isElement(child) && isElement(own)) open.push([child, own])
+      }
+    }
+  }
+  wholes.clear()
+}
