@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { benchCompose, COMPOSE_HEAD } from './compose/bench.ts'
 import { benchHttp, HEAD as HTTP_HEAD } from './http/bench.ts'
 import { benchJavaScript, JAVASCRIPT_HEAD } from './javascript/bench.ts'
 import { benchLiquid, LIQUID_HEAD } from './liquid/bench.ts'
@@ -16,6 +17,7 @@ import { type Row, table } from './support/table.ts'
 
 const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: string) => void) => Promise<Row[]> }> = {
   http: { title: 'The public surface', head: HTTP_HEAD, run: benchHttp },
+  compose: { title: 'Composed pages', head: COMPOSE_HEAD, run: benchCompose },
   mount: { title: 'The mount', head: MOUNT_HEAD, run: benchMount },
   conformance: { title: 'Conformance of the mount', head: CONFORMANCE_HEAD, run: benchConformance },
   model: { title: 'Data models', head: MODEL_HEAD, run: benchModel },

@@ -1,0 +1,147 @@
+/** Composed pages: kept answers, first compositions, and both while the site is written to. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { Agent } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { OPEN_RULES } from '../http/documents.ts'
+import { once, readRate, writeRate } from '../support/load.ts'
+import { type ServerProcess, startProcess } from '../support/process.ts'
+import { figure, type Row } from '../support/table.ts'
+
+export const COMPOSE_HEAD: Row = ['Work', 'composed', 'plain', 'ratio', 'target']
+
+const NS = 'https://platform.example/ns'
+const PREFIXES = `xmlns:p="${NS}/1.0" xmlns:r="${NS}/Binding/CSS" xmlns:t="urn:bench:Say"`
+const SERVE = [process.execPath, '--max-semi-space-size=4', 'server/launch.mjs', 'serve', '-c']
+
+const html = (body: string, attributes = '') =>
+  `<!doctype html><html ${attributes}><head><title>t</title></head><body>${body}</body></html>`
+
+/** Two includes, a binding of 20 items, and a method: about 5 KB. */
+const PAGE = html(
+  `<p:include selector="#nav" resource="/parts.html"/><ul r:posts=".post" p:template="text/liquid">{% for p in posts %}<li><b>{{ p.title }}</b> {{ p.text }}</li>{% endfor %}</ul><t:say/>${'<p>A line of the page.</p>'.repeat(40)}<p:include selector="#foot" resource="/parts.html"/>`,
+  PREFIXES,
+)
+const parts = (word: string) =>
+  html(
+    `<nav id="nav">${word}${'<a href="/">link</a>'.repeat(20)}</nav><footer id="foot">${'<p>foot</p>'.repeat(20)}</footer>`,
+  )
+const SCHEMA = html(
+  `<div hidden itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="urn:bench:Say"><div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="say"><div itemprop="implementation" itemscope itemtype="${NS}/Sessel"><script itemprop="source" type="text/sessel">new p { "hello" }</script></div></div></div>`,
+)
+
+async function store(server: ServerProcess, agent: Agent, path: string, body: string): Promise<void> {
+  await once(server.url, agent, { method: 'PUT', path, headers: { 'Content-Type': 'text/html' }, body })
+}
+
+/** Puts the pages, and what they are made of, into a fresh data folder. */
+async function importSite(folder: string, settings: string): Promise<void> {
+  const site = join(folder, 'site')
+  await mkdir(site)
+  const post = (i: number) =>
+    html(
+      `<article class="post" itemscope itemtype="urn:bench:Post"><h2 itemprop="title">Post ${i}</h2><p itemprop="text">${'text '.repeat(20)}</p></article>`,
+    )
+  const files: Record<string, string> = {
+    'rules.html': OPEN_RULES,
+    'schema.html': SCHEMA,
+    'parts.html': parts('v'),
+    'page.html': PAGE,
+    'plain.html': html('<p>A line of the page.</p>'.repeat(200)),
+    'one.html': html('<ul id="list"></ul>'),
+  }
+  for (let i = 0; i < 20; i++) files[`post-${i}.html`] = post(i)
+  for (let i = 0; i < 5; i++)
+    files[`through-${i}.html`] = html('<p:include selector="#list" resource="/one.html"/>', PREFIXES)
+  for (const [name, text] of Object.entries(files)) await writeFile(join(site, name), text)
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['server/launch.mjs', 'import', '-c', settings, '--site', 'localhost', site],
+    { encoding: 'utf8' },
+  )
+  if (status !== 0) throw new Error(stderr)
+}
+
+/** Reads while somebody writes so many times a second. */
+async function during<T>(
+  read: () => Promise<T>,
+  perSecond: number,
+  write: (n: number) => Promise<unknown>,
+): Promise<T> {
+  let n = 0
+  let running = Promise.resolve<unknown>(undefined)
+  const timer = setInterval(() => {
+    running = running.then(() => write(n++))
+  }, 1000 / perSecond)
+  try {
+    return await read()
+  } finally {
+    clearInterval(timer)
+    await running
+  }
+}
+
+export async function benchCompose(say: (line: string) => void): Promise<Row[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'scriptorium-bench-'))
+  const agent = new Agent({ keepAlive: true })
+  const rows: Row[] = []
+  const add = (row: Row) => {
+    rows.push(row)
+    say(row.filter(Boolean).join('  '))
+  }
+  const settings = join(folder, 'settings.json')
+  const file = {
+    data: join(folder, 'data'),
+    listen: { port: 0 },
+    mount: { port: 0 },
+    sites: [{ host: '*', name: 'localhost' }],
+  }
+  await writeFile(settings, JSON.stringify(file))
+  await importSite(folder, settings)
+  const server = await startProcess([...SERVE, settings])
+  try {
+    const { url } = server
+    const { headers } = await fetch(`${url}/plain.html`)
+    const Cookie = headers.getSetCookie()[0]?.split(';')[0] ?? ''
+    const rate = (path: string) => readRate(url + path, { Cookie })
+    const plain = await rate('/plain.html')
+    const compare = (what: string, composed: number, other: number, target: string) =>
+      add([what, `${figure(composed)}/s`, `${figure(other)}/s`, (composed / other).toFixed(2), target])
+    const kept = await rate('/page.html')
+    compare('GET, nothing changed since', kept, plain, '>= 0.6')
+    const changing = await during(
+      () => rate('/page.html'),
+      5,
+      n => store(server, agent, '/parts.html', parts(`v${n}`)),
+    )
+    compare('while an origin is written 5 times a second', changing, plain, '>= 5,000/s')
+    const beside = await during(
+      () => rate('/page.html'),
+      50,
+      n => store(server, agent, '/other.html', html(`<p>${n}</p>`)),
+    )
+    compare('while other documents are written 50 times a second', beside, kept, '>= 0.8')
+    let n = 0
+    const fresh = await writeRate(url, () => ({ method: 'GET', path: `/page.html?${n++}`, headers: { Cookie } }), {
+      clients: 1,
+    })
+    add(['composed anew each time', `${figure(fresh.median)} ms (p99 ${figure(fresh.p99)})`, '', '', '< 1.5 ms'])
+    const append = (path: string) => ({
+      method: 'POST',
+      path,
+      headers: { Range: 'selector=#list' },
+      body: '<li>Entry</li>',
+    })
+    const direct = await writeRate(url, () => append('/one.html'), { clients: 16 })
+    await store(server, agent, '/one.html', html('<ul id="list"></ul>'))
+    const through = await writeRate(url, i => append(`/through-${i % 5}.html`), { clients: 16 })
+    compare('POST append through 5 pages into one origin, 16 clients', through.perSecond, direct.perSecond, '>= 0.5')
+  } finally {
+    agent.destroy()
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+  return rows
+}
