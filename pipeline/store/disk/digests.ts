@@ -1,20 +1,57 @@
-/** The main thread's side of the thread that hashes large bodies; started with the first of them. */
+/** The main thread's side of the threads that hash large bodies, one for each digest; started with the first of them. */
 
 import { Worker } from 'node:worker_threads'
 import { StoreError } from '../errors.ts'
-import type { DigestMessage, DigestReply } from './digest-thread.ts'
+import type { DigestMessage, DigestReply, WeakDigest } from './digest-thread.ts'
 
-/** SHA-1 and MD5 of one body, fed block by block. */
-export interface Digesting {
+/** Digests of one body, fed block by block. */
+interface Feeding<Digest> {
   /** Resolves when the block may be overwritten. */
   update(block: SharedArrayBuffer, length: number): Promise<void>
-  finish(): Promise<{ sha1: string; md5: string }>
+  finish(): Promise<Digest>
   abort(): void
 }
 
-export interface DigestThread {
-  start(): Digesting
+/** SHA-1 and MD5 of one body. */
+export type Digesting = Feeding<{ sha1: string; md5: string }>
+
+interface DigestThread<Digest> {
+  start(): Feeding<Digest>
+  /** Ends the thread if no body is on its way; the next one starts it again. */
+  relax(): void
   close(): Promise<void>
+}
+
+export type DigestThreads = DigestThread<{ sha1: string; md5: string }>
+
+/** Both digests beside each other: a body takes as long as the slower of them. */
+export function createDigestThreads(): DigestThreads {
+  const threads = { sha1: createDigestThread('sha1'), md5: createDigestThread('md5') }
+  return {
+    start() {
+      const [sha1, md5] = [threads.sha1.start(), threads.md5.start()]
+      return {
+        async update(block, length) {
+          await Promise.all([sha1.update(block, length), md5.update(block, length)])
+        },
+        async finish() {
+          const [first, second] = await Promise.all([sha1.finish(), md5.finish()])
+          return { sha1: first, md5: second }
+        },
+        abort() {
+          sha1.abort()
+          md5.abort()
+        },
+      }
+    },
+    relax() {
+      threads.sha1.relax()
+      threads.md5.relax()
+    },
+    async close() {
+      await Promise.all([threads.sha1.close(), threads.md5.close()])
+    },
+  }
 }
 
 interface Waiting {
@@ -22,9 +59,11 @@ interface Waiting {
   reject(error: Error): void
 }
 
-export function createDigestThread(): DigestThread {
+function createDigestThread(algorithm: WeakDigest): DigestThread<string> {
   let thread: Worker | undefined
   let lastBody = 0
+  /** Those that are on their way. */
+  const bodies = new Set<number>()
   /** Answers that are still to come; while there are some, the thread keeps the process alive. */
   let asked = 0
   /** Who waits for the thread, by body, in the order of the messages. */
@@ -32,8 +71,9 @@ export function createDigestThread(): DigestThread {
 
   function open(): Worker {
     const worker = new Worker(new URL('./digest-thread.ts', import.meta.url), {
-      name: 'store digests',
-      // It holds two hashes a body; a large young generation would only be kept memory.
+      name: `store ${algorithm}`,
+      workerData: algorithm,
+      // It holds a hash a body; a large young generation would only be kept memory.
       resourceLimits: { maxYoungGenerationSizeMb: 2 },
     })
     worker.on('message', (reply: DigestReply) => {
@@ -69,6 +109,7 @@ export function createDigestThread(): DigestThread {
   return {
     start() {
       const body = ++lastBody
+      bodies.add(body)
       return {
         async update(block, length) {
           await ask({ body, block, length })
@@ -76,14 +117,23 @@ export function createDigestThread(): DigestThread {
         async finish() {
           const reply = await ask({ body, finish: true })
           waiting.delete(body)
+          bodies.delete(body)
           if ('free' in reply) throw new StoreError('failed', 'The hashing thread lost a body')
-          return { sha1: reply.sha1, md5: reply.md5 }
+          return reply.digest
         },
         abort() {
           waiting.delete(body)
+          bodies.delete(body)
           thread?.postMessage({ body, abort: true } satisfies DigestMessage)
         },
       }
+    },
+    relax() {
+      if (bodies.size > 0 || asked > 0 || !thread) return
+      // Its end is nobody's loss: whatever comes next has another thread.
+      thread.removeAllListeners('exit')
+      void thread.terminate()
+      thread = undefined
     },
     async close() {
       await thread?.terminate()

@@ -1,6 +1,6 @@
 /**
- * Bodies on their way in: small ones stay in memory, larger ones go to a file in blocks, each of which is hashed by two
- * threads and written by a third at the same time. Memory stays constant, and what is not finished leaves nothing.
+ * Bodies on their way in: small ones stay in memory, larger ones go to a file in blocks, each of which is hashed by three
+ * threads and written by a fourth at the same time. Memory stays constant, and what is not finished leaves nothing.
  */
 
 import { createHash, hash, randomBytes } from 'node:crypto'
@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream'
 import { type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
 import { StoreError } from '../errors.ts'
 import { dropYoungGarbage } from '../garbage-collection.ts'
-import { createDigestThread, type Digesting, type DigestThread } from './digests.ts'
+import { createDigestThreads, type Digesting } from './digests.ts'
 import { HOST, isDiskFull, stagedName, stagingFolder } from './folder.ts'
 
 /** Bytes of a block and blocks on their way per body. */
@@ -36,7 +36,7 @@ export interface Staging {
   stage(body: Readable, options: StagingOptions): Promise<StagedBlob>
   /** Removes what processes that are gone have left behind. */
   clean(): Promise<void>
-  /** Gives back blocks that wait for the next body. */
+  /** Gives back blocks and threads that wait for the next body. */
   relax(): void
   close(): Promise<void>
 }
@@ -92,7 +92,7 @@ function isAlive(name: string): boolean | undefined {
  */
 export function createStaging(folder: string, inlineLimit: number): Staging {
   const directory = stagingFolder(folder)
-  const thread: DigestThread = createDigestThread()
+  const threads = createDigestThreads()
   const spare: SharedArrayBuffer[] = []
   let count = 0
 
@@ -105,7 +105,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
       handle,
       file,
       sha256: createHash('sha256'),
-      digesting: thread.start(),
+      digesting: threads.start(),
       free: [],
       busy: [],
       size: 0,
@@ -217,8 +217,9 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
     },
     relax() {
       spare.length = 0
+      threads.relax()
     },
-    close: () => thread.close(),
+    close: () => threads.close(),
   }
 }
 

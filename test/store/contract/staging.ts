@@ -72,6 +72,21 @@ export function describeStaging(open: Open): void {
     })
   }
 
+  it('memory given back between and during bodies changes nothing of them', async () => {
+    const whole = Buffer.alloc(2_000_001, 'abc')
+    const first = await stage(whole)
+    await putStaged('/first', first)
+    opened.store.relax?.()
+    const coming = [stage(whole), stage(whole)]
+    opened.store.relax?.()
+    for (const staged of [...(await Promise.all(coming)), await stage(whole)]) {
+      for (const name of ['sha256', 'sha1', 'md5'] as const) expect(staged[name], name).to.equal(digest(name, whole))
+      await staged.discard()
+    }
+    expect((await bytesAt('/first')).equals(whole)).to.equal(true)
+    expect(await there(site, '/first')).to.include({ size: whole.length })
+  })
+
   it('bodies arriving at the same time do not mix', async () => {
     const bodies = Array.from({ length: 8 }, (_, i) => Buffer.alloc(2_500_000 + i, i + 1))
     const staged = await Promise.all(bodies.map(body => stage(body, 60_000 + 1)))
