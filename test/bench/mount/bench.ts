@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 import { startBare } from '../support/process.ts'
 import { figure, type Row } from '../support/table.ts'
+import { memoryOfPages } from './memory.ts'
 import { mixed } from './mixed.ts'
 import { basic, type MountServer, OURS, starters } from './servers.ts'
 import * as work from './work.ts'
@@ -81,6 +82,7 @@ const LINES: Line[] = [
   },
   puts('PUT new 4 KB, 1 client', '', 1, work.putNew, 'new-1'),
   puts('PUT new 4 KB, 16 clients', '> 2,700/s durable', 16, work.putNew, 'new-16'),
+  puts('PUT new HTML of 4 KB, 16 clients', '>= 0.75 of files, faster than all', 16, work.putPages, 'pages-16'),
   puts('PUT over 4 KB, 1 client', '', 1, work.putOver, 'over'),
   puts('PUT over 4 KB, 16 clients', '> 5,600/s durable', 16, work.putOver, 'over'),
   {
@@ -88,6 +90,12 @@ const LINES: Line[] = [
     goal: '>= 0.55 of bare',
     measure: server => medianRate(() => work.getRate(server, '/over/0.txt')),
     bare: () => withBare(4096, 200, target => medianRate(() => work.getRate(target, '/'))),
+  },
+  {
+    title: 'GET of 1,000 files of 4 KB, 16 clients',
+    goal: '>= 0.75 of bare',
+    measure: async server => perSecond(await work.getMany(server, 16, 'many', 1000)),
+    bare: () => withBare(4096, 200, async target => perSecond(await work.getMany(target, 16, 'many', 1000))),
   },
   {
     title: 'PROPFIND depth 0 of a file',
@@ -125,17 +133,27 @@ const LINES: Line[] = [
       return `${figure(rate)}/s (${errors} errors${torn > 0 ? `, ${torn} torn reads` : ''})`
     },
   },
+  {
+    title: 'Memory before, after 40,000 pages and 10,000 reads, 30 s later',
+    goal: '< 300, 220 MB',
+    measure: async server => `${(await memoryOfPages(server)).map(figure).join(', ')} MB`,
+  },
 ]
 
-export const MOUNT_HEAD: Row = ['Work', OURS, 'bare', 'Apache', 'nginx', 'rclone', 'webdav-server', 'goal']
-const COLUMNS = [OURS, 'bare', 'Apache mod_dav', 'nginx dav-ext', 'rclone serve', 'webdav-server']
+export const MOUNT_HEAD: Row = ['Work', OURS, 'bare', 'Apache', 'nginx', 'lighttpd', 'rclone', 'webdav-server', 'goal']
+const COLUMNS = [OURS, 'bare', 'Apache mod_dav', 'nginx dav-ext', 'lighttpd', 'rclone serve', 'webdav-server']
 
 /** Brings a server into the state that the lines need. */
 async function prepare(server: MountServer, lines: readonly Line[]): Promise<void> {
   const wanted = lines.map(({ title }) => title).join('\n')
-  for (const folder of ['new-1', 'new-16', 'over', 'locks', 'mixed']) await work.makeCollection(server, `/${folder}/`)
+  for (const folder of ['new-1', 'new-16', 'pages-16', 'over', 'locks', 'mixed'])
+    await work.makeCollection(server, `/${folder}/`)
   await work.fill(server, '/over/', 64)
   await work.fill(server, '/locks/', 16)
+  if (wanted.includes('GET of 1,000')) {
+    await work.makeCollection(server, '/many/')
+    await work.fill(server, '/many/', 1000)
+  }
   if (/1,000|COPY/.test(wanted)) {
     await work.makeCollection(server, '/list-1000/')
     await work.fill(server, '/list-1000/', 1000, 100)

@@ -18,6 +18,8 @@ export interface MountServer {
   visitors?: string
   /** MB */
   peakMemory(): Promise<number>
+  /** MB */
+  memory(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -60,6 +62,7 @@ export async function startOurs(): Promise<MountServer> {
     accounts,
     authorization: basic(accounts[0]),
     peakMemory: async () => server.peakMemory(),
+    memory: async () => server.memory(),
     async stop() {
       await server.stop()
       await rm(folder, { recursive: true, force: true })

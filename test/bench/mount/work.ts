@@ -51,6 +51,28 @@ export function putNew(target: Target, clients: number, folder: string) {
   return rate(target, clients, make, isSuccess)
 }
 
+/** An ordinary page of about 4 KB, with headings, lists and links. */
+export function htmlPage(n: number): string {
+  let text = `<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Page ${n}</title></head>\n<body>\n<main>\n`
+  for (let i = 0; text.length < 4000; i++)
+    text += `<section class="card" id="s${i}"><h2>Part ${i} &amp; more</h2><p class="text">Some <em>words</em> and <a href="/${i}.html">a link</a>.</p><ul><li>one</li><li>two</li></ul></section>\n`
+  return `${text}</main>\n</body>\n</html>\n`
+}
+
+/** PUT of new HTML pages of 4 KB. */
+export function putPages(target: Target, clients: number, folder: string) {
+  const { authorization: Authorization } = target
+  const make = (n: number) =>
+    request('PUT', `/${folder}/${n}.html`, { Authorization, 'Content-Type': 'text/html' }, htmlPage(n))
+  return rate(target, clients, make, isSuccess)
+}
+
+/** GET of many files in turns. */
+export function getMany(target: Target, clients: number, folder: string, files: number) {
+  const { authorization: Authorization } = target
+  return rate(target, clients, n => request('GET', `/${folder}/${n % files}.txt`, { Authorization }), isSuccess)
+}
+
 /** PUT over 64 existing files. */
 export function putOver(target: Target, clients: number, folder: string) {
   const { authorization: Authorization } = target

@@ -22,6 +22,8 @@ export interface Peer {
   secondUser: Account
   /** Largest resident memory of all its processes so far, in MB. */
   peakMemory(): Promise<number>
+  /** What they have now. */
+  memory(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -76,7 +78,8 @@ export async function startPeer(kind: PeerKind, wrap: Wrap = command => command)
     url,
     ...first,
     secondUser,
-    peakMemory: () => peakMemory(child),
+    peakMemory: () => memoryOf(child, 'VmHWM'),
+    memory: () => memoryOf(child, 'VmRSS'),
     async stop() {
       child.kill('SIGTERM')
       await gone
@@ -106,12 +109,13 @@ export async function answering(url: string): Promise<void> {
   throw new Error('no answer in 30 s')
 }
 
-async function peakMemory(child: ChildProcess): Promise<number> {
+/** @param field of the system's account of a process */
+async function memoryOf(child: ChildProcess, field: string): Promise<number> {
   const pids = child.pid === undefined ? [] : await processesOf(child.pid)
   const sizes = await Promise.all(
     pids.map(async pid => {
       const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
-      return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024
+      return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
     }),
   )
   return sizes.reduce((sum, size) => sum + size, 0)
