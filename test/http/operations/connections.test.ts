@@ -138,12 +138,14 @@ describe('connections', () => {
     other.close()
   })
 
-  it('an offer to upgrade is not taken', async () => {
+  it('an offer to upgrade is not taken, and the connection ends with the answer', async () => {
     for (const Upgrade of ['h2c', 'websocket', 'TLS/1.0']) {
-      connection.send(requestBytes('GET', '/page.html', { Upgrade, Connection: 'Upgrade' }))
-      const { status, headers } = await connection.receive()
+      const other = await connect(server.port)
+      other.send(requestBytes('GET', '/page.html', { Upgrade, Connection: 'Upgrade' }))
+      const { status, headers } = await other.receive()
       expect(status).to.equal(200)
       expect(headers).not.to.have.property('upgrade')
+      await other.ended
     }
   })
 
