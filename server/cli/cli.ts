@@ -111,7 +111,7 @@ function report(error: unknown, { errors }: Terminal): number {
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof Unusable) return error.message
-  const { code, address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const { code, address, port, path, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const place = address === undefined ? `port ${port}` : `${address}:${port}`
   if (code === 'EADDRINUSE')
     return `${place} is taken by another program; choose another port with --port or --mount-port`
@@ -120,14 +120,22 @@ function failure(error: unknown): string {
   if (code === 'EACCES' && port !== undefined) return `${place} needs more rights; take a port above 1023`
   if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return `no permission to use ${path ?? 'a file'}`
   if (code === 'ENOTDIR' || code === 'EEXIST') return `${path ?? 'a folder'} is a file, and must be a folder`
+  if (code === 'ERR_SQLITE_ERROR' && cannotWrite(error)) return 'no permission to write to the data folder'
   if (code === 'ERR_SQLITE_ERROR') return `the database in the data folder cannot be used: ${error.message}`
   if (code?.startsWith('ERR_OSSL') || code?.startsWith('ERR_TLS') || /PEM|certificate|private key/i.test(error.message))
     return `the TLS certificate or key cannot be used: ${error.message}`
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT')
     return `${address === undefined ? 'a server' : place} cannot be reached: ${error.message}`
+  if (code === 'ENOENT' && syscall === 'mkdir') return `no folder can be made at ${path}`
   if (code === 'ENOENT' && path !== undefined) return `there is no ${path}`
   if (code === 'ENOSPC') return `no space left on the device${path === undefined ? '' : ` (${path})`}`
   return error.stack ?? error.message
+}
+
+/** Whether SQLite may not make or change its files: `SQLITE_READONLY`, `SQLITE_CANTOPEN`. */
+function cannotWrite(error: Error): boolean {
+  const { errcode = 0 } = error as { errcode?: number }
+  return (errcode & 0xff) === 8 || (errcode & 0xff) === 14
 }
 
 /** The help of the whole command line. */

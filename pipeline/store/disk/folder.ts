@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rm, statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 /** File that holds the bytes of this digest. */
 export function blobFile(folder: string, digest: string): string {
@@ -56,6 +56,28 @@ export function checkPrivate(folder: string, log: (message: string, details: Rec
       folder,
       mode: (mode & 0o777).toString(8),
     })
+}
+
+/**
+ * Makes a folder with what is missing above it, open to this user alone. Node itself tries for ever where a file system
+ * takes no folders, as below `/proc`.
+ *
+ * @throws Error of the system, with its code
+ */
+export function makeFolder(folder: string): void {
+  const missing: string[] = []
+  for (let at = resolve(folder); statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at))
+    missing.push(at)
+  for (const path of missing.reverse()) {
+    try {
+      mkdirSync(path, { mode: 0o700 })
+    } catch (error) {
+      // Another process may have been faster.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+  if (!statSync(folder).isDirectory())
+    throw Object.assign(new Error(`${folder} is no folder`), { code: 'ENOTDIR', path: folder })
 }
 
 /** Makes the folders of blobs and staged files. */

@@ -4,10 +4,11 @@
  * that ends. Servers that share a Redis keep in step by it, so they share the lock; everybody else has it alone.
  */
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeFolder } from '../disk/folder.ts'
 
 /** What a folder is used for. */
 type Purpose = 'serve' | 'import' | 'restore' | 'migrate'
@@ -32,7 +33,7 @@ const HOLDER = 'in-use.json'
  * @throws FolderInUse with who has it and since when
  */
 export function lockFolder(folder: string, purpose: Purpose, shared = false): FolderLock {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const database = new DatabaseSync(join(folder, LOCK), { timeout: 500 })
   try {
     // In a journal mode of files, whoever has begun to read excludes those who want all for themselves.

@@ -4,11 +4,10 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { StagedBlob } from '../blobs.ts'
 import type { Change, Commit, CommitResult } from '../commit.ts'
-import { checkPrivate, prepareFolders } from '../disk/folder.ts'
+import { checkPrivate, makeFolder, prepareFolders } from '../disk/folder.ts'
 import { keepReserve, ROOM_BESIDE } from '../disk/reserve.ts'
 import { createStaging } from '../disk/staging.ts'
 import { StoreError } from '../errors.ts'
@@ -74,7 +73,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   } = options
   const origin = options.shared ? randomUUID() : undefined
   const log: Log = options.log ?? (() => undefined)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   checkPrivate(folder, (message, details) => log('warn', message, details))
   prepareTables(folder)
   prepareFolders(folder)
