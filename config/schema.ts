@@ -202,6 +202,10 @@ export const settingsSchema = z
           }),
           headers: setting(size().default(32 * 1024), 'Largest head of a request; a greater one is answered 431.'),
           headerWait: setting(duration().default(60 * SECOND), 'Longest wait for the head of a request.'),
+          bodies: setting(
+            size().default(256 * 1024 ** 2),
+            'Bodies that all requests of a process may hold in memory together; what finds no room is answered 503 with `Retry-After`. Files on their way to the disk and bodies up to 64 KiB do not count.',
+          ),
           bodyIdle: setting(duration().default(60 * SECOND), 'Longest pause within the body of a request.'),
           leaseWait: setting(
             duration().default(10 * SECOND),

@@ -45,10 +45,16 @@ export function announcesBody(request: IncomingMessage): boolean {
 }
 
 /**
- * Bytes of bodies that all requests together may hold in memory (SEC-12). Short bodies are not counted: connections bound
- * them. (Tests set `most`.)
+ * Bytes of bodies that all requests of this process together may hold in memory (SEC-12). Short bodies are not counted:
+ * connections bound them.
  */
-export const HELD_BODIES = { most: 256 * 1024 * 1024, uncounted: 64 * 1024 }
+let mostHeld = 256 * 1024 * 1024
+const UNCOUNTED = 64 * 1024
+
+/** @param bytes the setting `limits.bodies` */
+export function limitBodies(bytes: number): void {
+  mostHeld = bytes
+}
 
 let heldBytes = 0
 
@@ -61,7 +67,7 @@ function holder(response: ServerResponse): (bytes: number) => void {
         heldBytes -= held
         held = 0
       })
-    if (heldBytes + bytes > HELD_BODIES.most) throw crowded()
+    if (heldBytes + bytes > mostHeld) throw crowded()
     held += bytes
     heldBytes += bytes
   }
@@ -145,7 +151,7 @@ export async function readBody(
         size += chunk.length
         if (size > cap) return refuse(tooLarge(cap))
         chunks.push(chunk)
-        if (size <= HELD_BODIES.uncounted) return
+        if (size <= UNCOUNTED) return
         try {
           hold(size - counted)
           counted = size

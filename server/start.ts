@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { SettingsError } from '../config/load.ts'
 import { proxyTrust, type Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
+import { limitBodies } from '../edge/body.ts'
 import { clientReader } from '../edge/client.ts'
 import { header } from '../edge/fields.ts'
 import type { BodyReading } from '../edge/request-body.ts'
@@ -174,6 +175,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     coherence,
   })
   const knowClient = clientReader(proxyTrust(settings.trustProxy))
+  limitBodies(settings.limits.bodies)
   const bodies: BodyReading = {
     stage: (body, options) => store.stage(body, options),
     idle: settings.limits.bodyIdle,

@@ -122,6 +122,7 @@ export async function transferTree(
       const source = await site.store.find(from)
       if (!source) throw absent()
       await transfer.check?.()
+      if (transfer.op === 'copy') await proveReadable(site, source)
       const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
       if (replaced && !transfer.overwrite) throw mayNotReplace()
       const model = modelState(site, allowance, transfer)
@@ -156,6 +157,13 @@ function carriedOut(result: CommitResult): (CommitResult & { ok: true }) | undef
   if (result.reason === 'length') throw overlongMember(result.path)
   if (result.reason === 'kind') throw nameTaken()
   return undefined
+}
+
+/** A copy of what is lost would be acknowledged, and then be lost as well. @throws Error of the system */
+async function proveReadable(site: Site, source: Resource): Promise<void> {
+  if (source.kind !== 'blob') return
+  const body = await site.store.body(source)
+  if (body && 'blob' in body) await (await body.blob.open()).close()
 }
 
 async function changesOf(

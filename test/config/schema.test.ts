@@ -37,8 +37,24 @@ const GOOD: [key: string, written: unknown, read: unknown][] = [
   ['health', { public: false }, { public: false }],
   [
     'limits',
-    { headers: '16KiB', headerWait: '1s', bodyIdle: '2m', leaseWait: '500ms', shutdown: '3s', writesPerMinute: 0 },
-    { headers: 16384, headerWait: 1000, bodyIdle: 120_000, leaseWait: 500, shutdown: 3000, writesPerMinute: 0 },
+    {
+      headers: '16KiB',
+      headerWait: '1s',
+      bodies: '64MiB',
+      bodyIdle: '2m',
+      leaseWait: '500ms',
+      shutdown: '3s',
+      writesPerMinute: 0,
+    },
+    {
+      headers: 16384,
+      headerWait: 1000,
+      bodies: 67_108_864,
+      bodyIdle: 120_000,
+      leaseWait: 500,
+      shutdown: 3000,
+      writesPerMinute: 0,
+    },
   ],
 ]
 

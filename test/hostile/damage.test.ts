@@ -50,6 +50,9 @@ describe('damage: what a bad day leaves on a disk', () => {
     const basic = Buffer.from(`${server.user}:${server.password}`).toString('base64')
     const mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${basic}` })
     expect((await mount('GET', '/large.bin')).status).to.be.within(500, 507)
+    const copied = await mount('COPY', '/large.bin', { Destination: `${server.mountUrl}/copy.bin` })
+    expect(copied.status).to.be.within(500, 507)
+    expect((await mount('PROPFIND', '/copy.bin', { Depth: '0' })).status).to.equal(404)
   })
 
   it('host names that visitors make up leave nothing behind', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { HELD_BODIES } from '../../edge/body.ts'
+import { limitBodies } from '../../edge/body.ts'
 import { jsonLd } from '../../pipeline/tree/json-ld.ts'
 import { page, put, rulesPage } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'
@@ -40,23 +40,26 @@ describe('exhaustion: what requests may occupy together', () => {
     })
 
     it('SEC-12 bodies of all requests share one allowance: beyond it 503 with Retry-After, then there is room again', async () => {
-      const { most } = HELD_BODIES
-      HELD_BODIES.most = 1024 * 1024
+      const small = await startServer({ settings: { limits: { bodies: '1MiB', leaseWait: '5m' } } })
       try {
+        await put(small, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/*']))
+        await put(small, '/a.html', page('<ul id="list"></ul>'))
+        const post = client(small.port)
         const body = `<li>${'x'.repeat(700_000)}</li>`
         const fields = { Range: 'selector=#list' }
-        const first = await connect(server.port)
+        const first = await connect(small.port)
         first.send(requestBytes('POST', '/a.html', fields, body).subarray(0, -10))
         await eventually(async () => {
-          const second = await http('POST', '/a.html', fields, body)
+          const second = await post('POST', '/a.html', fields, body)
           expect([second.status, second.headers['retry-after']]).to.deep.equal([503, '5'])
         })
         first.send(body.slice(-10))
         expect((await first.receive()).status).to.equal(206)
         first.close()
-        await eventually(async () => expect((await http('POST', '/a.html', fields, body)).status).to.equal(206))
+        await eventually(async () => expect((await post('POST', '/a.html', fields, body)).status).to.equal(206))
       } finally {
-        HELD_BODIES.most = most
+        await small.close()
+        limitBodies(256 * 1024 * 1024)
       }
     })
   })
