@@ -271,18 +271,18 @@ export const siteKeys = {
     size().default(256 * 1024),
     "Bytes of markup that one session's own copies of elements may hold in one document.",
   ),
-  allowOutbound: setting(flag().default(false), {
-    doc: "Requests sent by the site's reactions may go to private and loopback addresses.",
-    inert: 'this version runs no reactions',
-  }),
+  allowOutbound: setting(
+    flag().default(false),
+    "Requests sent by the site's reactions may go to private and loopback addresses.",
+  ),
   locksBindPublicWrites: setting(
     flag().default(false),
     'Public writes of whole documents respect locks taken on the mount (423).',
   ),
-  mountReactions: setting(flag().default(false), {
-    doc: 'Triggers run for PUT, DELETE, MOVE and COPY on the mount as they do on the public surface.',
-    inert: 'this version runs no triggers',
-  }),
+  mountReactions: setting(
+    flag().default(false),
+    'Triggers run for PUT, DELETE, MOVE and COPY of files on the mount as they do on the public surface.',
+  ),
   mountStrictParents: setting(
     flag().default(false),
     'PUT into a missing collection on the mount is answered 409 (RFC 4918) instead of making the collection.',

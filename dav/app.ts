@@ -9,6 +9,7 @@ import { type BodyReading, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
+import type { BodySource } from '../pipeline/body.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { decodeTarget, reserved } from '../pipeline/http/path.ts'
@@ -59,6 +60,9 @@ export interface Acting {
   address: string
 }
 
+/** @returns the body that the write gets, or the answer in its place; undefined where no trigger runs */
+export type MountTriggers = (exchange: Exchange) => Promise<{ body: BodySource } | { answer: Answer } | undefined>
+
 /** What the application needs from the server around it. */
 export interface MountParts {
   mounts: MountsByHost
@@ -73,6 +77,8 @@ export interface MountParts {
   /** Has what some work changes recorded with a request. */
   within?: (<Result>(acting: Acting, work: () => Result) => Result) | undefined
   failed: (error: unknown, message: string) => void
+  /** Triggers of sites that want them here, too (REA-6). */
+  triggers?: MountTriggers
   /** Vocabulary of failures before a site is found. */
   fallback: Pick<SiteSettings, 'ns' | 'errorNs'>
 }
@@ -136,7 +142,7 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
     checkLength,
     knowMethod,
     judgeConditions,
-    dispatch(cache),
+    dispatch(parts, cache),
   ]
   for (const step of steps) app.use(step)
   app.on('error', error => parts.failed(error, 'request failed'))
@@ -289,7 +295,7 @@ const judgeConditions: Step = async ({ req, state }, next) => {
   return next()
 }
 
-function dispatch({ bodyOf }: ResponseCache): Step {
+function dispatch({ triggers }: MountParts, { bodyOf }: ResponseCache): Step {
   return async ({ req, res, state }) => {
     const { mount, path, author, client, submitted } = state
     const handler = HANDLERS[req.method ?? '']
@@ -309,14 +315,19 @@ function dispatch({ bodyOf }: ResponseCache): Step {
       body: bodyOf(req, res),
       allowance: new Allowance(),
     }
+    const handled = async () => {
+      const triggered = await triggers?.(exchange)
+      if (triggered && 'answer' in triggered) return triggered.answer
+      return handler(triggered ? { ...exchange, body: triggered.body } : exchange)
+    }
     if (submitted.size === 0) {
-      state.answer = await handler(exchange)
+      state.answer = await handled()
       return
     }
     // An upload that takes longer than its lock lives must not lose it (DAV-83).
     const hold = await mount.locks.keepAlive(mount.site.store.name, author.user, submitted)
     try {
-      state.answer = await handler(exchange)
+      state.answer = await handled()
     } finally {
       hold.release()
     }

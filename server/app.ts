@@ -202,6 +202,7 @@ function conclude(parts: AppParts): Step {
     const { req: request, res: response, state } = context
     context.respond = false
     state.started = performance.now()
+    state.afterwards = []
     state.client = parts.knowClient(request)
     let answer: Answer
     try {
@@ -223,6 +224,7 @@ function conclude(parts: AppParts): Step {
         return answer
       })
     report(parts, request, answer.status, state.started, state)
+    for (const work of state.afterwards) work()
   }
 }
 
@@ -353,7 +355,7 @@ function dispatch(parts: AppParts): Step {
     if (!hosted || !target || !session || !handler) return
     const authority = parts.authorityFor(hosted, req, target, session.principal)
     await settleGroups(hosted, session, req.method ?? '', target, authority)
-    const exchange: Exchange = {
+    const exchange: Omit<Exchange, 'transitions'> = {
       request: req,
       response: res,
       hosted,
@@ -370,8 +372,14 @@ function dispatch(parts: AppParts): Step {
       authority,
       allowance: new Allowance(),
     }
-    state.answer = await performReacting(parts.reactions, exchange, handler(exchange), thrown =>
-      failure(parts, context, thrown),
+    state.answer = await performReacting(
+      parts.reactions,
+      exchange,
+      handler,
+      thrown => failure(parts, context, thrown),
+      work => {
+        state.afterwards.push(work)
+      },
     )
   }
 }

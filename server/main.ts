@@ -6,7 +6,7 @@ import { run } from './cli/cli.ts'
 import type { Commands } from './cli/commands.ts'
 import { keepNextTickFast } from './next-tick.ts'
 import { serve } from './serve.ts'
-import { explain, exportCommand, importCommand, query } from './site-commands.ts'
+import { explain, exportCommand, importCommand, outbound, query, reactions } from './site-commands.ts'
 import { backup, checkSaved, migrate, restore, sites, stored } from './store-commands.ts'
 
 keepNextTickFast()
@@ -17,6 +17,8 @@ const commands: Commands = {
   export: exportCommand,
   import: importCommand,
   explain,
+  reactions,
+  outbound,
   query,
   stored,
   sites,

@@ -4,6 +4,7 @@ import cluster from 'node:cluster'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Counters } from '../pipeline/language/javascript/interface.ts'
 import type { Memory } from '../pipeline/memory.ts'
+import type { OutboundFigures } from '../pipeline/react/outbound/queue.ts'
 import { askForMetrics } from './cluster-metrics.ts'
 
 export interface Metrics {
@@ -42,7 +43,7 @@ type Face = (typeof FACES)[number]
  * counting itself.
  */
 export function createMetrics(
-  options: { streams?: () => number; scripts?: () => Counters; memory?: Memory } = {},
+  options: { streams?: () => number; outbound?: () => OutboundFigures; scripts?: () => Counters; memory?: Memory } = {},
 ): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'scriptorium_' })
@@ -72,6 +73,33 @@ export function createMetrics(
     },
   })
   if (options.scripts) countScripts(registry, options.scripts)
+  if (options.outbound) {
+    const { outbound } = options
+    new Gauge({
+      name: 'scriptorium_outbound_requests',
+      help: 'Outbound requests of reactions that wait or are under way',
+      labelNames: ['state'],
+      registers: [registry],
+      collect() {
+        const { waiting, inFlight } = outbound()
+        this.set({ state: 'waiting' }, waiting)
+        this.set({ state: 'sending' }, inFlight)
+      },
+    })
+    new Counter({
+      name: 'scriptorium_outbound_outcomes_total',
+      help: 'Outbound requests of reactions by what became of their attempts',
+      labelNames: ['outcome'],
+      registers: [registry],
+      collect() {
+        const { delivered, retried, failed } = outbound()
+        this.reset()
+        this.inc({ outcome: 'delivered' }, delivered)
+        this.inc({ outcome: 'retried' }, retried)
+        this.inc({ outcome: 'failed' }, failed)
+      },
+    })
+  }
   if (options.streams) {
     const { streams } = options
     new Gauge({

@@ -5,7 +5,7 @@ import type { MountPlace, Settings } from '../config/schema.ts'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import { createGatekeeper } from '../dav/access/credentials.ts'
 import { createLoginThrottle } from '../dav/access/login-throttle.ts'
-import { mountApp } from '../dav/app.ts'
+import { type MountTriggers, mountApp } from '../dav/app.ts'
 import { createListingCache } from '../dav/listings/listing-cache.ts'
 import { type Mount, openMount } from '../dav/mount.ts'
 import { createHousekeeping, type Housekeeping } from '../dav/places/housekeeping.ts'
@@ -45,6 +45,7 @@ export interface MountsParts {
   /** What the log tells of whoever writes. */
   logged: Settings['log']
   audit: Audit | undefined
+  triggers: MountTriggers
   metrics: Metrics
   /** Port of the public surface; undefined for the standard port of its scheme. */
   publicPort: () => number | undefined
@@ -151,6 +152,7 @@ function mountHandler(parts: MountsParts, prefix: string, { open, opened }: Moun
     knowClient: parts.knowClient,
     bodies: parts.bodies,
     publicPort: parts.publicPort,
+    triggers: parts.triggers,
     within:
       audit &&
       (({ request, path, user, address }, work) =>

@@ -16,6 +16,8 @@ export interface State {
   answer?: Answer
   /** The site has no documents yet, and its start page was asked for. */
   isEmpty?: boolean
+  /** To be called once the answer is sent. */
+  afterwards: (() => void)[]
 }
 
 export type Step = Koa.Middleware<State>

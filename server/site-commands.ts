@@ -9,6 +9,8 @@ import { answerProgram } from '../pipeline/evaluation/query.ts'
 import { explainRequest } from '../pipeline/explain-request.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
+import { explainReactions } from '../pipeline/react/explain.ts'
+import { entryOf, FAILED_PREFIX, hostOf, sendAgain, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
@@ -72,6 +74,39 @@ export const importDemoFiles = (settings: Settings): Promise<void> =>
 export const explain: Commands['explain'] = async (settings, question) => {
   requireStore(settings)
   return withSite(settings, question.site, site => explainRequest(site, question))
+}
+
+export const reactions: Commands['reactions'] = async (settings, { site: name, method, path }) => {
+  requireStore(settings)
+  return withSite(settings, name, async site => explainReactions(site, method, path))
+}
+
+export const outbound: Commands['outbound'] = async (settings, { resend }) => {
+  requireStore(settings)
+  const store = await openStore(settings, createLog(settings.log, 2))
+  try {
+    const failed = (await store.notes(FAILED_PREFIX)).map(entryOf)
+    const again = failed.filter(({ delivery }) => resend.includes(delivery))
+    await store.changeNotes(again.flatMap(entry => sendAgain(entry, Date.now())))
+    const calls = async (prefix: string, state: 'waiting' | 'failed') =>
+      (await store.notes(prefix)).map(entryOf).map(({ delivery, site, method, attempts, failure, ...entry }) => {
+        return {
+          delivery,
+          site,
+          method,
+          host: hostOf(entry),
+          state,
+          attempts,
+          ...(failure !== undefined && { failure }),
+        }
+      })
+    return {
+      calls: [...(await calls(WAITING_PREFIX, 'waiting')), ...(await calls(FAILED_PREFIX, 'failed'))],
+      unknown: resend.filter(id => !again.some(({ delivery }) => delivery === id)),
+    }
+  } finally {
+    await store.close()
+  }
 }
 
 export const query: Commands['query'] = async (settings, { site: name, path, program }) => {

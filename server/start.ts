@@ -15,6 +15,7 @@ import { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
 import { Memory, memoryLimit } from '../pipeline/memory.ts'
+import type { Outbound } from '../pipeline/react/outbound/queue.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
@@ -37,7 +38,10 @@ import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createMounts, type Mounts, routeToMount } from './mounts.ts'
+import { mountTriggers } from './outbound/mount-triggers.ts'
+import { serverOutbound } from './outbound/outbound.ts'
 import { platformRoutes } from './platform/routes.ts'
+import type { ReactionParts } from './public/reactions.ts'
 import { createResponseCache } from './response-cache.ts'
 import { watchRest } from './rest.ts'
 import { isWorker, spreadsConnections } from './workers.ts'
@@ -51,6 +55,7 @@ export interface RunningServer {
   hosting: Hosting
   mounts: Pick<Mounts, 'tend'>
   store: Store
+  outbound: Outbound
   /**
    * Takes what can change while the server runs: credentials, and the files of certificates and of the record of changes,
    * which are read or opened anew.
@@ -153,7 +158,12 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     log: ({ level, ...line }) => log[level === 'log' ? 'info' : level](line, 'a script has written'),
   })
   const memory = memoryOf(settings)
-  const metrics = createMetrics({ streams: () => streams.size, scripts: () => javascript.counters(), memory })
+  const metrics = createMetrics({
+    streams: () => streams.size,
+    outbound: () => outbound.figures(),
+    scripts: () => javascript.counters(),
+    memory,
+  })
   const table = siteTable(settings)
   const cache = documentCache({ budget: memory.share('documents'), treeBudget: memory.share('trees') })
   memory.hold('documents', cache.documents)
@@ -194,6 +204,12 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     open: { health: settings.health.public, metrics: settings.metrics.public },
   })
   const fallback = fallbackOf(settings)
+  const reactions: ReactionParts = {
+    stage: bodies.stage,
+    javascript,
+    outbound: () => outbound,
+    report: (site, message, details) => log.warn({ site, ...details }, message),
+  }
   const handler = publicApp({
     hosting,
     knowClient,
@@ -211,11 +227,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     platform,
     locks,
     streams,
-    reactions: {
-      stage: bodies.stage,
-      javascript: undefined,
-      report: (site, message, details) => log.warn({ site, ...details }, message),
-    },
+    reactions,
     authorityFor: (hosted, request, target, principal) => {
       const facts = {
         method: request.method ?? 'GET',
@@ -230,6 +242,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   let publicPort: number | undefined
   let mountPort: string | undefined
   const mounts = createMounts({
+    triggers: mountTriggers(reactions),
     place: settings.mount,
     table,
     hosting,
@@ -266,6 +279,15 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
       response.writeHead(fault.status, headers).end(body)
     })
   }
+  const outbound = serverOutbound({
+    table,
+    store,
+    leases,
+    shared: coherence !== undefined,
+    handler: facing(handler),
+    publicPort: () => publicPort,
+    log,
+  })
   const listener = await listen(
     facing((request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)),
     { ...listening, port: settings.listen.port },
@@ -277,6 +299,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
       : undefined
   mountPort = mountListener && new URL(mountListener.origin).port
   mounts.resume()
+  void outbound.resume()
   ready = true
   return {
     publicOrigin: listener.origin,
@@ -284,6 +307,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     hosting,
     mounts,
     store,
+    outbound,
     renew(renewed) {
       mounts.renewCredentials(siteTable(renewed))
       audit?.reopen()
@@ -296,6 +320,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
       streams.close()
       const { shutdown } = settings.limits
       await Promise.all([listener.close(shutdown), mountListener?.close(shutdown)])
+      await outbound.close()
       await mounts.close()
       await javascript.close()
       await coordination.close()

@@ -29,15 +29,20 @@ export interface ConstraintViolation {
   message: string
   itemtype?: string
   properties?: readonly string[]
+  /** Of a transition (REA-109): primary key of the item, and its states; empty where there is none. */
+  key?: string
+  from?: string
+  to?: string
 }
 
 /** Which of MOD-130 and MOD-131 an answer is. */
-export type ConstraintCase = 'shape' | 'unique' | 'reference' | 'restrict'
+export type ConstraintCase = 'shape' | 'unique' | 'reference' | 'restrict' | 'transition'
 
 const CASES: Readonly<Record<ConstraintCase, { title: string; description: string }>> = {
   shape: { title: 'Shape Constraint Violation', description: 'Shape constraints violated' },
   unique: { title: 'Uniqueness Constraint Violation', description: 'Uniqueness constraints violated' },
   reference: { title: 'Reference Constraint Violation', description: 'Reference constraints violated' },
+  transition: { title: 'Transition Constraint Violation', description: 'Transition constraints violated' },
   restrict: { title: 'Referential Constraint Violation', description: 'Referential constraints violated' },
 }
 
@@ -97,12 +102,15 @@ export function constraintFault(
   const { title, description } = CASES[which]
   const type = `itemscope itemtype="${escapeMarkup(ns)}/Violation"`
   const entries = violations.slice(0, LISTED).map(violation => {
-    const { constraintSelector, failedConstraint, message, itemtype, properties = [] } = violation
+    const { constraintSelector, failedConstraint, message, itemtype, properties = [], key, from, to } = violation
     return (
       `<li${which === 'shape' ? '' : ' itemprop="violations"'} ${type}>\n` +
       [
         ...(itemtype === undefined ? [] : [span('itemtype', itemtype)]),
         ...properties.map(property => span('property', property)),
+        ...(key === undefined ? [] : [span('key', key)]),
+        ...(from === undefined ? [] : [span('from', from)]),
+        ...(to === undefined ? [] : [span('to', to)]),
         span('constraintSelector', constraintSelector),
         span('failedConstraint', failedConstraint),
         span('message', message),

@@ -1,7 +1,10 @@
 /** JavaScript in reactions (REA-32, JS-20 to JS-24). It changes nothing; it answers by throwing. */
 
+import { languagesOf } from '../evaluation/languages.ts'
+import { scriptSchemas } from '../evaluation/script-schemas.ts'
+import { scripts, viewFor } from '../evaluation/scripts.ts'
 import type { Allowance } from '../language/allowance.ts'
-import type { JavaScript, Job, Settled } from '../language/javascript/interface.ts'
+import type { DocumentView, JavaScript, Settled } from '../language/javascript/interface.ts'
 import { textForm } from '../language/sessel/sessel.ts'
 import { LazyDictionary, type Value } from '../language/values.ts'
 import type { Site } from '../site/site.ts'
@@ -10,10 +13,9 @@ import type { CodeSite, Ran, ReactionLanguage } from './code.ts'
 export interface JavaScriptParts {
   site: Site
   allowance: Allowance
-  javascript: Pick<JavaScript, 'evaluate'>
+  javascript: JavaScript
   /** Canonical path of the request, whose stored document code may look at. */
   path: string
-  schemas?: Job['schemas']
 }
 
 export function javascriptReactions(parts: JavaScriptParts): ReactionLanguage {
@@ -37,8 +39,13 @@ async function run<T>(
   place: 'when' | 'action' | 'property',
   take: (settled: Settled) => T,
 ): Promise<Ran<T>> {
-  const { site, allowance, javascript, schemas } = parts
-  const view = code.source.includes('document') ? await viewOf(parts) : undefined
+  const { site, allowance, javascript } = parts
+  const stored = await viewOf(parts)
+  const view = stored && viewFor(code.source, stored)
+  const more = [scripts(javascript)]
+  const schemas = scriptSchemas(site, allowance, languagesOf(site, allowance, more), evaluate =>
+    scripts({ ...javascript, evaluate }),
+  )
   const seen = new Map<string, Value>([['request', new Shown(context.request, REQUEST)]])
   if (context.response) seen.set('response', new Shown(context.response, RESPONSE))
   const outcome = await javascript.evaluate(
@@ -51,21 +58,21 @@ async function run<T>(
       arguments: [seen],
       context: context.shared,
       ...(view && { document: view }),
-      ...(schemas && { schemas }),
+      schemas,
     },
     allowance,
   )
   if ('failure' in outcome) return outcome
   if ('response' in outcome) {
-    const { status, body, headers } = outcome.response
-    return { response: { status, body, fields: Object.entries(headers) } }
+    const { status, body, fields } = outcome.response
+    return { response: { status, body, fields } }
   }
   for (const [name, value] of outcome.written) context.set(name, value)
   return { value: take(outcome) }
 }
 
 /** JS-24: the stored document that the request addresses. */
-async function viewOf({ site, path }: JavaScriptParts): Promise<Job['document']> {
+async function viewOf({ site, path }: JavaScriptParts): Promise<DocumentView | undefined> {
   const held = await site.findParsed(path)
   if (!held?.isDocument) return undefined
   return { document: site.tree(held), version: `${path} ${held.tag}` }

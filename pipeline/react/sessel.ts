@@ -1,6 +1,6 @@
 /** Expressions in reactions (REA-33, REA-50): they see the request and the stored documents of the whole site. */
 
-import { languagesOf } from '../evaluation/languages.ts'
+import { type LanguageOf, languagesOf } from '../evaluation/languages.ts'
 import { SiteReach } from '../evaluation/reach.ts'
 import { isSessel, schemasOf } from '../evaluation/schemas.ts'
 import type { CodeFailure } from '../fault.ts'
@@ -22,6 +22,8 @@ import type { ContextValue } from './context.ts'
 export interface SesselParts {
   site: Site
   allowance: Allowance
+  /** Languages of methods beside expressions. */
+  more: readonly LanguageOf[]
   /** Write members; actions alone have them (SES-181). */
   writes: Required<Pick<Platform, 'put' | 'delete'>>
 }
@@ -42,7 +44,7 @@ export function sesselReactions(parts: SesselParts): ReactionLanguage {
 }
 
 async function run<T>(
-  { site, allowance }: SesselParts,
+  { site, allowance, more }: SesselParts,
   { code, context, path }: CodeSite,
   members: Platform,
   take: (value: Value) => T,
@@ -58,7 +60,7 @@ async function run<T>(
       names: namesOf(context),
       reach,
       base: path,
-      schemas: schemasOf(site.model, languagesOf(site, allowance)),
+      schemas: schemasOf(site.model, languagesOf(site, allowance, more)),
       selectors: site.selectors,
       platform: {
         ...members,

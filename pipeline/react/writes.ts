@@ -19,6 +19,7 @@ import { outerMarkup } from '../tree/serialize.ts'
 import { atOnce } from '../tree/steps.ts'
 import { deleteDocument, putDocument } from '../write/document.ts'
 import { writeElement } from '../write/element.ts'
+import type { TransitionSink } from '../write/transitions.ts'
 import type { KeptBody } from './body.ts'
 
 /** Writes of one request (REA-95). */
@@ -33,14 +34,25 @@ export interface ActionWrites {
   own: { path: string; body: KeptBody; isFragment: boolean } | undefined
   /** Writes that the request has made so far. */
   count: { writes: number }
+  /** Told of handlers that they fire. */
+  transitions: TransitionSink | undefined
+  /** False for those whose writes must leave the configuration of the site alone (SEC-10). */
+  configure?: boolean
   /** Whether writes of whole documents are bound by locks (HTTP-85). */
   refuseLocked?: (paths: readonly string[]) => Promise<void>
 }
 
 /** The write members of `{ns}/1.0` in an action. A write that is refused is an error of the program (REA-64). */
 export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, 'put' | 'delete'>> {
-  const { site, authority, allowance, own, refuseLocked } = writes
-  const common = { conditions: undefined, cause: {}, allowance, ...(refuseLocked && { refuseLocked }) }
+  const { site, authority, allowance, own, transitions, configure, refuseLocked } = writes
+  const common = {
+    conditions: undefined,
+    cause: {},
+    allowance,
+    transitions,
+    configure,
+    ...(refuseLocked && { refuseLocked }),
+  }
   return {
     async put(item, path) {
       await refusing('PUT', path, async () => {

@@ -1,6 +1,7 @@
 /** Commits: changes and events that are stored together, or not at all. */
 
 import type { Content } from './blobs.ts'
+import type { NoteChange } from './notes.ts'
 import type { Entry, Property, Resource } from './resource.ts'
 
 /**
@@ -118,6 +119,8 @@ export interface Commit {
   raises?: string[]
   /** What must hold of the site's entries once the changes are done, else nothing is done. */
   guards?: readonly Guard[]
+  /** Notes that are kept together with the changes, or not at all. */
+  notes?: readonly NoteChange[]
   /** How others may come from what they hold to what this commit stores; passed on to them as it is. */
   edit?: string
 }

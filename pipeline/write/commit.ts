@@ -7,8 +7,10 @@ import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change, CommitResult, EventDraft } from '../store/commit.ts'
+import type { NoteChange } from '../store/notes.ts'
 import type { Consequences } from './consequences.ts'
 import { refuseConfiguring } from './may-configure.ts'
+import type { Fired, TransitionSink } from './transitions.ts'
 
 /** Attempts before a writer is told to come again; conflicts need another process, or rules that keep changing. */
 const ATTEMPTS = 50
@@ -33,6 +35,15 @@ export interface ModelState {
   host: CodeHost
   /** False where the write must leave the configuration of the site alone (SEC-10). */
   configure: boolean
+  alongside: Alongside | undefined
+  transitions: TransitionSink | undefined
+}
+
+/** What is to be stored together with a write, if that goes through. */
+export interface Alongside {
+  notes(): readonly NoteChange[]
+  /** Told when they are stored. */
+  stored(notes: readonly NoteChange[]): void
 }
 
 /** What every write may say about how it is judged. */
@@ -43,16 +54,20 @@ export interface Judging {
   raw?: boolean | undefined
   /** False for those whose writes must leave the configuration of the site alone (SEC-10). */
   configure?: boolean | undefined
+  /** Such as outbound requests of reactions (REA-86). */
+  alongside?: Alongside | undefined
+  /** Has transitions judged, as on the public plane (REA-103). */
+  transitions?: TransitionSink | undefined
 }
 
 /** @param allowance what the code of schemas may spend */
 export function modelState(
   site: Site,
   allowance: Allowance,
-  { raw = false, configure = true }: Judging = {},
+  { raw = false, configure = true, alongside, transitions }: Judging = {},
 ): ModelState {
   const registry = raw ? Registry.empty(site.settings) : site.model
-  return { registry, version: site.modelVersion, host: site.code(allowance), configure }
+  return { registry, version: site.modelVersion, host: site.code(allowance), configure, alongside, transitions }
 }
 
 /** What a write changes by itself. */
@@ -65,6 +80,8 @@ export interface OwnChanges {
   accessVersion?: number | undefined
   /** How others may make the same change of the document. */
   edit?: string
+  /** Handlers that the write fires once it is committed (REA-122). */
+  fired?: readonly Fired[]
 }
 
 /**
@@ -75,22 +92,28 @@ export interface OwnChanges {
  */
 export async function commitJudged(
   site: Site,
-  { registry, version, configure }: ModelState,
-  { changes, events, written, accessVersion, edit }: OwnChanges,
+  { registry, version, configure, alongside, transitions }: ModelState,
+  { changes, events, written, accessVersion, edit, fired = [] }: OwnChanges,
   follows: Consequences,
 ): Promise<CommitResult> {
   if (!configure) await refuseConfiguring(site, changes, written)
   const { requirements } = follows
+  const notes = alongside?.notes() ?? []
   const result = await site.commit(
     {
       changes: [...changes, ...follows.changes],
       events: [...events, ...follows.events],
       requires: { model: version, ...(accessVersion !== undefined && { access: accessVersion }) },
       ...(edit !== undefined && { edit }),
+      ...(notes.length > 0 && { notes }),
       ...(requirements.length > 0 && { guards: requirements.map(({ guard }) => guard) }),
     },
     [...written, ...follows.written],
   )
+  if (result.ok) {
+    alongside?.stored(notes)
+    if (fired.length > 0) transitions?.fired(fired)
+  }
   if (result.ok || result.reason !== 'guard') return result
   const broken = requirements[result.guard]
   const fault = broken && requirementFault(registry, broken)

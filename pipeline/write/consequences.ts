@@ -8,6 +8,8 @@ import { firstBroken, type Requirement } from '../model/integrity.ts'
 import { type Judgement, refuseFailures, requirementFault } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import type { WrittenPlace } from '../model/place.ts'
+import type { Registry } from '../model/registry.ts'
+import { type ConstraintViolation, constraintFault } from '../model/violations.ts'
 import type { OwnDocument } from '../model/working.ts'
 import type { Held } from '../site/held.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
@@ -32,6 +34,8 @@ export interface Judged {
   losses: readonly Loss[]
   /** Documents that the write itself changes. */
   own: ReadonlyMap<string, OwnDocument>
+  /** Transitions that no rule permits; they come after shapes (REA-107). */
+  transitions?: readonly ConstraintViolation[]
   /** Whether a document goes with the write. */
   isGone?(path: string): boolean
 }
@@ -50,6 +54,17 @@ export function nothingFollows(requirements: readonly Requirement[]): Consequenc
   return { requirements, own: new Map(), changes: [], events: [], written: [] }
 }
 
+/** @throws Fault 422 for transitions, unless a requirement does not hold, which comes before them (MOD-112) */
+async function refuseTransitions(site: Site, registry: Registry, judged: Judged): Promise<void> {
+  const { transitions = [], judgement, path, entries } = judged
+  if (transitions.length === 0) return
+  const broken = await firstBroken(site.store, judgement.requirements, path, entries)
+  throw (
+    (broken && requirementFault(registry, broken)) ??
+    constraintFault(registry.vocabulary.ns, 'transition', transitions, 422)
+  )
+}
+
 /** Documents opened in a row before others get their turn. */
 const SLICE = 16
 
@@ -63,6 +78,7 @@ export async function consequencesOf(
 ): Promise<Consequences> {
   const { path, judgement, entries, status, losses, own } = judged
   await refuseFailures(registry, site.store, judgement, { path, entries, status })
+  await refuseTransitions(site, registry, judged)
   const { requirements } = judgement
   if (losses.length === 0) return nothingFollows(requirements)
   const opened = new Map<string, Held>()

@@ -17,10 +17,12 @@ import type { Content } from '../store/blobs.ts'
 import type { Change, CommitResult } from '../store/commit.ts'
 import type { Property } from '../store/resource.ts'
 import { contentTag } from '../store/tags.ts'
+import { inTurns } from '../tree/steps.ts'
 import { commitJudged, modelState } from './commit.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
 import { type NewVersion, rederived, savedDocument, writtenDocuments } from './new-version.ts'
+import { type Noted, refuseOvertaken, TransitionJudge } from './transitions.ts'
 import {
   authorization,
   carriedOut,
@@ -53,21 +55,27 @@ const DELETE_GATES: readonly WholeGate[] = [authorization('delete'), existence, 
 export function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
   const { path } = write
   const allowance = write.allowance ?? new Allowance()
+  const race = wholeRace(site, write)
   return wholeOperation<Found<DocumentPut>, NewVersion>(site, {
     write,
     paths: [path],
     gates: PUT_GATES,
     find: async () => ({ write, authority: authority(), held: await site.find(path) }),
-    prepare: body => prepare(site, path, write.type, body),
+    async prepare(body) {
+      await race.begin()
+      return prepare(site, path, write.type, body)
+    },
     async commit({ authority, held }, asked) {
       const model = modelState(site, allowance, write)
+      await race.refuseOvertaken(held)
       const current = await rederived(site, asked)
-      const { prepared, follows } = await judgeDocument(site, model, { path, held, asked: current })
+      const { prepared, follows, transitions } = await judgeDocument(site, model, { path, held, asked: current })
       const own = {
         changes: toChanges(write, held, prepared),
         events: [putEvent(site, path, prepared.digest, prepared.text, write.cause)],
         written: writtenDocuments(path, prepared),
         accessVersion: authority.accessVersion,
+        fired: transitions.fired,
       }
       const done = carriedOut(await commitJudged(site, model, own, follows))
       return done && putAnswer(prepared, done, held !== undefined)
@@ -76,6 +84,27 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
       if ('staged' in content) await content.staged.discard()
     },
   })
+}
+
+/** Keeps a write from taking part in a race on the state of a watched item (REA-108). */
+function wholeRace(site: Site, { path, transitions }: WholeWrite) {
+  let arrival: Noted = new Map()
+  const note = async (held: Held | undefined): Promise<Noted> => {
+    const judge = TransitionJudge.of(site, transitions)
+    if (!judge || !held?.isDocument) return new Map()
+    const tree = await site.parsed(held)
+    return inTurns(judge.noteWhole(tree), tree.source.length)
+  }
+  return {
+    /** At the arrival of the request. */
+    async begin(): Promise<void> {
+      if (transitions) arrival = await note(await site.find(path))
+    },
+    /** Inside the commit. @throws Fault 412 */
+    async refuseOvertaken(held: Held | undefined): Promise<void> {
+      if (arrival.size > 0) refuseOvertaken(arrival, await note(held))
+    },
+  }
 }
 
 /** Reads and checks a body: blobs to disk, documents into memory. */
@@ -162,14 +191,16 @@ function generatedName(type: string | undefined): string {
 export function deleteDocument(site: Site, write: WholeWrite, authority: () => Authority): Operation {
   const { path } = write
   const allowance = write.allowance ?? new Allowance()
+  const race = wholeRace(site, write)
   return wholeOperation<Found, void>(site, {
     write,
     paths: [path],
     gates: DELETE_GATES,
     find: async () => ({ write, authority: authority(), held: await site.find(path) }),
-    prepare: async () => undefined,
+    prepare: () => race.begin(),
     async commit({ authority, held }) {
       if (!held) throw absent()
+      await race.refuseOvertaken(held)
       const model = modelState(site, allowance, write)
       const follows = await consequencesOfRemoval(site, model, [held])
       const own = {

@@ -36,7 +36,7 @@ export function* findingStake(registry: Registry, document: TreeDocument, wanted
 }
 
 /** Whose children an edit changes. */
-function placesOf(wanted: Edit): (ParentNode | null)[] {
+export function placesOf(wanted: Edit): (ParentNode | null)[] {
   const anchored = (anchor: ElementNode, placement: Placement) =>
     placement === 'append' || placement === 'prepend' ? (anchor.content ?? anchor) : anchor.parentNode
   if (wanted.op === 'insert') return [anchored(wanted.anchor, wanted.placement)]
@@ -44,7 +44,8 @@ function placesOf(wanted: Edit): (ParentNode | null)[] {
   return [wanted.target.parentNode]
 }
 
-function itemsAround(document: TreeDocument, parents: readonly (ParentNode | null)[]): ElementNode[] {
+/** Items around places, outermost first. */
+export function itemsAround(document: TreeDocument, parents: readonly (ParentNode | null)[]): ElementNode[] {
   const places = parents.flatMap(parent => parent ?? [])
   return elementsAround(document, places).filter(isItem)
 }

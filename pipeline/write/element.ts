@@ -25,7 +25,7 @@ import { decode } from '../tree/document.ts'
 import { ChangedDocument, type Edit, type Placement, type View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
-import type { Steps } from '../tree/steps.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import { commitJudged, commitLoop, type ModelState, modelState } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
@@ -45,6 +45,7 @@ import { putEvent } from './events.ts'
 import { afterCascade, type JudgedEdit, judgeEdit } from './judge-edit.ts'
 import { putVersion } from './new-version.ts'
 import { sessionWriteOf, writeSessionElement } from './session-element.ts'
+import { type Noted, refuseOvertaken, TransitionJudge } from './transitions.ts'
 
 export type { ElementWrite }
 
@@ -72,7 +73,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
       return writeSessionElement(site, model, write, about, selectors.target, text)
     })
   /** Until somebody has changed where the element is stored. */
-  const carryOutAt = (first: Located, text: string) => {
+  const carryOutAt = (first: Located, text: string, arrival: Noted) => {
     const { path } = first.held.resource
     let place = first
     return site.leases.hold(site.store.name, [path], () =>
@@ -80,6 +81,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
         await write.check?.()
         if (!isCurrent(site, place)) place = await locate()
         if (place.held.resource.path !== path) return place
+        if (place !== first && arrival.size > 0) refuseOvertaken(arrival, await noted(site, write, place))
         try {
           return await commitEdit(site, modelState(site, allowance, write), write, place, text, authority())
         } catch (error) {
@@ -100,14 +102,21 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
       const about = found.view && found.target && sessionWriteOf(write, found.view, found.target.element)
       if (about && write.op !== 'move') return carryOutInSession(about.session.id, await textFor(site, write, body))
       const place = (await located(found)) ?? (await locate())
+      const arrival = await noted(site, write, place)
       const text = await textFor(site, write, body)
       let done: Answer | Located = place
       return commitLoop(async () => {
-        done = 'held' in done ? await carryOutAt(done, text) : done
+        done = 'held' in done ? await carryOutAt(done, text, arrival) : done
         return 'held' in done ? undefined : done
       })
     },
   }
+}
+
+/** The states that a write may change, as they are now (REA-108). */
+async function noted(site: Site, write: ElementWrite, place: Located): Promise<Noted> {
+  const judge = TransitionJudge.of(site, write.transitions)
+  return judge ? inTurns(judge.note(place.tree, toEdit(write, place, '')), place.tree.source.length) : new Map()
 }
 
 async function textFor(site: Site, { op }: ElementWrite, body: BodySource): Promise<string> {
@@ -157,6 +166,7 @@ async function commitEdit(
     ...(edit !== undefined && { edit }),
     written: [{ path, bytes, profile, declares, show, newTree }],
     accessVersion: authority.accessVersion === undefined ? undefined : located.accessVersion,
+    fired: asked.transitions.fired,
   }
   const result = await commitJudged(site, model, own, follows)
   return result.ok ? answerTo(write, located, judged, result.at) : undefined
@@ -205,6 +215,7 @@ async function judgedWithConsequences(
     entries,
     status: op === 'delete' ? 409 : 422,
     losses,
+    transitions: asked.transitions.violations,
     own: new Map([[path, { entries, open }]]),
   })
   return { asked, follows }

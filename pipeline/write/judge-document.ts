@@ -4,6 +4,7 @@ import { Fault } from '../fault.ts'
 import { type Judgement, judgeAsItIs, judgeCopy, judging, judgingShapes, refuseFailures } from '../model/judge.ts'
 import { comparingDocuments, type Loss } from '../model/losses.ts'
 import type { Registry } from '../model/registry.ts'
+import type { ConstraintViolation } from '../model/violations.ts'
 import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
 import type { Entry } from '../store/resource.ts'
@@ -13,6 +14,7 @@ import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
 import { type NewVersion, newDocumentOf, parsedVersion } from './new-version.ts'
+import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 
 const NOTHING: Judgement = { requirements: [], failures: [] }
 
@@ -35,7 +37,7 @@ export async function judgeDocument(
   site: Site,
   model: ModelState,
   { path, held, asked }: Incoming,
-): Promise<{ prepared: NewVersion; follows: Consequences }> {
+): Promise<{ prepared: NewVersion; follows: Consequences; transitions: Transitions }> {
   const { registry } = model
   // Without items, only shapes and what others refer to have a say.
   const isLookedInto = registry.guarded.size > 0 || registry.shapesAt(path).length > 0
@@ -43,14 +45,19 @@ export async function judgeDocument(
   const { prepared, judgement } = await judgedAlone(site, model, path, whole)
   const { tree, derived } = prepared
   const entries = derived?.entries ?? []
-  const before = registry.guarded.size > 0 && held?.isDocument ? await site.parsed(held) : undefined
+  const judge = TransitionJudge.of(site, model.transitions)
+  const isCompared = registry.guarded.size > 0 || judge !== undefined
+  const before = isCompared && held?.isDocument ? await site.parsed(held) : undefined
   const longest = Math.max(before?.source.length ?? 0, tree?.source.length ?? 0)
   const losses = await inTurns(comparingDocuments(registry, before, tree), longest)
+  const transitions = judge ? await inTurns(judge.whole(path, before, tree), longest) : NO_TRANSITIONS
+  const { violations } = transitions
   const open = async () => ({ document: cloneTree(tree ?? unreadable()) })
   const own = new Map([[path, { entries, open }]])
-  const follows = await consequencesOf(site, model, { path, judgement, entries, status: 422, losses, own })
+  const judged = { path, judgement, entries, status: 422 as const, losses, own, transitions: violations }
+  const follows = await consequencesOf(site, model, judged)
   const changed = follows.own.get(path)
-  return { prepared: changed ? await completed(site, prepared, changed.document) : prepared, follows }
+  return { prepared: changed ? await completed(site, prepared, changed.document) : prepared, follows, transitions }
 }
 
 function unreadable(): never {
@@ -94,11 +101,18 @@ export async function consequencesOfRemoval(
 ): Promise<Consequences> {
   const { registry } = model
   const documents = registry.guarded.size > 0 ? removed.filter(held => held.isDocument) : []
+  const judge = TransitionJudge.of(site, model.transitions)
+  const transitions: ConstraintViolation[] = []
+  for (const held of judge ? removed.filter(({ isDocument }) => isDocument) : []) {
+    const tree = await site.parsed(held)
+    const found = judge && (await inTurns(judge.whole(held.resource.path, tree, undefined), tree.source.length))
+    transitions.push(...(found?.violations ?? []))
+  }
   const losses: Loss[] = []
   for (const held of documents) losses.push(...(await lossesOf(registry, await site.parsed(held))))
   const path = removed[0]?.resource.path ?? ''
   const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
-  return consequencesOf(site, model, { ...judged, isGone })
+  return consequencesOf(site, model, { ...judged, isGone, transitions })
 }
 
 async function lossesOf(registry: Registry, document: TreeDocument): Promise<Loss[]> {

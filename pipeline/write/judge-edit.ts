@@ -18,6 +18,7 @@ import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
 import { encoded } from './new-version.ts'
+import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 
 /** What an edit is made from. */
 export interface EditRequest {
@@ -52,6 +53,7 @@ export interface JudgedEdit {
   judgement: Judgement
   /** Values that others may refer to and that the edit takes away. */
   losses: Loss[]
+  transitions: Transitions
   /** Makes a copy of the new document, in which the first nodes are those of the edit. */
   open(): Promise<WrittenPlace>
 }
@@ -74,9 +76,12 @@ export async function judgeEdit(site: Site, model: ModelState, request: EditRequ
   }
 }
 
-async function judgedInPlace(site: Site, { registry, host }: ModelState, request: EditRequest): Promise<JudgedEdit> {
+async function judgedInPlace(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
+  const { registry, host, transitions: transitionSink } = model
   const { path, held, tree, wanted } = request
   const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
+  const judge = TransitionJudge.of(site, transitionSink)
+  const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
   const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
     const { inserted, way, settle } = proposal
     const { document, nodes, parents } = view
@@ -89,7 +94,8 @@ async function judgedInPlace(site: Site, { registry, host }: ModelState, request
     const tag = yield* taggingElement(site, nodes, document, { path, digest })
     const facts = request.facts(view)
     const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
-    return { inserted, way, newTree: settle, show, bytes, digest, derived, tag, facts, judgement, losses }
+    const transitions = judge && states ? yield* judge.edit(path, states, wanted, { tree, view, way }) : NO_TRANSITIONS
+    return { inserted, way, newTree: settle, show, bytes, digest, derived, tag, facts, judgement, losses, transitions }
   }
   /** For a proposal that is a document of its own. */
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>

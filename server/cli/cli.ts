@@ -15,7 +15,9 @@ import { hash } from './hash.ts'
 import { health } from './health.ts'
 import { importSite } from './import.ts'
 import { migrate } from './migrate.ts'
+import { outbound } from './outbound.ts'
 import { query } from './query.ts'
+import { reactions } from './reactions.ts'
 import { serve } from './serve.ts'
 import { settings } from './settings.ts'
 import { sites } from './sites.ts'
@@ -34,6 +36,8 @@ const COMMANDS: readonly Command[] = [
   exportSite,
   importSite,
   explain,
+  reactions,
+  outbound,
   health,
   query,
   settings,

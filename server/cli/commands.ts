@@ -2,6 +2,7 @@
 
 import type { Settings } from '../../config/schema.ts'
 import type { AccessAnswer, AccessQuestion } from '../../pipeline/explain-request.ts'
+import type { ReactionsAnswer } from '../../pipeline/react/explain.ts'
 
 /** Told now and then during long work. */
 export interface ProgressReport {
@@ -101,6 +102,18 @@ export interface Evaluation {
   program: string
 }
 
+/** An outbound request in the queue; of its address and content nothing is told that may be a secret. */
+export interface OutboundCall {
+  delivery: string
+  site: string
+  method: string
+  host: string
+  state: 'waiting' | 'failed'
+  attempts: number
+  /** Why the last attempt failed. */
+  failure?: string
+}
+
 export interface Commands {
   /** Runs the server; resolves when it has ended. */
   serve(settings: Settings, options: ServeOptions): Promise<void>
@@ -120,6 +133,12 @@ export interface Commands {
   /** Asks the server that runs with these settings on this machine. */
   askHealth(settings: Settings, options: { ready: boolean }): Promise<{ ok: boolean; said: string }>
   explain(settings: Settings, question: Question): Promise<Explanation>
+  reactions(settings: Settings, question: { site: string; method: string; path: string }): Promise<ReactionsAnswer>
+  /** @param options.resend delivery ids of failed requests */
+  outbound(
+    settings: Settings,
+    options: { resend: readonly string[] },
+  ): Promise<{ calls: readonly OutboundCall[]; unknown: readonly string[] }>
   /** @throws Fault for an expression that gives nothing (SES-236) */
   query(settings: Settings, evaluation: Evaluation): Promise<{ text: string; isMarkup: boolean }>
 }

@@ -11,6 +11,8 @@ import type { Allowance } from '../../pipeline/language/allowance.ts'
 import { type RequestParts, RequestValue } from '../../pipeline/request-value.ts'
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
+import type { Alongside } from '../../pipeline/write/commit.ts'
+import type { TransitionSink } from '../../pipeline/write/transitions.ts'
 import type { HostedSite } from '../hosting.ts'
 import type { Session } from '../sessions/signed-sessions.ts'
 
@@ -36,6 +38,10 @@ export interface Exchange {
   streams: Streams
   /** Locks of the mount; they bind public writes only where a site wants it (HTTP-85). */
   locks: Locks
+  /** Stored together with what the request writes. */
+  alongside?: Alongside
+  /** Told of handlers that the request fires (REA-122). */
+  transitions: TransitionSink
   /** Decides by the rules as they stand at the moment of the call. */
   authority: () => RulesAuthority
 }

@@ -4,53 +4,121 @@ import type { Readable } from 'node:stream'
 import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { resolvePath } from '../../pipeline/compose/routes.ts'
+import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { negotiate } from '../../pipeline/http/accept.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
 import type { JavaScript } from '../../pipeline/language/javascript/interface.ts'
 import { type Operation, perform } from '../../pipeline/operation.ts'
 import { KeptBody } from '../../pipeline/react/body.ts'
-import type { Call } from '../../pipeline/react/calls.ts'
 import { type ReactingRequest, reactionsTo } from '../../pipeline/react/chain.ts'
+import { leavesAlone } from '../../pipeline/react/declared/reactions.ts'
+import { deliveriesOf } from '../../pipeline/react/handlers.ts'
 import { javascriptReactions } from '../../pipeline/react/javascript.ts'
+import { type Entry, keepWaiting, waitingKey } from '../../pipeline/react/outbound/entry.ts'
+import type { Outbound } from '../../pipeline/react/outbound/queue.ts'
 import { sesselReactions } from '../../pipeline/react/sessel.ts'
 import { writingPlatform } from '../../pipeline/react/writes.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import type { StagedBlob, StagingOptions } from '../../pipeline/store/blobs.ts'
+import type { NoteChange } from '../../pipeline/store/notes.ts'
+import type { Fired } from '../../pipeline/write/transitions.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
+import { depthOf } from '../outbound/inside.ts'
 import { type Exchange, requestValue } from './exchange.ts'
 
 /** What reactions need of the process. */
 export interface ReactionParts {
   stage: (body: Readable, options: StagingOptions) => Promise<StagedBlob>
-  /** Without it, JavaScript is not available. */
-  javascript: Pick<JavaScript, 'evaluate'> | undefined
+  javascript: JavaScript
+  outbound: () => Outbound
   report: (site: string, message: string, details: object) => void
 }
 
 /**
  * Runs the operation of a request, with the reactions of its site around it if there are any.
  *
+ * @param prepare reads the fields of the request; throws Fault where one is malformed (gate 7)
  * @param toAnswer a failure as the answer that it would be
+ * @param afterwards takes what is to be done once the answer is sent
  */
 export async function performReacting(
   parts: ReactionParts,
-  exchange: Exchange,
-  operation: Operation,
+  exchange: Omit<Exchange, 'transitions'>,
+  prepare: (exchange: Exchange) => Operation,
   toAnswer: (failure: unknown) => Answer,
+  afterwards: (work: () => void) => void,
+): Promise<Answer> {
+  const fired: Fired[] = []
+  const sink = { fired: (more: readonly Fired[]) => void fired.push(...more) }
+  const answer = await performAround(parts, { ...exchange, transitions: sink }, prepare, toAnswer, afterwards)
+  if (fired.length > 0) afterwards(() => void deliver(parts, exchange, fired))
+  return answer
+}
+
+/** Delivers transitions; what fails is lost (REA-125). */
+async function deliver(
+  parts: ReactionParts,
+  exchange: Omit<Exchange, 'transitions'>,
+  fired: readonly Fired[],
+): Promise<void> {
+  const { site } = exchange
+  const report = (message: string, details: object) => parts.report(site.store.name, message, details)
+  try {
+    const calls = await deliveriesOf(site, fired, [scripts(parts.javascript)], report)
+    const outbound = parts.outbound()
+    outbound.deliver(outbound.entries(calls, aboutOf(exchange)))
+  } catch (error) {
+    report('Transitions could not be delivered', { err: error })
+  }
+}
+
+/** What the queue has to know of the request that a call comes from. */
+function aboutOf({ request, site, hosted, authorities }: Omit<Exchange, 'transitions'>) {
+  const { brand, brandHeader } = hosted.settings
+  const [authority = hosted.settings.host] = authorities
+  return { site: site.store.name, authority, brand, brandHeader, depth: depthOf(request) }
+}
+
+async function performAround(
+  parts: ReactionParts,
+  exchange: Exchange,
+  prepare: (exchange: Exchange) => Operation,
+  toAnswer: (failure: unknown) => Answer,
+  afterwards: (work: () => void) => void,
 ): Promise<Answer> {
   const { site, method, target } = exchange
   const candidates = site.declarations('reactions').candidates(method, target.path)
-  if (!candidates) return perform(operation, exchange.body)
+  if (!candidates) return perform(prepare(exchange), exchange.body)
+  const queue = queueOf(exchange, parts.outbound())
+  const operation = prepare({ ...exchange, alongside: queue })
   const body = keptBody(parts, exchange)
-  const calls: Call[] = []
-  const request = { ...reactingRequest(parts, exchange, body, calls), candidates, toAnswer }
+  const request = { ...reactingRequest(parts, exchange, body), queue: queue.add, candidates, toAnswer }
   try {
+    const { reuse, ...answer } = await perform(operation, body, reactionsTo(request))
     // What reactions may change or refuse must not be given again without them.
-    const { reuse: _, ...answer } = await perform(operation, body, reactionsTo(request))
-    return answer
+    return reuse && leavesAlone(candidates, answer.status) ? { ...answer, reuse } : answer
   } finally {
     await body.discard()
+    await queue.record()
+    afterwards(queue.dispatch)
+  }
+}
+
+/** The outbound requests of one request: those that come before its commit are stored with it (REA-86). */
+function queueOf(exchange: Exchange, outbound: Outbound) {
+  const about = aboutOf(exchange)
+  const entries: Entry[] = []
+  const stored = new Set<string>()
+  const isOpen = ({ id }: Entry) => !stored.has(waitingKey(id))
+  return {
+    add: (call: Parameters<ReactingRequest['queue']>[0]) => void entries.push(...outbound.entries([call], about)),
+    notes: () => entries.filter(isOpen).map(keepWaiting),
+    stored: (notes: readonly NoteChange[]) => {
+      for (const note of notes) if (note.op === 'keep') stored.add(note.note.key)
+    },
+    record: () => outbound.record(entries.filter(isOpen)),
+    dispatch: () => outbound.dispatch(entries),
   }
 }
 
@@ -68,35 +136,35 @@ function reactingRequest(
   parts: ReactionParts,
   exchange: Exchange,
   body: KeptBody,
-  calls: Call[],
-): Omit<ReactingRequest, 'candidates' | 'toAnswer'> {
-  const { site, hosted, method, path, allowance, authority, locks } = exchange
+): Omit<ReactingRequest, 'candidates' | 'toAnswer' | 'queue'> {
+  const { site, hosted, method, path, allowance, authority, locks, transitions } = exchange
   const { brand } = hosted.settings
   const selector = selectorOf(exchange)
   const isReplaceable = method === 'PUT' || method === 'POST'
-  const common = { site, authority, allowance, count: { writes: 0 } }
+  const common = { site, authority, allowance, transitions, count: { writes: 0 } }
   const bound = hosted.settings.locksBindPublicWrites && {
     refuseLocked: (paths: readonly string[]) => refuseLocked(locks, site.store.name, paths),
   }
-  const javascript = parts.javascript
-    ? [javascriptReactions({ site, allowance, path, javascript: parts.javascript })]
-    : []
+  const { javascript } = parts
+  const modules = javascriptReactions({ site, allowance, path, javascript })
+  const more = [scripts(javascript)]
   const languages = {
     trigger: [
       sesselReactions({
         site,
         allowance,
+        more,
         writes: writingPlatform({
           ...common,
           ...bound,
           own: isReplaceable ? { path, body, isFragment: selector !== undefined } : undefined,
         }),
       }),
-      ...javascript,
+      modules,
     ],
     processor: [
-      sesselReactions({ site, allowance, writes: writingPlatform({ ...common, ...bound, own: undefined }) }),
-      ...javascript,
+      sesselReactions({ site, allowance, more, writes: writingPlatform({ ...common, ...bound, own: undefined }) }),
+      modules,
     ],
   }
   return {
@@ -111,7 +179,6 @@ function reactingRequest(
     allowance,
     sessionCookie: `${brand}_session`,
     languages: phase => languages[phase],
-    queue: call => calls.push(call),
     report: (message, details) => parts.report(site.store.name, message, { method, path, ...details }),
   }
 }

@@ -115,10 +115,11 @@ export function patch({ path, authority }: Exchange): Operation {
 
 /** What every write says. Its cause is the session, and the stream's token where the client names it (EVT-56). */
 function common(exchange: Exchange) {
-  const { request, path, session, hosted, allowance } = exchange
+  const { request, path, session, hosted, allowance, alongside, transitions } = exchange
   const token = header(exchange, `${hosted.settings.brand}-connection`)
   const cause = { session: session.id, ...(token && { token }) }
-  return { path, conditions: readConditions(request.headers), cause, allowance }
+  const conditions = readConditions(request.headers)
+  return { path, conditions, cause, allowance, transitions, ...(alongside && { alongside }) }
 }
 
 /** The same for writes of elements, which are looked for in the page as the requester sees it (COMP-86). */

@@ -12,6 +12,7 @@ import { benchLive, HEAD as LIVE_HEAD } from './live/bench.ts'
 import { benchModel, MODEL_HEAD } from './model/bench.ts'
 import { benchMount, MOUNT_HEAD } from './mount/bench.ts'
 import { benchConformance, CONFORMANCE_HEAD } from './mount/conformance.ts'
+import { benchReact, REACT_HEAD } from './react/bench.ts'
 import { benchSessel, SESSEL_HEAD } from './sessel/bench.ts'
 import { type Row, table } from './support/table.ts'
 
@@ -24,6 +25,7 @@ const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: stri
   javascript: { title: 'Server-side JavaScript', head: JAVASCRIPT_HEAD, run: benchJavaScript },
   liquid: { title: 'Templates', head: LIQUID_HEAD, run: benchLiquid },
   sessel: { title: 'Expressions', head: SESSEL_HEAD, run: benchSessel },
+  react: { title: 'Reactions', head: REACT_HEAD, run: benchReact },
   live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },
 }
 

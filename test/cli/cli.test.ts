@@ -20,6 +20,8 @@ const COMMANDS = [
   'export',
   'import',
   'explain',
+  'reactions',
+  'outbound',
   'health',
   'query',
   'settings',

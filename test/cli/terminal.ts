@@ -64,6 +64,8 @@ const nothing: Commands = {
   export: unexpected,
   import: unexpected,
   explain: unexpected,
+  reactions: unexpected,
+  outbound: unexpected,
   query: unexpected,
   stored: async () => [],
   sites: unexpected,

@@ -61,7 +61,7 @@ describe('Demo site, files', () => {
         else used.add(url.pathname)
       }
     }
-    const assets = [...files.keys()].filter(path => !path.endsWith('.html'))
+    const assets = [...files.keys()].filter(path => !/\.(html|xml)$/.test(path))
     expect([...used].sort()).to.deep.equal(assets.sort())
   })
 })

@@ -249,6 +249,7 @@ export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([
   ['@koa/router', ['server']],
   ['node:http', ['server', 'dav', 'edge', 'pipeline/http']],
   ['node:sqlite', ['pipeline/store/sqlite']],
+  ['undici', ['pipeline/react']],
   ['ioredis', ['pipeline/coordination/redis']],
   ['pg', ['pipeline/store/postgres']],
 ])

@@ -85,7 +85,10 @@ export interface Job {
 /** A response that code has thrown (JS-45); whoever sends it applies the rules of the wire (REA-52, REA-53). */
 export interface ThrownResponse {
   status: number
+  /** Values of a name that was given several are joined. */
   headers: Record<string, string>
+  /** The same with a line for each value. */
+  fields: readonly (readonly [name: string, value: string])[]
   body: string
 }
 

@@ -6,7 +6,7 @@
 import { availableParallelism } from 'node:os'
 import type { CodeFailure } from '../../fault.ts'
 import { type Allowance, AllowanceSpent } from '../allowance.ts'
-import { LazyDictionary, type Value } from '../values.ts'
+import { isList, LazyDictionary, type Value } from '../values.ts'
 import { decode, elementFrom } from './decode.ts'
 import { Sender, Unsendable } from './encode.ts'
 import {
@@ -302,14 +302,25 @@ async function outcomeOf({ result, trees }: Report, sending: Sending): Promise<O
 function responseFrom(value: Value): ThrownResponse {
   const entries = value instanceof Map ? value : new Map<string, Value>()
   const status = Number(entries.get('status') ?? 500)
-  const headers: Record<string, string> = {}
+  const fields: [string, string][] = []
   const given = entries.get('headers')
-  if (given instanceof Map) for (const [name, each] of given) if (each !== null) headers[name] = textOf(each)
+  if (given instanceof Map)
+    for (const [name, value] of given)
+      for (const each of isList(value) ? value : [value]) if (each !== null) fields.push([name, textOf(each)])
+
   return {
     status: Number.isInteger(status) && status >= 100 && status <= 599 ? status : 500,
-    headers,
+    headers: joined(fields),
+    fields,
     body: textOf(entries.get('body') ?? null),
   }
+}
+
+function joined(fields: readonly (readonly [string, string])[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of fields)
+    headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value
+  return headers
 }
 
 function textOf(value: Value): string {

@@ -201,6 +201,12 @@ function statusFilter(text: string): StatusFilter[] {
   return hundreds === undefined ? [] : [{ hundreds: Number(hundreds) }]
 }
 
+/** Whether an answer, and the 304 in its place, is given as it is: it may be given again without asking. */
+export function leavesAlone({ triggers, processors }: Candidates, status: number): boolean {
+  if (triggers.length > 0) return false
+  return processors.every(processor => !fitsStatus(processor, status) && !fitsStatus(processor, 304))
+}
+
 /** Whether a processor runs for a status (REA-24). */
 export function fitsStatus({ statuses }: Reaction, status: number): boolean {
   if (!statuses) return true

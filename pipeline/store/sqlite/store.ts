@@ -122,6 +122,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       ...readSite(reader, name),
       async commit(commit) {
         for (const change of commit.changes) checkChange(change)
+        if (commit.notes) checkNotes(commit.notes)
         if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return submit(name, commit)
         const own: StagedBlob[] = []
         try {

@@ -239,22 +239,22 @@ describe('language: JavaScript: values', () => {
     [
       'by schema_url',
       '{ schema_url: "https://platform.example/ns/HTTPResponse", status: 418, body: "b", headers: { "X-A": 1 } }',
-      { status: 418, body: 'b', headers: { 'X-A': '1' } },
+      { status: 418, body: 'b', headers: { 'X-A': '1' }, fields: [['X-A', '1']] },
     ],
     [
       'by itemtype, with a message',
       '{ itemtype: "https://platform.example/ns/HTTPResponse", message: "m" }',
-      { status: 500, body: 'm', headers: {} },
+      { status: 500, body: 'm', headers: {}, fields: [] },
     ],
     [
       'body before message',
       '{ itemtype: "https://platform.example/ns/HTTPResponse", body: "b", message: "m", status: 404 }',
-      { status: 404, body: 'b', headers: {} },
+      { status: 404, body: 'b', headers: {}, fields: [] },
     ],
     [
       'a status that is none',
       '{ itemtype: "https://platform.example/ns/HTTPResponse", status: "x" }',
-      { status: 500, body: '', headers: {} },
+      { status: 500, body: '', headers: {}, fields: [] },
     ],
     ['a status alone', '{ status: 409 }', 'threw'],
     ['inherited', 'Object.create({ itemtype: "https://platform.example/ns/HTTPResponse" })', 'threw'],

@@ -33,6 +33,22 @@ export function describeNotes(open: Open): void {
     expect(await opened.store.note('a')).to.deep.equal({ key: 'a', value: 'two', expires: LATER + 1 })
   })
 
+  it('REA-86 notes of a commit are kept together with its changes, or not at all', async () => {
+    const site = opened.store.site('site')
+    const collection = (path: string) => ({ op: 'collection' as const, path })
+    await site.commit({ changes: [collection('/a/')], notes: [keep('n/1', '1'), keep('n/2', '2')] })
+    expect(await keys('n/')).to.deep.equal(['n/1', 'n/2'])
+    const refused = await site.commit({
+      changes: [collection('/b/')],
+      requires: { rules: 7 },
+      notes: [keep('n/3', '3'), { op: 'drop', key: 'n/1' }],
+    })
+    expect(refused.ok).to.equal(false)
+    expect(await keys('n/')).to.deep.equal(['n/1', 'n/2'])
+    await site.commit({ changes: [], notes: [{ op: 'drop', key: 'n/1' }] })
+    expect(await keys('n/')).to.deep.equal(['n/2'])
+  })
+
   it('changes are carried out in their order', async () => {
     await change(keep('x/1', '1'), keep('x/2', '2'), keep('y', '3'))
     await change(

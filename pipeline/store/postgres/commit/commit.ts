@@ -7,6 +7,7 @@ import { mergeSums } from '../../records/sums.ts'
 import type { EventLimits } from '../housekeeping/retention.ts'
 import { applyChange, isSimple } from './apply.ts'
 import { requireGuards } from './entries.ts'
+import { writeNotes } from './notes.ts'
 import { mergePending, nothingPending } from './pending.ts'
 import { addCollection } from './placing.ts'
 import {
@@ -106,6 +107,8 @@ async function carryOut(state: CommitState, { commit }: CommitJob, founded: bool
     raised: JSON.stringify(raises),
     edit,
   })
+  // Nothing of the commit can be refused any more.
+  if (commit.notes !== undefined) await Promise.all(writeNotes(state.transaction.session, commit.notes))
   return { ok: true, version: state.version, at: state.at, events, resources, counters }
 }
 

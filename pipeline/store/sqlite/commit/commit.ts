@@ -17,6 +17,7 @@ import {
   type Transaction,
 } from './commit-state.ts'
 import { requireGuards } from './entries.ts'
+import { applyNotes } from './notes.ts'
 import { addCollection } from './placing.ts'
 
 type CommitJob = Extract<Job, { task: 'commit' }>
@@ -109,6 +110,7 @@ function carryOut(state: CommitState, { commit }: CommitJob): CommitResult {
   for (const name of commit.raises ?? []) {
     counters[name] = state.statements.raise.get(state.site.id, name)?.value ?? 0
   }
+  if (commit.notes !== undefined) applyNotes(state.statements, commit.notes)
   const events = (commit.events ?? []).map(event => addEvent(state, event))
   const named = commit.changes.flatMap(namedBy)
   if (named.some(namesCollection)) flushPendingSums(state)

@@ -1,0 +1,109 @@
+/** Transition handlers: what is delivered when an item has reached a state (REA-120 to REA-125). */
+
+import { type LanguageOf, languagesOf } from '../evaluation/languages.ts'
+import { SiteReach } from '../evaluation/reach.ts'
+import { schemasOf } from '../evaluation/schemas.ts'
+import { escapeMarkup } from '../http/markup.ts'
+import { Allowance } from '../language/allowance.ts'
+import { compile, evaluate, isTruthy } from '../language/sessel/sessel.ts'
+import { ElementValue } from '../language/values.ts'
+import { findingItems } from '../model/items.ts'
+import type { Site } from '../site/site.ts'
+import { parsingDocument } from '../tree/document.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { atOnce, inTurns } from '../tree/steps.ts'
+import type { Fired } from '../write/transitions.ts'
+import { type Call, checkedCall } from './calls.ts'
+
+/**
+ * The calls that handlers make. A gate that is closed or fails makes none (REA-123).
+ *
+ * @param more languages of methods beside expressions
+ */
+export async function deliveriesOf(
+  site: Site,
+  fired: readonly Fired[],
+  more: readonly LanguageOf[],
+  report: (message: string, details: object) => void,
+): Promise<Call[]> {
+  const calls: Call[] = []
+  for (const each of fired) {
+    const body = transitionDocument(each, site.settings.ns)
+    if (!(await isOpen(site, each, body, more, report))) continue
+    const { url, method, headers } = each.handler.handler
+    const fields = headers.filter(([name]) => name.toLowerCase() !== 'content-type')
+    const call = checkedCall({ url, method, type: 'text/html', body, retry: '', fields })
+    if ('dropped' in call)
+      report('A transition is not delivered', { document: each.handler.path, reason: call.dropped })
+    else calls.push(call)
+  }
+  return calls
+}
+
+/** REA-125. */
+function transitionDocument({ path, type, key, item }: Fired, ns: string): string {
+  const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+  const selector =
+    `[itemtype=${quoted(type)}]` +
+    (key ? `:has([itemprop=${quoted(key.property)}]:value-equals(${quoted(key.value)}))` : '')
+  return `<!DOCTYPE html>
+<html><head><title>Transition</title></head>
+<body itemscope itemtype="${escapeMarkup(ns)}/Transition">
+<meta itemprop="path" content="${escapeMarkup(path)}">
+<meta itemprop="selector" content="${escapeMarkup(selector)}">
+${item}
+</body></html>
+`
+}
+
+async function isOpen(
+  site: Site,
+  { handler }: Fired,
+  text: string,
+  more: readonly LanguageOf[],
+  report: (message: string, details: object) => void,
+): Promise<boolean> {
+  const { when } = handler.handler
+  if (when.length === 0) return true
+  const allowance = new Allowance()
+  const reach = new SiteReach(site, allowance, { scope: '/' })
+  try {
+    const document = await inTurns(parsingDocument('html', text), text.length)
+    const self = new ElementValue(bodyOf(document), { path: undefined, document })
+    for (const { source } of when) {
+      const outcome = await evaluate(
+        compile(source),
+        {
+          ns: site.settings.ns,
+          self,
+          prior: undefined,
+          names: new Map(),
+          reach,
+          base: handler.path,
+          schemas: schemasOf(site.model, languagesOf(site, allowance, more)),
+          selectors: site.selectors,
+          platform: {},
+        },
+        allowance,
+      )
+      if ('failure' in outcome) throw new Error(outcome.failure.message)
+      if (!isTruthy(outcome.value)) return false
+    }
+    return true
+  } catch (error) {
+    report('The gate of a transition handler has failed', {
+      document: handler.path,
+      reason: error instanceof Error ? error.message : 'failure',
+    })
+    return false
+  } finally {
+    reach.release()
+  }
+}
+
+/** The Transition item: the first of the document. */
+function bodyOf({ root }: TreeDocument): ElementNode {
+  const [body] = atOnce(findingItems(root))
+  if (!body) throw new Error('The document of a transition has no item.')
+  return body
+}

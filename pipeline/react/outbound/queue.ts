@@ -1,0 +1,255 @@
+/** Sends outbound requests: so many at a time, again when they fail, and again after the process was killed (REA-83 to REA-86). */
+
+import { randomUUID } from 'node:crypto'
+import type { Leases } from '../../coordination/leases.ts'
+import type { NoteStore } from '../../store/notes.ts'
+import type { Call } from '../calls.ts'
+import type { Attempted } from './attempt.ts'
+import {
+  type Entry,
+  entryOf,
+  hostOf,
+  keepFailed,
+  keepWaiting,
+  newEntry,
+  ownerKey,
+  WAITING_PREFIX,
+  waitingKey,
+} from './entry.ts'
+
+export interface OutboundParts {
+  notes: Pick<NoteStore, 'note' | 'notes' | 'changeNotes'>
+  leases: Pick<Leases, 'hold'>
+  /** Other processes send from the same store. */
+  shared: boolean
+  /** Makes one attempt. It never throws. */
+  send: (entry: Entry) => Promise<Attempted>
+  log: (level: 'info' | 'warn' | 'error', message: string, details: object) => void
+  /** Unix milliseconds. */
+  clock?: () => number
+  /** Milliseconds of the first wait before another attempt (REA-84). */
+  firstWait?: number
+  /** Milliseconds between two looks for requests that nobody sends. */
+  lookEvery?: number
+}
+
+/** Figures for metrics; all but the first two only grow. */
+export interface OutboundFigures {
+  waiting: number
+  inFlight: number
+  delivered: number
+  retried: number
+  failed: number
+}
+
+export interface Outbound {
+  /** Makes calls entries of this process. */
+  entries(calls: readonly Call[], about: Pick<Entry, 'site' | 'authority' | 'brand' | 'brandHeader' | 'depth'>): Entry[]
+  /** Puts entries into durable storage. @throws StoreError */
+  record(entries: readonly Entry[]): Promise<void>
+  /** Starts what is recorded. */
+  dispatch(entries: readonly Entry[]): void
+  /** Sends once what is not recorded: a failure or a restart loses it (REA-125). */
+  deliver(entries: readonly Entry[]): void
+  /** Looks for what was left by others, now and again later on. */
+  resume(): Promise<void>
+  figures(): OutboundFigures
+  /** Starts nothing any more; what is under way may be repeated by the next process. */
+  close(): Promise<void>
+}
+
+/** Calls in flight (REA-95). */
+const MOST_OF_SITE = 16
+const MOST_OF_HOST = 4
+/** Milliseconds for which a process counts as alive, and after which it says again that it is. */
+const ALIVE = { for: 30_000, every: 10_000 }
+/** Milliseconds that calls under way have when the process ends. */
+const GRACE = 2_000
+
+interface Waiting {
+  id: string
+  site: string
+  host: string
+  due: number
+  /** Of what is not recorded. */
+  entry?: Entry
+}
+
+export function createOutbound(parts: OutboundParts): Outbound {
+  const { notes, leases, shared, send, log, clock = Date.now, firstWait = 2_000, lookEvery = 30_000 } = parts
+  const owner = randomUUID()
+  const waiting = new Map<string, Waiting>()
+  const active = new Map<string, number>()
+  const running = new Set<Promise<void>>()
+  const figures = { delivered: 0, retried: 0, failed: 0 }
+  let timer: NodeJS.Timeout | undefined
+  let timerAt = Number.POSITIVE_INFINITY
+  let looking: NodeJS.Timeout | undefined
+  let aliveUntil = 0
+  let closed = false
+
+  const count = (key: string, change: number) => {
+    const now = (active.get(key) ?? 0) + change
+    if (now > 0) active.set(key, now)
+    else active.delete(key)
+  }
+  const keysOf = ({ site, host }: Waiting) => [`site ${site}`, `host ${site} ${host}`] as const
+
+  function pump(): void {
+    if (closed) return
+    const now = clock()
+    let next = Number.POSITIVE_INFINITY
+    for (const item of waiting.values()) {
+      if (item.due > now) next = Math.min(next, item.due)
+      else if (hasRoom(item)) start(item)
+    }
+    wake(next)
+  }
+
+  function hasRoom(item: Waiting): boolean {
+    const [site, host] = keysOf(item)
+    return (active.get(site) ?? 0) < MOST_OF_SITE && (active.get(host) ?? 0) < MOST_OF_HOST
+  }
+
+  function wake(at: number): void {
+    if (at >= timerAt && timer) return
+    clearTimeout(timer)
+    timer = undefined
+    timerAt = at
+    if (at === Number.POSITIVE_INFINITY) return
+    timer = setTimeout(
+      () => {
+        timer = undefined
+        timerAt = Number.POSITIVE_INFINITY
+        pump()
+      },
+      Math.min(Math.max(0, at - clock()), 60_000),
+    ).unref()
+  }
+
+  function start(item: Waiting): void {
+    waiting.delete(item.id)
+    for (const key of keysOf(item)) count(key, 1)
+    const work = attemptOf(item)
+      .catch(error => log('error', 'An outbound request could not be worked on', { delivery: item.id, err: error }))
+      .finally(() => {
+        for (const key of keysOf(item)) count(key, -1)
+        running.delete(work)
+        pump()
+      })
+    running.add(work)
+  }
+
+  async function attemptOf(item: Waiting): Promise<void> {
+    const note = item.entry ? undefined : await notes.note(waitingKey(item.id))
+    const entry = item.entry ?? (note && entryOf(note))
+    // Somebody else has taken it.
+    if (!entry || (!item.entry && entry.owner !== owner)) return
+    const outcome = await send(entry)
+    const { site, delivery, method } = entry
+    const told = { site, delivery, method, host: item.host, attempt: entry.attempts + 1 }
+    if (outcome.ok) {
+      figures.delivered++
+      log('info', 'An outbound request was delivered', { ...told, status: outcome.status })
+      if (!item.entry) await notes.changeNotes([{ op: 'drop', key: waitingKey(entry.id) }])
+      return
+    }
+    const failure = 'error' in outcome ? outcome.error : `status ${outcome.status}`
+    const isFinal = 'final' in outcome && outcome.final === true
+    const made = entry.attempts + 1
+    if (item.entry || isFinal || made > entry.retries) {
+      figures.failed++
+      log('warn', 'An outbound request has failed', { ...told, failure })
+      if (!item.entry) await notes.changeNotes(keepFailed({ ...entry, attempts: made, failure }, clock()))
+      return
+    }
+    figures.retried++
+    const wait = firstWait * 2 ** (made - 1) * (0.8 + Math.random() * 0.4)
+    const again = { ...entry, attempts: made, failure, due: clock() + Math.round(wait) }
+    log('info', 'An outbound request is sent again later', { ...told, failure })
+    await notes.changeNotes([keepWaiting(again)])
+    enqueue(again)
+  }
+
+  function enqueue(entry: Entry, isKept = true): void {
+    const { id, site, due } = entry
+    waiting.set(id, { id, site, host: hostOf(entry), due, ...(!isKept && { entry }) })
+  }
+
+  /** Says that the entries of this process are being looked after. */
+  async function stayAlive(): Promise<void> {
+    if (!shared || clock() < aliveUntil - ALIVE.for + ALIVE.every) return
+    aliveUntil = clock() + ALIVE.for
+    await notes.changeNotes([{ op: 'keep', note: { key: ownerKey(owner), value: '', expires: aliveUntil } }])
+  }
+
+  async function look(): Promise<void> {
+    if (waiting.size + running.size > 0) await stayAlive()
+    for (const note of await notes.notes(WAITING_PREFIX)) {
+      const found = entryOf(note)
+      if (closed || found.owner === owner || waiting.has(found.id) || !(await isOrphaned(found.owner))) continue
+      await adopt(found.id, found.owner)
+    }
+    pump()
+  }
+
+  async function isOrphaned(by: string): Promise<boolean> {
+    return !shared || by === '' || (await notes.note(ownerKey(by))) === undefined
+  }
+
+  /** An attempt that may have been under way counts as made; one more is made in any case (REA-86). */
+  async function adopt(id: string, from: string): Promise<void> {
+    await stayAlive()
+    await leases.hold('', [`/${id}`], async () => {
+      const note = await notes.note(waitingKey(id))
+      const entry = note && entryOf(note)
+      if (!entry || entry.owner !== from) return
+      const isTried = from !== '' && entry.due <= clock()
+      const attempts = isTried ? Math.min(entry.attempts + 1, entry.retries) : entry.attempts
+      const own = { ...entry, attempts, owner }
+      await notes.changeNotes([keepWaiting(own)])
+      enqueue(own)
+    })
+  }
+
+  async function lookAgain(): Promise<void> {
+    try {
+      await look()
+    } catch (error) {
+      if (!closed) log('error', 'The queue of outbound requests cannot be read', { err: error })
+    }
+    if (closed) return
+    const every = shared ? Math.min(lookEvery, ALIVE.every) : lookEvery
+    looking = setTimeout(() => void lookAgain(), every).unref()
+  }
+
+  return {
+    entries: (calls, about) => calls.map(call => newEntry(call, { ...about, owner }, clock())),
+    async record(entries) {
+      if (entries.length === 0) return
+      await stayAlive()
+      await notes.changeNotes(entries.map(keepWaiting))
+    },
+    dispatch(entries) {
+      for (const entry of entries) enqueue(entry)
+      pump()
+    },
+    deliver(entries) {
+      for (const entry of entries) enqueue(entry, false)
+      pump()
+    },
+    resume: lookAgain,
+    figures: () => ({ waiting: waiting.size, inFlight: running.size, ...figures }),
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      clearTimeout(looking)
+      let ended: NodeJS.Timeout | undefined
+      const grace = new Promise<void>(resolve => {
+        ended = setTimeout(resolve, GRACE)
+      })
+      await Promise.race([Promise.allSettled([...running]), grace])
+      clearTimeout(ended)
+    },
+  }
+}

@@ -1,0 +1,117 @@
+/** Items as transitions see them: which one each is, and the states of the properties that are watched (REA-100 to REA-105). */
+
+import { isItem, readItem, valueReader } from '../model/items.ts'
+import type { Registry } from '../model/registry.ts'
+import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { matcherIn, SelectorError } from '../tree/selector/selector.ts'
+import type { Steps } from '../tree/steps.ts'
+
+/** Rules of transitions of a site as they stand. */
+export interface TransitionRules {
+  constraints: readonly PlacedConstraint[]
+  handlers: readonly PlacedHandler[]
+}
+
+/** One item before or after a write. */
+export interface ItemStates {
+  element: ElementNode
+  /** First of its types; empty for an item without any. */
+  type: string
+  types: readonly string[]
+  /** Value of its primary key (MOD-44). */
+  key: string | undefined
+  /** Values of the properties that somebody watches, exactly as they are. */
+  values: ReadonlyMap<string, readonly string[]>
+  /** Constraints that select it, by property. */
+  watchers: ReadonlyMap<string, readonly PlacedConstraint[]>
+}
+
+/** Items that are looked at in one step. */
+const ITEMS_PER_STEP = 50
+
+/** Reads items of one document, in steps. */
+export type ReadItems = (document: TreeDocument, elements: readonly ElementNode[]) => Steps<ItemStates[]>
+
+export function itemReader(registry: Registry, { constraints, handlers }: TransitionRules): ReadItems {
+  const properties = new Set([
+    ...constraints.map(({ constraint }) => constraint.property),
+    ...handlers.map(({ handler }) => handler.property),
+  ])
+  return function* (document, elements) {
+    const read = valueReader(registry.vocabulary.ns)
+    const matchers = constraints.map(placed => ({ placed, matches: matcherIn(placed.selector, document) }))
+    const found: ItemStates[] = []
+    for (const element of elements) {
+      if (!isItem(element)) continue
+      if (found.length % ITEMS_PER_STEP === 0) yield
+      const item = readItem(element)
+      const texts = (name: string) => (item.properties.get(name) ?? []).map(value => read(value, item) ?? '')
+      const values = new Map([...properties].map(name => [name, texts(name)]))
+      const watchers = new Map<string, PlacedConstraint[]>()
+      for (const { placed, matches } of matchers) {
+        if (!isSelected(matches, element)) continue
+        const { property } = placed.constraint
+        watchers.set(property, [...(watchers.get(property) ?? []), placed])
+      }
+      const [type = ''] = item.types
+      const keyed = item.types.map(each => registry.schema(each)?.key?.name).find(name => name !== undefined)
+      const [key] = keyed === undefined ? [] : texts(keyed)
+      found.push({ element, type, types: item.types, key: key || undefined, values, watchers })
+    }
+    return found
+  }
+}
+
+/** What takes too long to tell selects nothing, like a selector that does not parse. */
+function isSelected(matches: (element: ElementNode) => boolean, element: ElementNode): boolean {
+  try {
+    return matches(element)
+  } catch (error) {
+    if (error instanceof SelectorError) return false
+    throw error
+  }
+}
+
+/** The state of a property (REA-102): undefined when it is absent, `several` when it has more than one value. */
+export function stateOf(item: ItemStates | undefined, property: string): string | undefined | { several: true } {
+  const values = item?.values.get(property) ?? []
+  return values.length > 1 ? { several: true } : values[0]
+}
+
+/** The same item before and after; one side is missing when it enters or exits. */
+export interface Pair {
+  before: ItemStates | undefined
+  after: ItemStates | undefined
+}
+
+/** Items of one type that nobody can tell apart (REA-106). */
+export interface Ambiguous {
+  before: readonly ItemStates[]
+  after: readonly ItemStates[]
+}
+
+/** Pairs items of whole documents, or of fragments that take each other's place (REA-104). */
+export function pairing(
+  before: readonly ItemStates[],
+  after: readonly ItemStates[],
+): { pairs: Pair[]; ambiguous: Ambiguous[] } {
+  const pairs: Pair[] = []
+  const ambiguous: Ambiguous[] = []
+  const groups = new Map<string, { before: ItemStates[]; after: ItemStates[] }>()
+  const groupOf = ({ type, key }: ItemStates) => {
+    const name = `${type}\0${key === undefined ? '' : `k${key}`}`
+    let group = groups.get(name)
+    if (!group) groups.set(name, (group = { before: [], after: [] }))
+    return group
+  }
+  for (const item of before) groupOf(item).before.push(item)
+  for (const item of after) groupOf(item).after.push(item)
+  for (const group of groups.values()) {
+    const { length: old } = group.before
+    const { length: now } = group.after
+    if (old > 1 || now > 1) ambiguous.push(group)
+    else pairs.push({ before: group.before[0], after: group.after[0] })
+  }
+  return { pairs, ambiguous }
+}

@@ -1,0 +1,297 @@
+/**
+ * Transitions of items as one step of a write on the public plane: what no rule permits is refused (REA-100 to REA-109), what
+ * reaches a state that a handler waits for is told (REA-122).
+ */
+
+import { Fault } from '../fault.ts'
+import { findingItems } from '../model/items.ts'
+import { touching } from '../model/place.ts'
+import type { Registry } from '../model/registry.ts'
+import { type ConstraintViolation, shown } from '../model/violations.ts'
+import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
+import type { Site } from '../site/site.ts'
+import { cloneNode } from '../tree/clone.ts'
+import type { Edit, View, Way } from '../tree/edit/edit.ts'
+import { isElement, type TreeDocument } from '../tree/nodes.ts'
+import { outerMarkup } from '../tree/serialize.ts'
+import type { Steps } from '../tree/steps.ts'
+import { itemsAround, placesOf } from './edit-losses.ts'
+import {
+  type Ambiguous,
+  type ItemStates,
+  itemReader,
+  type Pair,
+  pairing,
+  type ReadItems,
+  stateOf,
+} from './transition-items.ts'
+
+/** Told of handlers that fire, once the write is committed. A write without it is not covered (REA-103). */
+export interface TransitionSink {
+  fired(fired: readonly Fired[]): void
+}
+
+/** A handler with the item that fires it. */
+export interface Fired {
+  handler: PlacedHandler
+  /** Path of the document. */
+  path: string
+  type: string
+  /** Primary key of the item, where it has one. */
+  key: { property: string; value: string } | undefined
+  /** The item as committed, as a property `body`. */
+  item: string
+}
+
+/** What a write does to the items that somebody watches. */
+export interface Transitions {
+  violations: readonly ConstraintViolation[]
+  fired: readonly Fired[]
+}
+
+export const NO_TRANSITIONS: Transitions = { violations: [], fired: [] }
+
+/** States of watched items as they were found, by item and property (REA-108). */
+export type Noted = ReadonlyMap<string, string>
+
+export class TransitionJudge {
+  readonly #registry: Registry
+  readonly #handlers: readonly PlacedHandler[]
+  readonly #isWatching: boolean
+  readonly #read: ReadItems
+
+  private constructor(site: Site) {
+    const { constraints, handlers } = site.declarations('reactions')
+    this.#registry = site.model
+    this.#handlers = handlers
+    this.#isWatching = constraints.length > 0
+    this.#read = itemReader(site.model, { constraints, handlers })
+  }
+
+  /** @returns undefined where nobody watches anything, or the write is not covered */
+  static of(site: Site, sink: TransitionSink | undefined): TransitionJudge | undefined {
+    if (!sink) return undefined
+    const { constraints, handlers } = site.declarations('reactions')
+    return constraints.length + handlers.length === 0 ? undefined : new TransitionJudge(site)
+  }
+
+  /** A whole document before and after; undefined where there is none (REA-104). */
+  *whole(path: string, before: TreeDocument | undefined, after: TreeDocument | undefined): Steps<Transitions> {
+    const { pairs, ambiguous } = pairing(yield* this.#itemsOf(before), yield* this.#itemsOf(after))
+    return this.#judged(path, pairs, ambiguous)
+  }
+
+  *#itemsOf(document: TreeDocument | undefined): Steps<ItemStates[]> {
+    return document ? yield* this.#read(document, yield* findingItems(document.root)) : []
+  }
+
+  /** What an edit can change, to be read before it is made. */
+  *stake(document: TreeDocument, wanted: Edit): Steps<EditStates> {
+    const around = yield* this.#read(document, itemsAround(document, placesOf(wanted)))
+    const node = wanted.op === 'insert' || wanted.op === 'move' ? undefined : wanted.target
+    if (!node?.parentNode) return { around, taken: [] }
+    const { content } = yield* touching({ document, part: { nodes: [node], parents: [node.parentNode] } })
+    return { around, taken: yield* this.#read(document, content) }
+  }
+
+  /** An edit while it is shown (REA-105). @param tree the document without it, where it was read anew */
+  *edit(
+    path: string,
+    { around, taken }: EditStates,
+    wanted: Edit,
+    { tree, view, way }: { tree: TreeDocument; view: View; way: Way },
+  ): Steps<Transitions> {
+    const after = yield* this.#read(view.document, itemsAround(view.document, view.parents))
+    // What came out other than the edit alone makes it is compared as a whole.
+    if (way === 'reparsed' || after.length !== around.length) return yield* this.whole(path, tree, view.document)
+    const pairs: Pair[] = around.map((before, i) => ({ before, after: after[i] }))
+    if (wanted.op === 'move') return this.#judged(path, pairs, [])
+    const { content } = yield* touching({ document: view.document, part: view })
+    const brought = yield* this.#read(view.document, content)
+    if (wanted.op === 'insert') {
+      for (const item of brought) pairs.push({ before: undefined, after: item })
+      return this.#judged(path, pairs, [])
+    }
+    const [old, now] = [taken[0], brought[0]]
+    const isSame =
+      wanted.op === 'replace' &&
+      old !== undefined &&
+      now !== undefined &&
+      old.element === wanted.target &&
+      now.element === view.nodes.find(isElement) &&
+      old.type === now.type
+    if (isSame) pairs.push({ before: old, after: now })
+    const nested = pairing(taken.slice(isSame ? 1 : 0), brought.slice(isSame ? 1 : 0))
+    return this.#judged(path, [...pairs, ...nested.pairs], nested.ambiguous)
+  }
+
+  #judged(path: string, pairs: readonly Pair[], ambiguous: readonly Ambiguous[]): Transitions {
+    const violations = [...pairs.flatMap(pair => this.#violationsOf(pair)), ...ambiguous.flatMap(ambiguity)]
+    return { violations, fired: pairs.flatMap(pair => this.#firedBy(path, pair)) }
+  }
+
+  #violationsOf({ before, after }: Pair): ConstraintViolation[] {
+    const violations: ConstraintViolation[] = []
+    const properties = new Set([...(before?.watchers.keys() ?? []), ...(after?.watchers.keys() ?? [])])
+    for (const property of properties) {
+      const rules = new Set([...(before?.watchers.get(property) ?? []), ...(after?.watchers.get(property) ?? [])])
+      const [old, to] = [stateOf(before, property), stateOf(after, property)]
+      const from = typeof old === 'object' ? undefined : old
+      if (typeof to === 'object') violations.push(violation({ before, after }, property, from, 'several', rules))
+      else if (from !== to && ![...rules].some(rule => permits(rule, from, to)))
+        violations.push(violation({ before, after }, property, from, { to }, rules))
+    }
+    return violations
+  }
+
+  #firedBy(path: string, { before, after }: Pair): Fired[] {
+    if (!after) return []
+    return this.#handlers.flatMap(placed => {
+      const { property, becomes, selector } = placed.handler
+      const [old, now] = [stateOf(before, property), stateOf(after, property)]
+      if (typeof now !== 'string' || now === old || !becomes.includes(now)) return []
+      const isNamed = typesNamed(selector).some(({ type, isa }) =>
+        after.types.some(each => each === type || (isa && this.#registry.isa(each, type))),
+      )
+      return isNamed ? [this.#fired(placed, path, after)] : []
+    })
+  }
+
+  #fired(handler: PlacedHandler, path: string, { element, type, types, key }: ItemStates): Fired {
+    const property = types.map(each => this.#registry.schema(each)?.key?.name).find(name => name !== undefined)
+    const copy = cloneNode(element)
+    const attrs = copy.attrs.filter(({ name, prefix }) => name !== 'itemprop' || prefix)
+    copy.attrs = [{ name: 'itemprop', value: 'body' }, ...attrs]
+    return {
+      handler,
+      path,
+      type,
+      key: property !== undefined && key !== undefined ? { property, value: key } : undefined,
+      item: outerMarkup(copy, 'html'),
+    }
+  }
+
+  /** The states of the existing items that an edit touches (REA-108). */
+  *note(document: TreeDocument, wanted: Edit): Steps<Noted> {
+    // What only adds, or moves what is there, races with nobody.
+    if (!this.#isWatching || wanted.op === 'insert' || wanted.op === 'move') return new Map()
+    const { around, taken } = yield* this.stake(document, wanted)
+    return noted([...around, ...taken])
+  }
+
+  /** The same of a whole document. */
+  *noteWhole(document: TreeDocument | undefined): Steps<Noted> {
+    return this.#isWatching ? noted(yield* this.#itemsOf(document)) : new Map()
+  }
+}
+
+/** Items that an edit can change, as they are before it. */
+export interface EditStates {
+  around: readonly ItemStates[]
+  taken: readonly ItemStates[]
+}
+
+function noted(items: readonly ItemStates[]): Noted {
+  const states = new Map<string, string>()
+  for (const [i, item] of items.entries())
+    for (const property of item.watchers.keys())
+      states.set(JSON.stringify([item.type, item.key ?? i, property]), JSON.stringify(item.values.get(property) ?? []))
+  return states
+}
+
+/**
+ * REA-108: of two writes that race on one item exactly one wins.
+ *
+ * @throws Fault 412 when an item that was noted at arrival has another state
+ */
+export function refuseOvertaken(arrival: Noted, now: Noted): void {
+  for (const [item, state] of arrival)
+    if (now.get(item) !== state)
+      throw new Fault(
+        412,
+        'PreconditionFailed',
+        'Another write has changed the state of this item meanwhile. Read it again.',
+      )
+}
+
+function permits(
+  { constraint: { from, to } }: PlacedConstraint,
+  old: string | undefined,
+  now: string | undefined,
+): boolean {
+  if (old === undefined) return from.length === 0 && now !== undefined && to.includes(now)
+  if (now === undefined) return to.length === 0 && from.includes(old)
+  return from.includes(old) && to.includes(now)
+}
+
+/** REA-109. */
+function violation(
+  { before, after }: Pair,
+  property: string,
+  from: string | undefined,
+  result: { to: string | undefined } | 'several',
+  rules: ReadonlySet<PlacedConstraint>,
+): ConstraintViolation {
+  const { type = '', key } = after ?? before ?? {}
+  const [rule] = rules
+  const named = (state: string | undefined) => (state === undefined ? 'absent' : `“${shown(state)}”`)
+  const to = result === 'several' ? 'several values' : named(result.to)
+  const item = key === undefined ? `[${type}]` : `[${type}] “${shown(key)}”`
+  return {
+    ...about(property),
+    message: `Transition of ${property} of ${item} from ${named(from)} to ${to} is not permitted by ${rule?.path ?? ''}`,
+    itemtype: type,
+    properties: [property],
+    ...(key !== undefined && { key: shown(key) }),
+    from: shown(from ?? ''),
+    ...(result !== 'several' && { to: shown(result.to ?? '') }),
+  }
+}
+
+function about(property: string) {
+  return { constraintSelector: `[itemprop='${property}']`, failedConstraint: `transition(${property})` }
+}
+
+/** REA-106: a group that cannot be told apart may keep its number of items and their states. */
+function ambiguity({ before, after }: Ambiguous): ConstraintViolation[] {
+  const all = [...before, ...after]
+  const properties = new Set(all.flatMap(({ watchers }) => [...watchers.keys()]))
+  const [first] = all
+  if (!first) return []
+  const states = (items: readonly ItemStates[], property: string) =>
+    JSON.stringify(items.map(({ values }) => JSON.stringify(values.get(property) ?? [])).sort())
+  return [...properties].flatMap(property => {
+    if (before.length === after.length && states(before, property) === states(after, property)) return []
+    const rule = all.flatMap(({ watchers }) => watchers.get(property) ?? [])[0]
+    return [
+      {
+        ...about(property),
+        message: `Transition of ${property} of [${first.type}] cannot be judged by ${rule?.path ?? ''}: several items cannot be told apart. Give the type an @key.`,
+        itemtype: first.type,
+        properties: [property],
+        from: '',
+        to: '',
+      },
+    ]
+  })
+}
+
+const PIECES = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"']+|,/g
+const ITEMTYPE = /^\[\s*itemtype\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]$/
+const ISA = /^:isa\(\s*(?:"([^"]*)"|'([^']*)')\s*\)$/i
+
+/** Types that the branches of a handler's selector name; other branches never fire (REA-121). */
+function typesNamed(selector: string): { type: string; isa: boolean }[] {
+  const branches = ['']
+  for (const [piece] of selector.matchAll(PIECES)) {
+    if (piece === ',') branches.push('')
+    else branches[branches.length - 1] += piece
+  }
+  return branches.flatMap(branch => {
+    const text = branch.trim()
+    const plain = ITEMTYPE.exec(text)
+    const derived = plain ? null : ISA.exec(text)
+    const type = plain?.[1] ?? plain?.[2] ?? derived?.[1] ?? derived?.[2]
+    return type === undefined ? [] : [{ type, isa: derived !== null }]
+  })
+}
