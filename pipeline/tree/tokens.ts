@@ -17,8 +17,6 @@ export const ANY_TOKEN = '*'
 
 const IMPLIED = 'html head body tbody tr colgroup p br img'.split(' ')
 
-const ATTRIBUTE = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g
-
 /** Collects the tokens of a document from its elements. */
 export class TokenCollector {
   readonly #tags = new Set<string>()
@@ -53,24 +51,25 @@ export class TokenCollector {
     for (const name of IMPLIED) this.#tags.add(name)
   }
 
-  /**
-   * Adds a start tag as it is written.
-   *
-   * @param name in lower case
-   * @param attributes what stands behind the name, up to the end of the tag
-   */
-  addTag(name: string, attributes: string): void {
+  /** Adds the name of a start tag, in lower case. */
+  addTag(name: string): void {
+    if (name.includes('\0')) this.#isAnything = true
     this.#tags.add(name)
-    for (const [, attribute = '', double, single, bare] of attributes.matchAll(ATTRIBUTE)) {
-      const lower = attribute.toLowerCase()
-      this.#attributes.add(lower)
-      const values = this.#valuesOf(lower)
-      const value = double ?? single ?? bare
-      if (!values || value === undefined) continue
-      // What references stand for is not looked up here.
-      if (value.includes('&')) this.#isAnything = true
-      else values.add(value)
-    }
+  }
+
+  /**
+   * Adds an attribute as it is written.
+   *
+   * @param name as written
+   * @param value between its quotes
+   */
+  addAttribute(name: string, value: string): void {
+    const lower = name.toLowerCase()
+    this.#attributes.add(lower)
+    const values = this.#valuesOf(lower)
+    // What parsers make of these is not looked up here.
+    if (name.includes('\0') || (values && /[&\0\r]/.test(value))) this.#isAnything = true
+    else values?.add(value)
   }
 
   /** The tokens, each once; `ANY_TOKEN` alone where they are too many. */

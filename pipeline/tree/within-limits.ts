@@ -99,14 +99,13 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
       continue
     }
     if (++tags % TAGS_PER_STEP === 0) yield
-    const tag = readTag(source, start)
+    const tag = readTag(source, start, isEnd ? undefined : tokens)
     if (!tag) return false
     const { name } = tag
     at = tag.end
     // An end tag may stand for an empty `p`, and text behind it opens again what was closed.
     elements += 1 + (isEnd ? 0 : (BROUGHT.get(name) ?? 0)) + reopened
     attributes += tag.attributes
-    if (tokens && !isEnd) tokens.addTag(name, tag.attributes > 0 ? source.slice(start + name.length, at) : '')
     if (elements > most || elements + attributes + tags > MAX_NODES) return false
     if (tag.attributes >= MAX_ATTRIBUTES || UNUSUAL.has(name)) return false
     if (isEnd) {
@@ -153,14 +152,21 @@ interface Tag {
   isClosed: boolean
 }
 
-/** Reads a tag as the tokenizer of the HTML standard does. @param start of its name @returns undefined when the text ends */
-function readTag(source: string, start: number): Tag | undefined {
+/**
+ * Reads a tag as the tokenizer of the HTML standard does.
+ *
+ * @param start of its name
+ * @param tokens is given the name and the attributes
+ * @returns undefined when the text ends
+ */
+function readTag(source: string, start: number, tokens?: TokenCollector): Tag | undefined {
   let at = start
   for (let code = source.charCodeAt(at); code !== 0x3e && code !== 0x2f && !isSpace(code); ) {
     if (++at >= source.length) return undefined
     code = source.charCodeAt(at)
   }
   const name = source.slice(start, at).toLowerCase()
+  tokens?.addTag(name)
   let attributes = 0
   let isClosed = false
   while (at < source.length) {
@@ -172,28 +178,41 @@ function readTag(source: string, start: number): Tag | undefined {
       continue
     }
     attributes++
-    at = endOfAttribute(source, at)
+    at = endOfAttribute(source, at, tokens)
     if (at < 0) return undefined
   }
   return undefined
 }
 
-/** @param at first character of its name, which may be `=` @returns -1 when the text ends */
-function endOfAttribute(source: string, start: number): number {
+/** @param start first character of its name, which may be `=` @returns -1 when the text ends */
+function endOfAttribute(source: string, start: number, tokens: TokenCollector | undefined): number {
   let at = start + 1
   for (; at < source.length; at++) {
     const code = source.charCodeAt(at)
     if (code === 0x3d || code === 0x3e || code === 0x2f || isSpace(code)) break
   }
+  const end = at
+  const found = (from: number, to: number) => tokens?.addAttribute(source.slice(start, end), source.slice(from, to))
   while (isSpace(source.charCodeAt(at))) at++
-  if (source.charCodeAt(at) !== 0x3d) return at < source.length ? at : -1
+  if (source.charCodeAt(at) !== 0x3d) {
+    found(at, at)
+    return at < source.length ? at : -1
+  }
   do at++
   while (isSpace(source.charCodeAt(at)))
   const first = source.charCodeAt(at)
-  if (first === 0x22 || first === 0x27) return source.indexOf(first === 0x22 ? '"' : "'", at + 1) + 1 || -1
+  if (first === 0x22 || first === 0x27) {
+    const quote = source.indexOf(first === 0x22 ? '"' : "'", at + 1)
+    if (quote < 0) return -1
+    found(at + 1, quote)
+    return quote + 1
+  }
+  const from = at
   for (; at < source.length; at++) {
     const code = source.charCodeAt(at)
-    if (code === 0x3e || isSpace(code)) return at
+    if (code !== 0x3e && !isSpace(code)) continue
+    found(from, at)
+    return at
   }
   return -1
 }

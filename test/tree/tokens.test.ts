@@ -7,6 +7,7 @@ import { compileSelector, selectAll } from '../../pipeline/tree/selector/selecto
 import { atOnce } from '../../pipeline/tree/steps.ts'
 import { ANY_TOKEN, TokenCollector } from '../../pipeline/tree/tokens.ts'
 import { provingWithinLimits } from '../../pipeline/tree/within-limits.ts'
+import { runs } from './samples.ts'
 
 function tokensOf(html: string): Set<string> {
   const collector = new TokenCollector()
@@ -43,6 +44,44 @@ describe('Tokens of documents', () => {
     it(`SES-120 ${selector} needs ${JSON.stringify(needs)}`, () => {
       expect(neededTokens(compileSelector(selector))).to.deep.equal(needs)
     })
+
+  it('SES-120 tags as they are written give every token that the elements have', () => {
+    const piece = fc.constantFrom(
+      'a',
+      'class',
+      'ID',
+      '=',
+      '"',
+      "'",
+      ' ',
+      '/',
+      '\n',
+      '<',
+      'x:Y',
+      '&amp;',
+      '\0',
+      '\r\n',
+      'é',
+    )
+    const tag = fc.array(piece, { maxLength: 14 }).map(parts => `<p ${parts.join('')}>x</p>`)
+    let sure = 0
+    fc.assert(
+      fc.property(fc.array(tag, { minLength: 1, maxLength: 3 }), tags => {
+        const html = tags.join('')
+        const collector = new TokenCollector()
+        if (!atOnce(provingWithinLimits(html, collector))) return
+        sure++
+        const found = new Set(collector.tokens())
+        if (found.has(ANY_TOKEN)) return
+        expect(
+          [...tokensOf(html)].filter(token => !found.has(token)),
+          html,
+        ).to.deep.equal([])
+      }),
+      { ...runs(2_000) },
+    )
+    expect(sure).to.be.greaterThan(500)
+  })
 
   it('SES-120 a document that is left out holds no match, whatever it is', () => {
     const name = fc.constantFrom('p', 'DIV', 'x-a', 'svg:b', 'table', 'td', 'li')
