@@ -10,9 +10,10 @@ import { siteSecurityHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
+import { tellFindings } from '../pipeline/explain-request.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
-import { decodeTarget, reserved } from '../pipeline/http/path.ts'
+import { canonicalPath, decodeTarget, reserved } from '../pipeline/http/path.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
 import type { Memory } from '../pipeline/memory.ts'
 import { challenge, isOfficeProbe } from './access/challenge.ts'
@@ -142,6 +143,7 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
     checkLength,
     knowMethod,
     judgeConditions,
+    tellOfDeclarations,
     dispatch(parts, cache),
   ]
   for (const step of steps) app.use(step)
@@ -293,6 +295,17 @@ const judgeConditions: Step = async ({ req, state }, next) => {
   if (!mount || path === undefined || !author) return
   state.submitted = await judgeIf(req, { mount, author }, path, authoritiesOf(client, req, publicUrlOf(mount)))
   return next()
+}
+
+/** Whoever stores declarations is told that some may not say what they were meant to, and where it is told which. */
+const tellOfDeclarations: Step = async ({ req, state }, next) => {
+  await next()
+  const { mount, path, answer } = state
+  if (!mount || path === undefined || !answer || answer.status >= 300 || req.method !== 'PUT') return
+  const { brandHeader } = mount.settings
+  tellFindings(mount.site, canonicalPath(path), answer.headers, brandHeader)
+  if (answer.headers[`${brandHeader}-Findings`] !== undefined)
+    answer.headers.Link = `<${mount.prefix}${explainPath(mount)}>; rel="help"`
 }
 
 function dispatch({ triggers }: MountParts, { bodyOf }: ResponseCache): Step {

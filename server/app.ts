@@ -16,6 +16,7 @@ import { type Principal, verifiedEmail } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
+import { tellFindings } from '../pipeline/explain-request.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
@@ -113,6 +114,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     needSession,
     brake(parts),
     noticeEmptySite,
+    tellOfDeclarations,
     dispatch(parts),
   ]
   for (const step of steps) app.use(step)
@@ -168,6 +170,14 @@ function nameActor({ audit, logged }: AppParts): Step {
       }),
       next,
     )
+}
+
+/** Whoever stores declarations is told that some may not say what they were meant to. */
+const tellOfDeclarations: Step = async ({ req, state }, next) => {
+  await next()
+  const { hosted, target, answer } = state
+  if (hosted && target && answer && answer.status < 300 && WRITES.has(req.method ?? ''))
+    tellFindings(hosted.site, canonicalPath(target.path), answer.headers, hosted.settings.brandHeader)
 }
 
 /** Whoever looks at a site that has nothing yet is told how to fill it. */
@@ -250,6 +260,7 @@ function failureAnswer(parts: AppParts, context: Koa.ParameterizedContext<State>
   const method = req.method ?? 'GET'
   const path = state.target?.path ?? '/'
   const query = state.target?.query
+  const { accept } = req.headers
   if (error instanceof Fault) {
     if (error.status >= 500 && error.details.cause !== undefined)
       parts.log.error({ err: error.details.cause }, error.message)
@@ -262,13 +273,14 @@ function failureAnswer(parts: AppParts, context: Koa.ParameterizedContext<State>
       method,
       path,
       canSignIn,
+      accept,
       ...(query !== undefined && { query }),
       ...(emptyMount !== undefined && { emptyMount }),
     })
   }
   parts.log.error({ err: error, method, path }, 'unexpected failure')
   const fault = new Fault(500, 'Internal', 'The server failed to answer this request. The failure was recorded.')
-  return errorAnswer(fault, { ns, errorNs, brand, method, path })
+  return errorAnswer(fault, { ns, errorNs, brand, method, path, accept })
 }
 
 /** Who may show the site's pages in frames, where the operator says so (HTTP-160). */

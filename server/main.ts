@@ -1,19 +1,18 @@
 /** The composition root: the only place that knows every part. */
 
-import { checkFolder } from '../pipeline/store/sqlite/check/check.ts'
 import { askHealth } from './ask-health.ts'
 import { run } from './cli/cli.ts'
 import type { Commands } from './cli/commands.ts'
 import { keepNextTickFast } from './next-tick.ts'
 import { serve } from './serve.ts'
-import { explain, exportCommand, importCommand, outbound, query, reactions } from './site-commands.ts'
+import { check, explain, exportCommand, importCommand, outbound, query, reactions } from './site-commands.ts'
 import { backup, checkSaved, migrate, restore, sites, stored } from './store-commands.ts'
 
 keepNextTickFast()
 
 const commands: Commands = {
   serve,
-  check: (settings, options) => checkFolder(settings.data, options),
+  check,
   export: exportCommand,
   import: importCommand,
   explain,

@@ -6,13 +6,14 @@ import { memoryBody } from '../pipeline/body.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { codeHostOf } from '../pipeline/evaluation/languages.ts'
 import { answerProgram } from '../pipeline/evaluation/query.ts'
-import { explainRequest } from '../pipeline/explain-request.ts'
+import { explainRequest, siteFindings } from '../pipeline/explain-request.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
 import { explainReactions } from '../pipeline/react/explain.ts'
 import { entryOf, FAILED_PREFIX, hostOf, sendAgain, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
+import { checkFolder } from '../pipeline/store/sqlite/check/check.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { exportSite } from '../pipeline/store/transfer.ts'
@@ -21,7 +22,7 @@ import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
 import { DEMO, openStore } from './start.ts'
-import { requireStore } from './store-commands.ts'
+import { requireStore, stored } from './store-commands.ts'
 
 /** Opens one site for the time of some work. */
 async function withSite<T>(
@@ -70,6 +71,21 @@ export const importDemoFiles = (settings: Settings): Promise<void> =>
   withSite(settings, 'localhost', async (site, store) => {
     if (!(await store.sites()).includes(site.store.name)) await importFolder(site, store, DEMO)
   })
+
+/** The store first: what documents declare can be told only of one that is sound. */
+export const check: Commands['check'] = async (settings, options) => {
+  const outcome = await checkFolder(settings.data, options)
+  const { checked, problems, repaired } = outcome
+  if (problems.length > repaired) return { checked, problems, repaired }
+  const notes: string[] = []
+  const table = siteTable(settings)
+  for (const name of await stored(settings)) {
+    if (table.siteFor(name)?.host !== name) continue
+    const found = await withSite(settings, name, async site => siteFindings(site))
+    notes.push(...found.map(finding => `${name}: ${finding}`))
+  }
+  return { checked, problems, repaired, notes }
+}
 
 export const explain: Commands['explain'] = async (settings, question) => {
   requireStore(settings)

@@ -9,6 +9,7 @@ import { PersistentMap } from '../access/persistent-map.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
+import { doubtsAbout } from './doubts.ts'
 import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
 import { appliesTo, compileShapes, type Shape } from './shape.ts'
 import { shown } from './violations.ts'
@@ -127,7 +128,7 @@ export class Registry {
     return this.#documents.get(path)?.raw
   }
 
-  /** Declarations of a document that have no effect (MOD-6, MOD-8), for the log. */
+  /** Declarations of a document that have no effect (MOD-6, MOD-8), or another one than they seem to have. */
   findings(path: string): ModelFinding[] {
     const raw = this.document(path)
     const reasons = [...(raw?.ignored ?? [])]
@@ -136,7 +137,17 @@ export class Registry {
     }
     for (const own of raw?.schemas ?? []) taken('the schema of', own.type, this.#schemas.get(own.type) ?? [], own)
     for (const own of raw?.enums ?? []) taken('the enumeration', own.url, this.#enums.get(own.url) ?? [], own)
+    const knows = (url: string) => this.#schemas.get(url) !== undefined || this.#enums.get(url) !== undefined
+    for (const schema of raw?.schemas ?? []) reasons.push(...doubtsAbout(schema, this.vocabulary, knows))
     return reasons.map(reason => ({ path, reason }))
+  }
+
+  /** Those of all documents, in the order of their paths. */
+  allFindings(): ModelFinding[] {
+    return [...this.#documents.entries()]
+      .map(([path]) => path)
+      .sort(comparePaths)
+      .flatMap(path => this.findings(path))
   }
 
   /** Paths of the declaring documents at a path: the document itself or, for a path ending in `/`, all below it. */

@@ -13,7 +13,10 @@ export const check: Command = {
     ...settingsOptions,
     repair: { type: 'boolean', doc: 'Repair what can be repaired without losing content' },
   },
-  details: ['The exit code is 0 when the store is sound (or was repaired), and 1 when it is not.'],
+  details: [
+    'Lists rules, groups and schemas that may not say what they were meant to, as notes.',
+    'The exit code is 0 when the store is sound (or was repaired), and 1 when it is not.',
+  ],
   examples: [
     ['scriptorium check', 'Check ./data'],
     ['scriptorium check --config site.yaml --repair', 'Check and repair the store of a settings file'],
@@ -26,6 +29,7 @@ export const check: Command = {
       .check(settings, { repair: call.args.flag('repair'), progress: progress.report })
       .finally(progress.end)
     for (const problem of outcome.problems) line(terminal.output, problem)
+    for (const finding of outcome.notes ?? []) line(terminal.output, `note: ${finding}`)
     const left = outcome.problems.length - outcome.repaired
     const repaired = outcome.repaired > 0 ? `, ${outcome.repaired} repaired` : ''
     line(terminal.output, `${outcome.checked} checked, ${count(outcome.problems.length, 'problem')}${repaired}`)

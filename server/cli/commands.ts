@@ -37,6 +37,8 @@ export interface CheckOutcome {
   problems: string[]
   /** How many of them were repaired. */
   repaired: number
+  /** What documents declare that means nothing, or something else than it seems to; the store is sound all the same. */
+  notes?: string[]
 }
 
 export interface TransferOptions {

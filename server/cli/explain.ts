@@ -92,7 +92,7 @@ function explanationLines(question: Omit<Question, 'site'>, explanation: Explana
     ...rules.flatMap(ruleLines),
     ...(missed.length > 0 ? ['', `${missedTitle(allowed)}:`] : []),
     ...missed.flatMap(ruleLines),
-    ...(findings.length > 0 ? ['', 'Rules and groups that may not say what they were meant to:'] : []),
+    ...(findings.length > 0 ? ['', 'Declarations that may not say what they were meant to:'] : []),
     ...findings.map(finding => `  ${finding}`),
   ]
 }

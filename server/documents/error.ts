@@ -2,6 +2,7 @@
 
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Fault } from '../../pipeline/fault.ts'
+import { namedQuality } from '../../pipeline/http/accept.ts'
 import { errorArticle, statusLine } from '../../pipeline/http/error-article.ts'
 import { failureItem } from '../../pipeline/http/failure-item.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
@@ -23,6 +24,8 @@ export interface ErrorContext {
   canSignIn?: boolean
   /** The site has no documents at all; its mount is at this address. */
   emptyMount?: string
+  /** The `Accept` field. */
+  accept?: string | undefined
 }
 
 /**
@@ -31,7 +34,45 @@ export interface ErrorContext {
  * @returns status, headers except those every response has, and the document; for HEAD the edge leaves the body out
  */
 export function errorAnswer(fault: Fault, context: ErrorContext): Answer {
-  return { status: fault.status, headers: errorHeaders(fault), body: errorDocument(fault, context) }
+  const headers = errorHeaders(fault)
+  if (!prefersJson(context.accept)) return { status: fault.status, headers, body: errorDocument(fault, context) }
+  headers['Content-Type'] = PROBLEM
+  return { status: fault.status, headers, body: problemDetails(fault, context) }
+}
+
+const PROBLEM = 'application/problem+json'
+
+/** Whether a client names JSON and wants it more than HTML. */
+function prefersJson(accept: string | undefined): boolean {
+  const json = Math.max(namedQuality(accept, PROBLEM), namedQuality(accept, 'application/json'))
+  return json > 0 && json > namedQuality(accept, 'text/html')
+}
+
+/** The same words as problem details (RFC 9457): the kind as the type, advice as a member of its own. */
+function problemDetails({ status, kind, message, details }: Fault, { errorNs, canSignIn }: ErrorContext): string {
+  const { refused, failure } = details
+  const advice = refused ? undefined : adviceFor(kind)
+  const name = refused ? (status === 401 ? 'Unauthorized' : 'Forbidden') : kind
+  const title = statusLine(status).replace(/^\d+ /, '')
+  const detail = refused ? refusalText(status === 401, refused.method) : message
+  return JSON.stringify({
+    type: `${errorNs}/${name}`,
+    title,
+    status,
+    detail,
+    kind: name,
+    ...(refused && { resource: refused.resource, ...(status === 401 && { canSignIn: canSignIn ?? false }) }),
+    ...(failure && { failure }),
+    ...(advice !== undefined && { advice }),
+  })
+}
+
+/** A page opened in a browser is read; whoever sends another method knows its name. */
+function refusalText(anonymous: boolean, method: string): string {
+  const action = `${method === 'GET' || method === 'HEAD' ? 'read' : method} this resource`
+  return anonymous
+    ? `Authentication required to ${action}.`
+    : `You are signed in, but you do not have permission to ${action}.`
 }
 
 /** Headers that a status asks for unless the failure brings its own (HTTP-170, HTTP-171). */
@@ -79,14 +120,9 @@ const NO_SIGN_IN =
 /** DENY-2 and DENY-3: an item on `body`. It depends on nothing but requester, method and path. */
 function refusal(status: number, method: string, resource: string, context: ErrorContext): string {
   const anonymous = status === 401
-  // A page opened in a browser is read; whoever sends another method knows its name.
-  const verb = method === 'GET' || method === 'HEAD' ? 'read' : escapeMarkup(method)
-  const action = `${verb} this resource`
   const content =
     `<h1>${escapeMarkup(statusLine(status))}</h1>\n` +
-    (anonymous
-      ? `<p itemprop="message">Authentication required to ${action}.</p>\n`
-      : `<p itemprop="message">You are signed in, but you do not have permission to ${action}.</p>\n`) +
+    `<p itemprop="message">${escapeMarkup(refusalText(anonymous, method))}</p>\n` +
     `<dl><dt>Resource</dt><dd itemprop="resource">${escapeMarkup(resource)}</dd></dl>\n` +
     (anonymous
       ? `${advice(context.canSignIn === false ? NO_SIGN_IN : 'Sign in with an account that may do this, then try again.')}\n` +
