@@ -2,7 +2,7 @@
 
 import { declaredPrefix } from '../tree/namespaces.ts'
 import { type Attribute, type ElementNode, isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
-import { matcherIn, SelectorError } from '../tree/selector/selector.ts'
+import { matcherIn, SelectorError, type Simple } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { touching, type WrittenPlace } from './place.ts'
 import type { Branch, Shape, Written } from './shape.ts'
@@ -116,7 +116,7 @@ function* findingScopes(shape: Shape, elements: readonly ElementNode[], document
 /** Inner scopes first: what was found out about them is not found out again for those around them. */
 function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Context): Steps<ShapeFailure[]> {
   const held = shape.constraints.map(() => new Map<ElementNode, boolean>())
-  const closed = new Map<ElementNode, readonly string[]>()
+  const closed = new Map<ElementNode, readonly Unpermitted[]>()
   const failures: ShapeFailure[][] = []
   let count = 0
   let dropped = 0
@@ -130,7 +130,7 @@ function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Contex
     }
     if (shape.closed) {
       for (const found of yield* checkingClosed(shape, scope, context, closed))
-        own.push({ scope: text, constraint: 'permit', message: `${found} is not permitted inside '${text}'` })
+        own.push({ scope: text, constraint: 'permit', message: unpermittedMessage(found, text) })
     }
     failures.push(own)
     count += own.length
@@ -207,6 +207,42 @@ function boundariesOf(
   }
 }
 
+/** An element or attribute that a closed shape has no place for. */
+interface Unpermitted {
+  what: string
+  /** What would make it one that is permitted, in a few words. */
+  missing?: string | undefined
+}
+
+function unpermittedMessage({ what, missing }: Unpermitted, scope: string): string {
+  return `${what} is not permitted inside '${scope}'${missing === undefined ? '' : `; it needs ${missing}`}`
+}
+
+/**
+ * What an element lacks to be one that is permitted, by the permit for its type that it is nearest to.
+ *
+ * @returns undefined where no permit speaks of its type, or its place is wrong
+ */
+function missingFor(element: ElementNode, permits: readonly Branch[]): string | undefined {
+  let nearest: string[] | undefined
+  for (const { selector } of permits) {
+    const simples = selector.list[0]?.compounds.at(-1)?.simples ?? []
+    if (!simples.some(simple => simple.kind === 'type' && simple.name === element.tagName)) continue
+    const missing = simples.flatMap(simple => lacking(simple, element))
+    if (missing.length > 0 && (nearest === undefined || missing.length < nearest.length)) nearest = missing
+  }
+  return nearest?.join(' and ')
+}
+
+function lacking(simple: Simple, { attrs }: ElementNode): string[] {
+  const value = (name: string) => attrs.find(attribute => attribute.name === name)?.value
+  if (simple.kind === 'class')
+    return (value('class') ?? '').split(/\s+/).includes(simple.name) ? [] : [`class '${simple.name}'`]
+  if (simple.kind === 'id') return value('id') === simple.name ? [] : [`id '${simple.name}'`]
+  if (simple.kind === 'attribute') return value(simple.name) === undefined ? [`attribute '${simple.name}'`] : []
+  return []
+}
+
 /**
  * MOD-94 to MOD-97.
  *
@@ -217,8 +253,8 @@ function* checkingClosed(
   shape: Shape,
   { element: root, selectors }: Scope,
   context: Context,
-  known: Map<ElementNode, readonly string[]>,
-): Steps<string[]> {
+  known: Map<ElementNode, readonly Unpermitted[]>,
+): Steps<Unpermitted[]> {
   const { document, except, isBoundary } = context
   const isShared = !shape.permits.some(({ scoped }) => scoped)
   const matches = isShared ? context.matches : matchesIn(document, root)
@@ -226,8 +262,8 @@ function* checkingClosed(
   const uncovered = ({ tagName, attrs }: ElementNode, covering: readonly Branch[]) =>
     attrs
       .filter(attribute => !isCovered(attribute, covering, document))
-      .map(attribute => `Attribute '${qualifiedName(attribute)}' on <${tagName}>`)
-  const below: string[] = []
+      .map((attribute): Unpermitted => ({ what: `Attribute '${qualifiedName(attribute)}' on <${tagName}>` }))
+  const below: Unpermitted[] = []
   /** `inTree` is false in contents of templates, which hold no scope elements. */
   const open = [{ nodes: root.childNodes, next: 0, inTree: true }]
   if (root.content) open.unshift({ nodes: root.content.childNodes, next: 0, inTree: false })
@@ -240,7 +276,8 @@ function* checkingClosed(
     if (below.length > ENOUGH) break
     if (++seen % ELEMENTS_PER_STEP === 0) yield
     const permits = matching(child)
-    if (permits.length === 0) below.push(`Element <${child.tagName}>`)
+    if (permits.length === 0)
+      below.push({ what: `Element <${child.tagName}>`, missing: missingFor(child, shape.permits) })
     else below.push(...uncovered(child, permits))
     if (inTree && isBoundary(child)) continue
     const told = isShared && inTree ? known.get(child) : undefined

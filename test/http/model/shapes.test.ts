@@ -255,6 +255,20 @@ onBothPlanes('Data model, shapes', on => {
       expect(await judged(first, '<ul id="l"><hr><li>x</li></ul>', removing('hr'))).to.equal('409 permit')
     })
 
+    it('MOD-94 messages say what an element of a permitted type lacks', async () => {
+      const permit = ['li.entry[id]', 'li.entry.wide[id][title]', 'b#the-one', 'i:first-child']
+      await judged([{ selector: 'ul#l', permit }], '<ul id="l"></ul>', post('#l', 'x'))
+      const said = async (body: string) => {
+        const answer = await on.shelf.http('POST', '/p.html', selecting('#l'), body)
+        return answerOf(answer).violations[0]?.message
+      }
+      const place = "is not permitted inside 'ul#l'"
+      expect(await said('<li>x</li>')).to.equal(`Element <li> ${place}; it needs class 'entry' and attribute 'id'`)
+      expect(await said('<li class="entry">x</li>')).to.equal(`Element <li> ${place}; it needs attribute 'id'`)
+      expect(await said('<b>x</b>')).to.equal(`Element <b> ${place}; it needs id 'the-one'`)
+      expect(await said('<u>x</u>')).to.equal(`Element <u> ${place}`)
+    })
+
     it('messages name the element, or the attribute and its element', async () => {
       await judged([{ selector: 'article', permit: 'h2' }], '<article></article>', post('article', 'x'))
       const write = (body: string) => on.shelf.http('POST', '/p.html', selecting('article'), body)
