@@ -1,12 +1,12 @@
 /** The languages that pages can use on this server. */
 
+import { isSessel } from '../evaluation/schemas.ts'
 import { isScript } from '../evaluation/scripts.ts'
 import { Fault } from '../fault.ts'
 import type { JavaScript } from '../language/javascript/interface.ts'
 import { named } from './failure.ts'
 import type { Languages } from './languages.ts'
 import { renderLiquid } from './liquid.ts'
-import { isSessel } from './schemas.ts'
 import { bindScript, callScript } from './script.ts'
 import { bindSessel, callSessel } from './sessel.ts'
 

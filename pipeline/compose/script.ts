@@ -9,6 +9,7 @@ import { ElementValue, type Value } from '../language/values.ts'
 import { budgetFault, isSpent } from '../model/code.ts'
 import type { Dispatch } from './composing.ts'
 import type { MethodRun } from './languages.ts'
+import { ContextValue } from './names.ts'
 import type { MaybeLater } from './work.ts'
 
 /** What gives something else each time, or may: its result cannot be kept. */
@@ -53,7 +54,9 @@ function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: 
     context: place.names.all(),
     request,
     plainMembers: PLAIN,
-    schemas: scriptSchemas(site, allowance, others, evaluate => scripts({ ...javascript, evaluate })),
+    schemas: scriptSchemas(site, allowance, others, evaluate => scripts({ ...javascript, evaluate }), {
+      context: new ContextValue(place.names, request),
+    }),
   }
 }
 

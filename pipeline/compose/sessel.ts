@@ -1,5 +1,6 @@
 /** Expressions as pages run them: bindings and methods (COMP-39, COMP-52, COMP-56). */
 
+import { isSessel, siteSchemas } from '../evaluation/schemas.ts'
 import { type CodeFailure, Fault } from '../fault.ts'
 import {
   compile,
@@ -15,7 +16,6 @@ import { rootElement } from '../tree/nodes.ts'
 import type { Composing, Dispatch } from './composing.ts'
 import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'
-import { pageSchemas } from './schemas.ts'
 import { begun, type MaybeLater, type Work } from './work.ts'
 
 /** What gives something else each time, so that its result cannot be kept. */
@@ -84,8 +84,9 @@ function hostOf(dispatch: Dispatch, self: Value | undefined, bound: ReadonlyMap<
     },
     reach: reachOf(composing),
     base: (place.page ?? composing.page).held.resource.path,
-    schemas: pageSchemas(model, source => {
-      if (FLEETING.test(source)) reads.fleeting = true
+    schemas: siteSchemas({ model, code: site.code }, composing.allowance, ({ type, source }) => {
+      // What code of other languages reads is not followed.
+      if (!isSessel(type, site.settings.ns) || FLEETING.test(source)) reads.fleeting = true
     }),
     selectors: site.selectors,
     platform: {},

@@ -9,6 +9,7 @@ import type { Value } from '../language/values.ts'
 import type { CodeHost, CodeResult, CodeStep, Given } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import type { Site } from '../site/site.ts'
+import { callingBy } from './schemas.ts'
 import { sessel } from './sessel-code.ts'
 
 /** A language as one request runs it. */
@@ -40,6 +41,7 @@ export function codeHostOf(site: () => Site, allowance: Allowance, more: readonl
     validateItem: async (code, at) => speaking(code).validateItem(code, at),
     write: async (code, at) => speaking(code).write(code, at),
     read: steps => readingBy(speaking, steps),
+    call: callingBy(languages),
     includes: async (method, at, email) => speaking(method.implementation).includes(method, at, email),
   }
 }

@@ -23,9 +23,8 @@ import { bodyTag } from '../store/tags.ts'
 import { rootElement } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { inTurns } from '../tree/steps.ts'
-import { languagesOf } from './languages.ts'
 import { type Bounds, SiteReach } from './reach.ts'
-import { schemasOf } from './schemas.ts'
+import { siteSchemas } from './schemas.ts'
 
 /** What is asked, and of what. */
 export interface ProgramQuery {
@@ -66,7 +65,7 @@ export async function answerProgram(query: ProgramQuery, body: BodySource): Prom
       names,
       reach,
       base: path,
-      schemas: schemasOf(site.model, languagesOf(site, allowance)),
+      schemas: siteSchemas(site, allowance),
       selectors: site.selectors,
       platform: undefined,
     }

@@ -1,28 +1,70 @@
 /** The schemas of a site as expressions read them. */
 
+import type { Allowance } from '../language/allowance.ts'
 import { SesselError } from '../language/sessel/failure.ts'
-import type { Code, MethodView, PropertyView, Schemas, SchemaView } from '../language/sessel/host.ts'
+import type {
+  Code,
+  ForeignCall,
+  MaybeLater,
+  MethodView,
+  PropertyView,
+  Schemas,
+  SchemaView,
+} from '../language/sessel/host.ts'
+import type { Value } from '../language/values.ts'
 import type { RawCode } from '../model/declarations.ts'
 import { checkingValues, instanceOf } from '../model/instance-check.ts'
 import { valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Schema, SchemaProperty } from '../model/schema.ts'
+import type { Site } from '../site/site.ts'
 import { atOnce } from '../tree/steps.ts'
 import type { Language } from './languages.ts'
 
+/** Runs code of other languages for an expression. */
+export type CallForeign = (raw: RawCode, call: ForeignCall) => MaybeLater<Value>
+
 /**
- * @param languages of code that is not an expression; the first that speaks it runs it
+ * The schemas of a site, as programs of a request read them.
+ *
+ * @param allowance pays for code of other languages that is called
+ * @param used is told of all code that may be run
  */
-export function schemasOf(registry: Registry, languages: readonly Language[]): Schemas {
+export function siteSchemas(
+  { model, code }: Pick<Site, 'model' | 'code'>,
+  allowance: Allowance,
+  used?: (raw: RawCode) => void,
+): Schemas {
+  return schemasOf(model, (raw, call) => (code(allowance).call ?? unavailable)(raw, call), used)
+}
+
+/** @param languages the first that speaks a language runs its code */
+export function callingBy(languages: readonly Language[]): CallForeign {
+  return (raw, call) => (languages.find(each => each.speaks(raw.type))?.call ?? unavailable)(raw, call)
+}
+
+function unavailable({ type }: RawCode): never {
+  throw new SesselError('RuntimeError', `code of type ${type.slice(0, 80)} cannot be run here`)
+}
+
+/**
+ * @param call runs code that is not an expression
+ * @param used is told of all code that may be run
+ */
+export function schemasOf(registry: Registry, call: CallForeign, used?: (raw: RawCode) => void): Schemas {
   const known = new Map<string, SchemaView>()
   const { ns } = registry.vocabulary
+  const codeOf = (raw: RawCode): Code => {
+    used?.(raw)
+    return isSessel(raw.type, ns) ? { sessel: raw.source } : { run: given => call(raw, given) }
+  }
   return {
     schema(type) {
       const view = known.get(type)
       if (view) return view
       const schema = registry.schema(type)
       if (!schema) return undefined
-      const made = { ...viewOf(schema, raw => codeOf(raw, ns, languages)), check: checking(registry) }
+      const made = { ...viewOf(schema, codeOf), check: checking(registry) }
       known.set(type, made)
       return made
     },
@@ -34,17 +76,6 @@ export function schemasOf(registry: Registry, languages: readonly Language[]): S
 /** SES-4: which code is an expression. */
 export function isSessel(type: string, ns: string): boolean {
   return type === '' || type === `${ns}/Sessel` || type === `${ns}/Sessel/Lambda`
-}
-
-function codeOf(raw: RawCode, ns: string, languages: readonly Language[]): Code {
-  if (isSessel(raw.type, ns)) return { sessel: raw.source }
-  const language = languages.find(each => each.speaks(raw.type))
-  return {
-    run(call) {
-      if (language?.call) return language.call(raw, call)
-      throw new SesselError('RuntimeError', `code of type ${raw.type} cannot be run here`)
-    },
-  }
 }
 
 /** SES-173: types and enumerations of an instance that code has made. */
@@ -65,7 +96,9 @@ function viewOf(schema: Schema, code: (raw: RawCode) => Code): SchemaView {
       name: method.name,
       parameters: method.parameters.map(({ name }) => name),
       isStatic: method.static,
-      implementation: code(method.implementation),
+      get implementation() {
+        return code(method.implementation)
+      },
     }),
   )
   return { type: schema.type, properties, methods }

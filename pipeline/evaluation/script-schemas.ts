@@ -2,6 +2,7 @@
 
 import type { Allowance } from '../language/allowance.ts'
 import type { JavaScript, MethodCall, SchemaClass, SchemaClasses } from '../language/javascript/interface.ts'
+import type { ForeignCall } from '../language/sessel/host.ts'
 import { ClassValue } from '../language/sessel/kinds.ts'
 import { compile, evaluate, type SesselHost } from '../language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../language/values.ts'
@@ -10,10 +11,11 @@ import type { Schema } from '../model/schema.ts'
 import type { Site } from '../site/site.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { SiteReach } from './reach.ts'
-import { schemasOf } from './schemas.ts'
+import { callingBy, schemasOf } from './schemas.ts'
 
 /**
  * @param others languages of the request beside scripts
+ * @param caller `Context` of the script and what it reaches, for methods that it calls; the whole site by default
  * @param nested makes the language of scripts for methods that a script calls: they run where it waits
  */
 export function scriptSchemas(
@@ -21,6 +23,7 @@ export function scriptSchemas(
   allowance: Allowance,
   others: readonly Language[],
   nested: (evaluate: JavaScript['evaluate']) => LanguageOf,
+  caller: Pick<ForeignCall, 'context' | 'reach'> = {},
 ): SchemaClasses {
   const { model, settings } = site
   const { ns } = settings
@@ -32,16 +35,16 @@ export function scriptSchemas(
     spent: Allowance,
     languages: readonly Language[],
   ): Promise<Value> => {
-    const reach = new SiteReach(site, spent, { scope: '/' })
+    const own = new SiteReach(site, spent, { scope: '/' })
     try {
       const host: SesselHost = {
         ns,
         self: undefined,
         prior: undefined,
         names,
-        reach,
+        reach: caller.reach ?? own,
         base: undefined,
-        schemas: schemasOf(model, languages),
+        schemas: schemasOf(model, callingBy(languages)),
         selectors: site.selectors,
         platform: undefined,
       }
@@ -49,7 +52,7 @@ export function scriptSchemas(
       if ('value' in outcome) return outcome.value
       throw new Error(outcome.failure.message)
     } finally {
-      reach.release()
+      own.release()
     }
   }
 
@@ -96,6 +99,7 @@ export function scriptSchemas(
         ? new ClassValue(type)
         : (receiver?.element ?? (await constructed(type, receiver?.fields ?? new Map(), languages)))
       const names = new Map<string, Value>([['it', it]])
+      if (caller.context !== undefined) names.set('Context', caller.context)
       for (const [i, value] of given.entries()) names.set(`a${i}`, value)
       const list = given.map((_, i) => `a${i}`).join(', ')
       return expression(`it.${name}(${list})`, names, spent, languages)

@@ -4,11 +4,12 @@ import type { CodeFailure } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
 import type { DocumentView, JavaScript, Job, Outcome, Place, SchemaClasses } from '../language/javascript/interface.ts'
 import { SesselError } from '../language/sessel/failure.ts'
-import type { ForeignCall } from '../language/sessel/host.ts'
-import { ElementValue, isList, type Value } from '../language/values.ts'
+import { type ForeignCall, OpenDictionary } from '../language/sessel/host.ts'
+import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../language/values.ts'
 import type { CodeDefault, CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import { readItem, valueReader } from '../model/items.ts'
+import { withText } from '../model/write-back.ts'
 import type { Site } from '../site/site.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
@@ -104,8 +105,8 @@ function codeHost(slots: Slots): CodeHost {
   }
 }
 
-function schemasFor({ javascript, site, allowance, others }: Slots): SchemaClasses {
-  return scriptSchemas(site, allowance, others, evaluate => scripts({ ...javascript, evaluate }))
+function schemasFor({ javascript, site, allowance, others }: Slots, caller?: ForeignCall): SchemaClasses {
+  return scriptSchemas(site, allowance, others, evaluate => scripts({ ...javascript, evaluate }), caller)
 }
 
 function run({ javascript, allowance }: Slots, job: Job): Promise<Outcome> {
@@ -179,8 +180,11 @@ function unusable(code: RawCode, message: string): { failure: CodeFailure } {
  *
  * @throws SesselError for a failure, AllowanceSpent when a budget of the request is spent
  */
-async function called(slots: Slots, { source }: RawCode, { self, parameters }: ForeignCall): Promise<Value> {
+async function called(slots: Slots, code: RawCode, call: ForeignCall): Promise<Value> {
+  const { self, parameters, context } = call
   const { javascript, site, allowance } = slots
+  const { source } = code
+  if (self !== null && isList(self)) return resolved(slots, code, self, call)
   const element = self instanceof ElementValue ? self : undefined
   const { node, source: stored } = element ?? {}
   const view = node && { document: stored?.document ?? detachedDocument(node), scope: node }
@@ -194,9 +198,49 @@ async function called(slots: Slots, { source }: RawCode, { self, parameters }: F
     arguments: [...parameters.values()],
     // There is no document for a typed instance (JS-16).
     document: view && element?.type === undefined ? viewFor(source, view) : undefined,
-    schemas: schemasFor(slots),
+    ...contextOf(context),
+    schemas: schemasFor(slots, call),
   }
-  return valueOrError(await javascript.evaluate(job, allowance), allowance)
+  const outcome = await javascript.evaluate(job, allowance)
+  if ('written' in outcome && context instanceof OpenDictionary)
+    for (const [name, value] of outcome.written) context.set(name, value)
+  return valueOrError(outcome, allowance)
+}
+
+/** Members of `request` that say nothing about who asks (JS-28). */
+const PLAIN = ['method', 'path', 'query', 'params']
+
+/** The caller's `Context` as a script sees it: what is assigned comes back. */
+function contextOf(context: Value | undefined): Pick<Job, 'context' | 'request' | 'plainMembers'> {
+  if (context === undefined || context === null || !isDictionary(context)) return {}
+  const names = new Map<string, Value>()
+  let request: LazyDictionary | undefined
+  for (const name of context.keys()) {
+    const value = context.get(name)
+    if (name === 'request' && value instanceof LazyDictionary) request = value
+    else if (value !== undefined) names.set(name, value)
+  }
+  return { context: names, ...(request && { request, plainMembers: PLAIN }) }
+}
+
+/** A step of a chain of read resolvers that an expression goes through: it has copies, and wants elements (MOD-72). */
+async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], call: ForeignCall): Promise<Value> {
+  const { javascript, site, allowance } = slots
+  const elements = copies.flatMap(each => (each instanceof ElementValue ? [each.node] : []))
+  const read = valueReader(site.settings.ns)
+  const values = elements.map(node => read(node, readItem(node)) ?? outerMarkup(node, 'html'))
+  const argument = values.length > 1 ? values : (values[0] ?? null)
+  const { store, settings } = site
+  const job: Job = { site: store.name, ns: settings.ns, place: 'read', source: code.source, arguments: [argument] }
+  const outcome = await javascript.evaluate({ ...job, schemas: schemasFor(slots, call) }, allowance)
+  if ('failure' in outcome && outcome.failure.variant === 'parse') return [...copies]
+  const result = given(valueOrError(outcome, allowance), code)
+  if (!('value' in result)) throw new SesselError('TypeError', 'a read resolver gives scalars, or elements')
+  if ('elements' in result.value) return result.value.elements.map(node => new ElementValue(node))
+  return result.value.texts.flatMap((text, i) => {
+    const form = elements[i] ?? elements.at(-1)
+    return form ? new ElementValue(withText(form, text, false)) : []
+  })
 }
 
 /** @throws SesselError, AllowanceSpent */

@@ -12,7 +12,7 @@ import { equalTrees } from '../tree/compare.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { SiteReach } from './reach.ts'
-import { isSessel, schemasOf } from './schemas.ts'
+import { callingBy, isSessel, schemasOf } from './schemas.ts'
 
 /** What a slot binds. */
 interface Bound {
@@ -139,7 +139,7 @@ async function runSlot<T>(
       names: bound.names ?? new Map(),
       reach,
       base: at.path,
-      schemas: schemasOf(site.model, others),
+      schemas: schemasOf(site.model, callingBy(others)),
       selectors: site.selectors,
       platform: readingPlatform(reach),
     }

@@ -5,6 +5,7 @@
 
 import { type CodeFailure, Fault } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
+import type { Value } from '../language/values.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import type { RawCode, RawMethod } from './declarations.ts'
 
@@ -58,6 +59,15 @@ export interface CodeStep {
   at: CodeValues
 }
 
+/** What an expression calls code of another language with. */
+export interface CodeCall {
+  self: Value
+  /** By name of the declared parameter. */
+  parameters: ReadonlyMap<string, Value>
+  /** `Context` of the program that calls, where there is one. */
+  context?: Value | undefined
+}
+
 /** What a language has to do for writes, representations and groups. */
 export interface CodeHost {
   /** MOD-32. Undefined: nothing is added. */
@@ -70,6 +80,12 @@ export interface CodeHost {
   write(code: RawCode, at: CodeValues): Promise<CodeResult<Given>>
   /** MOD-71: steps of chains that have nothing to do with each other. @returns a result for each, in their order */
   read(steps: readonly CodeStep[]): Promise<readonly CodeResult<Given>[]>
+  /**
+   * Code that an expression has called: a method, `@computed`, or a read resolver (JS-16). Missing where no language can.
+   *
+   * @throws whatever becomes an error of the expression
+   */
+  call?(code: RawCode, call: CodeCall): Value | Promise<Value>
   /** GRP-4, the answer as the language's own truth value; with a small budget of its own (GRP-5). */
   includes(method: RawMethod, at: CodeItem, email: string): Promise<CodeResult<boolean>>
 }

@@ -2,7 +2,7 @@
 
 import { type LanguageOf, languagesOf } from '../evaluation/languages.ts'
 import { SiteReach } from '../evaluation/reach.ts'
-import { schemasOf } from '../evaluation/schemas.ts'
+import { callingBy, schemasOf } from '../evaluation/schemas.ts'
 import { escapeMarkup } from '../http/markup.ts'
 import { Allowance } from '../language/allowance.ts'
 import { compile, evaluate, isTruthy } from '../language/sessel/sessel.ts'
@@ -80,7 +80,7 @@ async function isOpen(
           names: new Map(),
           reach,
           base: handler.path,
-          schemas: schemasOf(site.model, languagesOf(site, allowance, more)),
+          schemas: schemasOf(site.model, callingBy(languagesOf(site, allowance, more))),
           selectors: site.selectors,
           platform: {},
         },

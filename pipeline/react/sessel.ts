@@ -2,7 +2,7 @@
 
 import { type LanguageOf, languagesOf } from '../evaluation/languages.ts'
 import { SiteReach } from '../evaluation/reach.ts'
-import { isSessel, schemasOf } from '../evaluation/schemas.ts'
+import { callingBy, isSessel, schemasOf } from '../evaluation/schemas.ts'
 import type { CodeFailure } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
 import {
@@ -60,7 +60,7 @@ async function run<T>(
       names: namesOf(context),
       reach,
       base: path,
-      schemas: schemasOf(site.model, languagesOf(site, allowance, more)),
+      schemas: schemasOf(site.model, callingBy(languagesOf(site, allowance, more))),
       selectors: site.selectors,
       platform: {
         ...members,

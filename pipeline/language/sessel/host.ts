@@ -44,6 +44,10 @@ export interface ForeignCall {
   self: Value
   /** By name of the declared parameter. */
   parameters: ReadonlyMap<string, Value>
+  /** `Context` of the program that calls, where there is one (JS-16). */
+  context?: Value | undefined
+  /** What stored code reaches that this code calls. */
+  reach?: Reach
 }
 
 export interface PropertyView {

@@ -11,15 +11,16 @@ import { itemProperty, propertyValue, valueElements } from './microdata.ts'
 
 /** Runs code of a schema. */
 export function runSlot(code: Code, self: Value, parameters: ReadonlyMap<string, Value>, on: Evaluation): Given {
-  if (!('sessel' in code)) return new Pending(settled(code.run({ self, parameters })))
   const { names } = on.host
+  const reach = on.host.reachOfCode ?? on.host.reach
+  if (!('sessel' in code))
+    return new Pending(settled(code.run({ self, parameters, context: names.get('Context'), reach })))
   const visible = {
     get(name: string) {
       if (parameters.has(name)) return parameters.get(name)
       return name === 'Context' || name === 'request' ? names.get(name) : undefined
     },
   }
-  const reach = on.host.reachOfCode ?? on.host.reach
   return on.runCode(code.sessel, { self, prior: undefined, names: visible, reach })
 }
 

@@ -1,0 +1,107 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
+/** Expressions and scripts that call each other, in queries, slots and pages. */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { property, schema } from '../../model/markup.ts'
+import { NS, page, put, rulesPage } from '../../support/content.ts'
+import { type Client, client } from '../../support/http.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+const TEA = 'urn:t:Tea'
+
+const script = (slot: string, source: string) => ({
+  markup: `<div itemprop="${slot}" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">${source}</script></div>`,
+})
+const sessel = (slot: string, source: string) => ({
+  markup: `<script itemprop="${slot}" type="text/sessel">${source}</script>`,
+})
+const method = (name: string, implementation: { markup: string }, ...parameters: string[]) =>
+  `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="${name}">${parameters
+    .map(
+      each =>
+        `<div itemprop="parameter" itemscope itemtype="${NS}/Parameter"><meta itemprop="name" content="${each}"></div>`,
+    )
+    .join('')}${implementation.markup}</div>`
+
+describe('Expressions that call scripts, and the reverse', () => {
+  let server: TestServer
+  let send: Client
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'allow' } })
+    send = client(server)
+    await put(
+      server,
+      '/schema.html',
+      page(
+        schema(
+          TEA,
+          {},
+          property('name'),
+          property('masked', { '@read': script('@read', 'export default v => v.replace(/./g, "*")') }),
+          property('loud', {
+            '@computed': script('@computed', 'export default function () { return this.name.toUpperCase() }'),
+          }),
+          property('checked', {
+            '@validate': sessel('@validate', `@schema T url("${TEA}"); T.search().first().loud == "SENCHA"`),
+          }),
+          method('twice', script('implementation', 'export default function (n) { return this.name + n + n }'), 'n'),
+          method('both', script('implementation', 'export default function () { return this.plain() + "!" }')),
+          method('plain', sessel('implementation', 'self.name + "?"')),
+          method('count', script('implementation', 'export default function () { return this.notes() }')),
+          method('notes', sessel('implementation', '(${b.note}).count()')),
+          method('where', script('implementation', 'export default () => Context.request.path')),
+          method('note', script('implementation', 'export default v => { Context.noted = v + "!"; return "" }'), 'v'),
+          method('fails', script('implementation', 'export default () => { throw new Error("no luck") }')),
+        ),
+      ),
+    )
+    await put(
+      server,
+      '/tea.html',
+      page(`<div itemscope itemtype="${TEA}"><i itemprop="name">Sencha</i><i itemprop="masked">abc</i></div>`),
+    )
+    await put(server, '/secret.html', page('<b class="note">x</b>'))
+    await put(server, '/rules.html', rulesPage(['*', '*', 'Allow', '/*']))
+  })
+  after(() => server.close())
+
+  const query = (program: string) => send('QUERY', '/tea.html', { 'Content-Type': 'text/sessel' }, program)
+  const PRELUDE = `@schema T url("${TEA}"); let it = T.search().first(); `
+  for (const [rule, program, expected] of [
+    ['JS-16 a method', `${PRELUDE}it.twice(2)`, 'Sencha22'],
+    ['JS-16 a method that calls an expression', `${PRELUDE}it.both()`, 'Sencha?!'],
+    ['MOD-60 a computed property', `${PRELUDE}it.loud`, 'SENCHA'],
+    ['MOD-71 a read resolver', `${PRELUDE}it.masked`, '***'],
+    ['SES-126 what the query does not reach', `${PRELUDE}it.count()`, 0],
+    ["JS-16 the caller's Context", `${PRELUDE}it.where()`, '/tea.html'],
+  ] as const)
+    it(`${rule} in JavaScript, in a QUERY`, async () => {
+      const { status, text } = await query(program)
+      expect([status, text]).to.deep.equal([200, JSON.stringify(expected)])
+    })
+
+  it('JS-16 JS-43 a failure is an error of the expression', async () => {
+    const { status, text } = await query(`${PRELUDE}it.fails()`)
+    expect(status).to.equal(500)
+    expect(text).to.include('no luck')
+    expect((await query(`${PRELUDE}try { it.fails() } catch (e) { "caught" }`)).text).to.equal('"caught"')
+  })
+
+  it('MOD-65 a slot in Sessel asks a computed property in JavaScript', async () => {
+    const item = `<p itemscope itemtype="${TEA}"><i itemprop="checked">1</i></p>`
+    expect((await send('PUT', '/ok.html', { 'Content-Type': 'text/html' }, page(item))).status).to.equal(201)
+  })
+
+  it('JS-16 COMP-20 what a script writes to the Context of a page is seen afterwards', async () => {
+    const main = `<p e:a='@schema T url("${TEA}"); T.search().first().note("x")' e:b="Context.noted"><q:stamp b></q:stamp></p>`
+    await put(
+      server,
+      '/page.html',
+      `<!doctype html><html xmlns:e="${NS}/Binding/Sessel" xmlns:q="${NS}/1.0"><body>${main}</body></html>`,
+    )
+    const { status, text } = await send('GET', '/page.html')
+    expect([status, text]).to.deep.equal([200, '<!DOCTYPE html><html><head></head><body><p>x!</p></body></html>'])
+  })
+})
