@@ -14,6 +14,7 @@ import { type Needs, neededTokens } from '../tree/selector/needs.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import { type Page, readingPage } from './page.ts'
 import type { Reads } from './reads.ts'
+import { mayMatchRequest } from './request-document.ts'
 import { awaiting, type Work } from './work.ts'
 
 export class SiteGraph {
@@ -102,9 +103,16 @@ export class SiteGraph {
         found.push(new ElementValue(element, page.source))
     }
     if (globs) return found
-    const own = yield* selectingAll(selector, this.requestDocument.document)
-    for (const element of own) found.push(new ElementValue(element, this.requestDocument))
+    const request = this.requestFor(needs)
+    const own = yield* selectingAll(selector, request.document)
+    for (const element of own) found.push(new ElementValue(element, request))
     return found
+  }
+
+  /** The Request document, for a search: what this one does not hold, that of the next visitor may. */
+  requestFor(needs: Needs = [[]]): Source {
+    if (mayMatchRequest(needs, this.#site.settings.ns)) this.#reads.personal = true
+    return this.requestDocument
   }
 
   /** The Request document, which has no address and comes last (COMP-116). */

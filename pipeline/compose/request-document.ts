@@ -1,6 +1,7 @@
 /** The Request document: the request as markup, in the site graph of its own composition alone (COMP-114). */
 
 import { type ElementNode, HTML_NAMESPACE, type TreeDocument } from '../tree/nodes.ts'
+import type { Needs } from '../tree/selector/needs.ts'
 import { parametersOf } from './request.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -33,6 +34,28 @@ export function requestDocument(viewer: Viewer, ns: string): TreeDocument {
   const root: TreeDocument['root'] = { nodeName: '#document', mode: 'no-quirks', childNodes: [html] }
   html.parentNode = root
   return { kind: 'html', source: '', root, clean: false }
+}
+
+/** Elements and attributes of a Request document, as tokens. */
+const TOKENS = new Set([
+  'html',
+  'head',
+  'body',
+  'section',
+  'meta',
+  '[itemscope]',
+  '[itemtype]',
+  '[itemprop]',
+  '[content]',
+])
+
+/**
+ * Whether a selector may find something in the Request document of some visitor, whatever it finds in that of this one.
+ *
+ * @param ns base URI of the site's vocabulary
+ */
+export function mayMatchRequest(needs: Needs, ns: string): boolean {
+  return needs.some(tokens => tokens.every(token => TOKENS.has(token) || token.startsWith(`type:${ns}/`)))
 }
 
 function item(property: string, type: string): ElementNode {
