@@ -1,5 +1,6 @@
 /** Temporary stores in PostgreSQL: each with a schema and a clock of its own, removed after the test. */
 
+import { checkDatabase } from '../../../pipeline/store/postgres/check.ts'
 import { openPostgresStore, type PostgresOptions } from '../../../pipeline/store/postgres/store.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { sharedCluster } from '../../support/postgres.ts'
@@ -35,7 +36,10 @@ export const openSchema: Open<PostgresOptions, OpenedSchema> = async (options = 
       stores.push(store)
       return store
     },
-    async intact() {},
+    async intact() {
+      const { problems } = await checkDatabase({ url: cluster.url, schema }, {})
+      if (problems.length > 0) throw new Error(problems.join('; '))
+    },
     async close() {
       for (const store of stores) await store.close()
       await cluster.run(`DROP SCHEMA ${schema} CASCADE`)
