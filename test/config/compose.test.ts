@@ -3,13 +3,14 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { loadSettings } from '../../config/load.ts'
 import { siteTable } from '../../config/sites.ts'
+import { databaseAddress } from '../../pipeline/store/postgres/address.ts'
 
 const DOCKER = new URL('../../docker/', import.meta.url)
 
 /** The environment that compose.yaml gives the server, with variables of the shell put in as Compose does. */
-async function environment(shell: Record<string, string>): Promise<Record<string, string>> {
-  const compose = parse(await readFile(new URL('compose.yaml', DOCKER), 'utf8'))
-  const variables: Record<string, string> = compose.services.server.environment
+async function environment(shell: Record<string, string>, server = 'server'): Promise<Record<string, string>> {
+  const compose = parse(await readFile(new URL('compose.yaml', DOCKER), 'utf8'), { merge: true })
+  const variables: Record<string, string> = compose.services[server].environment
   const put = (text: string) =>
     text.replace(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}/g, (_, name, fallback) => shell[name] ?? fallback ?? '')
   return Object.fromEntries(Object.entries(variables).map(([name, text]) => [name, put(text)]))
@@ -28,6 +29,19 @@ describe('docker', () => {
       user: 'editor',
       password: 'secret',
     })
+  })
+
+  it('compose.yaml has two servers that share a database and a Redis, and the proxy knows both', async () => {
+    const shell = { SITE_HOST: 'www.example.org', EDITOR_PASSWORD: 'secret' }
+    const env = await environment(shell)
+    expect(await environment(shell, 'server-2')).to.deep.equal(env)
+    const { settings } = await loadSettings({ env })
+    expect(settings.redis).to.equal('redis://redis:6379/0')
+    expect(databaseAddress(settings.postgres ?? '')).to.deep.equal({
+      url: 'postgres://scriptorium@postgres:5432/scriptorium',
+      passwordFile: '/run/secrets/postgres',
+    })
+    expect(await readFile(new URL('Caddyfile', DOCKER), 'utf8')).to.include('server:8080 server-2:8080')
   })
 
   it('the Dockerfile sets settings that exist, and its ignore file lets in what it copies', async () => {
