@@ -13,11 +13,11 @@ import { explainReactions } from '../pipeline/react/explain.ts'
 import { entryOf, FAILED_PREFIX, hostOf, sendAgain, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
-import { checkFolder } from '../pipeline/store/sqlite/check/check.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { exportSite } from '../pipeline/store/transfer.ts'
 import { importFolder } from '../pipeline/write/import.ts'
+import { checkStore } from './check-store.ts'
 import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
@@ -74,7 +74,7 @@ export const importDemoFiles = (settings: Settings): Promise<void> =>
 
 /** The store first: what documents declare can be told only of one that is sound. */
 export const check: Commands['check'] = async (settings, options) => {
-  const outcome = await checkFolder(settings.data, options)
+  const outcome = await checkStore(settings, options)
   const { checked, problems, repaired } = outcome
   if (problems.length > repaired) return { checked, problems, repaired }
   const notes: string[] = []
