@@ -32,6 +32,22 @@ describe('the snapshot of rules', () => {
     const rules = AccessRules.empty(NS)
     expect(rules.withDocument('/a.html', undefined)).to.equal(rules)
   })
+  it('SEC-4 of 10,000 rules a request looks at those that may be for its path', () => {
+    let rules = AccessRules.empty(NS)
+    for (let document = 0; document < 100; document++) {
+      const lines = Array.from({ length: 100 }, (_, i): Line => {
+        const name = document * 100 + i
+        return ['*', 'PUT', 'Allow', name % 2 === 0 ? `/p${name}.html` : `/d${name}/*`]
+      })
+      rules = rules.withDocument(`/${document}.html`, raw(lines))
+    }
+    for (const path of ['/p4000.html', '/d4001/x/y.html', '/nothing.html']) {
+      const lists = [...rules.candidates('PUT', [path])]
+      expect(lists.flat().length, path).to.be.at.most(20)
+      expect(lists.length, path).to.be.at.most(20)
+    }
+    expect(access(rules).decide('PUT', '/d4001/x/y.html')).to.equal('allow')
+  })
   it('knows its documents', () => {
     const one = raw([['*', 'PUT', 'Allow', '/a']])
     const rules = ['/a.html', '/d/b.html', '/d/e/c.html', '/dd.html'].reduce(

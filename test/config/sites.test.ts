@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { normalizeHost, readHost } from '../../config/hosts.ts'
 import { brandHeader, type SiteTable, siteTable } from '../../config/sites.ts'
+import { takesLess } from '../support/cost.ts'
 import { loadText } from './loading.ts'
 
 async function table(text: string): Promise<SiteTable> {
@@ -179,9 +180,9 @@ sites:
   it('three stars against the longest host take no time', async () => {
     const sites = await table('sites: [{ host: "*a*a*a.example" }]')
     const labels = `${`${'a'.repeat(61)}.`.repeat(4)}b`
-    const start = performance.now()
-    for (let index = 0; index < 5; index++) expect(sites.siteFor(labels.slice(index))).to.equal(undefined)
-    expect(performance.now() - start).to.be.below(250)
+    await takesLess(250, () => {
+      for (let index = 0; index < 5; index++) expect(sites.siteFor(labels.slice(index))).to.equal(undefined)
+    })
   })
 
   it('the same host gives the same object while it is in use', async () => {

@@ -60,15 +60,26 @@ export async function gateway({ mountUrl, user, password }: TestServer) {
 export async function edit(folder: string, address: string, copy: string): Promise<string> {
   const pipe = `scriptorium-${process.pid}`
   const office: ChildProcess = spawn('soffice', [...options(folder), `--accept=pipe,name=${pipe};urp`], {
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  const gone = new Promise<void>(resolve => office.once('exit', () => resolve()))
+  let said = ''
+  let isRunning = true
+  for (const stream of [office.stdout, office.stderr]) stream?.setEncoding('utf8').on('data', text => (said += text))
+  const gone = new Promise<string>(resolve => {
+    office.once('error', error => resolve(`cannot be started: ${error.message}`))
+    office.once('exit', (code, signal) => {
+      isRunning = false
+      resolve(`ended with ${code ?? signal}`)
+    })
+  })
   const script = fileURLToPath(new URL('libreoffice-save.py', import.meta.url))
   // The module comes with the system's Python, whichever else is first on the path.
   const { code, output } = await run('/usr/bin/python3', [script, address, copy, pipe], { timeout: 240_000 })
-  if (code !== 0 && office.pid !== undefined) process.kill(-office.pid, 'SIGKILL')
-  await gone
-  if (code !== 0) throw new Error(output)
+  const state = isRunning ? 'was running still' : 'had ended'
+  if (code !== 0 && isRunning && office.pid !== undefined) process.kill(-office.pid, 'SIGKILL')
+  const end = await gone
+  if (code !== 0)
+    throw new Error(`Saving ended with ${code} (-1: out of time); LibreOffice ${state}, ${end}.\n${output}\n${said}`)
   return output
 }
