@@ -62,6 +62,7 @@ export async function compose(
   params?: ReadonlyMap<string, string>,
   options: ComposeOptions = {},
 ): Promise<Composition> {
+  await viewer.identify?.()
   for (let tries = 1; ; tries++) {
     const reads = new Reads(site)
     if (params) reads.document(canonicalPath(viewer.path), undefined)

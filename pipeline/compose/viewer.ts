@@ -17,6 +17,8 @@ export interface Viewer {
   /** By lower-case name; repeated headers joined by `, `. The server's own cookie is left out (COMP-148). */
   headers: () => ReadonlyMap<string, string>
   principal: Principal | undefined
+  /** Finds out what `roles` tells: groups that decide by themselves are asked (IDC-1). Missing where nobody has signed in. */
+  identify?: (() => Promise<void>) | undefined
   /** Verified email, names of groups and roles, `users`; empty for nobody in particular. */
   roles: () => readonly string[]
   body: RequestBody | undefined

@@ -1,6 +1,6 @@
 /** The reader of a request, as pages see it (COMP-22): nothing is looked up before a page asks for it. */
 
-import { verifiedEmail } from '../../pipeline/access/principal.ts'
+import { type Identity, identityOf } from '../../pipeline/access/identity.ts'
 import type { Reader } from '../../pipeline/compose/reader.ts'
 import type { VisitorSession } from '../../pipeline/compose/session-copies.ts'
 import type { RequestBody } from '../../pipeline/compose/viewer.ts'
@@ -11,7 +11,12 @@ import type { Exchange } from './exchange.ts'
  * @param body of a request that does
  */
 export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBody): Reader {
-  const { target, session, allowance, hosted } = exchange
+  const { site, target, session, allowance, hosted, authority } = exchange
+  const { principal } = session
+  let identity: Identity | undefined
+  const identify = async () => {
+    identity ??= await identityOf(site.rules, principal, authority().access.membership)
+  }
   return {
     languages: hosted.pages,
     viewer: {
@@ -19,8 +24,9 @@ export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBod
       method,
       query: target.query,
       headers: () => headersOf(exchange),
-      principal: session.principal,
-      roles: () => rolesOf(exchange),
+      principal,
+      identify: principal && identify,
+      roles: () => identity?.roles ?? [],
       body,
       session: visitorSession(exchange),
       allowance,
@@ -55,14 +61,4 @@ function headersOf({ request, hosted }: Exchange): Map<string, string> {
 function foreignCookies(field: string, own: string): string {
   const cookies = field.split(';').map(cookie => cookie.trim())
   return cookies.filter(cookie => cookie.split('=', 1)[0]?.trim() !== own).join('; ')
-}
-
-/** Verified email, roles and groups, and the group of everybody who has signed in (COMP-114). */
-function rolesOf({ session, site, authority }: Exchange): readonly string[] {
-  const { principal } = session
-  if (!principal) return []
-  const { membership } = authority().access
-  const groups = [...site.rules.groups()].filter(group => membership.includes(group)).map(({ name }) => name)
-  const email = verifiedEmail(principal)
-  return [...new Set([...(email === undefined ? [] : [email]), ...principal.roles, ...groups, 'users'])]
 }
