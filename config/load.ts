@@ -46,6 +46,9 @@ export interface LoadedSettings {
 /** The site of a server that has none configured: one for all hosts, so that it works under any name. */
 const DEMO_SITE = { host: '*', name: 'localhost', reference: true }
 
+/** Whoever tries the server saves style sheets and wants to see them; `defaults` may say otherwise (HTTP-150). */
+const DEMO_DEFAULTS = { assetMaxAge: '0s' }
+
 /**
  * Loads and checks the settings.
  *
@@ -59,7 +62,11 @@ export async function loadSettings(options: LoadOptions = {}): Promise<LoadedSet
 
   const { sites } = written.tree
   const firstStart = sites === undefined || sites === null || (Array.isArray(sites) && sites.length === 0)
-  if (firstStart) written.tree.sites = [{ ...DEMO_SITE }]
+  if (firstStart) {
+    const { defaults } = written.tree
+    const says = isMapping(defaults) && 'assetMaxAge' in defaults
+    written.tree.sites = [{ ...DEMO_SITE, ...(says ? {} : DEMO_DEFAULTS) }]
+  }
 
   const result = settingsSchema.safeParse(withoutNulls(withDefaults(written.tree)))
   if (!result.success) throw new SettingsError(problemsOf(result.error.issues, written))

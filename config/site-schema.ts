@@ -258,6 +258,10 @@ export const siteKeys = {
       .default(['/*']),
     'Paths of the documents that may configure the site, as patterns: rules, groups, schemas, triggers and code count there. In other documents they are text.',
   ),
+  assetMaxAge: setting(
+    duration(0).default(5 * MINUTE),
+    'Browsers use style sheets, scripts, images and fonts for this long without asking again. With `0s` they ask each time (a short question), so that whoever saves a style sheet sees it at the next reload; the demo site has it so.',
+  ),
   maxBody: setting(size().default(1024 * MiB), 'Largest body of a request; a greater one is answered 413.'),
   maxDocument: setting(
     size().default(64 * MiB),

@@ -150,15 +150,19 @@ const TIME_UNITS = new Map([
   ['ms', 1],
 ])
 
-/** A time span of 1 ms to 10 years, always written with a unit; the server gets milliseconds. */
-export function duration() {
+/**
+ * A time span of at most 10 years, always written with a unit; the server gets milliseconds.
+ *
+ * @param least milliseconds
+ */
+export function duration(least = 1) {
   return value<number>({
     expected: 'a time with a unit, such as 30d, 12h, 10m, 60s or 250ms',
     short: 'time',
     read: written => {
       const parts = typeof written === 'string' ? /^([0-9]{1,12}) ?(ms|s|m|h|d)$/.exec(written) : null
       const time = Number(parts?.[1]) * (TIME_UNITS.get(parts?.[2] ?? '') ?? Number.NaN)
-      return time >= 1 && time <= 3650 * 86_400_000 ? time : undefined
+      return time >= least && time <= 3650 * 86_400_000 ? time : undefined
     },
     write: writeDuration,
   })
@@ -166,6 +170,7 @@ export function duration() {
 
 /** Milliseconds in the largest unit that divides them: 600000 is `10m`. */
 export function writeDuration(time: number): string {
+  if (time === 0) return '0s'
   for (const [unit, length] of TIME_UNITS) if (time % length === 0) return `${time / length}${unit}`
   return `${time}ms`
 }

@@ -1,5 +1,6 @@
 /** Failures on the mount as documents: one article, in XML also a precondition element (DAV-100, DAV-101). */
 
+import { page } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault, type Precondition } from '../../pipeline/fault.ts'
 import { namedQuality } from '../../pipeline/http/accept.ts'
@@ -66,19 +67,6 @@ function failure({ details }: Fault, { ns }: ErrorContext): string {
 
 function factsOf({ status, kind, message }: Fault, { ns, errorNs }: ErrorContext) {
   return { status, kind, message, ns, errorNs }
-}
-
-/** Readable for people who come with a browser; programs read the article. */
-const STYLE =
-  ':root{color-scheme:light dark}body{max-width:38rem;margin:12vh auto;padding:0 1rem;font:1rem/1.55 system-ui,sans-serif}' +
-  'h1{font-size:1.5rem}p{overflow-wrap:anywhere}'
-
-function page(title: string, content: string): string {
-  return (
-    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">' +
-    '<meta name="viewport" content="width=device-width, initial-scale=1">' +
-    `<title>${escapeMarkup(title)}</title><style>${STYLE}</style></head><body>${content}</body></html>`
-  )
 }
 
 /** Whether XML is named with a higher quality than HTML gets; wildcards name nothing. */

@@ -1,5 +1,6 @@
 /** Why a request on the public surface would be allowed or refused, for whoever writes the rules (SEC-5). */
 
+import { serverPage } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import {
   type AccessAnswer,
@@ -77,15 +78,25 @@ function questionOf(wanted: URLSearchParams): AccessQuestion | undefined {
   }
 }
 
-const STYLE =
-  ':root{color-scheme:light dark;--soft:#5a6375;--line:#d5d9e2;--yes:#0b6b3a;--no:#a3271b}' +
-  '@media(prefers-color-scheme:dark){:root{--soft:#a2abbd;--line:#3a4352;--yes:#7fd8a4;--no:#ff9d8f}}' +
-  'body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}' +
-  'form{display:grid;grid-template-columns:repeat(auto-fill,minmax(13rem,1fr));gap:.75rem;align-items:end}' +
-  'label{display:grid;gap:.2rem;color:var(--soft);font-size:.9rem}input,button{font:inherit;padding:.35rem .5rem;min-width:0}' +
-  'div{overflow-x:auto}table{border-collapse:collapse;width:100%}' +
-  'td,th{text-align:left;vertical-align:top;padding:.4rem .7rem .4rem 0;border-bottom:1px solid var(--line)}' +
-  'code{font:.92em ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}td code{overflow-wrap:normal}.yes{color:var(--yes)}.no{color:var(--no)}p{color:var(--soft)}h2{margin-top:2rem}'
+const STYLE = `
+body{max-width:80rem;margin:0 auto;padding:1.5rem clamp(1rem,3vw,2.5rem) 3rem}
+h1{margin:0 0 1rem;font-size:1.5rem;line-height:1.25;font-weight:650}
+h2{margin:2rem 0 .5rem;font-size:1.2rem;line-height:1.35}
+h3{margin:1.5rem 0 .5rem;font-size:1rem}
+p{color:var(--soft)}
+form{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,13rem),1fr));gap:.75rem;align-items:end;padding:1.1rem 1.25rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
+label{display:grid;gap:.2rem;color:var(--soft);font-size:.9rem}
+table{border-collapse:collapse;width:100%;font-size:.95rem}
+td,th{text-align:left;vertical-align:top;padding:.45rem .8rem .45rem 0;border-bottom:1px solid var(--line)}
+th{color:var(--soft);font-size:.85rem}
+.yes{color:var(--yes)}
+.no{color:var(--no)}
+@media(max-width:52rem){thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+table,tbody,tr,td{display:block}
+tr{padding:.6rem 0;border-bottom:1px solid var(--line)}
+td{display:grid;grid-template-columns:5rem minmax(0,1fr);gap:.75rem;padding:.15rem 0;border:0}
+td:empty{display:none}
+td::before{content:attr(data-label);color:var(--soft)}}`
 
 /** Fields of the form: name, label, example. */
 const FIELDS = [
@@ -102,12 +113,14 @@ function page(wanted: URLSearchParams, question: AccessQuestion | undefined, ans
     const value = escapeMarkup(wanted.getAll(name).join(' '))
     return `<label>${label}<input name="${name}" value="${value}" placeholder="${example}"></label>`
   })
-  return (
-    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
-    `<title>Who may do what</title><style>${STYLE}</style></head>\n<body><h1>Who may do what</h1>\n` +
-    `<form>${fields.join('')}<button>Explain</button></form>\n` +
-    `${question && answer ? verdict(question, answer) : '<p>Ask about a request of a author: the rules are not bound to those who edit them here.</p>'}\n</body></html>\n`
-  )
+  return serverPage({
+    title: 'Who may do what',
+    style: STYLE,
+    content:
+      '<main><h1>Who may do what</h1>\n' +
+      `<form>${fields.join('')}<button>Explain</button></form>\n` +
+      `${question && answer ? verdict(question, answer) : '<p>Ask about a request of a visitor: the rules do not bind those who edit here.</p>'}\n</main>`,
+  })
 }
 
 function verdict(question: AccessQuestion, answer: AccessAnswer): string {
@@ -129,18 +142,27 @@ function verdict(question: AccessQuestion, answer: AccessAnswer): string {
   )
 }
 
-const HEADS = ['Tier', 'Action', 'Who', 'Method', 'Where', 'Element', 'Why', 'Rule']
-  .map(head => `<th scope="col">${head}</th>`)
-  .join('')
+const HEADS = ['Tier', 'Action', 'Who', 'Method', 'Where', 'Element', 'Why', 'Rule'] as const
 
+/** On narrow screens each row stands by itself, and each cell says what it is. */
 function table(rules: readonly AccessRule[]): string {
-  const rows = rules.map(
-    rule =>
-      `<tr><td>${rule.tier ?? ''}</td><td class="${rule.action === 'Allow' ? 'yes' : 'no'}">${rule.action}</td>` +
-      [rule.actor, rule.method, rule.resource, rule.selector ?? '']
-        .map(text => `<td><code>${escapeMarkup(text)}</code></td>`)
-        .join('') +
-      `<td>${escapeMarkup(rule.why)}</td><td>${rule.place} of <code>${escapeMarkup(rule.document)}</code></td></tr>`,
-  )
-  return `<div><table><thead><tr>${HEADS}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+  const heads = HEADS.map(head => `<th scope="col">${head}</th>`).join('')
+  const rows = rules.map(rule => {
+    const cells = [
+      [rule.tier === undefined ? '' : String(rule.tier)],
+      [rule.action, rule.action === 'Allow' ? 'yes' : 'no'],
+      ...[rule.actor, rule.method, rule.resource, rule.selector ?? ''].map(text => [text && code(text)]),
+      [`<span>${escapeMarkup(rule.why)}</span>`],
+      [`<span>${rule.place} of ${code(rule.document)}</span>`],
+    ]
+    const marked = cells.map(
+      ([text, name], i) => `<td data-label="${HEADS[i]}"${name === undefined ? '' : ` class="${name}"`}>${text}</td>`,
+    )
+    return `<tr>${marked.join('')}</tr>`
+  })
+  return `<table><thead><tr>${heads}</tr></thead><tbody>${rows.join('')}</tbody></table>`
+}
+
+function code(text: string): string {
+  return `<code>${escapeMarkup(text)}</code>`
 }

@@ -30,10 +30,14 @@ const TABLE: Readonly<Record<Cacheable, readonly [shared: string, personal: stri
 /**
  * @param personal the answer depends on the requester: it reads headers, identity or session data, holds a transient
  *   marker, is granted only to some, or sets a cookie; for assets: an anonymous visitor could not read it
+ * @param assetSeconds how long browsers use assets without asking; at 0 they ask each time, as they do for other blobs
  * @returns `Cache-Control`
  */
-export function cacheControl(answer: Cacheable, personal: boolean): string {
-  return TABLE[answer][personal ? 1 : 0]
+export function cacheControl(answer: Cacheable, personal: boolean, assetSeconds?: number): string {
+  if (answer !== 'asset' || assetSeconds === undefined) return TABLE[answer][personal ? 1 : 0]
+  return assetSeconds === 0
+    ? cacheControl('blob', personal)
+    : `${personal ? 'private' : 'public'}, max-age=${assetSeconds}`
 }
 
 /** @returns the row of a stored resource that is read */

@@ -39,6 +39,8 @@ export interface Read {
   setsCookie: boolean
   /** Origins of other sites are listed, so that answers differ by `Origin`. */
   cors: boolean
+  /** Seconds for which browsers use assets without asking; absent: five minutes (HTTP-150). */
+  assetSeconds?: number
   /** Name of the field by which a whole document tells the document part of its fragments' tags; absent: none does. */
   versionField?: string
 }

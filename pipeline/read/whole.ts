@@ -39,7 +39,7 @@ export function wholeAnswer(held: Held, reading: Reading): Answer {
   const headers: Record<string, string> = {
     ETag: form.tag,
     'Last-Modified': formatHttpDate(resource.modified),
-    'Cache-Control': cacheControl(cacheableOf(held.kind, resource.type, false), personal),
+    'Cache-Control': cacheControl(cacheableOf(held.kind, resource.type, false), personal, read.assetSeconds),
     'Accept-Ranges': isDocument ? 'selector, bytes' : 'bytes',
   }
   const varies = vary({ kind: held.kind, personal, coded: packed, cors: read.cors })

@@ -1,5 +1,6 @@
 /** Error documents of the public host, in the three forms of HTTP-170, and the headers that go with them. */
 
+import { page } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Fault } from '../../pipeline/fault.ts'
 import { namedQuality } from '../../pipeline/http/accept.ts'
@@ -8,7 +9,6 @@ import { failureItem } from '../../pipeline/http/failure-item.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { adviceFor } from './advice.ts'
-import { page } from './page.ts'
 
 /** The site and the request that failed. */
 export interface ErrorContext {
@@ -114,9 +114,6 @@ export function errorDocument(fault: Fault, context: ErrorContext): string {
   return page(title, article + advice(adviceFor(kind)) + wayOut(status, context))
 }
 
-const NO_SIGN_IN =
-  'This is for people who have signed in, but the site has no identity provider yet. Its operator names one in the settings (oidc).'
-
 /** DENY-2 and DENY-3: an item on `body`. It depends on nothing but requester, method and path. */
 function refusal(status: number, method: string, resource: string, context: ErrorContext): string {
   const anonymous = status === 401
@@ -125,11 +122,25 @@ function refusal(status: number, method: string, resource: string, context: Erro
     `<p itemprop="message">${escapeMarkup(refusalText(anonymous, method))}</p>\n` +
     `<dl><dt>Resource</dt><dd itemprop="resource">${escapeMarkup(resource)}</dd></dl>\n` +
     (anonymous
-      ? `${advice(context.canSignIn === false ? NO_SIGN_IN : 'Sign in with an account that may do this, then try again.')}\n` +
-        `<p class="actions"><a class="action" href="${escapeMarkup(endpointAddress('login', context))}">Sign in</a>${startPage(context)}</p>`
+      ? wayIn(context)
       : `${advice('Ask the owner of this site for access, or sign out and sign in with another account.')}\n` +
         `<p class="actions"><a class="action" href="${escapeMarkup(endpointAddress('logout', context))}">Sign out</a>${startPage(context)}</p>`)
   return page(statusLine(status), content, `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`)
+}
+
+/** A button only where it leads somewhere. Without a provider the link remains (DENY-2), and says what it leads to. */
+function wayIn(context: ErrorContext): string {
+  const address = escapeMarkup(endpointAddress('login', context))
+  if (context.canSignIn === false)
+    return (
+      '<p class="advice">This is for people who have signed in, but the site has no identity provider yet. ' +
+      `Its operator names one in the settings (<code>oidc</code>): <a href="${address}">why nobody can sign in</a>.</p>\n` +
+      `<p class="actions">${startPage(context)}</p>`
+    )
+  return (
+    `${advice('Sign in with an account that may do this, then try again.')}\n` +
+    `<p class="actions"><a class="action" href="${address}">Sign in</a>${startPage(context)}</p>`
+  )
 }
 
 /** The address to sign in or out; a GET is repeated afterwards. */

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { marked } from 'marked'
 import type { SiteSettings } from '../../config/sites.ts'
+import { serverPage } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Conditions, evaluateRead, preconditionFailed } from '../../pipeline/http/conditions.ts'
-import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { STYLE } from './reference-style.ts'
 
 const FOLDER = new URL('../../docs/reference/', import.meta.url)
@@ -92,9 +92,5 @@ function render(source: string, chapter: string): string {
     .replaceAll('<table>', '<div class="table"><table>')
     .replaceAll('</table>', '</table></div>')
   const back = chapter === CONTENTS ? '' : '<nav><a href="./">Contents</a></nav>\n'
-  return (
-    '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">' +
-    '<meta name="viewport" content="width=device-width, initial-scale=1">' +
-    `<title>${escapeMarkup(title)}</title><style>${STYLE}</style></head>\n<body><main>\n${back}${content}</main></body></html>\n`
-  )
+  return serverPage({ title, style: STYLE, content: `<main>\n${back}${content}</main>` })
 }

@@ -40,6 +40,7 @@ function readOf(exchange: Exchange): Read {
     ifRange: undefined,
     setsCookie: session.issue !== undefined,
     cors: hosted.settings.cors.length > 0,
+    assetSeconds: Math.floor(hosted.settings.assetMaxAge / 1000),
   }
 }
 

@@ -1,9 +1,9 @@
 /** What people see when signing in fails (OIDC-6, OIDC-9). */
 
+import { page } from '../../edge/page.ts'
 import { Fault, type Kind } from '../../pipeline/fault.ts'
 import { statusLine } from '../../pipeline/http/error-article.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
-import { page } from '../documents/page.ts'
 
 export interface FailedSignIn {
   status: number

@@ -83,7 +83,7 @@ describe('Signing in with a browser', function () {
 
     await page.getByRole('link', { name: 'editors’ desk' }).click()
     await shows(page, '403 Forbidden')
-    expect(await page.getByRole('link', { name: 'Sign in' }).count()).to.equal(0)
+    expect(await page.getByRole('link', { name: 'Sign in', exact: true }).count()).to.equal(0)
 
     await page.goto('/members/')
     await page.getByRole('link', { name: 'Sign out' }).click()
@@ -180,7 +180,8 @@ describe('Signing in with a browser', function () {
       const page = await visit('/members/', plain.url)
       await shows(page, '401 Unauthorized')
       await page.getByText('no identity provider yet').waitFor()
-      await page.getByRole('link', { name: 'Sign in' }).click()
+      expect(await page.getByRole('link', { name: 'Sign in', exact: true }).count()).to.equal(0)
+      await page.getByRole('link', { name: 'why nobody can sign in' }).click()
       await shows(page, '404 Not Found')
       await page.getByText('No identity provider is configured').waitFor()
       await page.getByRole('link', { name: 'Go to the start page' }).click()

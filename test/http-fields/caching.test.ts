@@ -19,6 +19,14 @@ describe('caching', () => {
     })
   }
 
+  it('HTTP-150 the lifetime of assets is a setting; without one, browsers ask each time', () => {
+    expect(cacheControl('asset', false, 60)).to.equal('public, max-age=60')
+    expect(cacheControl('asset', true, 60)).to.equal('private, max-age=60')
+    expect(cacheControl('asset', false, 0)).to.equal('no-cache')
+    expect(cacheControl('asset', true, 0)).to.equal('private, no-cache')
+    expect(cacheControl('composed', false, 60)).to.equal(cacheControl('composed', false))
+  })
+
   it('PRIV-2 no answer that was built from the requester, or holds a transient marker, is for shared caches', () => {
     for (const [answer] of table) {
       expect(cacheControl(answer, true), answer).not.to.match(/public|s-maxage/)

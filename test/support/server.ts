@@ -57,6 +57,9 @@ async function sharedStores(data: string): Promise<{ postgres?: string; redis?: 
   return { postgres: `${postgres}?search_path=${schema}`, redis }
 }
 
+/** What sites of one's own have, and the demo site has not. */
+const SITE = { assetMaxAge: '5m' }
+
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const data = options.data ?? (await mkdtemp(join(tmpdir(), 'scriptorium-test-')))
   const file = join(data, 'settings.json')
@@ -74,7 +77,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     ...shared,
     ...options.settings,
   }
-  await writeFile(file, JSON.stringify(options.site ? { ...written, defaults: options.site } : written))
+  const defaults = { ...SITE, ...(options.site ?? Object(options.settings?.defaults)) }
+  await writeFile(file, JSON.stringify({ ...written, defaults }))
   const { settings } = await loadSettings({ file })
   const log = createLog(settings.log)
   const store = await openStore(settings, log)

@@ -47,6 +47,19 @@ describe('headers: caching', () => {
     ['video/mp4', 'no-cache'],
     ['application/octet-stream', 'no-cache'],
   ]
+  it('HTTP-150 with assetMaxAge 0s, browsers ask each time and get 304', async () => {
+    const other = await startServer({ site: { assetMaxAge: '0s' } })
+    try {
+      await put(other, '/site.css', 'b{}', 'text/css')
+      const { headers } = await client(other.port)('GET', '/site.css')
+      expect(headers['cache-control']).to.equal('no-cache')
+      const again = await client(other.port)('GET', '/site.css', { 'If-None-Match': headers.etag ?? '' })
+      expect(again.status).to.equal(304)
+    } finally {
+      await other.close()
+    }
+  })
+
   for (const [type, cache] of blobs) {
     it(`HTTP-150 HTTP-151 ${type}: ${cache}, and no cookie`, async () => {
       const path = `/assets/${blobs.findIndex(([each]) => each === type)}`
