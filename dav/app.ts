@@ -308,7 +308,7 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
     answer.headers.Link = `<${mount.prefix}${explainPath(mount)}>; rel="help"`
 }
 
-function dispatch({ triggers }: MountParts, { bodyOf }: ResponseCache): Step {
+function dispatch({ publicPort, triggers }: MountParts, { bodyOf }: ResponseCache): Step {
   return async ({ req, res, state }) => {
     const { mount, path, author, client, submitted } = state
     const handler = HANDLERS[req.method ?? '']
@@ -321,6 +321,7 @@ function dispatch({ triggers }: MountParts, { bodyOf }: ResponseCache): Step {
       path,
       author,
       origin: `${client.secure ? 'https' : 'http'}://${client.authority ?? ''}`,
+      pages: publicOrigin(mount.settings, client, publicPort()),
       authorities: authoritiesOf(client, req, publicUrlOf(mount)),
       submitted,
       configure: author.scope.configure,

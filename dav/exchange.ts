@@ -20,6 +20,8 @@ export interface Exchange {
   author: Author
   /** Scheme, host and port by which the client came. */
   origin: string
+  /** Origin of the public surface, as this client reaches it. */
+  pages: string
   /** Host and port by which the client knows this mount. */
   authorities: readonly string[]
   /** Lock tokens that the `If` header submits (DAV-89). */

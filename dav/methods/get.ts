@@ -11,11 +11,12 @@ import { absent } from '../../pipeline/refusals.ts'
 import type { Held } from '../../pipeline/site/held.ts'
 import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
 import { visible, visibleMembers } from '../access/visibility.ts'
-import { LISTING_POLICY, listingPage } from '../answers/listing-page.ts'
+import { LISTING_POLICY, listingOrder, listingPage } from '../answers/listing-page.ts'
 import { systemOf } from '../answers/mount-advice.ts'
 import type { Exchange } from '../exchange.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import { readElements } from './elements.ts'
+import { explainPath } from './explain.ts'
 
 export async function get(exchange: Exchange): Promise<Answer> {
   const { mount, path } = exchange
@@ -38,8 +39,21 @@ async function collectionAnswer(exchange: Exchange, node: Node): Promise<Answer>
   }
   if (!path.endsWith('/')) headers['Content-Location'] = prefix + encodePath(location)
   const members = await visibleMembers(exchange, node)
-  const [title, system] = [settings.title ?? settings.host, systemOf(header(exchange, 'user-agent'))]
-  return { status: 200, headers, body: listingPage({ title, path: location, members, origin, prefix, system }) }
+  const [, query = ''] = (exchange.request.url ?? '').split('?', 2)
+  const { scope } = exchange.author
+  const body = listingPage({
+    title: settings.title ?? settings.host,
+    path: location,
+    members,
+    origin,
+    prefix,
+    system: systemOf(header(exchange, 'user-agent')),
+    pages: exchange.pages,
+    writable: scope.write && scope.covers(location),
+    explain: scope.whole ? prefix + explainPath(mount) : undefined,
+    order: listingOrder(query),
+  })
+  return { status: 200, headers, body }
 }
 
 /** Stored bytes; those of a draft are none. */

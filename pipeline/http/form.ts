@@ -7,6 +7,8 @@ export type FormFields = ReadonlyMap<string, readonly string[]>
 
 /** Fields that are read; what comes behind them is left out. */
 const MOST_FIELDS = 10_000
+/** Bytes of the head of a part that are read. */
+const LONGEST_HEAD = 8192
 
 /**
  * @param type `Content-Type` of the body
@@ -20,6 +22,40 @@ export function formFields(type: string | undefined, bytes: Uint8Array): FormFie
   return boundary === undefined
     ? undefined
     : collected(textParts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), boundary))
+}
+
+/** A file that a form brings. */
+export interface FormFile {
+  /** Without folders, which some browsers put before it. */
+  name: string
+  type: string | undefined
+  bytes: Uint8Array
+}
+
+/**
+ * @param type `Content-Type` of the body
+ * @returns files of a `multipart/form-data` body (RFC 7578), in their order; fields without a chosen file are left out
+ */
+export function formFiles(type: string | undefined, bytes: Uint8Array): FormFile[] {
+  const boundary = essence(type ?? '') === 'multipart/form-data' ? boundaryOf(type ?? '') : undefined
+  if (boundary === undefined) return []
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const delimiter = Buffer.from(`\r\n--${boundary}`)
+  const files: FormFile[] = []
+  // The first delimiter may stand at the very start, without a line end before it.
+  let start = body.indexOf(delimiter.subarray(2)) + delimiter.length - 2
+  for (let left = MOST_FIELDS; left > 0 && start >= delimiter.length - 2; left--) {
+    const next = body.indexOf(delimiter, start)
+    if (next < 0) break
+    const part = body.subarray(start, next)
+    const head = part.indexOf('\r\n\r\n')
+    const fields = part.subarray(0, Math.min(Math.max(head, 0), LONGEST_HEAD)).toString('utf8')
+    const name = parameter(fields, 'filename')?.replace(/^.*[\\/]/s, '') ?? ''
+    if (name !== '')
+      files.push({ name, type: /^content-type: *(.*)$/im.exec(fields)?.[1], bytes: part.subarray(head + 4) })
+    start = next + delimiter.length
+  }
+  return files
 }
 
 function collected(pairs: Iterable<readonly [string, string]>): FormFields {

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
-import { type Listing, listingPage } from '../../../dav/answers/listing-page.ts'
+import { type Listing, listingOrder, listingPage } from '../../../dav/answers/listing-page.ts'
 import { mountAdvice, type System, systemOf } from '../../../dav/answers/mount-advice.ts'
 import type { Node } from '../../../dav/places/place.ts'
 import { sitePlace } from '../../../dav/places/site-place.ts'
@@ -17,7 +17,17 @@ function member(path: string, size = 0): Node {
 }
 
 function show(members: readonly Node[], more: Partial<Listing> = {}): Document {
-  const listing = { title: 'Bench', path: '/', members, origin: 'https://dav.example', prefix: '', ...more }
+  const listing: Listing = {
+    title: 'Bench',
+    path: '/',
+    members,
+    origin: 'https://dav.example',
+    prefix: '',
+    pages: 'https://example',
+    writable: false,
+    order: listingOrder(''),
+    ...more,
+  }
   return new JSDOM(listingPage(listing)).window.document
 }
 
@@ -31,14 +41,14 @@ const ODD = '/a & b/<script>alert(1)<br> "q" \'s\' é 日本 100% #1?.html'
 describe('listings for browsers', () => {
   it('shows folders before files, each in the order of the listing', () => {
     const document = show([member('/a.txt', 1), member('/b/'), member('/c.txt', 1), member('/d/')])
-    expect(texts(document, 'tbody a')).to.deep.equal(['b/', 'd/', 'a.txt', 'c.txt'])
+    expect(texts(document, 'tbody td:first-child a')).to.deep.equal(['b/', 'd/', 'a.txt', 'c.txt'])
     expect(texts(document, 'header p')[0]).to.match(/^2 folders, 2 files, 2 B /)
   })
 
   it('writes names as text and links as href of PROPFIND would', () => {
     const document = show([member(ODD)], { path: '/a & b/', prefix: '/edit' })
-    expect(texts(document, 'tbody a')).to.deep.equal([ODD.slice(7)])
-    expect(links(document, 'tbody a')).to.deep.equal([
+    expect(texts(document, 'tbody td:first-child a')).to.deep.equal([ODD.slice(7)])
+    expect(links(document, 'tbody td:first-child a')).to.deep.equal([
       "/edit/a%20%26%20b/%3Cscript%3Ealert(1)%3Cbr%3E%20%22q%22%20's'%20%C3%A9%20%E6%97%A5%E6%9C%AC%20100%25%20%231%3F.html",
     ])
     expect(document.querySelector('script')).to.equal(null)
@@ -55,6 +65,33 @@ describe('listings for browsers', () => {
   it('says when a folder is empty', () => {
     expect(texts(show([]), '.empty')).to.deep.equal(['This folder is empty.'])
     expect(texts(show([]), 'table')).to.deep.equal([])
+  })
+
+  it('DAV-40 sorts by links, folders first, and turns pages', () => {
+    const members = [member('/a', 3), member('/b/'), member('/c', 1), member('/d', 2)]
+    const named = (query: string) => texts(show(members, { order: listingOrder(query) }), 'tbody td:first-child a')
+    expect(named('sort=size')).to.deep.equal(['b/', 'c', 'd', 'a'])
+    expect(named('sort=size&order=desc')).to.deep.equal(['b/', 'a', 'd', 'c'])
+    expect(named('sort=name&order=desc')).to.deep.equal(['b/', 'd', 'c', 'a'])
+    expect(named('sort=<b>&page=-1')).to.deep.equal(['b/', 'a', 'c', 'd'])
+    const many = Array.from({ length: 501 }, (_, i) => member(`/${1000 + i}`))
+    const second = show(many, { order: listingOrder('page=2') })
+    expect(texts(second, 'tbody td:first-child a')).to.deep.equal(['1500'])
+    expect(links(second, '.turn a')).to.deep.equal(['?sort=name&page=1'])
+  })
+
+  it('DAV-40 links to the page on the site and to explain, and has forms for those who may write', () => {
+    const more = { path: '/x/', explain: '/-platform/explain' }
+    const reading = show([member('/x/a & b.html')], more)
+    expect(links(reading, 'tbody details a')).to.deep.equal([
+      'https://example/x/a%20%26%20b.html',
+      '/-platform/explain?path=%2Fx%2Fa%20%26%20b.html',
+    ])
+    expect(reading.querySelectorAll('form')).to.have.length(0)
+    const writing = show([member('/x/"><b>.html')], { ...more, writable: true })
+    expect(writing.querySelectorAll('form')).to.have.length(4)
+    expect(writing.querySelector<HTMLInputElement>('[name=member]')?.value).to.equal('"><b>.html')
+    expect(writing.querySelectorAll('script, [onclick]')).to.have.length(0)
   })
 
   const SIZES: [bytes: number, shown: string][] = [

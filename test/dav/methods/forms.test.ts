@@ -1,0 +1,117 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import type { Received } from '../../support/http.ts'
+import { changesNothing, outcomeOf, startWire, type Wire } from '../wire.ts'
+
+describe('forms of listings', () => {
+  let wire: Wire
+  let own: Record<string, string>
+
+  before(async () => {
+    wire = await startWire({
+      settings: {
+        sites: [
+          {
+            host: 'localhost',
+            credentials: [
+              { user: 'editor', password: 'a known password' },
+              { user: 'reader', password: 'pw', write: false },
+            ],
+          },
+        ],
+      },
+    })
+    own = { Origin: wire.server.mountUrl }
+    await wire.dav('MKCOL', '/f')
+    await wire.dav('PUT', '/f/page.html', { 'Content-Type': 'text/html' }, '<!DOCTYPE html><title>x</title>')
+  })
+  after(() => wire?.server.close())
+
+  const FORM = 'application/x-www-form-urlencoded'
+  const post = (fields: Record<string, string>, more: Record<string, string> = own, path = '/f/'): Promise<Received> =>
+    wire.dav('POST', path, { 'Content-Type': FORM, ...more }, new URLSearchParams(fields).toString())
+
+  function send(files: [name: string, content: string][], fields: Record<string, string>): Promise<Received> {
+    const parts = [
+      ...Object.entries(fields).map(([name, value]) => `form-data; name="${name}"\r\n\r\n${value}`),
+      ...files.map(
+        ([name, text]) => `form-data; name="file"; filename="${name}"\r\nContent-Type: text/plain\r\n\r\n${text}`,
+      ),
+    ]
+    const body = `${parts.map(part => `--XX\r\nContent-Disposition: ${part}\r\n`).join('')}--XX--\r\n`
+    return wire.dav('POST', '/f/', { 'Content-Type': 'multipart/form-data; boundary=XX', ...own }, body)
+  }
+
+  it('DAV-40 makes a folder, renames and deletes, and leads back', async () => {
+    const made = await post({ do: 'folder', name: 'a & b' })
+    expect([made.status, made.headers.location]).to.deep.equal([303, '/f/'])
+    expect((await wire.dav('PROPFIND', '/f/a%20%26%20b/', { Depth: '0' })).status).to.equal(207)
+    expect((await post({ do: 'rename', member: 'a & b/', name: 'c' })).status).to.equal(303)
+    expect((await wire.dav('PROPFIND', '/f/c/', { Depth: '0' })).status).to.equal(207)
+    expect((await post({ do: 'delete', member: 'c/' })).status).to.equal(303)
+    expect((await wire.dav('PROPFIND', '/f/c/', { Depth: '0' })).status).to.equal(404)
+  })
+
+  it('DAV-40 stores files byte for byte, and replaces none unless told', async () => {
+    const text = '\r\n--X\r\n\u00e9--XX \r\n'
+    expect(
+      (
+        await send(
+          [
+            ['C:\\\\x\\\\one.txt', text],
+            ['two.txt', ''],
+          ],
+          { do: 'upload' },
+        )
+      ).status,
+    ).to.equal(303)
+    expect((await wire.dav('GET', '/f/one.txt')).text).to.equal(text)
+    expect((await wire.dav('GET', '/f/two.txt')).status).to.equal(200)
+    const again = await changesNothing(wire.server, () =>
+      send(
+        [
+          ['new.txt', 'x'],
+          ['one.txt', 'y'],
+        ],
+        { do: 'upload' },
+      ),
+    )
+    expect(outcomeOf(again)).to.equal('412 PreconditionFailed')
+    expect((await send([['one.txt', 'y']], { do: 'upload', replace: 'yes' })).status).to.equal(303)
+    expect((await wire.dav('GET', '/f/one.txt')).text).to.equal('y')
+  })
+
+  const REFUSED: [what: string, outcome: string, fields: Record<string, string>, more?: Record<string, string>][] = [
+    ['another site', '403 Forbidden', { do: 'delete', member: 'page.html' }, { Origin: 'https://evil.example' }],
+    ['a sandboxed page', '403 Forbidden', { do: 'delete', member: 'page.html' }, { Origin: 'null' }],
+    ['nobody knows whom', '403 Forbidden', { do: 'delete', member: 'page.html' }, {}],
+    ['a page beside', '403 Forbidden', { do: 'delete', member: 'page.html' }, { 'Sec-Fetch-Site': 'same-site' }],
+    ['a name with a slash', '400 InvalidPath', { do: 'rename', member: 'page.html', name: 'a/b' }],
+    ['the folder itself', '400 InvalidPath', { do: 'delete', member: '' }],
+    ['the folder above', '400 InvalidPath', { do: 'delete', member: '..' }],
+    ['what is not there', '404 NotFound', { do: 'delete', member: 'nothing' }],
+    ['a folder of a file\u2019s name', '405 MethodNotAllowed', { do: 'folder', name: 'page.html' }],
+    ['no form of a listing', '422 InvalidFragment', { do: 'x' }],
+  ]
+  for (const [what, outcome, fields, more] of REFUSED)
+    it(`DAV-40 changes nothing for ${what}`, async () => {
+      expect(outcomeOf(await changesNothing(wire.server, () => post(fields, more)))).to.equal(outcome)
+    })
+
+  it('DAV-13 DAV-3 changes nothing on reserved paths and for those who only read', async () => {
+    const reserved = await changesNothing(wire.server, () => post({ do: 'folder', name: '.platform' }, own, '/'))
+    expect(reserved.status).to.equal(403)
+    const Authorization = `Basic ${Buffer.from('reader:pw').toString('base64')}`
+    const reader = await changesNothing(wire.server, () => post({ do: 'folder', name: 'x' }, { ...own, Authorization }))
+    expect(outcomeOf(reader)).to.equal('403 Forbidden')
+    expect((await wire.dav('GET', '/f/', { Authorization })).text).not.to.include('<form')
+  })
+
+  it('DAV-81 a locked file keeps its name', async () => {
+    const lockinfo =
+      '<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockinfo>'
+    expect((await wire.dav('LOCK', '/f/page.html', {}, lockinfo)).status).to.equal(200)
+    const refused = await changesNothing(wire.server, () => post({ do: 'rename', member: 'page.html', name: 'x.html' }))
+    expect(refused.status).to.equal(423)
+  })
+})
