@@ -1,5 +1,6 @@
 /** How to open the mount as a drive, for whoever looks at it with a browser: first on the system that it runs on. */
 
+import { davfsCommands } from '../../edge/mount-recipes.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 
 /** Systems for which there is advice, in the order in which others are told of them. */
@@ -75,7 +76,7 @@ const ADVICE: Readonly<Record<System, (address: string) => Advice>> = {
     steps: [
       `In Files, <b>Other Locations › Connect to Server</b>: ${code(address.replace(/^http/, 'dav'))}`,
       `In Dolphin, as location: ${code(address.replace(/^http/, 'webdav'))}`,
-      `For every program, with davfs2: ${code(`sudo mount -t davfs ${address} /mnt`)}`,
+      `For every program, with davfs2: ${davfsCommands(address).map(code).join('')}`,
     ],
     alternatives: true,
     note: `You are asked for ${SAME}.`,

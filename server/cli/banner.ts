@@ -1,6 +1,7 @@
 /** What the server says when all its listeners are ready: how to look at the site, how to mount it, and one `ready` line. */
 
 import type { Settings } from '../../config/schema.ts'
+import { davfsCommands } from '../../edge/mount-recipes.ts'
 
 export interface Listening {
   settings: Settings
@@ -85,7 +86,7 @@ function explorer(mount: string): string[] {
 function davfs(mount: string): string[] {
   return [
     `    Linux      gio mount ${mount.replace(/^http/, 'dav')}`,
-    `               sudo mount -t davfs ${mount} /mnt`,
+    ...davfsCommands(mount).map(command => `               ${command}`),
   ]
 }
 

@@ -1,5 +1,5 @@
 // Keeps a page in step with its document. A page that writes shows its own changes: it sends `token` with them, as
-// {Brand}-Connection, and has `sent` pass on the answers. What it adds inside the root has the attribute data-own.
+// {Brand}-Connection, and has `sent` pass on the answers; its `fetch` does both. What it adds inside the root has the attribute data-own.
 
 const parse = text => new DOMParser().parseFromString(text, 'text/html')
 
@@ -14,11 +14,18 @@ export function live({
   changed = () => {},
   origins = named(),
 } = {}) {
-  let source, timer, lastId, seen, version, busy, again, composed
+  let source, timer, lastId, seen, version, busy, again, composed, told
   // Till then events may be older than what was fetched.
   let until = 0
   const stream = {
     token: '',
+    state: 'connecting',
+    // Of what it writes, this page hears nothing, but other tabs do (EVT-55).
+    fetch(input, init) {
+      const request = new Request(input, init)
+      if (stream.token) request.headers.set('{brand}-connection', stream.token)
+      return stream.sent(fetch(request))
+    },
     // What is fetched meanwhile may not have the change yet, or have it before the page shows it a second time.
     sent(answer) {
       // Nothing is like it where something is being fetched now.
@@ -28,6 +35,7 @@ export function live({
       })
     },
     close() {
+      stream.state = 'closed'
       source.close()
       for (const other of others) other.close()
       clearTimeout(timer)
@@ -47,6 +55,7 @@ export function live({
     const on = (name, act) => source.addEventListener(name, act)
     on('{brand}-connection', ({ data }) => {
       stream.token = data
+      stream.state = 'open'
       // Only who returns is told what was missed.
       if (!lastId || Date.now() < until) recover()
     })
@@ -54,7 +63,15 @@ export function live({
     on('reset', recover)
     on('error', () => {
       stream.token = ''
-      if (source.readyState > 1) timer = setTimeout(open, 1e4)
+      stream.state = 'connecting'
+      if (source.readyState < 2) return
+      stream.state = 'refused'
+      timer = setTimeout(open, 1e4)
+      if (!told)
+        console.warn(
+          `live(): no stream of ${path}. With 401 or 403 it needs a rule: actor *, method GET, resource ${path}, action Allow. defaultGet is not enough.`,
+        )
+      told = true
     })
   }
 

@@ -11,6 +11,10 @@ const SOURCE = readFileSync(new URL('live.mjs', import.meta.url), 'utf8')
   .replace(/^ *(\/\/.*|\/\*\*.*\*\/)?\n/gm, '')
   .replace(/^ +/gm, '')
 
+/** For editors and type checkers. */
+const DECLARATIONS = readFileSync(new URL('live.d.mts', import.meta.url), 'utf8')
+const DECLARED: Module = { tag: bodyTag(DECLARATIONS), text: DECLARATIONS }
+
 interface Module {
   tag: string
   text: string
@@ -29,7 +33,7 @@ function moduleOf({ brand }: Pick<SiteSettings, 'brand'>): Module {
 }
 
 /**
- * A read of `/.{brand}/live.mjs`.
+ * A read of `/.{brand}/live.mjs`, or of its declarations, `live.d.mts`.
  *
  * @returns undefined for any other path
  * @throws Fault 412
@@ -39,8 +43,9 @@ export function liveModule(
   path: string,
   conditions: Conditions | undefined,
 ): Answer | undefined {
-  if (path !== `/.${settings.brand}/live.mjs`) return undefined
-  const { tag, text } = moduleOf(settings)
+  const declared = path === `/.${settings.brand}/live.d.mts`
+  if (!declared && path !== `/.${settings.brand}/live.mjs`) return undefined
+  const { tag, text } = declared ? DECLARED : moduleOf(settings)
   const headers = { ETag: tag, 'Cache-Control': 'public, max-age=300' }
   if (conditions) {
     const verdict = evaluateRead(conditions, { tag })
@@ -49,7 +54,7 @@ export function liveModule(
   }
   return {
     status: 200,
-    headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' },
+    headers: { ...headers, 'Content-Type': `text/${declared ? 'plain' : 'javascript'}; charset=utf-8` },
     body: text,
     cookieless: true,
   }

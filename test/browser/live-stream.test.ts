@@ -56,6 +56,19 @@ describe('live.mjs with a stream of the test’s own', function () {
     expect(await page.evaluate('stream.token')).to.equal('')
   })
 
+  it('EVT-3 says once on the console which rule is missing, and that it was refused', async () => {
+    const page = await fed()
+    const said: string[] = []
+    page.on('console', message => said.push(message.text()))
+    expect(await page.evaluate('stream.state')).to.equal('connecting')
+    const refuse =
+      "EventSource.opened[0].readyState = 2; EventSource.opened[0].dispatchEvent(new Event('error')); stream.state"
+    expect(await page.evaluate(refuse)).to.equal('refused')
+    expect(await page.evaluate(refuse)).to.equal('refused')
+    expect(said).to.have.length(1)
+    expect(said[0]).to.include(`actor *, method GET, resource ${PATH}, action Allow`)
+  })
+
   it('looks at the document when it connects for the first time, not when it returns with an id', async () => {
     const page = await fed()
     await page.clock.install()

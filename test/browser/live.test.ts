@@ -26,6 +26,34 @@ describe('live.mjs in a browser', function () {
     expect((await http('GET', '/.other/live.mjs')).status).to.equal(404)
   })
 
+  it('is served with its declarations', async () => {
+    const answer = await http('GET', '/.platform/live.d.mts')
+    expect([answer.status, answer.headers['content-type']]).to.deep.equal([200, 'text/plain; charset=utf-8'])
+    expect(answer.text).to.include('export function live(options?: LiveOptions): LiveStream')
+  })
+
+  it('EVT-55 its fetch sends the token: the page shows its own write once, another tab hears of it', async () => {
+    const page = await visit()
+    const other = await page.context().newPage()
+    await other.goto(PATH)
+    await comes(other, "window.stream?.state === 'open'")
+    await settled(page)
+    expect(await page.evaluate('stream.state')).to.equal('open')
+    const status = await page.evaluate(`stream.fetch('${PATH}', {
+      method: 'POST',
+      headers: { Range: 'selector=#l', 'Content-Type': 'text/html' },
+      body: '<li id="mine">mine</li>',
+    }).then(answer => {
+      document.querySelector('#l').insertAdjacentHTML('beforeend', '<li id="mine">mine</li>')
+      return answer.status
+    })`)
+    expect(status).to.be.within(200, 206)
+    await comes(other, "document.querySelectorAll('#mine').length === 1")
+    await inStep(page, '#l')
+    await page.evaluate('stream.close()')
+    expect(await page.evaluate('stream.state')).to.equal('closed')
+  })
+
   it('EVT-70 POST: every placement', async () => {
     const page = await visit()
     await settled(page)
