@@ -51,7 +51,7 @@ export class RequestValue extends LazyDictionary {
       method: () => parts.method,
       path: () => parts.path,
       host: () => parts.host,
-      headers: () => new HeaderValues(parts.headers, parts.sessionCookie),
+      headers: () => new HeaderValues(shownFields(parts.headers, parts.sessionCookie)),
       query: () => queryValue(parts.query, parts.repeated),
       params: () => new Map(parts.params),
       body: () => parts.body,
@@ -79,19 +79,13 @@ export class RequestValue extends LazyDictionary {
 }
 
 /** Fields by name in whatever case (REA-41); names are told in lower case. */
-class HeaderValues extends LazyDictionary {
+export class HeaderValues extends LazyDictionary {
   readonly #fields: ReadonlyMap<string, string>
 
-  constructor(fields: Fields, sessionCookie: string) {
+  /** @param fields by names in lower case */
+  constructor(fields: ReadonlyMap<string, string>) {
     super()
-    const values = new Map<string, string>()
-    for (const [name, field] of Object.entries(fields)) {
-      if (field === undefined) continue
-      const text = typeof field === 'string' ? field : field.join(', ')
-      const shown = name === 'cookie' ? withoutCookie(text, sessionCookie) : text
-      if (shown !== undefined) values.set(name, decodeField(shown))
-    }
-    this.#fields = values
+    this.#fields = fields
   }
 
   get(key: string): Value | undefined {
@@ -101,6 +95,22 @@ class HeaderValues extends LazyDictionary {
   keys(): Iterable<string> {
     return this.#fields.keys()
   }
+}
+
+/**
+ * The fields of a request as code and pages see them, by names in lower case; repeated ones are joined by `, `.
+ *
+ * @param sessionCookie name of the server's own cookie, which nobody is shown (COMP-148)
+ */
+export function shownFields(fields: Fields, sessionCookie: string): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, field] of Object.entries(fields)) {
+    if (field === undefined) continue
+    const text = typeof field === 'string' ? field : field.join(', ')
+    const shown = name === 'cookie' ? withoutCookie(text, sessionCookie) : text
+    if (shown !== undefined) values.set(name, decodeField(shown))
+  }
+  return values
 }
 
 /** @returns undefined when no other cookie is left */
@@ -152,7 +162,7 @@ class NobodysIdentity extends LazyDictionary {
 const DEEPEST_CLAIM = 32
 
 /** JSON as a value. Whole numbers that a float holds exactly become Integers. */
-function jsonValue(json: unknown, depth = 0): Value {
+export function jsonValue(json: unknown, depth = 0): Value {
   if (typeof json === 'string' || typeof json === 'boolean') return json
   if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json
   if (typeof json !== 'object' || json === null || depth === DEEPEST_CLAIM) return null

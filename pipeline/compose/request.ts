@@ -1,6 +1,7 @@
 /** `request` as bindings, methods and templates read it: reading what belongs to the requester is noted (COMP-22). */
 
 import { LazyDictionary, type Value } from '../language/values.ts'
+import { HeaderValues, jsonValue } from '../request-value.ts'
 import type { Reads } from './reads.ts'
 import type { RequestBody, Viewer } from './viewer.ts'
 
@@ -50,7 +51,7 @@ export class RequestValue extends LazyDictionary {
       case 'params':
         return new Map<string, Value>(this.#params)
       case 'headers':
-        return new Map<string, Value>(headers())
+        return new HeaderValues(headers())
       case 'auth':
         return this.#auth()
       case 'body':
@@ -98,20 +99,4 @@ function dictionaryOf(fields: ReadonlyMap<string, readonly string[]>): Value {
 function bodyValue(body: RequestBody | undefined): Value {
   if (!body) return ''
   return 'fields' in body ? dictionaryOf(body.fields) : body.text
-}
-
-/** A claim as a value. */
-function jsonValue(json: unknown): Value {
-  switch (typeof json) {
-    case 'string':
-    case 'boolean':
-      return json
-    case 'number':
-      return Number.isSafeInteger(json) ? BigInt(json) : json
-    case 'object':
-      if (json === null) return null
-      if (Array.isArray(json)) return json.map(jsonValue)
-      return new Map(Object.entries(json).map(([name, value]) => [name, jsonValue(value)]))
-  }
-  return null
 }

@@ -4,6 +4,7 @@ import { type Identity, identityOf } from '../../pipeline/access/identity.ts'
 import type { Reader } from '../../pipeline/compose/reader.ts'
 import type { VisitorSession } from '../../pipeline/compose/session-copies.ts'
 import type { RequestBody } from '../../pipeline/compose/viewer.ts'
+import { shownFields } from '../../pipeline/request-value.ts'
 import type { Exchange } from './exchange.ts'
 
 /**
@@ -23,7 +24,7 @@ export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBod
       path: target.path,
       method,
       query: target.query,
-      headers: () => headersOf(exchange),
+      headers: () => shownFields(exchange.request.headers, `${hosted.settings.brand}_session`),
       principal,
       identify: principal && identify,
       roles: () => identity?.roles ?? [],
@@ -44,21 +45,4 @@ function visitorSession({ hosted, session }: Exchange): VisitorSession | undefin
     keep: (name, value, expires) => siteSessions.keep(session, { name, value, expires }),
     take: name => siteSessions.take(session, name),
   }
-}
-
-function headersOf({ request, hosted }: Exchange): Map<string, string> {
-  const headers = new Map<string, string>()
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value === undefined) continue
-    const text = Array.isArray(value) ? value.join(', ') : value
-    const shown = name === 'cookie' ? foreignCookies(text, `${hosted.settings.brand}_session`) : text
-    if (shown !== '') headers.set(name, shown)
-  }
-  return headers
-}
-
-/** The server's own cookie is no page's business (COMP-148). */
-function foreignCookies(field: string, own: string): string {
-  const cookies = field.split(';').map(cookie => cookie.trim())
-  return cookies.filter(cookie => cookie.split('=', 1)[0]?.trim() !== own).join('; ')
 }

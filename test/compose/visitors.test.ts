@@ -25,6 +25,9 @@ describe('Pages and who is signed in', () => {
       '/schema.html': page(schema(CLUB, { parent: `${NS}/Group` }, property('name'), includes)),
       '/groups.html': page(group(CLUB, 'club') + group(`${NS}/Group`, 'listed', 'ann@club.example')),
       '/page.html': composed(`<p e:roles="request.auth.roles.join(',')"><p:stamp roles></p:stamp></p>`),
+      '/fields.html': composed(
+        `<p e:a="request.headers['X-Word']" e:b="request.headers['x-word']"><p:stamp a></p:stamp><p:stamp b></p:stamp></p>`,
+      ),
       '/found.html': composed('<p:include selector="[itemprop=auth] > [itemprop=role][content=club]"/>'),
     })
   })
@@ -52,5 +55,9 @@ describe('Pages and who is signed in', () => {
     expect((await send('GET', '/found.html', await as('bob@club.example'))).status).to.equal(200)
     expect((await send('GET', '/found.html', await as('eve@x.example'))).status).to.equal(404)
     expect((await send('GET', '/page.html')).text).to.equal(served('<p></p>'))
+  })
+
+  it('COMP-22 REA-41 fields of the request have names in whatever case', async () => {
+    expect((await send('GET', '/fields.html', { 'x-WORD': 'tea' })).text).to.equal(served('<p>teatea</p>'))
   })
 })
