@@ -61,7 +61,10 @@ export interface AccessAnswer {
   rules: AccessRule[]
   /** Rules for the path that would have changed the answer, were they not for others or other methods. */
   missed?: AccessRule[]
-  /** Rules and groups of the site that are ignored, or not what their author may think (RULE-13). */
+  /**
+   * Groups that decide by themselves and have said no (GRP-5); rules and groups of the site that are ignored, or not what
+   * their author may think (RULE-13).
+   */
   findings?: string[]
 }
 
@@ -77,7 +80,15 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
   const { path, query = '' } = decodeTarget(asSent(question.path), 'public', method !== 'GET')
   const principal = principalOf(question)
   const unasked = unaskedAnswer(site, method, path)
-  const membership = new Membership(principal, schemaGroups(site))
+  const refusals: string[] = []
+  const membership = new Membership(
+    principal,
+    schemaGroups(site, ({ name, document }, failure) => {
+      const why =
+        failure === undefined ? 'its includes does not answer with true' : `its includes has failed: ${failure}`
+      refusals.push(`The group ${name} of ${document} does not count them as a member: ${why}.`)
+    }),
+  )
   const { roles: known } = await identityOf(site.rules, principal, membership)
   if (unasked) return { known, rules: [], ...unasked }
   const facts = { method, path, headers: () => undefined, queryString: query }
@@ -96,7 +107,7 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
       `That holds where the provider's user name is ${user}, too; if it is another one, name it with the address.`,
     )
   const missed = nearMisses(access, method, path, !allowed, MOST_TOLD)
-  const findings = siteFindings(site)
+  const findings = [...refusals.sort().slice(0, MOST_TOLD), ...siteFindings(site)]
   return {
     allowed,
     known,

@@ -26,7 +26,8 @@ function answering(site: Site, group: Group): Answering | undefined {
 /** What a group may spend on its answer, apart from everything else that the request does (GRP-5). */
 const GROUP_LIMITS: Partial<AllowanceLimits> = { steps: 100_000, memory: 8 * 1024 * 1024, time: 500 }
 
-export function schemaGroups(site: Site): GroupOracle {
+/** @param refused is told of groups that do not include an email, with the reason where code has failed */
+export function schemaGroups(site: Site, refused?: (group: Group, failure: string | undefined) => void): GroupOracle {
   return {
     overrides: group => answering(site, group) !== undefined,
     async includes(group, email) {
@@ -39,7 +40,9 @@ export function schemaGroups(site: Site): GroupOracle {
         if (position !== group.position) continue
         const host = site.code(new Allowance(GROUP_LIMITS))
         const outcome = await host.includes(method, { path: group.document, document, element, itemtype }, email)
-        return 'value' in outcome && outcome.value
+        const included = 'value' in outcome && outcome.value
+        if (!included) refused?.(group, 'failure' in outcome ? outcome.failure.message : undefined)
+        return included
       }
       return false
     },

@@ -40,6 +40,19 @@ describe('Groups that decide by an expression', () => {
   })
   after(() => server.close())
 
+  for (const [program, finding] of [
+    ['1 == 2', 'its includes does not answer with true'],
+    ['throw "no luck"', 'no luck'],
+    ['1 +', 'its includes has failed: line 1'],
+  ] as const)
+    it(`GRP-5 RULE-13 an explanation tells why a group has said no: ${program}`, async () => {
+      await put(server, '/schema.html', schema(program))
+      const asked = { method: 'GET', path: '/club.html', user: 'u', roles: [], selector: undefined }
+      const { findings = [] } = await explainRequest(server.site, { ...asked, email: 'bob@x.example' })
+      expect(findings.filter(each => each.startsWith('The group club of /groups.html'))).to.have.length(1)
+      expect(findings.join()).to.include(finding)
+    })
+
   for (const [program, members, others] of [
     ['email.endsWith("@club.example")', ['a@club.example'], ['a@other.example', 'ann@x.example']],
     ['self.member == email', ['ann@x.example'], ['bob@x.example']],
