@@ -65,8 +65,8 @@ describe('A browser on the mount', () => {
         expect(new URL(page.url()).pathname).to.equal('/articles/')
         expect(await page.getByRole('link', { name: LONG.trim() }).isVisible()).to.equal(true)
         expect(await wide()).to.be.at.most(width)
-        await page.locator('summary').first().click()
-        expect(await page.locator('details code:visible').count()).to.be.greaterThan(0)
+        await page.locator('aside summary').first().click()
+        expect(await page.locator('aside details code:visible').count()).to.be.greaterThan(0)
         expect(await page.getByRole('link', { name: 'Open it as a drive' }).isVisible()).to.equal(width < 1024)
         expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).to.equal(
           colorScheme === 'dark' ? 'rgb(18, 21, 28)' : 'rgb(244, 245, 248)',
