@@ -135,6 +135,8 @@ export async function readBody(
   const arrived = arrivedBody(request)
   if (arrived && arrived.length > cap) throw tooLarge(cap)
   if (arrived) return arrived
+  // Nothing more is told of a body whose client has gone while its request was admitted.
+  if (request.destroyed) throw endedEarly()
   const read = () =>
     new Promise<Buffer>((resolve, reject) => {
       const chunks: Buffer[] = []
