@@ -11,8 +11,6 @@ export interface About {
   fallback?: string
   /** A group of which a later source (command line, environment) replaces the whole, because its keys exclude each other. */
   whole?: true
-  /** Why the setting has no effect in this version; told to whoever sets it. */
-  inert?: string
 }
 
 const registry = z.registry<About>()

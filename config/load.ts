@@ -220,7 +220,7 @@ function doubts(settings: Settings, written: Written, firstStart: boolean): stri
       warnings.push(`sites[${index}].oidc needs issuer and clientId: signing in answers 503 until then`)
     }
   })
-  return [...warnings, ...withoutEffect(written.tree, outline, [], written)]
+  return warnings
 }
 
 /** Passwords that anybody who reads the settings can use. */
@@ -232,18 +232,4 @@ function plainPasswords({ sites }: Settings, written: Written): string[] {
       return `${pathText(path)} stands in plain text: put what "scriptorium hash" prints there${from(written, path)}`
     }),
   )
-}
-
-function withoutEffect(value: unknown, node: Outline, path: Path, written: Written): string[] {
-  if (value === undefined || value === null) return []
-  if (node.about?.inert !== undefined) {
-    return [`${pathText(path)} has no effect: ${node.about.inert}${from(written, path)}`]
-  }
-  if (node.kind === 'group' && isMapping(value)) {
-    return [...node.keys].flatMap(([key, below]) => withoutEffect(value[key], below, [...path, key], written))
-  }
-  if (node.kind === 'list' && Array.isArray(value)) {
-    return value.flatMap((item, index) => withoutEffect(item, node.item, [...path, index], written))
-  }
-  return []
 }

@@ -81,6 +81,5 @@ function fallback(node: Outline): string {
 
 function meaning({ about }: Outline): string {
   const secret = { value: ' Never shown.', url: ' Its password is never shown.', none: '' }[about?.secret ?? 'none']
-  const inert = about?.inert === undefined ? '' : ` No effect: ${about.inert}.`
-  return `${about?.doc ?? ''}${secret}${inert}`
+  return `${about?.doc ?? ''}${secret}`
 }

@@ -236,14 +236,6 @@ describe('settings: doubts', () => {
     ],
     ['sites: [{ host: a.example }]', 'sites[0] has no credentials: nobody can use its mount (site.yaml:1)'],
     [
-      'defaults: { mountReactions: on }',
-      'defaults.mountReactions has no effect: this version runs no triggers (site.yaml:1)',
-    ],
-    [
-      'defaults: { allowOutbound: on }',
-      'defaults.allowOutbound has no effect: this version runs no reactions (site.yaml:1)',
-    ],
-    [
       'defaults: { oidc: { issuer: https://id.example } }',
       'sites[0].oidc needs issuer and clientId: signing in answers 503 until then',
     ],
