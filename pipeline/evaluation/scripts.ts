@@ -6,7 +6,7 @@ import type { DocumentView, JavaScript, Job, Outcome, Place, SchemaClasses } fro
 import { SesselError } from '../language/sessel/failure.ts'
 import { type ForeignCall, OpenDictionary } from '../language/sessel/host.ts'
 import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../language/values.ts'
-import type { CodeDefault, CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../model/code.ts'
+import type { CodeDefault, CodeHost, CodeItem, CodeResult, CodeValues, DefaultResult, Given } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import { withText } from '../model/write-back.ts'
@@ -61,11 +61,14 @@ function codeHost(slots: Slots): CodeHost {
       const given = new Map<string, Value>([['document_html', serializeDocument(at.document)]])
       const view = viewFor(code.source, { document: at.document, scope: at.element })
       const outcome = await run(slots, { ...job, this: fields, arguments: [given], document: view })
-      return resultOf(outcome, ({ value }): CodeResult<string | ElementNode | undefined> => {
-        if (value === null) return { value: undefined }
-        if (value instanceof ElementValue) return { value: value.node }
+      return resultOf(outcome, ({ value, changed }): DefaultResult => {
+        if (view && !changed) return unusable(code, 'A default cannot take its item away.')
+        const more = changed && { changed }
+        if (value === null) return { value: undefined, ...more }
+        if (value instanceof ElementValue) return { value: value.node, ...more }
         const text = scalarText(value)
-        return text === undefined ? unusable(code, 'A default is a text, a number or an element.') : { value: text }
+        if (text === undefined) return unusable(code, 'A default is a text, a number or an element.')
+        return { value: text, ...more }
       })
     },
     validateValues: async (code, at) => {
@@ -126,10 +129,10 @@ function jobFor(slots: Slots, place: Place, { source }: RawCode, at: CodeItem): 
   }
 }
 
-function resultOf<T>(
+function resultOf<Result>(
   outcome: Outcome,
-  take: (settled: Extract<Outcome, { value: Value }>) => CodeResult<T>,
-): CodeResult<T> {
+  take: (settled: Extract<Outcome, { value: Value }>) => Result,
+): Result | Exclude<Outcome, { value: Value }> {
   return 'value' in outcome ? take(outcome) : outcome
 }
 

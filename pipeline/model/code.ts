@@ -53,6 +53,9 @@ export interface CodeDefault extends CodeItem {
  */
 export type Given = { elements: readonly ElementNode[] } | { texts: readonly string[] }
 
+/** What code gives for a property that an item lacks, and the item as the code has changed it, where it may (JS-18). */
+export type DefaultResult = CodeResult<string | ElementNode | undefined> & { changed?: ElementNode }
+
 /** One step of a chain. */
 export interface CodeStep {
   code: RawCode
@@ -71,7 +74,7 @@ export interface CodeCall {
 /** What a language has to do for writes, representations and groups. */
 export interface CodeHost {
   /** MOD-32. Undefined: nothing is added. */
-  default(code: RawCode, at: CodeDefault): Promise<CodeResult<string | ElementNode | undefined>>
+  default(code: RawCode, at: CodeDefault): Promise<DefaultResult>
   /** MOD-65, the answer as the language's own truth value. */
   validateValues(code: RawCode, at: CodeValues): Promise<CodeResult<boolean>>
   /** MOD-66. */

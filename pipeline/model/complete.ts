@@ -1,14 +1,14 @@
 /** The first steps of MOD-112: defaults and `@write` chains, which change what is about to be stored. */
 
-import type { AnyNode, ElementNode, ParentNode } from '../tree/nodes.ts'
+import type { AnyNode, ChildNode, ElementNode, ParentNode } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
-import { type Addition, additionsFor, keeper, missingDefaults } from './defaults.ts'
+import { type Addition, additionsFor, aroundIn, type Change, keeper, missingDefaults, type Tried } from './defaults.ts'
 import { findingInstances } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { chainsOf, resolve } from './resolvers.ts'
-import { findAll, type Revision, revising } from './revise.ts'
+import { findAll, type Revised, type Revision, revising } from './revise.ts'
 import { schemaFault } from './violations.ts'
 
 /** What a write is judged with. */
@@ -31,24 +31,70 @@ export async function complete(judges: Judges, place: WrittenPlace): Promise<Wri
   return withResolved(judges, defaulted)
 }
 
-async function withDefaults({ registry, host, path }: Judges, place: WrittenPlace): Promise<WrittenPlace> {
-  const instances = await inTurns(findingInstances(registry, place), place.document.source.length)
-  const missing = instances.flatMap(missingDefaults)
-  if (missing.length === 0) return place
-  const { ns } = registry.vocabulary
-  const { additions, violations } = await additionsFor(host, path, place, missing)
-  if (violations.length > 0) throw schemaFault(ns, violations)
-  const isKept = keeper(place.document.kind)
-  const unkept = additions.filter(addition => !isKept(addition))
-  const revised =
-    unkept.length > 0
-      ? undefined
-      : await revisedPlace(
-          place,
-          additions.map(({ revision }) => revision),
-        )
-  if (revised) return revised
-  throw schemaFault(ns, (unkept.length > 0 ? unkept : additions).map(noPlace))
+/** Rounds of defaults, each of which has changed an item around the next, or the same once more. */
+const MOST_ROUNDS = 100
+
+async function withDefaults(judges: Judges, written: WrittenPlace): Promise<WrittenPlace> {
+  let place = written
+  let tried: Tried = new Map()
+  for (let round = 0; ; round++) {
+    const { registry, host, path } = judges
+    const { ns } = registry.vocabulary
+    const instances = await inTurns(findingInstances(registry, place), place.document.source.length)
+    const missing = instances
+      .flatMap(missingDefaults)
+      .filter(({ instance, property }) => !tried.get(instance.item.element)?.has(property.name))
+    if (missing.length === 0) return place
+    const { additions, changes, violations } = await additionsFor(host, path, place, missing, tried)
+    if (violations.length > 0) throw schemaFault(ns, violations)
+    if (changes.length > 0 && round === MOST_ROUNDS)
+      throw schemaFault(
+        ns,
+        changes.map(change => unmade(change, ENDLESS)),
+      )
+    const isKept = keeper(place.document.kind)
+    const unkept = additions.filter(addition => !isKept(addition))
+    if (unkept.length > 0) throw schemaFault(ns, unkept.map(noPlace))
+    const stand = new Map(changes.map(({ element, by }) => [element, by]))
+    const revisions: Revision[] = additions.map(({ revision }) => revision)
+    for (const [element, by] of stand) revisions.push({ op: 'replace', element, by: [by] })
+    const followed = changes.length > 0 ? [...tried.keys()].map(element => stand.get(element) ?? element) : []
+    const revised = await revisedPlace(aroundChanges(place, stand), revisions, followed)
+    if (!revised)
+      throw schemaFault(ns, [...changes.map(change => unmade(change, UNWRITABLE)), ...additions.map(noPlace)])
+    if (changes.length === 0) return revised.place
+    place = revised.place
+    const known: Tried = new Map()
+    for (const [element, names] of tried) {
+      const now = revised.find(stand.get(element) ?? element) as ElementNode | undefined
+      if (now) known.set(now, names)
+    }
+    tried = known
+  }
+}
+
+const ENDLESS = 'its default changes items without end'
+const UNWRITABLE = 'what its default has made of the item cannot be written'
+
+function unmade({ missing: { schema, property } }: Change, reason: string) {
+  return { check: 'default' as const, itemtype: schema.type, property: property.name, reason }
+}
+
+/** The place of a write that has also replaced items: what it brought to one of them is the whole item (JS-18, MOD-111). */
+function aroundChanges({ document, part }: WrittenPlace, changed: ReadonlyMap<ElementNode, ElementNode>): WrittenPlace {
+  if (!part || changed.size === 0) return { document, ...(part && { part }) }
+  const items = new Set<AnyNode>(changed.keys())
+  const whole = (nodes: readonly ChildNode[]) => [
+    ...new Set(nodes.map(node => (aroundIn(node, items) as ElementNode | undefined) ?? node)),
+  ]
+  const nodes = [...part.nodes]
+  const parents = part.parents.map(parent => {
+    const item = aroundIn(parent, items) as ElementNode | undefined
+    if (item) nodes.push(item)
+    return item?.parentNode ?? parent
+  })
+  const brought = part.brought && whole(part.brought)
+  return { document, part: { nodes: whole(nodes), parents: [...new Set(parents)], ...(brought && { brought }) } }
 }
 
 function noPlace({ missing: { schema, property }, revision: { to } }: Addition) {
@@ -64,7 +110,7 @@ async function withResolved(judges: Judges, place: WrittenPlace): Promise<Writte
   const revisions: Revision[] = []
   for (const chain of chains) revisions.push(...(await resolve(host, ns, path, place, chain)))
   const revised = await revisedPlace(place, revisions)
-  if (revised) return revised
+  if (revised) return revised.place
   const reason = 'what a resolver gave cannot be written at its place'
   const violations = chains.map(({ schema, property }) => ({
     check: '@write' as const,
@@ -75,22 +121,32 @@ async function withResolved(judges: Judges, place: WrittenPlace): Promise<Writte
   throw schemaFault(ns, violations, 500)
 }
 
-async function revisedPlace(place: WrittenPlace, revisions: readonly Revision[]): Promise<WrittenPlace | undefined> {
-  if (revisions.length === 0) return place
+/** @param followed nodes beside those of the place that will be looked for */
+async function revisedPlace(
+  place: WrittenPlace,
+  revisions: readonly Revision[],
+  followed: readonly AnyNode[] = [],
+): Promise<{ place: WrittenPlace; find: Revised['find'] } | undefined> {
+  if (revisions.length === 0) return { place, find: node => node }
   const { document, part } = place
   const nodes = (part?.nodes ?? []).flatMap(node => replacementsOf(node, revisions))
   const brought = part?.brought?.flatMap(node => replacementsOf(node, revisions))
   const parents = part?.parents ?? []
-  const revised = await inTurns(revising(document, revisions, [...nodes, ...parents]), document.source.length)
+  const tracked = [...nodes, ...parents, ...followed]
+  const revised = await inTurns(revising(document, revisions, tracked), document.source.length)
   if (!revised) return undefined
-  if (!part) return { document: revised.document }
-  const found = parents.flatMap(parent => (revised.find(parent) as ParentNode | undefined) ?? [])
+  const { find } = revised
+  if (!part) return { place: { document: revised.document }, find }
+  const found = parents.flatMap(parent => (find(parent) as ParentNode | undefined) ?? [])
   return {
-    document: revised.document,
-    part: {
-      nodes: findAll(revised, nodes),
-      parents: found,
-      ...(brought && { brought: findAll(revised, brought) }),
+    find,
+    place: {
+      document: revised.document,
+      part: {
+        nodes: findAll(revised, nodes),
+        parents: found,
+        ...(brought && { brought: findAll(revised, brought) }),
+      },
     },
   }
 }

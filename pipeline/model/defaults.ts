@@ -2,14 +2,23 @@
 
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { comparing } from '../tree/compare.ts'
 import { parseFragment } from '../tree/fragment.ts'
 import { TreeError } from '../tree/limits.ts'
 import { localName } from '../tree/namespaces.ts'
-import { type DocumentKind, type ElementNode, HTML_NAMESPACE, isElement } from '../tree/nodes.ts'
+import {
+  type AnyNode,
+  type DocumentKind,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  type ParentNode,
+} from '../tree/nodes.ts'
 import { isVoid } from '../tree/serialize-html.ts'
-import { budgetFault, type CodeHost, isSpent, responseFault } from './code.ts'
+import { inTurns } from '../tree/steps.ts'
+import { budgetFault, type CodeHost, type DefaultResult, isSpent, responseFault } from './code.ts'
 import type { Instance } from './instance-check.ts'
-import { isItem, isTemplate } from './items.ts'
+import { isItem, isTemplate, readItem } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
 import type { Schema, SchemaProperty } from './schema.ts'
@@ -42,8 +51,20 @@ export interface Addition {
   revision: Extract<Revision, { op: 'append' }>
 }
 
+/** An item that the code of a default has changed (JS-18), with what was to be added to it. */
+export interface Change {
+  missing: Missing
+  element: ElementNode
+  by: ElementNode
+}
+
+/** Items, and the names of their properties for which a default was asked. */
+export type Tried = Map<ElementNode, Set<string>>
+
 export interface Defaults {
   additions: Addition[]
+  /** Of items none of which is inside another. */
+  changes: Change[]
   violations: SchemaViolation[]
 }
 
@@ -51,8 +72,10 @@ export interface Defaults {
 const SLICE = 200
 
 /**
- * Works out the elements to be added.
+ * Works out the elements to be added. An item that code has changed, and those inside it, are left for when the change
+ * has been made.
  *
+ * @param tried is told of each default that was asked for
  * @param path canonical path of the document
  * @throws Fault 501 or 503 when code cannot be run, or the one that code throws
  */
@@ -61,12 +84,15 @@ export async function additionsFor(
   path: string,
   { document }: WrittenPlace,
   missing: readonly Missing[],
+  tried: Tried,
 ): Promise<Defaults> {
-  const defaults: Defaults = { additions: [], violations: [] }
+  const defaults: Defaults = { additions: [], changes: [], violations: [] }
+  const changed = new Set<ParentNode>()
   for (const [i, each] of missing.entries()) {
     if (i % SLICE === SLICE - 1) await setImmediate()
     const { instance, schema, property } = each
     const { element } = instance.item
+    if (changed.size > 0 && aroundIn(element, changed)) continue
     const fail = (reason: string, more: Partial<SchemaViolation> = {}) =>
       defaults.violations.push({ check: 'default', itemtype: schema.type, property: property.name, reason, ...more })
     const to = placeIn(element)
@@ -74,28 +100,79 @@ export async function additionsFor(
       fail(`there is no place for its default in <${element.tagName}>`)
       continue
     }
-    const value = await defaultFor(host, each, path, document)
-    if (typeof value === 'object' && 'failure' in value) fail(`its default failed: ${value.failure.message}`, value)
-    else if (value !== undefined) {
-      const node =
-        typeof value === 'string' ? metaFor(document.kind, to, property.name, value) : named(value, property.name)
-      defaults.additions.push({ missing: each, revision: { op: 'append', to, node } })
+    const given = await defaultFor(host, each, path, document)
+    tried.set(element, (tried.get(element) ?? new Set()).add(property.name))
+    if ('failure' in given) {
+      fail(`its default failed: ${given.failure.message}`, given)
+      continue
     }
+    const { value, changed: by } = given
+    const nodeIn = (place: ElementNode) =>
+      typeof value === 'string'
+        ? metaFor(document.kind, place, property.name, value)
+        : value && named(value, property.name)
+    if (by && !(await inTurns(comparing([element], [by]), document.source.length))) {
+      changed.add(element)
+      defaults.changes.push({ missing: each, element, by })
+      const own: Named[] = [{ name: property.name, nodeIn }]
+      // What was to be added to the same item stands last.
+      for (let last = defaults.additions.at(-1); last; last = defaults.additions.at(-1)) {
+        const { missing: its, revision } = last
+        if (its.instance.item.element !== element) break
+        own.unshift({ name: its.property.name, nodeIn: () => revision.node })
+        defaults.additions.pop()
+      }
+      for (const each of own) if (!addInto(by, each)) fail(`there is no place for its default in <${by.tagName}>`)
+      continue
+    }
+    const node = nodeIn(to)
+    if (node) defaults.additions.push({ missing: each, revision: { op: 'append', to, node } })
   }
   return defaults
 }
 
-async function defaultFor(host: CodeHost, missing: Missing, path: string, document: WrittenPlace['document']) {
+/** The node of a set that a node is, or stands in. */
+export function aroundIn(node: AnyNode, set: ReadonlySet<AnyNode>): AnyNode | undefined {
+  for (let at: AnyNode | null | undefined = node; at; at = 'parentNode' in at ? at.parentNode : undefined)
+    if (set.has(at)) return at
+  return undefined
+}
+
+/** A value of a property. */
+interface Named {
+  name: string
+  /** Undefined: there is nothing to be added. */
+  nodeIn(to: ElementNode): ElementNode | undefined
+}
+
+/** Adds a value to a changed item, which needs none where the code has given it one. @returns false: there is no place */
+function addInto(item: ElementNode, { name, nodeIn }: Named): boolean {
+  if (readItem(item).properties.has(name)) return true
+  const to = placeIn(item)
+  const node = to && nodeIn(to)
+  if (node) {
+    node.parentNode = to
+    to.childNodes.push(node)
+  }
+  return to !== undefined
+}
+
+async function defaultFor(
+  host: CodeHost,
+  missing: Missing,
+  path: string,
+  document: WrittenPlace['document'],
+): Promise<Exclude<DefaultResult, { response: unknown }>> {
   const { instance, schema, property } = missing
   const written = property.default
-  if (written === undefined) return randomKey()
-  if ('text' in written) return written.text
+  if (written === undefined) return { value: randomKey() }
+  if ('text' in written) return { value: written.text }
   const declared = [...schema.properties.keys()]
   const { element } = instance.item
   const at = { path, document, element, itemtype: schema.type, property: property.name, declared }
   const outcome = await host.default(written, at)
   if ('response' in outcome) throw responseFault(outcome.response)
-  if ('value' in outcome) return outcome.value
+  if ('value' in outcome) return outcome
   if (isSpent(outcome.failure)) throw budgetFault(outcome.failure)
   return outcome
 }

@@ -70,6 +70,101 @@ onBothPlanes('JavaScript in the slots of schemas', on => {
       expect(await stored()).not.to.include('itemtype="https://tides')
     })
 
+  const ATTRIBUTE = 'document.documentElement.setAttribute("data-x", "1")'
+  const ADDED =
+    'const m = document.createElement("meta"); m.setAttribute("itemprop", "q"); m.content = "made"; document.documentElement.append(m)'
+  const item = (inner: string, attributes = '') => `<li itemscope="" itemtype="${THING}"${attributes}>${inner}</li>`
+  /** Written as no serializer would. */
+  const AROUND = ['<!DOCTYPE html><TITLE>a</TITLE><p  CLASS=x>1<p>2<UL id=list >\n', '\n</UL ><p  id=end>3\n'] as const
+
+  for (const [name, text, more, expected] of [
+    ['alone', `export default () => { ${ATTRIBUTE}; return null }`, {}, item(meta('r', '1'), ' data-x="1"')],
+    [
+      'with its value',
+      `export default () => { ${ATTRIBUTE}; return "v" }`,
+      {},
+      item(meta('r', '1') + meta('p', 'v'), ' data-x="1"'),
+    ],
+    [
+      'with another value',
+      `export default () => { ${ADDED}; return "v" }`,
+      {},
+      item(meta('r', '1') + meta('q', 'made') + meta('p', 'v')),
+    ],
+    [
+      'with a default before it and one behind it',
+      `export default () => { ${ATTRIBUTE}; return "v" }`,
+      { o: { default: 'first' }, z: { default: 'last' } },
+      item(meta('r', '1') + meta('o', 'first') + meta('p', 'v') + meta('z', 'last'), ' data-x="1"'),
+    ],
+    [
+      'with one that changes it further',
+      `export default () => { ${ATTRIBUTE}; return "v" }`,
+      { z: { default: script('default', 'export default () => { document.documentElement.id = "i" }') } },
+      item(meta('r', '1') + meta('p', 'v'), ' data-x="1" id="i"'),
+    ],
+  ] as const) {
+    const declare = async (): Promise<void> => {
+      const { o, z }: Record<string, Record<string, string | { markup: string }>> = { ...more }
+      const properties = [o ? property('o', o) : '', property('p', { default: script('default', text) })]
+      await on.shelf.declare(schema(THING, {}, ...properties, property('q'), property('r'), z ? property('z', z) : ''))
+    }
+    it(`JS-18 a default changes its item, ${name}: by a selector`, async () => {
+      await declare()
+      await on.shelf.replace('/log.html', AROUND.join(''))
+      expect(verdictOf(await on.shelf.append('/log.html', instance(THING, { r: '1' })))).to.equal('206')
+      const [before, after] = AROUND
+      expect(await stored()).to.equal(`${before}\n${expected}${after.slice(1)}`)
+    })
+    it(`JS-18 a default changes its item, ${name}: in a whole document`, async () => {
+      await declare()
+      const written = await on.shelf.replace('/new.html', AROUND.join(instance(THING, { r: '1' })))
+      expect(verdictOf(written)).to.equal('201')
+      expect(await on.shelf.text('/new.html')).to.equal(AROUND.join(expected))
+    })
+  }
+
+  for (const [name, text, expected] of [
+    ['a value too many', `export default () => { ${ADDED} }`, '422 cardinality q'],
+    ['an item that is gone', 'export default () => document.documentElement.remove()', '422 default p'],
+    [
+      'what no markup says',
+      'export default () => document.documentElement.append(document.createElement("li"))',
+      '422 default p',
+    ],
+    [
+      'items in items without end',
+      'export default () => document.documentElement.lastChild.append(document.documentElement.cloneNode(true))',
+      '(422|503|507)',
+    ],
+  ] as const)
+    it(`JS-18 what a default has changed is validated, and refused: ${name}`, async () => {
+      const q = property('q', { cardinality: '1..1' })
+      await on.shelf.declare(schema(THING, {}, property('p', { default: script('default', text) }), q))
+      const before = `<ul id="list"></ul>`
+      await on.shelf.replace('/log.html', before)
+      const written = `<li itemscope itemtype="${THING}">${meta('q', '1')}<div></div></li>`
+      const appended = await on.shelf.append('/log.html', written)
+      const replaced = await on.shelf.replace('/log.html', `<ul id="list">${written}</ul>`)
+      for (const answer of [appended, replaced])
+        expect(expected.startsWith('(') ? String(answer.status) : verdictOf(answer)).to.match(
+          new RegExp(`^${expected}`),
+        )
+      expect(await stored()).to.equal(before)
+    })
+
+  it('JS-18 an item around what is written is changed, and validated as a whole', async () => {
+    const text = `export default function () { if (this.q) { ${ATTRIBUTE}; return "v" } return null }`
+    await on.shelf.declare(schema(THING, {}, property('p', { default: script('default', text) }), property('q')))
+    await on.shelf.replace(
+      '/log.html',
+      `<p  CLASS=x>1</p><DIV itemscope itemtype="${THING}"><ul id=list></ul></DIV><p  ID=y>`,
+    )
+    expect(verdictOf(await on.shelf.append('/log.html', '<li itemprop="q">2</li>'))).to.equal('206')
+    const changed = `<div itemscope="" itemtype="${THING}" data-x="1"><ul id="list"><li itemprop="q">2</li></ul>${meta('p', 'v')}</div>`
+    expect(await stored()).to.equal(`<p  CLASS=x>1</p>${changed}<p  ID=y>`)
+  })
+
   for (const [text, value, expected] of [
     ['export default v => v.length > 2', 'abc', '206'],
     ['export default v => v.length > 2', 'ab', '422 @validate p'],
