@@ -15,7 +15,7 @@ import type { Site } from '../site/site.ts'
 import { bodyTag } from '../store/tags.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { type Selector, selectingFirst } from '../tree/selector/selector.ts'
+import { type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
 import { writingDocument, writingMarkup } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
@@ -30,6 +30,8 @@ interface ElementWriteBase extends Judging {
   check?: () => Promise<void>
   /** For whom the page is put together in which the elements are looked for (COMP-86); without it they are looked for in what is stored. */
   reader?: Reader
+  /** Header field that tells how many elements match where only the first of several is changed (HTTP-91, HTTP-100). */
+  matchesField?: string
 }
 
 export type ElementWrite = ElementWriteBase &
@@ -52,6 +54,8 @@ interface Found {
   held?: Held
   /** As the requester sees it. */
   target?: Key | undefined
+  /** How many elements of what the requester may know the selector matches, where that is to be told. */
+  matches?: number
   /** Of a move. */
   anchor?: Key | undefined
   /** What the requester may know of the document by its tags (SEC-6, SEC-11). */
@@ -208,22 +212,41 @@ export async function findElements(
     const { accessVersion } = site
     const tree = view?.tree
     const readable = tree && (yield* authority.viewing(write.path, tree))
-    const first = function* (selector: Selector | undefined): Steps<Key | undefined> {
+    let matches: number | undefined
+    const first = function* (selector: Selector | undefined, isCounted = false): Steps<Key | undefined> {
       if (!tree || !readable || !selector) return undefined
-      const element = yield* selectingFirst(selector, readable.document)
+      const found = isCounted ? yield* selectingCounted(selector, readable.document) : undefined
+      matches ??= found?.count
+      const element = found ? found.first : yield* selectingFirst(selector, readable.document)
       return element && { element: readable.original(element), document: tree }
     }
-    const target = yield* first(selectors.target)
+    const target = yield* first(selectors.target, gates === ELEMENT_GATES && write.matchesField !== undefined)
     const anchor = yield* first(selectors.anchor)
     const admission = authority.admit(questionOf(write, tree ? 'document' : 'blob', target, anchor, view))
     const known =
       readable?.document === tree ? 'everything' : target && readable?.isReadable(target.element) ? 'target' : 'nothing'
-    return yield* passing(gates, { ...common, held, view, target, anchor, admission, accessVersion, known })
+    const counted = matches === undefined ? {} : { matches }
+    return yield* passing(gates, {
+      ...common,
+      held,
+      view,
+      target,
+      anchor,
+      admission,
+      accessVersion,
+      known,
+      ...counted,
+    })
   }
   const found = await lookAt(site, write.path, look, write.reader)
   if (found) return found
   const admission = authority.admit(questionOf(write, 'nothing'))
   return atOnce(passing(gates, { ...common, admission, accessVersion: site.accessVersion }))
+}
+
+/** @returns the field that tells that there are more elements than the one that was written */
+export function matchesHeader({ matchesField }: ElementWrite, { matches = 0 }: Pick<Found, 'matches'>) {
+  return matchesField !== undefined && matches > 1 ? { [matchesField]: String(matches) } : {}
 }
 
 /** Passes gates one after another, in steps. */

@@ -39,6 +39,7 @@ import {
   isSibling,
   type Located,
   located,
+  matchesHeader,
   type Selectors,
 } from './element-target.ts'
 import { putEvent } from './events.ts'
@@ -65,12 +66,14 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
   const carryOutInSession = (session: string, text: string) =>
     site.leases.hold(site.store.name, [`/.${site.settings.brand}/sessions/${session}${write.path}`], async () => {
       if (write.reader) delete write.reader.composed
-      const { view, target } = await find()
+      const found = await find()
+      const { view, target } = found
       const about = view && target && sessionWriteOf(write, view, target.element)
       if (!about) throw noMatch()
       if (write.reader) delete write.reader.composed
       const model = modelState(site, allowance, write)
-      return writeSessionElement(site, model, write, about, selectors.target, text)
+      const answer = await writeSessionElement(site, model, write, about, selectors.target, text)
+      return { ...answer, headers: { ...answer.headers, ...matchesHeader(write, found) } }
     })
   /** Until somebody has changed where the element is stored. */
   const carryOutAt = (first: Located, text: string, arrival: Noted) => {
@@ -262,7 +265,11 @@ function answerTo(write: ElementWrite, located: Located, judged: JudgedEdit, at:
   const { resource } = located.held
   const tag = judged.tag && pageTag(located, judged.tag, digest)
   const whole = storedTag(located, contentTag(digest))
-  const headers = { 'Last-Modified': formatHttpDate(at), 'Cache-Control': 'no-store' }
+  const headers = {
+    'Last-Modified': formatHttpDate(at),
+    'Cache-Control': 'no-store',
+    ...matchesHeader(write, located),
+  }
   if (write.op === 'delete' || write.op === 'move') return { status: 204, headers: { ...whole, ...headers } }
   const described = {
     'Content-Type': servedType(resource.type, true),

@@ -23,7 +23,7 @@ export function put(exchange: Exchange): Operation {
   const { site, authority } = exchange
   checkBodyFields(exchange)
   const range = writeRange(exchange)
-  if (range) return writeElement(site, { ...commonOfElement(exchange), op: 'put', range }, authority)
+  if (range) return writeElement(site, { ...commonOfFirst(exchange), op: 'put', range }, authority)
   const language = header(exchange, 'content-language')
   const type = header(exchange, 'content-type')
   return putDocument(site, { ...commonOfWhole(exchange), type, ...(language && { language }) }, authority)
@@ -64,7 +64,7 @@ export function remove(exchange: Exchange): Operation {
   const { site, authority } = exchange
   const range = writeRange(exchange)
   return range
-    ? writeElement(site, { ...commonOfElement(exchange), op: 'delete', range }, authority)
+    ? writeElement(site, { ...commonOfFirst(exchange), op: 'delete', range }, authority)
     : deleteDocument(site, commonOfWhole(exchange), authority)
 }
 
@@ -125,6 +125,11 @@ function common(exchange: Exchange) {
 /** The same for writes of elements, which are looked for in the page as the requester sees it (COMP-86). */
 function commonOfElement(exchange: Exchange) {
   return { ...common(exchange), reader: pageReader(exchange) }
+}
+
+/** The same for writes that change the first element only, and say so where the selector matches more. */
+function commonOfFirst(exchange: Exchange) {
+  return { ...commonOfElement(exchange), matchesField: `${exchange.hosted.settings.brandHeader}-Matches` }
 }
 
 /** The same for writes of whole documents, which locks of the mount bind where the site wants it (HTTP-85). */

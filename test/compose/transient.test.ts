@@ -60,6 +60,19 @@ describe('Transient elements', () => {
     expect((await send('GET', '/shop.html', { Cookie: cookie, ...selecting('#cart') })).text).to.contain('Ink')
   })
 
+  it('COMP-74 HTTP-91 HTTP-100 where several elements of the own copy match, the first is changed, with their number', async () => {
+    const { ask, cart } = await visitor()
+    await ask('PUT', '#cart', '<ul id="cart"><li>a</li><li>b</li></ul>')
+    const put = await ask('PUT', '#cart li', '<li>c</li>')
+    const removed = [await ask('DELETE', '#cart li'), await ask('DELETE', '#cart li')]
+    expect([put, ...removed].map(({ status, headers }) => [status, headers['platform-matches']])).to.deep.equal([
+      [206, '2'],
+      [204, '2'],
+      [204, undefined],
+    ])
+    expect(await cart()).to.not.include('<li>')
+  })
+
   it('COMP-74 COMP-75 POST, PUT and DELETE inside go on from the own copy, DELETE of the element drops it', async () => {
     const { ask, cart } = await visitor()
     expect((await ask('POST', '#cart', '<li id="a">A</li>')).text).to.equal('<li id="a">A</li>')

@@ -1,9 +1,10 @@
 /** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { type ChildNode, type ElementNode, isElement, NAMELESS, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../steps.ts'
 import { additions } from './additions.ts'
 import type { Mode, Test } from './attribute.ts'
 import { fromScope, listTest } from './compile.ts'
+import { SelectorError } from './error.ts'
 import type { Extensions } from './extension.ts'
 import { parseRelativeList, parseSelectorList } from './parse.ts'
 import { Query } from './query.ts'
@@ -120,6 +121,31 @@ export function* selectingFirst(
     return true
   })
   return found
+}
+
+/**
+ * The first element of a document that matches, and how many do. Elements without a name are not counted (SEC-6).
+ *
+ * @returns in steps; `count` is missing where to look on after the first would take too long
+ * @throws SelectorError (`cost`) as selectingFirst does
+ */
+export function* selectingCounted(
+  selector: Selector,
+  document: TreeDocument,
+): Steps<{ first?: ElementNode; count?: number }> {
+  let first: ElementNode | undefined
+  let count = 0
+  try {
+    yield* searching(selector, document, document.root, element => {
+      first ??= element
+      if (element.tagName !== NAMELESS) count++
+      return false
+    })
+  } catch (error) {
+    if (first && error instanceof SelectorError) return { first }
+    throw error
+  }
+  return first ? { first, count } : {}
 }
 
 /** All elements below `within` that match, in document order. Arguments and errors as for selectFirst. */

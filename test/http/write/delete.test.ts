@@ -41,6 +41,41 @@ describe('DELETE', () => {
     expect(next.status).to.equal(204)
   })
 
+  it('HTTP-100 tells how many matched where there are more than one', async () => {
+    const told: unknown[] = []
+    for (const selector of ['li', 'li']) {
+      const { status, headers } = await http('DELETE', '/list.html', selecting(selector))
+      told.push([status, headers['platform-matches']])
+    }
+    expect(told).to.deep.equal([
+      [204, '2'],
+      [204, undefined],
+    ])
+  })
+
+  it('HTTP-100 SEC-6 counts only what the requester may know of', async () => {
+    const server = await startServer({ site: { defaultGet: 'deny' } })
+    try {
+      await put(server, '/rules.html', rulesPage(['*', 'DELETE', 'Allow', '/box.html', '.mine']))
+      const http = client(server.port)
+      for (const [selector, matches] of [
+        ['li', '2'],
+        ['li.mine, li.hers, b', '2'],
+        ['.mine ~ *', undefined],
+      ] as const) {
+        await put(
+          server,
+          '/box.html',
+          page('<ul><li class="mine">1<li class="mine">2<li class="hers">3<li><b>4</b></ul>'),
+        )
+        const answer = await http('DELETE', '/box.html', selecting(selector))
+        expect([answer.status, answer.headers['platform-matches']], selector).to.deep.equal([204, matches])
+      }
+    } finally {
+      await server.close()
+    }
+  })
+
   it('HTTP-100 a repeated DELETE is 416', async () => {
     expect((await http('DELETE', '/list.html', selecting('#a'))).status).to.equal(204)
     const again = await leavesAlone(server, ['/list.html'], () => http('DELETE', '/list.html', selecting('#a')))

@@ -182,6 +182,35 @@ describe('PUT', () => {
       expect(await textOf(server, '/menu.html')).to.equal(MENU.replace('<li id="miso">Miso</li>', '<li>first</li>'))
     })
 
+    const counts: [path: string, selector: string, told: string | undefined][] = [
+      ['/menu.html', '#soups > li', '2'],
+      ['/menu.html', 'p, li', '3'],
+      ['/menu.html', '#miso', undefined],
+      ['/feed.xml', 'entry', '2'],
+      ['/menu.html', `li, ${'li:has(+ li) ~ '.repeat(40)}li`, '2'],
+    ]
+    for (const [path, selector, told] of counts)
+      it(`HTTP-91 a selector that matches ${told ?? 'one'} is answered ${told ? 'with' : 'without'} a count: ${selector.slice(0, 20)}`, async () => {
+        const answer = await http('PUT', path, selecting(selector), path === '/feed.xml' ? '<entry/>' : '<li>x</li>')
+        expect([answer.status, answer.headers['platform-matches']]).to.deep.equal([206, told])
+      })
+
+    it('HTTP-91 a PUT that fails counts nothing', async () => {
+      const answer = await http('PUT', '/menu.html', selecting('#soups > li'), '')
+      expect(failureOf(answer)).to.equal('400 EmptyBody')
+      expect(answer.headers).not.to.have.property('platform-matches')
+    })
+
+    it('HTTP-91 what takes too long to count is written without a count', async () => {
+      const costly = Array.from({ length: 100 }, (_, at) => `:is(.x${at} .y *)`).join()
+      await put(server, '/many.html', page(`<p class="z">1</p><p class="z">2</p>${'<p><b>x</b></p>'.repeat(12_000)}`))
+      expect(failureOf(await http('PUT', '/many.html', selecting(costly), '<p>1</p>'))).to.match(/^422 /)
+      const answer = await http('PUT', '/many.html', selecting(`.z,${costly}`), '<p>new</p>')
+      expect([answer.status, answer.text]).to.deep.equal([206, '<p>new</p>'])
+      expect(answer.headers).not.to.have.property('platform-matches')
+      expect(await textOf(server, '/many.html')).to.include('<p>new</p><p class="z">2</p>')
+    })
+
     it('HTTP-91 the replacement need not match the selector any more', async () => {
       expect((await http('PUT', '/menu.html', selecting('#miso'), '<li>anonymous</li>')).status).to.equal(206)
       expect(failureOf(await http('PUT', '/menu.html', selecting('#miso'), '<li>x</li>'))).to.equal(
