@@ -21,6 +21,8 @@ export interface ArticleOptions {
   xhtml?: boolean
   /** Markup placed at the end, in the same syntax. */
   extra?: string
+  /** Heading in place of the status line. */
+  heading?: string
 }
 
 /** @returns the status line without version: `404 Not Found` */
@@ -34,14 +36,14 @@ export function statusLine(status: number): string {
  *
  * @returns markup without white space between elements
  */
-export function errorArticle(facts: ErrorFacts, { xhtml = false, extra = '' }: ArticleOptions = {}): string {
+export function errorArticle(facts: ErrorFacts, { xhtml = false, extra = '', heading }: ArticleOptions = {}): string {
   const scope = xhtml ? 'itemscope=""' : 'itemscope'
   const space = xhtml ? ' xmlns="http://www.w3.org/1999/xhtml"' : ''
   const close = xhtml ? ' />' : '>'
   const kind = escapeMarkup(facts.kind)
   return (
     `<article${space} ${scope} itemtype="${escapeMarkup(facts.ns)}/Error">` +
-    `<h1>${escapeMarkup(statusLine(facts.status))}</h1>` +
+    `<h1>${escapeMarkup(heading ?? statusLine(facts.status))}</h1>` +
     `<meta itemprop="status" content="${facts.status}"${close}` +
     `<meta itemprop="kind" content="${kind}"${close}` +
     `<div itemprop="type" ${scope} itemtype="${escapeMarkup(facts.errorNs)}/${kind}"></div>` +

@@ -109,8 +109,12 @@ export function errorDocument(fault: Fault, context: ErrorContext): string {
   if (fault.status === 413) return page(title, tooLarge(fault.message, context.ns))
   const { status, kind, message } = fault
   const { ns, errorNs } = context
-  const article = errorArticle({ status, kind, message, ns, errorNs }, { extra: failure && failureItem(ns, failure) })
-  if (context.emptyMount !== undefined) return page('Nothing here yet', article + howToBegin(context.emptyMount))
+  const facts = { status, kind, message, ns, errorNs }
+  if (context.emptyMount !== undefined) {
+    const heading = 'Nothing is here yet'
+    return page(heading, errorArticle(facts, { heading }) + howToBegin(context.emptyMount))
+  }
+  const article = errorArticle(facts, { extra: failure && failureItem(ns, failure) })
   return page(title, article + advice(adviceFor(kind)) + wayOut(status, context))
 }
 
