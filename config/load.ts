@@ -206,6 +206,11 @@ function shown(value: unknown, node: Outline | undefined): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text
 }
 
+/** @returns how the warning begins that a site has no credentials; the first that is added makes it needless */
+export function nobodyMounts(index: number): string {
+  return `sites[${index}] has no credentials: nobody can use its mount`
+}
+
 function doubts(settings: Settings, written: Written, firstStart: boolean): string[] {
   const warnings = unreachableEntries(settings.sites).map(
     ([entry, earlier]) =>
@@ -214,7 +219,7 @@ function doubts(settings: Settings, written: Written, firstStart: boolean): stri
   settings.sites.forEach((site, index) => {
     const { oidc } = site
     if (!firstStart && site.credentials.length === 0) {
-      warnings.push(`sites[${index}] has no credentials: nobody can use its mount${from(written, ['sites', index])}`)
+      warnings.push(`${nobodyMounts(index)}${from(written, ['sites', index])}`)
     }
     if (oidc && (oidc.issuer === undefined || oidc.clientId === undefined)) {
       warnings.push(`sites[${index}].oidc needs issuer and clientId: signing in answers 503 until then`)

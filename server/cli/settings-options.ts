@@ -39,7 +39,23 @@ const SHORTHANDS: readonly (readonly [string, Path])[] = [
  *
  * @throws SettingsError
  */
-export async function settingsOf({ args, terminal }: Call): Promise<LoadedSettings> {
+export async function settingsOf(call: Call): Promise<LoadedSettings> {
+  const loaded = await loadedFor(call)
+  tellWarnings(call, loaded.warnings)
+  return loaded
+}
+
+/** Tells warnings, unless the command is to be quiet. */
+export function tellWarnings({ args, terminal }: Call, warnings: readonly string[]): void {
+  if (!args.flag('quiet')) for (const warning of warnings) line(terminal.errors, `warning: ${warning}`)
+}
+
+/**
+ * The same settings; telling their warnings is left to the caller.
+ *
+ * @throws SettingsError
+ */
+export async function loadedFor({ args, terminal }: Call): Promise<LoadedSettings> {
   const assignments: Assignment[] = []
   const problems: string[] = []
   for (const text of args.texts('set')) {
@@ -53,9 +69,7 @@ export async function settingsOf({ args, terminal }: Call): Promise<LoadedSettin
   }
   if (problems.length > 0) throw new SettingsError(problems)
   const file = args.text('config') ?? fileFromEnvironment(terminal.env)
-  const loaded = await loadSettings({ file, env: terminal.env, assignments, cwd: terminal.cwd })
-  if (!args.flag('quiet')) for (const warning of loaded.warnings) line(terminal.errors, `warning: ${warning}`)
-  return loaded
+  return loadSettings({ file, env: terminal.env, assignments, cwd: terminal.cwd })
 }
 
 /** The option that chooses a site. */

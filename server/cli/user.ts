@@ -9,12 +9,13 @@ import {
   writeCredential,
 } from '../../config/edit.ts'
 import { fileFromEnvironment } from '../../config/environment.ts'
+import { nobodyMounts } from '../../config/load.ts'
 import { createAccessKey, createPassword, hashPassword } from '../../config/passwords.ts'
 import type { Credential } from '../../config/site-schema.ts'
 import { siteTable } from '../../config/sites.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import { NoPassword, readPassword } from './password-input.ts'
-import { knownSites, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
+import { knownSites, loadedFor, settingsOptions, siteOption, tellWarnings } from './settings-options.ts'
 import { line } from './terminal.ts'
 
 export const user: Command = {
@@ -59,14 +60,19 @@ export const user: Command = {
   },
 }
 
-/** The file, and the site that is meant. */
+/**
+ * The file, and the site that is meant.
+ *
+ * @param mends whether the command gives the site a credential: that it has none yet is then nothing to warn of
+ */
 async function placeOf(
   call: Call,
+  mends = false,
 ): Promise<{ file: string; site: string; place: number; known: readonly Credential[] }> {
   const { args, terminal } = call
   const named = args.text('config') ?? fileFromEnvironment(terminal.env)
   if (named === undefined) throw new UsageError('credentials stand in a settings file; name it with --config', 'user')
-  const { settings } = await settingsOf(call)
+  const { settings, warnings } = await loadedFor(call)
   const table = siteTable(settings)
   const [only, ...others] = table.named.map(({ host }) => host)
   const asked = args.text('site')
@@ -75,6 +81,7 @@ async function placeOf(
   const site = asked === undefined ? only : table.siteFor(asked)?.host
   if (site === undefined) throw new UsageError(`no site is configured for the host ${asked}`, 'user')
   const place = placeOfSite(settings, site)
+  tellWarnings(call, mends ? warnings.filter(warning => !warning.startsWith(nobodyMounts(place))) : warnings)
   if (place < 0)
     throw new CannotEdit(`${site} has no entry of its own in ${named}; write the credential to the one that it matches`)
   return { file: resolve(terminal.cwd, named), site, place, known: settings.sites[place]?.credentials ?? [] }
@@ -91,7 +98,7 @@ async function list(call: Call): Promise<number> {
 
 async function add(call: Call, name: string): Promise<number> {
   const { args, terminal } = call
-  const { file, site, place } = await placeOf(call)
+  const { file, site, place } = await placeOf(call, true)
   const made = args.flag('key') ? createAccessKey() : undefined
   const password = made ? undefined : args.flag('generate') ? createPassword() : await readPassword(terminal)
   const credential: WrittenCredential = {

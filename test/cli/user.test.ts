@@ -51,6 +51,15 @@ describe('command line: user', () => {
     expect([(await stat(file)).mode & 0o777, await readdir(folder)]).to.deep.equal([0o640, ['site.yaml']])
   })
 
+  it('of a site without any is not told that there are none, but that others have none', async () => {
+    const warnings = (errors: string) => errors.match(/sites\[\d\] has no credentials/g)
+    const listed = await user(['list', '--site', 'bare.example'])
+    expect(warnings(listed.errors)).to.deep.equal(['sites[1] has no credentials', 'sites[2] has no credentials'])
+    const added = await user(['add', 'ada', '--site', 'bare.example', '--key'])
+    expect(added.code).to.equal(0)
+    expect(warnings(added.errors)).to.deep.equal(['sites[1] has no credentials'])
+  })
+
   it('makes passwords and keys, for a part of the site or for reading', async () => {
     const made = await user(['add', 'bo', ...SITE, '--generate', '--scope', '/a/*', '--scope=/b/*', '--read-only'])
     const password = /^password (\S+)$/m.exec(made.output)?.[1] ?? ''
