@@ -109,13 +109,13 @@ onBothPlanes('Data model, refused writes', on => {
         expect(await state()).to.deep.equal(before)
       })
 
-    it('code that is not available: 501', async () => {
+    it('code that fails: 422', async () => {
       const before = await state()
       const received = await on.shelf.replace('/coded.html', listPage(instance(CODED, { p: '1' }), instance(READING)))
       // What needs no code comes first (MOD-112).
       expect(verdictOf(received)).to.equal('422 cardinality station')
       const coded = await on.shelf.replace('/coded.html', listPage(instance(CODED, { p: '1' })))
-      expect([coded.status, coded.text.includes('content="BindingFailure"')]).to.deep.equal([501, true])
+      expect([coded.status, coded.text.includes('/BindingFailure"')]).to.deep.equal([422, true])
       expect(await state()).to.deep.equal(before)
     })
 
