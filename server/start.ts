@@ -156,6 +156,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     workers: settings.javascript.workers,
     limits: settings.javascript,
     log: ({ level, ...line }) => log[level === 'log' ? 'info' : level](line, 'a script has written'),
+    failed: error => log.error({ err: error }, 'a worker for scripts has not started'),
   })
   const memory = memoryOf(settings)
   const metrics = createMetrics({

@@ -194,6 +194,8 @@ export interface JavaScriptOptions {
   limits?: Partial<Limits>
   /** Takes the lines of `console`. */
   log?: (line: ConsoleLine) => void
+  /** Takes why a worker has not started: its scripts fail as if they had taken too long. */
+  failed?: (error: Error) => void
 }
 
 /** Figures for metrics. All but the last three only grow. */

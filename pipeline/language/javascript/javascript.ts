@@ -41,7 +41,7 @@ interface Sending {
  */
 export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const pool = new Pool(limits, options.workers ?? availableParallelism())
+  const pool = new Pool(limits, options.workers ?? availableParallelism(), error => options.failed?.(error))
   const figures = { evaluations: 0, failures: 0, time: 0 }
 
   const batch = async (jobs: readonly Job[], allowance: Allowance): Promise<Outcome[]> => {

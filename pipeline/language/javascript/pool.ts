@@ -5,7 +5,7 @@
 
 import type { Limits } from './interface.ts'
 import type { Order, Report } from './messages.ts'
-import { type Answers, type Lost, Thread } from './thread.ts'
+import { type Answers, type Failed, type Lost, Thread } from './thread.ts'
 
 /** Milliseconds without work after which the workers are ended and give their memory back. */
 const IDLE = 60_000
@@ -36,6 +36,7 @@ interface Waiting {
 
 export class Pool {
   readonly #limits: Limits
+  readonly #failed: Failed
   readonly #most: number
   readonly #free: Thread[] = []
   /** Workers at work, with the site that each works for. */
@@ -46,8 +47,10 @@ export class Pool {
   #isClosed = false
   kills = 0
 
-  constructor(limits: Limits, workers: number) {
+  /** @param failed takes why a worker has not started */
+  constructor(limits: Limits, workers: number, failed: Failed) {
     this.#limits = limits
+    this.#failed = failed
     this.#most = Math.max(1, workers)
   }
 
@@ -121,10 +124,11 @@ export class Pool {
   }
 
   #begin(site: string): Thread {
-    const thread = this.#free.pop() ?? new Thread(this.#limits)
+    const thread = this.#free.pop() ?? new Thread(this.#limits, this.#failed)
     this.#busy.set(thread, site)
     // The one that is kept ready for another site, or for the case that this one has to be ended.
-    if (this.#free.length === 0 && this.#busy.size === this.#most) this.#free.push(new Thread(this.#limits))
+    if (this.#free.length === 0 && this.#busy.size === this.#most)
+      this.#free.push(new Thread(this.#limits, this.#failed))
     return thread
   }
 
@@ -148,7 +152,7 @@ export class Pool {
   /** A worker had to be ended: the one that takes its place is started before it is needed. */
   #replace(lost: Lost): void {
     if (lost !== 'closed') this.kills++
-    if (!this.#isClosed && this.#free.length === 0) this.#free.push(new Thread(this.#limits))
+    if (!this.#isClosed && this.#free.length === 0) this.#free.push(new Thread(this.#limits, this.#failed))
   }
 
   async #rest(): Promise<void> {

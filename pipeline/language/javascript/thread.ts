@@ -24,6 +24,9 @@ const HEAP = 384
 /** Why a worker did not report. */
 export type Lost = 'killed' | 'out-of-memory' | 'closed'
 
+/** Takes why a worker has not started. */
+export type Failed = (error: Error) => void
+
 /** Who answers what a script asks while it waits. */
 export interface Answers {
   answer(question: Question, depth: number, job: number): Promise<Answer>
@@ -40,9 +43,12 @@ export class Thread {
   #lost: Lost | undefined
   /** Versions of documents that the worker has parsed, with characters of their sources. */
   readonly versions = new Map<string, number>()
+  readonly #failed: Failed
+  #hasSpoken = false
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits, failed: Failed) {
     this.#limits = limits
+    this.#failed = failed
     const setup: WorkerSetup = { limits, answers: this.#answers.port2, control: this.#control }
     this.#worker = new Worker(new URL('./worker/main.ts', import.meta.url), {
       name: 'javascript',
@@ -58,10 +64,14 @@ export class Thread {
     })
     this.#answers.port1.unref()
     this.#worker.on('message', (news: News) => this.#hear(news))
-    this.#worker.on('error', error =>
-      this.#end('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'out-of-memory' : 'killed'),
-    )
-    this.#worker.on('exit', () => this.#end('killed'))
+    this.#worker.on('error', error => {
+      this.#unstarted(error)
+      this.#end('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'out-of-memory' : 'killed')
+    })
+    this.#worker.on('exit', code => {
+      this.#unstarted(new Error(`The worker has ended with ${code}.`))
+      this.#end('killed')
+    })
     this.#worker.unref()
   }
 
@@ -88,12 +98,21 @@ export class Thread {
       const limit = this.#limits.time + GRACE
       // A thread that is still starting has begun nothing; that may take long on a machine with much else to do.
       const left = began === 0 ? limit : began + limit - Date.now()
-      if (left <= 0 || looks > MOST_LOOKS) void this.end('killed')
-      else this.#task.timer = this.#watch(left, began === 0 ? looks + 1 : 0)
+      if (left <= 0 || looks > MOST_LOOKS) {
+        if (began === 0) this.#unstarted(new Error(`The worker has not begun after ${looks * limit} ms.`))
+        void this.end('killed')
+      } else this.#task.timer = this.#watch(left, began === 0 ? looks + 1 : 0)
     }, after)
   }
 
+  /** Tells of a worker that was lost before it did anything: no script is to blame for it. */
+  #unstarted(error: Error): void {
+    const began = new Float64Array(this.#control)[CONTROL.began] ?? 0
+    if (!this.#lost && !this.#hasSpoken && began === 0) this.#failed(error)
+  }
+
   #hear(news: News): void {
+    this.#hasSpoken = true
     const task = this.#task
     if (!task) return
     if ('reports' in news) this.#finish(news.reports)

@@ -106,6 +106,22 @@ describe('language: JavaScript: workers and limits', () => {
     await small.close()
   })
 
+  it('JS-32 a worker that cannot start is told of, and one that is ended for its script is not', async () => {
+    const told: string[] = []
+    const failed = (error: Error) => told.push(error.message)
+    // No engine starts with a stack like that.
+    const broken = createJavaScript({ workers: 1, limits: { stack: 1 }, failed })
+    expect(variant(await broken.evaluate(job('export default () => 1'), ample()))).to.equal('timeout')
+    expect(told).not.to.deep.equal([])
+    await broken.close()
+    told.length = 0
+    const own = createJavaScript({ workers: 1, failed })
+    expect(variant(await own.evaluate(job('export default () => { for (;;); }'), ample()))).to.equal('timeout')
+    expect(variant(await own.evaluate(job('export default () => 1'), ample()))).to.equal(1n)
+    await own.close()
+    expect(told).to.deep.equal([])
+  })
+
   it('counters tell what was done', async () => {
     const own = createJavaScript({ workers: 1 })
     expect(own.counters()).to.include({ evaluations: 0, workers: 0, busy: 0, queue: 0 })
