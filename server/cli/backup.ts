@@ -1,7 +1,9 @@
 /** `scriptorium backup` and `scriptorium restore`: one state of everything that is stored, and back. */
 
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { count } from './check.ts'
-import type { Command } from './command.ts'
+import { type Call, type Command, UsageError } from './command.ts'
 import { progressLine } from './progress.ts'
 import { settingsOf, settingsOptions } from './settings-options.ts'
 import { line } from './terminal.ts'
@@ -28,8 +30,8 @@ export const backup: Command = {
   ],
   async run(call) {
     const { terminal, args, commands } = call
+    const directory = await folderFor(call, 'backup')
     const { settings } = await settingsOf(call)
-    const directory = folderOf(call)
     const isQuiet = args.flag('quiet')
     const progress = progressLine(terminal.errors)
     const report = isQuiet ? () => undefined : progress.report
@@ -63,7 +65,7 @@ export const restore: Command = {
   ],
   async run(call) {
     const { terminal, args, commands } = call
-    const directory = folderOf(call)
+    const directory = await folderFor(call, 'restore')
     const isQuiet = args.flag('quiet')
     const progress = progressLine(terminal.errors)
     const options = { directory, progress: isQuiet ? () => undefined : progress.report }
@@ -78,6 +80,25 @@ export const restore: Command = {
     if (!isQuiet) line(terminal.output, `restored ${summary(restored)} of ${restored.at}: ${settings.data}`)
     return 0
   },
+}
+
+const ARCHIVE = /\.(?:tar(?:\.[a-z0-9]+)?|tgz|zip)$/i
+
+/**
+ * The folder of the backup. Whoever names an archive wants one file and would find a folder of that name.
+ *
+ * @throws UsageError for a file, and for the name of one where nothing is yet
+ */
+async function folderFor(call: Call, command: 'backup' | 'restore'): Promise<string> {
+  const folder = folderOf(call)
+  const found = await stat(folder).catch(() => undefined)
+  if (found?.isDirectory() || !(found || ARCHIVE.test(folder))) return folder
+  const plain = folder.replace(ARCHIVE, '')
+  const advice =
+    command === 'backup'
+      ? `name one, such as ${plain === folder ? `${folder}.backup` : plain}, and make one file of it with "tar"`
+      : `unpack ${basename(folder)} with "tar -xf", and name the folder that comes of it`
+  throw new UsageError(`a backup is a folder, not a file: ${advice}`, command)
 }
 
 /** Parts of a store that belong to mounts have names that no host has. */

@@ -124,6 +124,23 @@ describe('command line: a store that is real', () => {
     expect([gone.code, gone.output.includes('ECONNREFUSED')]).to.deep.equal([1, true])
   })
 
+  it('a backup is a folder: files and the names of archives are refused, and nothing is made', async () => {
+    await writeFile(join(folder, 'file'), 'x')
+    const before = await readdir(folder)
+    for (const [argv, advice] of [
+      [['backup', 'site.tar'], `name one, such as ${join(folder, 'site')}, and`],
+      [['backup', 'site.tar.gz'], `name one, such as ${join(folder, 'site')}, and`],
+      [['backup', 'file'], `name one, such as ${join(folder, 'file.backup')}, and`],
+      [['restore', 'site.tgz'], 'unpack site.tgz with "tar -xf", and name the folder'],
+      [['restore', '--check', 'file'], 'unpack file with "tar -xf", and name the folder'],
+    ] as const) {
+      const { code, errors } = await scriptorium([...argv], { cwd: folder })
+      expect(code, argv.join(' ')).to.equal(2)
+      expect(errors, argv.join(' ')).to.include(`a backup is a folder, not a file: ${advice}`)
+    }
+    expect(await readdir(folder)).to.deep.equal(before)
+  })
+
   it('half of a backup is not served', async () => {
     const store = await openSqliteStore({ folder: join(folder, 'data') })
     await store.setSetting(RESTORING, 'x')
