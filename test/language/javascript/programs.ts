@@ -24,7 +24,8 @@ let shared: JavaScript | undefined
 
 /** The pool of all tests of a run; idle workers keep no process alive. */
 export function javascript(): JavaScript {
-  shared ??= createJavaScript({ workers: 2, log: line => lines.push(line) })
+  // More time than a site gives: the first evaluation of a thread takes long on a busy machine.
+  shared ??= createJavaScript({ workers: 2, limits: { time: 5_000 }, log: line => lines.push(line) })
   return shared
 }
 
