@@ -6,9 +6,11 @@ import { memoryBody } from '../pipeline/body.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { codeHostOf } from '../pipeline/evaluation/languages.ts'
 import { answerProgram } from '../pipeline/evaluation/query.ts'
+import { scripts } from '../pipeline/evaluation/scripts.ts'
 import { explainRequest, siteFindings } from '../pipeline/explain-request.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
+import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
 import { explainReactions } from '../pipeline/react/explain.ts'
 import { entryOf, FAILED_PREFIX, hostOf, sendAgain, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
@@ -32,11 +34,13 @@ async function withSite<T>(
 ): Promise<T> {
   const log = createLog(settings.log, 2)
   const store = await openStore(settings, log)
+  // No thread is begun before a script runs.
+  const javascript = createJavaScript({ workers: 1 })
   try {
     const found = siteTable(settings).siteFor(name)
     if (!found) throw new Error(`No site of the settings answers for ${name}.`)
     const site: Site = await Site.open({
-      code: allowance => codeHostOf(() => site, allowance),
+      code: allowance => codeHostOf(() => site, allowance, [scripts(javascript)]),
       settings: pipelineSettings(found),
       store: store.site(found.host),
       leases: localLeases(),
@@ -46,6 +50,7 @@ async function withSite<T>(
     })
     return await work(site, store)
   } finally {
+    await javascript.close()
     await store.close()
   }
 }

@@ -67,6 +67,18 @@ describe('Expressions that call scripts, and the reverse', () => {
   })
   after(() => server.close())
 
+  for (const type of ['text/javascript', 'application/javascript', 'module'])
+    it(`JS-1 a query is no place for scripts: ${type}`, async () => {
+      const answer = await send('QUERY', '/schema.html', { 'Content-Type': type }, '1 + 1')
+      expect(answer.status).to.equal(400)
+    })
+
+  it('JS-1 a script of a page is never run by the server', async () => {
+    const text = page('<script>document.title = "run"</script><script type="module">throw 1</script>')
+    await put(server, '/plain.html', text)
+    expect((await send('GET', '/plain.html')).text).to.equal(text)
+  })
+
   const query = (program: string) => send('QUERY', '/tea.html', { 'Content-Type': 'text/sessel' }, program)
   const PRELUDE = `@schema T url("${TEA}"); let it = T.search().first(); `
   for (const [rule, program, expected] of [
