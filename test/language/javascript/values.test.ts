@@ -59,7 +59,7 @@ describe('language: JavaScript: values', () => {
     )
     const body =
       '(x, y, z) => [x instanceof HTMLParagraphElement, x === y, x.firstChild === z, document.getElementById("b") === z]'
-    const views = [{ document, scope: find(document, 'a') }, { document }, { document, version: 'v1' }]
+    const views = [{ document, scope: find(document, 'a') }, { document }, { document, version: 'one element' }]
     for (const view of views) {
       const given = await value(body, { document: view, arguments: [a ?? null, a ?? null, b ?? null] })
       expect(given).to.deep.equal([true, true, true, true])
