@@ -23,7 +23,6 @@ import { MOVING } from '../pipeline/store/backup/migrate.ts'
 import { RESTORING } from '../pipeline/store/backup/restore.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
-import { openPostgresStore } from '../pipeline/store/postgres/store.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
@@ -99,6 +98,8 @@ export async function openStore(settings: Settings, log: Log): Promise<Store> {
     return openSqliteStore({ folder: settings.data, pages: memoryOf(settings).share('pages'), ...common })
   const address = databaseAddress(settings.postgres)
   if (!address) throw new SettingsError(['postgres: this is no address of a database'])
+  // Its client is loaded only where it is used: every start would wait for it.
+  const { openPostgresStore } = await import('../pipeline/store/postgres/store.ts')
   return openPostgresStore({ ...address, ...common })
 }
 
