@@ -1,8 +1,7 @@
 /** Bodies of requests, read when and in the form that core processing needs them. */
 
-import { hash } from 'node:crypto'
 import { Fault } from './fault.ts'
-import type { StagedBlob } from './store/blobs.ts'
+import { memoryBlob, type StagedBlob } from './store/blobs.ts'
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
@@ -22,22 +21,6 @@ export function memoryBody(bytes: Uint8Array): BodySource {
 
 /** The body of a request that has none, or whose body is ignored. */
 export const NO_BODY: BodySource = memoryBody(new Uint8Array())
-
-/** As if it had been staged; the weak digests are made when somebody asks for them. */
-export function memoryBlob(bytes: Uint8Array): StagedBlob {
-  return {
-    sha256: hash('sha256', bytes),
-    get sha1() {
-      return hash('sha1', bytes)
-    },
-    get md5() {
-      return hash('md5', bytes)
-    },
-    size: bytes.length,
-    bytes,
-    discard: async () => undefined,
-  }
-}
 
 /**
  * A body that is text: a fragment, or a selector.

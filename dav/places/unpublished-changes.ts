@@ -1,7 +1,7 @@
 /** Changes of what the mount keeps unpublished: made under the leases of their paths, without the pipeline. */
 
-import { memoryBlob } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { memoryBlob } from '../../pipeline/store/blobs.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Node, Relocation } from './place.ts'

@@ -3,11 +3,11 @@
  * threads and written by a fourth at the same time. Memory stays constant, and what is not finished leaves nothing.
  */
 
-import { createHash, hash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
+import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
 import { StoreError } from '../errors.ts'
 import { dropYoungGarbage } from '../garbage-collection.ts'
 import { createDigestThreads, type Digesting } from './digests.ts'
@@ -54,22 +54,6 @@ interface Outflow {
   size: number
   synced: number
   sync: Promise<void>
-}
-
-/** A body that stayed in memory. Its weak digests are computed when somebody asks. */
-function inMemory(bytes: Buffer): StagedBlob {
-  return {
-    sha256: hash('sha256', bytes),
-    get sha1() {
-      return hash('sha1', bytes)
-    },
-    get md5() {
-      return hash('md5', bytes)
-    },
-    size: bytes.length,
-    bytes,
-    discard: async () => undefined,
-  }
 }
 
 /** Whether the process that wrote a staged file can still need it. */
@@ -197,7 +181,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
           }
           await fill(out, piece)
         }
-        if (out === undefined) return inMemory(Buffer.concat(chunks))
+        if (out === undefined) return memoryBlob(Buffer.concat(chunks))
         if (block !== undefined) send(out, block, filled)
         return await finish(out)
       } catch (error) {

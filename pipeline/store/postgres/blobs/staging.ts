@@ -3,10 +3,10 @@
  * stays constant, nothing touches the disk of this machine, and what is not finished leaves nothing.
  */
 
-import { createHash, hash, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type StagedBlob, StagingError, type StagingOptions } from '../../blobs.ts'
+import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../../blobs.ts'
 import { dropYoungGarbage } from '../../garbage-collection.ts'
 import { storeError } from '../connection.ts'
 import type { Reads } from '../read/pool.ts'
@@ -14,22 +14,6 @@ import { CHUNK } from './chunk-blob.ts'
 
 /** Bytes after which the buffers they arrived in are collected. */
 const COLLECT_EVERY = 4 * 1024 * 1024
-
-/** A body that stayed in memory. Its weak digests are computed when somebody asks. */
-function inMemory(bytes: Buffer): StagedBlob {
-  return {
-    sha256: hash('sha256', bytes),
-    get sha1() {
-      return hash('sha1', bytes)
-    },
-    get md5() {
-      return hash('md5', bytes)
-    },
-    size: bytes.length,
-    bytes,
-    discard: async () => undefined,
-  }
-}
 
 /** Pieces of a stream as bytes, the stream itself left open. @throws StagingError when it ends early */
 async function* arriving(body: Readable): AsyncGenerator<Uint8Array> {
@@ -127,7 +111,7 @@ export function createStaging(uploads: Reads, inlineLimit: number) {
         }
         await out.fill(piece)
       }
-      return out === undefined ? inMemory(Buffer.concat(pieces)) : await out.finish()
+      return out === undefined ? memoryBlob(Buffer.concat(pieces)) : await out.finish()
     } catch (error) {
       await out?.abandon()
       throw error instanceof StagingError ? error : storeError(error)
