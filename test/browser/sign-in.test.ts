@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { type SignInSite, startSignInSite } from '../sign-in/fixture.ts'
+import { type SignInSite, startSignInSite } from '../server/sign-in/fixture.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { widen } from './demo-site.ts'
 import { HANGS, PATIENCE } from './live-pages.ts'

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startRedis, type TestRedis } from '../coordination/redis-server.ts'
+import { startRedis, type TestRedis } from '../pipeline/coordination/redis-server.ts'
 import { type Client, client } from '../support/http.ts'
 import { type ServerProcess, startProcess } from '../support/process.ts'
 import { run } from '../support/program.ts'

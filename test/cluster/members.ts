@@ -15,8 +15,8 @@ import { parseDocument } from '../../pipeline/tree/document.ts'
 import { removeTree, transferTree } from '../../pipeline/write/collection.ts'
 import { deleteDocument, putDocument } from '../../pipeline/write/document.ts'
 import { writeElement } from '../../pipeline/write/element.ts'
-import { type Opened, openTemporary } from '../store/fixture.ts'
-import { dump } from '../tree/edit/judge.ts'
+import { type Opened, openTemporary } from '../pipeline/store/fixture.ts'
+import { dump } from '../pipeline/tree/edit/judge.ts'
 
 /** Name of their site. */
 const NAME = 'a.example'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { expectIntegrity, PAGES, race, seeded, stationModel } from '../model/writers.ts'
+import { expectIntegrity, PAGES, race, seeded, stationModel } from '../pipeline/model/writers.ts'
 import { page, rulesPage } from '../support/content.ts'
 import { type Cluster, startCluster } from './installation.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { openStream } from '../events/stream-client.ts'
+import { openStream } from '../pipeline/events/stream-client.ts'
 import { page, rulesPage } from '../support/content.ts'
 import { at, type Cluster, type Node, startCluster } from './installation.ts'
 

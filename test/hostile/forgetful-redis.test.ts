@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parseRedisAddress } from '../../pipeline/coordination/redis/address.ts'
 import { connectRedis, isPersisted, type RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
-import { startRedis, type TestRedis } from '../coordination/redis-server.ts'
+import { startRedis, type TestRedis } from '../pipeline/coordination/redis-server.ts'
 
 describe('locks that vanish with an unpersisted Redis', () => {
   let redis: TestRedis

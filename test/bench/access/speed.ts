@@ -5,7 +5,7 @@ import { describe, it } from 'mocha'
 import { AccessRules } from '../../../pipeline/access/access-rules.ts'
 import { capabilityParts, selectorMethods } from '../../../pipeline/access/capabilities.ts'
 import type { Key } from '../../../pipeline/access/matching.ts'
-import { access, html, key, keys, type Line, NS, rawRule, user } from '../../access/site.ts'
+import { access, html, key, keys, type Line, NS, rawRule, user } from '../../pipeline/access/site.ts'
 import { cost } from '../../support/cost.ts'
 
 /** A site of documents with ten rules each. */

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startRedis, type TestRedis } from '../../coordination/redis-server.ts'
+import { startRedis, type TestRedis } from '../../pipeline/coordination/redis-server.ts'
 import { OPEN_RULES, page } from '../http/documents.ts'
 import { type ServerProcess, startProcess } from '../support/process.ts'
 

@@ -8,7 +8,7 @@ import {
   SesselError,
   SesselSyntaxError,
 } from '../../../pipeline/language/sessel/sessel.ts'
-import { hostFor } from '../../language/sessel/site.ts'
+import { hostFor } from '../../pipeline/language/sessel/site.ts'
 
 export interface Fuzzed {
   programs: number

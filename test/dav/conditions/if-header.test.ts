@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { evaluateIf, type IfHeader, type IfWorld, parseIf } from '../../../dav/conditions/if-header.ts'
 import { Fault } from '../../../pipeline/fault.ts'
-import { faultOf } from '../../http-fields/fault.ts'
-import { RUNS } from '../../http-fields/seed.ts'
+import { faultOf } from '../../pipeline/http/fault.ts'
+import { RUNS } from '../../pipeline/http/seed.ts'
 import { takesLess } from '../../support/cost.ts'
 
 /** Lists as text: `uri? [not ]<token> …`. */

@@ -3,7 +3,7 @@ import { SaxesParser } from 'saxes'
 import { grantedSeconds, readLockInfo } from '../../../dav/locks/lock-request.ts'
 import { lockDiscoveryXml, supportedLockXml } from '../../../dav/locks/lock-xml.ts'
 import type { Lock } from '../../../pipeline/coordination/locks.ts'
-import { faultOf } from '../../http-fields/fault.ts'
+import { faultOf } from '../../pipeline/http/fault.ts'
 import { takesLess } from '../../support/cost.ts'
 
 function lockInfo(inner: string, attributes = 'xmlns:D="DAV:"'): Buffer {

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { shape } from '../../model/markup.ts'
+import { shape } from '../../pipeline/model/markup.ts'
 import { page } from '../../support/content.ts'
 import type { Client } from '../../support/http.ts'
 import { changesNothing, list, outcomeOf, property, propertyUpdate, shown, startWire, to, type Wire } from '../wire.ts'

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { Change } from '../../../pipeline/store/commit.ts'
-import { done, putBlob } from '../../store/fixture.ts'
+import { done, putBlob } from '../../pipeline/store/fixture.ts'
 import type { Client } from '../../support/http.ts'
 import { changesNothing, list, outcomeOf, startWire, to, type Wire } from '../wire.ts'
 

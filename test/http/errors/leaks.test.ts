@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { ruleSet } from '../../access/rule-sets.ts'
+import { ruleSet } from '../../pipeline/access/rule-sets.ts'
 import { page, putAll, type RuleLine, remove, rulesPage } from '../../support/content.ts'
 import { type Client, client, type Fields, type Received } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'

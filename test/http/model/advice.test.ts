@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { verdictOf } from '../../model/answers.ts'
-import { instance, property, schema, shape } from '../../model/markup.ts'
-import { onBothPlanes } from '../../model/planes.ts'
+import { verdictOf } from '../../pipeline/model/answers.ts'
+import { instance, property, schema, shape } from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
 
 onBothPlanes('Data model, advice about shapes', on => {
   describe('MOD-99 what the advice rests on', () => {

@@ -1,9 +1,18 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import { verdictOf } from '../../model/answers.ts'
-import { enumeration, groupConstraint, instance, meta, primitive, property, schema, shape } from '../../model/markup.ts'
-import { onBothPlanes } from '../../model/planes.ts'
-import { listPage } from '../../model/shelf.ts'
+import { verdictOf } from '../../pipeline/model/answers.ts'
+import {
+  enumeration,
+  groupConstraint,
+  instance,
+  meta,
+  primitive,
+  property,
+  schema,
+  shape,
+} from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
+import { listPage } from '../../pipeline/model/shelf.ts'
 import { page, put } from '../../support/content.ts'
 import type { Client } from '../../support/http.ts'
 import { startServer } from '../../support/server.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { explainRequest } from '../../../pipeline/explain-request.ts'
-import { primitive, property, schema } from '../../model/markup.ts'
+import { primitive, property, schema } from '../../pipeline/model/markup.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'

@@ -1,8 +1,16 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import { answerOf, verdictOf } from '../../model/answers.ts'
-import { enumeration, groupConstraint, instance, meta, primitive, property, schema } from '../../model/markup.ts'
-import { onBothPlanes } from '../../model/planes.ts'
+import { answerOf, verdictOf } from '../../pipeline/model/answers.ts'
+import {
+  enumeration,
+  groupConstraint,
+  instance,
+  meta,
+  primitive,
+  property,
+  schema,
+} from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
 import { NS, page, put, remove } from '../../support/content.ts'
 
 const THING = 'https://tides.example/Thing'

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
 import { expect } from 'chai'
 import { beforeEach, it } from 'mocha'
-import { verdictOf } from '../../model/answers.ts'
-import { instance, meta, property, schema } from '../../model/markup.ts'
-import { onBothPlanes } from '../../model/planes.ts'
+import { verdictOf } from '../../pipeline/model/answers.ts'
+import { instance, meta, property, schema } from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
 import { NS, page, put } from '../../support/content.ts'
 
 const THING = 'https://tides.example/Thing'

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { answerOf, verdictOf } from '../../model/answers.ts'
-import { type Fields, shape } from '../../model/markup.ts'
-import { onBothPlanes } from '../../model/planes.ts'
+import { answerOf, verdictOf } from '../../pipeline/model/answers.ts'
+import { type Fields, shape } from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
 import { page, put } from '../../support/content.ts'
 import type { Fields as Headers } from '../../support/http.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { verdictOf } from '../../model/answers.ts'
-import { enumeration, instance, primitive, property, schema, shape } from '../../model/markup.ts'
-import { listPage, type ModelShelf, openShelf } from '../../model/shelf.ts'
+import { verdictOf } from '../../pipeline/model/answers.ts'
+import { enumeration, instance, primitive, property, schema, shape } from '../../pipeline/model/markup.ts'
+import { listPage, type ModelShelf, openShelf } from '../../pipeline/model/shelf.ts'
 import { leavesTheLoop, runsInTime } from '../../support/loop-hold.ts'
 
 const STATION = 'https://tides.example/Station'

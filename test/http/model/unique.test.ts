@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
-import { answerOf, verdictOf } from '../../model/answers.ts'
-import { instance, property, schema } from '../../model/markup.ts'
-import { onBothPlanes } from '../../model/planes.ts'
-import { listPage, openShelf } from '../../model/shelf.ts'
+import { answerOf, verdictOf } from '../../pipeline/model/answers.ts'
+import { instance, property, schema } from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
+import { listPage, openShelf } from '../../pipeline/model/shelf.ts'
 import { page, put, rulesPage } from '../../support/content.ts'
 
 const STATION = 'https://tides.example/Station'

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { answerOf, verdictOf } from '../../model/answers.ts'
-import { enumeration, type Fields, instance, primitive, property, schema } from '../../model/markup.ts'
-import { onBothPlanes } from '../../model/planes.ts'
-import { listPage } from '../../model/shelf.ts'
+import { answerOf, verdictOf } from '../../pipeline/model/answers.ts'
+import { enumeration, type Fields, instance, primitive, property, schema } from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
+import { listPage } from '../../pipeline/model/shelf.ts'
 import { page } from '../../support/content.ts'
 
 const THING = 'https://tides.example/Thing'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { it } from 'mocha'
-import { onBothPlanes } from '../../model/planes.ts'
-import { expectIntegrity, PAGES, race, seeded, stationModel } from '../../model/writers.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
+import { expectIntegrity, PAGES, race, seeded, stationModel } from '../../pipeline/model/writers.ts'
 import { putAll } from '../../support/content.ts'
 
 onBothPlanes('Data model, 16 writers at once', on => {

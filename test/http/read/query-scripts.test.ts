@@ -3,7 +3,7 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { property, schema } from '../../model/markup.ts'
+import { property, schema } from '../../pipeline/model/markup.ts'
 import { NS, page, put, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'

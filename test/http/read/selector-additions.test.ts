@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { verdictOf } from '../../model/answers.ts'
-import { instance, meta, schema, shape } from '../../model/markup.ts'
-import { listPage, type ModelShelf, openShelf } from '../../model/shelf.ts'
+import { verdictOf } from '../../pipeline/model/answers.ts'
+import { instance, meta, schema, shape } from '../../pipeline/model/markup.ts'
+import { listPage, type ModelShelf, openShelf } from '../../pipeline/model/shelf.ts'
 import { put, remove, rulesPage } from '../../support/content.ts'
 import type { Received } from '../../support/http.ts'
 

@@ -1,0 +1,154 @@
+/** Composed answers are given again as long as nothing changes that they were made of, and no longer. */
+
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { after, before, describe, it } from 'mocha'
+import { compose } from '../../../pipeline/compose/compose.ts'
+import { pageLanguages } from '../../../pipeline/compose/connected.ts'
+import { isPlain } from '../../../pipeline/compose/plain.ts'
+import type { Viewer } from '../../../pipeline/compose/viewer.ts'
+import { Allowance } from '../../../pipeline/language/allowance.ts'
+import { createJavaScript } from '../../../pipeline/language/javascript/javascript.ts'
+import { serializeDocument } from '../../../pipeline/tree/serialize.ts'
+import { NS, page, put, remove } from '../../support/content.ts'
+import { type Client, client } from '../../support/http.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { composed } from './composing.ts'
+
+/** Documents that pages read, and pages; every page has a part of each kind now and then. */
+const PARTS = ['/a.html', '/b.html', '/dir/c.html', '/dir/d.html']
+const PAGES = ['/p1.html', '/p2.html', '/r/:id.html']
+const READ = ['/p1.html', '/p2.html', '/r/1.html', '/r/2.html', '/p1.html?q=1']
+
+const word = fc.constantFrom('red', 'green', 'blue')
+const part = fc
+  .array(fc.tuple(word, word), { maxLength: 3 })
+  .map(items => page(items.map(([c, t]) => `<i class="${c}" id="${t}">${t}</i>`).join('')))
+const directive = fc.oneof(
+  word.map(c => `<div r:x=".${c}"><p:stamp x/></div>`),
+  word.map(
+    c =>
+      `<ul r:x=".${c}" p:template="text/liquid">{% for i in x %}<li>{{ i['@id'] }}{{ i['@text'] }}</li>{% endfor %}</ul>`,
+  ),
+  word.map(c => `<b e:n="\${.${c}}.count()"><p:stamp n/></b>`),
+  word.map(c => `<b e:n='(\${.${c}} from "/dir/*").count()'><p:stamp n/></b>`),
+  fc.tuple(word, fc.constantFrom(...PARTS)).map(([c, path]) => `<p:include selector="#${c}" resource="${path}"/>`),
+  word.map(c => `<p:include selector="#${c}" resource="/dir/*"/>`),
+  fc.constant('<i p:template="text/liquid">{{ request.query.q }}{{ request.params.id }}</i>'),
+  fc.constant('<t:say></t:say>'),
+)
+const body = fc
+  .array(directive, { maxLength: 3 })
+  .map(parts => composed(`<main xmlns:t="urn:t:Say">${parts.join('')}</main>`))
+const schema = (text: string) =>
+  page(
+    `<div hidden itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="urn:t:Say"><div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="say"><div itemprop="implementation" itemscope itemtype="${NS}/Sessel"><script itemprop="source" type="text/sessel">"${text}"</script></div></div></div>`,
+  )
+const write = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...PARTS, '/other.html'), part) },
+  { weight: 3, arbitrary: fc.tuple(fc.constantFrom(...PAGES), body) },
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...PARTS, ...PAGES, '/r/1.html'), fc.constant(undefined)) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('/schema.html'), word.map(schema)) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('/r/1.html'), body) },
+)
+
+const languages = pageLanguages(createJavaScript())
+
+/** Rounds of one write and a read of every page. */
+const ROUNDS = Number(process.env.REUSE_ROUNDS ?? 400)
+
+describe('Reuse of composed answers', () => {
+  let server: TestServer
+  let send: Client
+  let cookie: string
+
+  before(async () => {
+    server = await startServer()
+    send = client(server)
+    cookie = (await send('GET', '/')).headers['set-cookie']?.split(';')[0] ?? ''
+  })
+  after(() => server.close())
+
+  const get = (path: string) => send('GET', path, { Cookie: cookie })
+
+  /** What composing anew gives, past everything that is kept. */
+  async function fresh(target: string): Promise<string | undefined> {
+    const [path = '', query] = target.split('?')
+    const { site } = server
+    const own = await site.find(path)
+    const template = own ? undefined : await site.find('/r/:id.html')
+    const held = own ?? (path.startsWith('/r/') ? template : undefined)
+    if (!held) return undefined
+    if (isPlain(site, held)) return Buffer.from(held.bytes ?? []).toString()
+    const viewer: Viewer = {
+      path,
+      method: 'GET',
+      query,
+      headers: () => new Map(),
+      principal: undefined,
+      roles: () => [],
+      body: undefined,
+      session: undefined,
+      allowance: new Allowance(),
+    }
+    const params = own ? undefined : new Map([['id', /(\d)\.html$/.exec(path)?.[1] ?? '']])
+    const composition = await compose(site, held, viewer, languages, params).catch(() => undefined)
+    return composition && serializeDocument(composition.tree)
+  }
+
+  async function rounds(writes: readonly (readonly [string, string | undefined])[]): Promise<void> {
+    for (const path of [...PARTS, ...PAGES, '/other.html', '/schema.html', '/r/1.html'])
+      if (await server.site.find(path)) await remove(server, path)
+    await put(server, '/schema.html', schema('hi'))
+    for (const [path, content] of writes) {
+      if (content !== undefined) await put(server, path, content)
+      else if (await server.site.find(path)) await remove(server, path)
+      for (const target of READ) {
+        const expected = await fresh(target)
+        const answer = await get(target)
+        expect(answer.status === 200 ? answer.text : undefined, `${target} after ${path}`).to.equal(expected)
+      }
+    }
+  }
+
+  const length = 20
+  for (const [what, seed] of [
+    ['a fixed seed', 1],
+    ['a fresh seed', undefined],
+  ] as const)
+    it(`COMP-4 a kept answer equals a fresh composition, with ${what}`, () =>
+      fc.assert(fc.asyncProperty(fc.array(write, { minLength: length, maxLength: length }), rounds), {
+        numRuns: ROUNDS / length,
+        ...(seed !== undefined && { seed }),
+        interruptAfterTimeLimit: 60_000,
+      }))
+
+  describe('is exact', () => {
+    const about = (html: string) => page(html)
+    it('COMP-4 a write elsewhere leaves it: pages that read by class, id and glob', async () => {
+      for (const path of [...PARTS, '/other.html']) await put(server, path, about('<i class="red" id="red">1</i>'))
+      await put(server, '/other.html', about(''))
+      await put(server, '/p1.html', composed('<div r:x=".red"><p:stamp x/></div>'))
+      const { site } = server
+      const held = await site.find('/p1.html')
+      if (!held) throw new Error('not stored')
+      const viewer: Viewer = {
+        path: '/p1.html',
+        method: 'GET',
+        query: undefined,
+        headers: () => new Map(),
+        principal: undefined,
+        roles: () => [],
+        body: undefined,
+        session: undefined,
+        allowance: new Allowance(),
+      }
+      const { reads } = await compose(site, held, viewer, languages)
+      expect(reads.hold(site)).to.equal(true)
+      await put(server, '/other.html', about('<b class="else">x</b>'))
+      expect(reads.hold(site), 'a document that holds nothing of it').to.equal(true)
+      await put(server, '/other.html', about('<b class="red">x</b>'))
+      expect(reads.hold(site), 'a document that may hold something').to.equal(false)
+    })
+  })
+})

@@ -1,0 +1,77 @@
+/** XML documents as composed pages (COMP-118 to COMP-123). */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { selecting } from '../../http/write-checks.ts'
+import { NS, page, put } from '../../support/content.ts'
+import { type Client, client } from '../../support/http.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+const DECLARED = `xmlns:p="${NS}/1.0" xmlns:r="${NS}/Binding/CSS" xmlns:e="${NS}/Binding/Sessel"`
+
+describe('XML documents', () => {
+  let server: TestServer
+  let send: Client
+
+  before(async () => {
+    server = await startServer()
+    send = client(server)
+    await put(
+      server,
+      '/data.xml',
+      '<?xml version="1.0"?><d xmlns="urn:d"><Item n="1">a &amp; b</Item><Item n="2"/></d>',
+    )
+    await put(server, '/posts.html', page('<article itemscope><h2 itemprop="title">A &lt; B</h2></article>'))
+  })
+  after(() => server.close())
+
+  async function get(path: string, text: string, fields = {}) {
+    await put(server, path, text, 'application/xml')
+    return send('GET', path, fields)
+  }
+
+  it('COMP-118 COMP-119 the same directives work; declarations stay, directive attributes go', async () => {
+    const text = `<?xml version="1.0" encoding="UTF-8"?>\n<?style x?><Feed ${DECLARED}><p:include selector='Item[n="1"]' resource="/data.xml"/><Sum e:n="1 + 1" Kept="K"><p:stamp n=""/></Sum><empty></empty></Feed>`
+    const answer = await get('/feed.xml', text)
+    expect(answer.status).to.equal(200)
+    expect(answer.headers['content-type']).to.contain('application/xml')
+    expect(answer.text).to.match(/^<\?xml version="1.0" encoding="UTF-8"\?>/)
+    expect(answer.text).to.contain('<?style x?>').and.contain('>a &amp; b</').and.contain('<Sum Kept="K">2</Sum>')
+    expect(answer.text).to.contain('<empty/>').and.contain(`xmlns:p="${NS}/1.0"`)
+    expect(answer.text).not.to.match(/p:include|p:stamp|e:n/)
+  })
+
+  it('COMP-118 templates give XML, which has to be well formed', async () => {
+    const feed = (inner: string) => `<feed ${DECLARED} r:posts="article" p:template="text/liquid">${inner}</feed>`
+    const good = await get('/t.xml', feed('{% for p in posts %}<t>{{ p.title }}</t>{% endfor %}'))
+    expect(good.text).to.contain('<t>A &lt; B</t></feed>')
+    const bad = await get('/t.xml', feed('<a></a>{{ "&lt;b>" | raw }}'))
+    expect(bad.status).to.equal(500)
+  })
+
+  it('COMP-120 prefixes that are not live are data, elements and attributes alike', async () => {
+    const text = `<Feed ${DECLARED} xmlns:o="urn:other"><o:Thing o:attr="1" e:x="1"><o:inner/></o:Thing></Feed>`
+    const answer = await get('/other.xml', text)
+    expect(answer.text).to.contain('<o:Thing o:attr="1"><o:inner/></o:Thing>')
+  })
+
+  it('COMP-121 COMP-122 a plain XML document is served byte for byte, whatever Accept says', async () => {
+    const text = '<?xml version="1.0"?>\n<a  x=\'1\' xmlns:o="urn:other" ><o:b></o:b></a>\n<!-- end -->\n'
+    const answer = await get('/plain.xml', text, { Accept: 'application/ld+json' })
+    expect(answer.text).to.equal(text)
+    expect(answer.headers).to.have.property('last-modified')
+  })
+
+  it('COMP-123 it is read by selector, in the composed view', async () => {
+    await put(server, '/s.xml', `<f ${DECLARED}><x e:n="7"><p:stamp n=""/></x></f>`, 'application/xml')
+    const answer = await send('GET', '/s.xml', selecting('x'))
+    expect(answer.status).to.equal(206)
+    expect(answer.text).to.match(/^<x[^>]*>7<\/x>$/)
+  })
+
+  it('COMP-66 XML has its page links in the header only', async () => {
+    const answer = await get('/l.xml', `<f ${DECLARED}><list p:paginate="1"><i/><i/></list></f>`)
+    expect(answer.headers.link).to.contain('rel="next"')
+    expect(answer.text).not.to.contain('link')
+  })
+})

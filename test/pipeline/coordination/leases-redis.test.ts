@@ -1,0 +1,163 @@
+import { expect } from 'chai'
+import { after, afterEach, before, describe, it } from 'mocha'
+import { LeaseTimeout } from '../../../pipeline/coordination/leases.ts'
+import type { RedisConnection } from '../../../pipeline/coordination/redis/connection.ts'
+import { type RedisLeases, redisLeases } from '../../../pipeline/coordination/redis/leases.ts'
+import { held, leasesContract } from './leases-contract.ts'
+import { startRedis, type TestRedis } from './redis-server.ts'
+
+const SITE = 'a.example'
+
+describe('leases in Redis', () => {
+  let server: TestRedis
+  before(async () => {
+    server = await startRedis()
+  })
+  after(() => server.stop())
+
+  const opened: { leases: RedisLeases; connection: RedisConnection }[] = []
+  afterEach(async () => {
+    for (const { leases, connection } of opened.splice(0)) {
+      leases.close()
+      await connection.close()
+    }
+  })
+
+  /** Leases as one more process would have them. */
+  async function another(options: { patience?: number } = {}): Promise<RedisLeases> {
+    const connection = await server.open()
+    const leases = redisLeases({ connection, ...options })
+    opened.push({ leases, connection })
+    return leases
+  }
+
+  leasesContract(async options => {
+    await server.admin.flushall()
+    return { leases: await another(options), end: async () => undefined }
+  })
+
+  it('HTTP-4 writers of several processes come one at a time, and each process has its turn', async () => {
+    const processes = await Promise.all([another(), another(), another()])
+    let running = 0
+    let most = 0
+    const order: number[] = []
+    await Promise.all(
+      Array.from({ length: 150 }, (_, i) =>
+        processes[i % 3]?.hold(SITE, ['/hot'], async () => {
+          most = Math.max(most, ++running)
+          order.push(i % 3)
+          await new Promise(setImmediate)
+          running--
+        }),
+      ),
+    )
+    expect(most).to.equal(1)
+    expect(order).to.have.length(150)
+    // Nobody has all its turns before another one has its first.
+    for (const each of [0, 1, 2]) expect(order.indexOf(each)).to.be.below(60)
+    expect(await server.admin.keys('*:lease*')).to.deep.equal([])
+  })
+
+  it('DAV-90 word that comes before the answer to the question is not lost', async () => {
+    await server.admin.flushall()
+    const first = held(await another(), '/w')
+    await first.begun
+    const connection = await server.open()
+    const word = Promise.withResolvers<void>()
+    const { redis } = connection
+    const slow = new Proxy(redis, {
+      get(target, name) {
+        if (name !== 'evalsha') return Reflect.get(target, name, target)
+        return async (...request: Parameters<typeof redis.evalsha>) => {
+          const answer = await redis.evalsha(...request)
+          if (answer !== 0 || request[4] !== 'take') return answer
+          first.end()
+          await word.promise
+          return answer
+        }
+      },
+    })
+    const told: typeof connection = {
+      ...connection,
+      redis: slow,
+      hear: (channel, listener) =>
+        connection.hear(channel, message => {
+          listener(message)
+          word.resolve()
+        }),
+    }
+    const leases = redisLeases({ connection: told, lookAgain: 600_000, patience: 600_000 })
+    opened.push({ leases, connection })
+    expect(await leases.hold(SITE, ['/w'], async () => 'had')).to.equal('had')
+    await first.ended
+  })
+
+  it('DAV-90 a lease is kept while the work runs, and ends with its process', async () => {
+    const [mine, other] = await Promise.all([another(), another({ patience: 50 })])
+    const work = held(mine, '/long')
+    await work.begun
+    const [key = ''] = await server.admin.keys('*:lease:*')
+    expect(await server.admin.pttl(key)).to.be.within(1, 5000)
+    await server.admin.pexpire(key, 2500)
+    await mine.keep()
+    expect(await server.admin.pttl(key)).to.be.within(2501, 5000)
+    const outcome = await other.hold(SITE, ['/long'], async () => 'never').catch((error: unknown) => error)
+    expect(outcome).to.be.instanceOf(LeaseTimeout)
+    await server.admin.pexpire(key, 0)
+    const next = await another()
+    expect(await next.hold(SITE, ['/long'], async () => 'free')).to.equal('free')
+    work.end()
+    await work.ended
+  })
+
+  it('DAV-90 a process that has lost its lease does not end that of another', async () => {
+    const [mine, other] = await Promise.all([another(), another()])
+    const lost = held(mine, '/lost')
+    await lost.begun
+    const [key = ''] = await server.admin.keys('*:lease:*')
+    await server.admin.del(key)
+    const theirs = held(other, '/lost')
+    await theirs.begun
+    const name = await server.admin.get(key)
+    await mine.keep()
+    lost.end()
+    await lost.ended
+    expect(await server.admin.get(key)).to.equal(name)
+    theirs.end()
+    await theirs.ended
+  })
+
+  it('DAV-90 somebody who waits and has gone holds nobody up for long', async () => {
+    await server.admin.flushall()
+    const [mine, other] = await Promise.all([another(), another()])
+    const first = held(mine, '/q')
+    await first.begun
+    await server.admin.rpush(`scriptorium:lease-queue:{${SITE}}:/q`, 'somebody who has gone')
+    const second = held(other, '/q')
+    first.end()
+    await first.ended
+    await second.begun
+    second.end()
+    await second.ended
+    expect(await server.admin.keys('*')).to.deep.equal([])
+  })
+
+  it('DAV-90 without Redis nobody gets a lease, at once; with it everybody does again', async () => {
+    const own = await startRedis()
+    const connection = await own.open()
+    const leases = redisLeases({ connection })
+    const work = held(leases, '/a')
+    await work.begun
+    await own.kill()
+    work.end()
+    await work.ended
+    const outcome = await leases.hold(SITE, ['/b'], async () => 'never').catch((error: unknown) => error)
+    expect(outcome).to.be.instanceOf(Error).and.to.have.property('name', 'LeaseError')
+    await own.start()
+    await own.until(connection)
+    expect(await leases.hold(SITE, ['/a', '/b'], async () => 'back')).to.equal('back')
+    leases.close()
+    await connection.close()
+    await own.stop()
+  })
+})

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { openLocalLocks } from '../../../pipeline/coordination/local/locks.ts'
+import { locksContract } from './locks-contract.ts'
+
+/** A time that is no whole second. */
+const START = Date.UTC(2026, 2, 14, 9, 26, 53, 589)
+
+describe('locks in memory', () => {
+  locksContract(
+    async ({ most } = {}) => {
+      let now = START
+      const locks = await openLocalLocks({ clock: () => now, most })
+      return { locks, advance: ms => (now += ms), now: () => now, end: () => locks.close() }
+    },
+    { lasting: false },
+  )
+})
+
+describe('locks with a journal', () => {
+  locksContract(
+    async ({ most } = {}) => {
+      let now = START
+      const clock = () => now
+      const folder = await mkdtemp(join(tmpdir(), 'locks-'))
+      const open = () => openLocalLocks({ folder, clock, most })
+      const locks = await open()
+      const opened = [locks]
+      return {
+        locks,
+        advance: ms => (now += ms),
+        now: clock,
+        async restart() {
+          await locks.close()
+          const later = await open()
+          opened.push(later)
+          return later
+        },
+        async end() {
+          for (const each of opened) await each.close()
+          await rm(folder, { recursive: true })
+        },
+      }
+    },
+    { lasting: true },
+  )
+})
+
+describe('locks that a process took', () => {
+  it('EVT-81 are counted by site at once: as long as the number stands, there is none that was not before', async () => {
+    const locks = await openLocalLocks()
+    const request = { path: '/a', scope: 'exclusive', depth: 0, owner: '', user: 'ann', seconds: 60 } as const
+    expect(locks.taken?.('one')).to.equal(0)
+    const taking = locks.take('one', request)
+    expect(locks.taken?.('one'), 'before anybody is told of it').to.equal(1)
+    const taken = await taking
+    expect((await locks.take('one', request)).ok, 'a conflict takes none').to.equal(false)
+    if (taken.ok) await locks.end('one', taken.lock.token)
+    expect(locks.taken?.('one')).to.equal(1)
+    expect(locks.taken?.('two')).to.equal(0)
+    await locks.close()
+  })
+})

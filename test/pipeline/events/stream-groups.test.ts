@@ -1,0 +1,112 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { AccessRules } from '../../../pipeline/access/access-rules.ts'
+import { Delivery } from '../../../pipeline/events/delivery.ts'
+import { Stream } from '../../../pipeline/events/stream.ts'
+import type { StoredEvent } from '../../../pipeline/store/events.ts'
+import { access, member, NS, rawGroup, site } from '../access/site.ts'
+import { manualClock } from './manual-clock.ts'
+import { bodiesOf, Reader, until } from './watching.ts'
+
+const PATH = '/d.html'
+
+/** Rules that admit a group whose type decides by itself who is in it. */
+function staffRules(members = 0): AccessRules {
+  const group = { ...rawGroup('staff', ...Array.from({ length: members }, String)), subtypes: [`${NS}/Staff`] }
+  return site([['staff', 'GET', 'Allow', '/*']], [group])
+}
+
+/** A stream of somebody whose membership is only known when it has been asked for. */
+function watchedByMember() {
+  const questions: ((isMember: boolean) => void)[] = []
+  const oracle = {
+    overrides: () => true,
+    includes: () => new Promise<boolean>(resolve => void questions.push(resolve)),
+  }
+  const events: StoredEvent[] = []
+  let rules = staffRules()
+  const accessNow = () => access(rules, { principal: member('ann@a.example'), defaultGet: 'deny', oracle })
+  const reader = new Reader()
+  const stream = new Stream(
+    { path: PATH, session: 's', address: '', lastEventId: undefined, authority: () => expect.fail('not needed') },
+    {
+      site: 'a',
+      brand: 'platform',
+      ns: NS,
+      fanOut: {
+        begin: () => expect.fail('nothing is written'),
+        watch: () => () => undefined,
+        resume: async () => ({ after: undefined, gap: false }),
+        read: async (_site, _path, after) => events.slice(events.findIndex(({ id }) => id === after) + 1),
+        close: async () => undefined,
+      },
+      clock: manualClock(0),
+      retention: 600_000,
+      limits: { events: 256, bytes: 1_000_000 },
+      accessOf: (_subscriber, current) => (current?.rules === rules ? current : accessNow()),
+      ended: () => undefined,
+      failed: error => expect.fail(String(error)),
+    },
+  )
+  stream.start(reader)
+  return {
+    stream,
+    reader,
+    questions,
+    changeRules: () => {
+      rules = staffRules(1)
+    },
+    publish(text: string) {
+      const event = {
+        id: `1-${events.length}`,
+        path: PATH,
+        version: 1,
+        payload: `<div itemprop="body">${text}</div>`,
+        facts: '{"tried":[],"keys":[[]]}',
+      }
+      events.push(event)
+      stream.take(new Delivery(event))
+    },
+  }
+}
+
+describe('streams of members of groups that decide by themselves', () => {
+  it('EVT-65 GRP-5 events wait for the answer, and come in order', async () => {
+    const { reader, questions, publish } = watchedByMember()
+    publish('1')
+    await until(() => questions.length === 1)
+    publish('2')
+    expect(reader.mutations).to.deep.equal([])
+    questions[0]?.(true)
+    await until(() => reader.mutations.length === 2)
+    publish('3')
+    await until(() => reader.mutations.length === 3)
+    expect(bodiesOf(reader.mutations)).to.deep.equal(['1', '2', '3'])
+    expect(questions, 'an answer holds while the rules do').to.have.length(1)
+  })
+
+  it('EVT-65 when rules change the group is asked again, and who is no member any more gets nothing', async () => {
+    const { stream, reader, questions, publish, changeRules } = watchedByMember()
+    publish('1')
+    await until(() => questions.length === 1)
+    questions[0]?.(true)
+    await until(() => reader.mutations.length === 1)
+    changeRules()
+    publish('2')
+    await until(() => questions.length === 2)
+    questions[1]?.(false)
+    await until(() => !stream.isOpen)
+    expect(bodiesOf(reader.mutations)).to.deep.equal(['1'])
+    expect(reader.ending).to.equal('ended')
+  })
+
+  it('EVT-65 without events the group is asked at the keepalive, which does not wait for the answer', async () => {
+    const { stream, reader, questions, changeRules } = watchedByMember()
+    changeRules()
+    stream.tend()
+    await until(() => questions.length === 1)
+    expect(reader.text).to.include(': ping')
+    questions[0]?.(false)
+    await until(() => !stream.isOpen)
+  })
+})

@@ -1,0 +1,117 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import type { RedisConnection } from '../../../pipeline/coordination/redis/connection.ts'
+import { redisFanOut } from '../../../pipeline/coordination/redis/fan-out.ts'
+import { Coherence } from '../../../pipeline/site/coherence.ts'
+import type { Store } from '../../../pipeline/store/store.ts'
+import { page } from '../../support/content.ts'
+import { startRedis, type TestRedis } from '../coordination/redis-server.ts'
+import { HOST, type Reader, resetOf, type WatchedSite, watchedSite } from './watching.ts'
+
+const PATH = '/d.html'
+const MINUTE = 60_000
+
+/** Waits for what a real connection or timer brings. */
+async function comes(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(resolve => setTimeout(resolve, 5))
+}
+
+const told = ({ mutations }: Reader) => mutations.map(({ data }) => data)
+
+describe('event streams while Redis is away', () => {
+  let redis: TestRedis
+  let site: WatchedSite
+  let connection: RedisConnection
+  let coherence: Coherence
+  /** The store as another process has it. */
+  let other: Store
+  beforeEach(async () => {
+    redis = await startRedis()
+  })
+  afterEach(async () => {
+    await coherence.close()
+    await site.close()
+    await connection.close()
+    await redis.stop()
+    expect(site.failures).to.deep.equal([])
+  })
+
+  /** @param every milliseconds between looks at what others committed, without word of them */
+  async function start(every: number): Promise<void> {
+    site = await watchedSite({
+      async fanOut({ store, another }, failed) {
+        other = await another()
+        if (!store.foreign) throw new Error('the store is not shared')
+        connection = await redis.open()
+        coherence = new Coherence({ foreign: store.foreign, every })
+        return redisFanOut({ store, coherence, connection, failed })
+      },
+    })
+    await site.rules(['*', 'GET', 'Allow', '/*'])
+  }
+
+  const elsewhere = (payload: string) => other.site(HOST).commit({ changes: [], events: [{ path: PATH, payload }] })
+
+  const back = async () => {
+    await redis.start()
+    await redis.until(connection)
+  }
+
+  it('EVT-81 EVT-12 streams stay open with keepalives, and go on from the last event; none is lost or doubled', async () => {
+    await start(10)
+    const { stream, reader } = await site.watch(PATH)
+    await elsewhere('before')
+    await comes(() => told(reader).length === 1)
+    await redis.kill()
+    await elsewhere('away')
+    await comes(() => told(reader).length === 2)
+    for (let i = 0; i < 3; i++) await site.advance(20_000)
+    expect(reader.text.split(': ping\n')).to.have.length(4)
+    expect(stream.isOpen).to.equal(true)
+    await back()
+    await elsewhere('back')
+    await comes(() => told(reader).length === 3)
+    expect(told(reader)).to.deep.equal(['before', 'away', 'back'])
+    expect(reader.text).to.not.include('event: reset')
+  })
+
+  it('EVT-81 new subscriptions meanwhile are accepted, and those who return get what they missed', async () => {
+    await start(10)
+    const first = await site.watch(PATH)
+    await elsewhere('1')
+    await comes(() => told(first.reader).length === 1)
+    const [{ id: lastEventId = '' } = {}] = first.reader.mutations
+    await redis.kill()
+    first.stream.end('now')
+    await elsewhere('2')
+    const returned = await site.watch(PATH, { lastEventId })
+    const fresh = await site.watch(PATH)
+    await comes(() => told(returned.reader).length === 1)
+    await elsewhere('3')
+    await comes(() => told(returned.reader).length === 2 && told(fresh.reader).length === 1)
+    await back()
+    await elsewhere('4')
+    await comes(() => told(returned.reader).length === 3 && told(fresh.reader).length === 2)
+    expect(told(returned.reader)).to.deep.equal(['2', '3', '4'])
+    expect(told(fresh.reader)).to.deep.equal(['3', '4'])
+  })
+
+  it('EVT-81 EVT-49 where a path cannot be continued streams get a reset, stay open and go on', async () => {
+    await start(60 * MINUTE)
+    const { stream, reader } = await site.watch(PATH)
+    await site.put(PATH, page('first'))
+    await comes(() => told(reader).length === 1)
+    await redis.kill()
+    await elsewhere('missed')
+    await site.advance(11 * MINUTE)
+    await elsewhere('kept')
+    await back()
+    await comes(() => reader.text.includes('event: reset'))
+    expect(reader.events.at(-1)).to.deep.equal(resetOf('events-expired'))
+    await site.put(PATH, page('after'))
+    await comes(() => told(reader).length === 2)
+    expect(told(reader)[1]).to.include('after')
+    expect(stream.isOpen).to.equal(true)
+    expect(reader.text.split('event: reset')).to.have.length(2)
+  })
+})

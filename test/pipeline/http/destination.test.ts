@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { parseDestination } from '../../../pipeline/http/destination.ts'
+import { faultOf } from './fault.ts'
+
+const OWN = ['example.org:8080', 'dav.example.org']
+
+describe('Destination', () => {
+  const accepted: [header: string, path: string][] = [
+    ['/a/b.html', '/a/b.html'],
+    [' /a ', '/a'],
+    ['/a b', '/a b'],
+    ['/caf%C3%A9', '/café'],
+    ['/d/', '/d/'],
+    ['/a?x=1', '/a'],
+    ['http://example.org:8080/a', '/a'],
+    ['https://EXAMPLE.org:8080/a', '/a'],
+    ['http://dav.example.org/a', '/a'],
+    ['http://dav.example.org:80/a', '/a'],
+    ['https://dav.example.org:443/a', '/a'],
+    ['https://dav.example.org:/a', '/a'],
+    ['http://dav.example.org', '/'],
+  ]
+  for (const [header, path] of accepted) {
+    it(`HTTP-105 DAV-48 ${header}`, () => {
+      expect(parseDestination(header, 'public', OWN)).to.equal(path)
+      expect(parseDestination(header, 'mount', OWN)).to.equal(path)
+    })
+  }
+
+  const refused: [header: string, fault: string][] = [
+    ['http://other.example/a', '502 BadGateway'],
+    ['http://example.org/a', '502 BadGateway'],
+    ['http://example.org:8081/a', '502 BadGateway'],
+    ['http://me@dav.example.org/a', '502 BadGateway'],
+    ['//dav.example.org/a', '400 InvalidPath'],
+    ['a.html', '400 InvalidPath'],
+    ['', '400 InvalidPath'],
+    ['mailto:a', '400 InvalidPath'],
+    ['http://', '400 InvalidPath'],
+    ['http://[::1', '400 InvalidPath'],
+    ['http://dav.example.org:x/a', '400 InvalidPath'],
+    ['/a//b', '400 InvalidPath'],
+    ['/a/../b', '400 InvalidPath'],
+    ['/a%2Fb', '400 InvalidPath'],
+    [`/${'a'.repeat(256)}`, '414 UriTooLong'],
+  ]
+  for (const [header, fault] of refused) {
+    it(`HTTP-105 ${header.slice(0, 40) || 'empty'}`, () => {
+      expect(faultOf(() => parseDestination(header, 'public', OWN))).to.equal(fault)
+      expect(faultOf(() => parseDestination(header, 'mount', OWN))).to.equal(fault)
+    })
+  }
+
+  it('HTTP-105 DAV-10 a fragment is ignored on the public host, refused on the mount', () => {
+    expect(parseDestination('/a#b', 'public', OWN)).to.equal('/a')
+    expect(faultOf(() => parseDestination('/a#b', 'mount', OWN))).to.equal('400 InvalidPath')
+  })
+})

@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { Allowance, AllowanceSpent } from '../../../pipeline/language/allowance.ts'
+
+describe('The allowance of a request', () => {
+  it('SES-213 steps end it, and stay spent', () => {
+    const allowance = new Allowance({ steps: 10 })
+    allowance.step(10)
+    expect(() => allowance.step()).to.throw(AllowanceSpent)
+    expect(allowance.spent).to.equal('steps')
+    expect(() => allowance.take(1)).to.throw(AllowanceSpent)
+  })
+
+  it('SES-213 memory ends it before it is taken', () => {
+    const allowance = new Allowance({ memory: 100 })
+    allowance.take(100)
+    expect(allowance.memoryLeft).to.equal(0)
+    expect(() => allowance.take(1)).to.throw(AllowanceSpent, 'memory')
+  })
+
+  it('SES-213 the clock starts with the first metered work', () => {
+    let now = 1_000
+    const allowance = new Allowance({ time: 50 }, () => now)
+    now = 5_000
+    allowance.look()
+    now = 5_049
+    allowance.look()
+    now = 5_050
+    expect(() => allowance.look()).to.throw(AllowanceSpent, 'time')
+  })
+
+  it('COMP-19 the dispatch after the last one ends it', () => {
+    const allowance = new Allowance({ dispatches: 2 })
+    allowance.dispatch()
+    allowance.dispatch()
+    expect(() => allowance.dispatch()).to.throw(AllowanceSpent)
+    expect(allowance.spent).to.equal('dispatches')
+  })
+})

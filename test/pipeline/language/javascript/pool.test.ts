@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+import { Allowance } from '../../../../pipeline/language/allowance.ts'
+import { createJavaScript, type Job } from '../../../../pipeline/language/javascript/javascript.ts'
+import type { Value } from '../../../../pipeline/language/values.ts'
+import { html, javascript, NS, plain, run, variant } from './programs.ts'
+
+const job = (source: string, more: Partial<Job> = {}): Job => ({
+  site: 'a.example',
+  ns: NS,
+  place: 'method',
+  source,
+  ...more,
+})
+const ample = () => new Allowance({ steps: 100_000_000, time: 60_000 })
+
+describe('language: JavaScript: workers and limits', () => {
+  it('JS-32 recursion of 500 works, one without end is an error that can be caught', async () => {
+    expect(
+      plain(await run('export default () => { const f = n => n === 0 ? 0 : 1 + f(n - 1); return f(500) }')),
+    ).to.equal(500n)
+    const source = 'export default () => { const f = () => f(); try { f() } catch (e) { return "caught" } }'
+    expect(plain(await run(source))).to.equal('caught')
+  })
+
+  it('JS-32 a millisecond of script time costs 400 steps, a call of the DOM one and one for each node', async () => {
+    const busy = new Allowance({ steps: 100_000_000, time: 60_000 })
+    const source = 'export default () => { const end = Date.now() + 20; while (Date.now() < end); }'
+    expect(await javascript().evaluate(job(source), busy)).to.have.property('value')
+    expect(busy.stepsTaken).to.be.within(19 * 400, 1_000 * 400)
+    const document = html('<p>x</p>'.repeat(2_000))
+    const looking = 'export default () => { const n = () => document.querySelectorAll("i").length; n(); n(); n() }'
+    const few = new Allowance({ steps: 5_000, time: 60_000 })
+    expect(variant(await javascript().evaluate(job(looking, { document: { document } }), few))).to.equal('timeout')
+  })
+
+  it('JS-32 what is left of the request bounds a script, and stays spent', async () => {
+    const allowance = new Allowance({ steps: 20_000, time: 60_000 })
+    const start = performance.now()
+    expect(variant(await javascript().evaluate(job('export default () => { for (;;); }'), allowance))).to.equal(
+      'timeout',
+    )
+    expect(performance.now() - start).to.be.below(30_000)
+    expect(allowance.stepsLeft).to.equal(0)
+    expect(variant(await javascript().evaluate(job('export default () => 1'), allowance))).to.equal('timeout')
+  })
+
+  it('JS-32 a source of more than 256 KiB, and a result of more than 4 MiB', async () => {
+    expect(variant(await run(`export default () => 1 //${'é'.repeat(131_100)}`))).to.equal('parse')
+    expect(variant(await run('export default () => Array(5).fill("x".repeat(1024 * 1024))'))).to.equal('return-type')
+    expect(
+      variant(
+        await run(
+          'export default () => { const e = document.createElement("p"); e.append("x".repeat(1024 * 1024)); return Array(5).fill(e) }',
+          { document: { document: html('') } },
+        ),
+      ),
+    ).to.equal('return-type')
+  })
+
+  it('JS-4 evaluations of a batch come in order, each in a realm of its own', async () => {
+    const source =
+      'export default n => { globalThis.count = (globalThis.count ?? 0) + 1; if (n === 3) throw 1; return [n, globalThis.count] }'
+    const jobs = Array.from({ length: 6 }, (_, i) => job(source, { place: 'read', arguments: [BigInt(i)] }))
+    const outcomes = await javascript().batch([...jobs, job('export default (')], ample())
+    expect(outcomes.map(variant)).to.deep.equal(
+      [0n, 1n, 2n, 'threw', 4n, 5n].map(n => (n === 'threw' ? n : [n, 1n])).concat(['parse' as never]),
+    )
+  })
+
+  it('JS-38 versions of documents are kept apart, and nobody can change them', async () => {
+    const pages = ['<b>1</b>', '<b>2</b>'].map(html)
+    const source =
+      'export default () => { try { document.querySelector("b").remove() } catch {} return document.querySelector("b").textContent }'
+    for (let i = 0; i < 6; i++) {
+      const document = pages[i % 2]
+      if (!document) continue
+      const view = { document, version: `v${i % 2}` }
+      expect(plain(await run(source, { document: view }))).to.equal(`${(i % 2) + 1}`)
+      // In `default` it is writable, on a copy.
+      expect(
+        variant(
+          await run(`export default () => { document.querySelector("b").textContent = "x" }`, {
+            document: view,
+            place: 'default',
+          }),
+        ),
+      ).to.equal(null)
+    }
+  })
+
+  it('JS-38 trees may change as soon as a script was asked for', async () => {
+    const document = html('<b>1</b>')
+    const asked = run('export default () => document.querySelector("b").textContent', { document: { document } })
+    document.root.childNodes.length = 0
+    expect(plain(await asked)).to.equal('1')
+  })
+
+  it('JS-32 limits are settings', async () => {
+    const small = createJavaScript({ workers: 1, limits: { time: 400, memory: 2 * 1024 * 1024 } })
+    const source = (bytes: number) => `export default () => new Uint8Array(${bytes}).fill(1).length`
+    expect(variant(await small.evaluate(job('export default () => { for (;;); }'), ample()))).to.equal('timeout')
+    expect(variant(await small.evaluate(job(source(1_000_000)), ample()))).to.equal(1_000_000n)
+    expect(variant(await small.evaluate(job(source(14_000_000)), ample()))).to.equal('out-of-memory')
+    await small.close()
+  })
+
+  it('JS-32 a worker that cannot start is told of, and one that is ended for its script is not', async () => {
+    const told: string[] = []
+    const failed = (error: Error) => told.push(error.message)
+    // No engine starts with a stack like that.
+    const broken = createJavaScript({ workers: 1, limits: { stack: 1 }, failed })
+    expect(variant(await broken.evaluate(job('export default () => 1'), ample()))).to.equal('timeout')
+    expect(told).not.to.deep.equal([])
+    await broken.close()
+    told.length = 0
+    const own = createJavaScript({ workers: 1, failed })
+    expect(variant(await own.evaluate(job('export default () => { for (;;); }'), ample()))).to.equal('timeout')
+    expect(variant(await own.evaluate(job('export default () => 1'), ample()))).to.equal(1n)
+    await own.close()
+    expect(told).to.deep.equal([])
+  })
+
+  it('counters tell what was done', async () => {
+    const own = createJavaScript({ workers: 1 })
+    expect(own.counters()).to.include({ evaluations: 0, workers: 0, busy: 0, queue: 0 })
+    const both = Promise.all([
+      own.evaluate(job('export default () => 1'), ample()),
+      own.evaluate(job('export default () => 2'), ample()),
+    ])
+    expect(own.counters()).to.include({ busy: 1, queue: 1 })
+    await both
+    await own.evaluate(job('export default ('), ample())
+    expect(own.counters()).to.include({ evaluations: 3, failures: 1, kills: 0, busy: 0, queue: 0 })
+    expect(own.counters().time).to.be.above(0)
+    await own.close()
+  })
+
+  it('after the end nothing runs, and what was running has failed', async () => {
+    const own = createJavaScript({ workers: 1 })
+    const running = own.evaluate(job('export default () => { for (;;); }'), ample())
+    const waiting = own.evaluate(job('export default () => 1'), ample())
+    await own.close()
+    expect([variant(await running), variant(await waiting)]).to.deep.equal(['timeout', 'timeout'])
+    expect(variant(await own.evaluate(job('export default () => 1'), ample()))).to.equal('timeout')
+  })
+
+  it('workers keep no process alive', async function () {
+    this.timeout(60_000)
+    const program = `import { createJavaScript } from ${JSON.stringify(new URL('../../../../pipeline/language/javascript/javascript.ts', import.meta.url).href)}
+      import { Allowance } from ${JSON.stringify(new URL('../../../../pipeline/language/allowance.ts', import.meta.url).href)}
+      const outcome = await createJavaScript().evaluate({ site: 'a', ns: 'x', place: 'method', source: 'export default () => "done"' }, new Allowance({ time: 60000 }))
+      console.log(outcome.value)`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+      timeout: 50_000,
+    })
+    expect(stdout.trim()).to.equal('done')
+  })
+
+  it('JS-21 values of every kind come back as they went', async () => {
+    const given: Value = [null, true, 1n, 1.5, 'a', new Map<string, Value>([['k', [new Map()]]])]
+    const outcome = await run('export default v => v', { arguments: [given] })
+    expect('value' in outcome && outcome.value).to.deep.equal(given)
+  })
+})

@@ -1,0 +1,207 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { type Browser, chromium } from 'playwright-core'
+import { parseHtml } from '../../../../pipeline/tree/html.ts'
+import { type ChildNode, isElement, type ParentNode } from '../../../../pipeline/tree/nodes.ts'
+import { parseXml } from '../../../../pipeline/tree/xml.ts'
+import { rendered } from './rendering.ts'
+
+/** Templates with data `a` and `b` in every kind of place; `title` names the place. */
+const PLACES: [string, string][] = [
+  ['element content', '<p>{{ a }}<b>{{ b }}</b>{{ a }}{{ b }}</p>'],
+  ['title and textarea', '<textarea>{{ a }}{{ b }}</textarea><title>{{ a }}</title>'],
+  ['quoted attribute values', `<i title="{{ a }}{{ b }}" class='{{ a }} {{ b }}'>x</i>`],
+  ['unquoted attribute values', '<i title={{ a }} class={{ a }}{{ b }} lang=x{{ b }} data-z=1>x</i>'],
+  [
+    'unquoted values in conditions',
+    '<i title={% if a %}{{ a }}{% endif %} class=z>x</i><i {% if a %}title={{ b }}{% endif %} class=z>x</i>',
+  ],
+  ['comments', '<!--{{ a }}--><!-- {{ a }}{{ b }} --><!--{{ a }}-{{ b }}-->x'],
+  ['scripts', '<script>const a = "{{ a }}/{{ b }}", b = {{ a | json }}; // {{ a }}{{ b }}</script><p>x</p>'],
+  ['scripts behind a comment', '<script><!-- {{ a }}{{ b }}\n--></script><p>x</p>'],
+  ['styles', '<style>p { content: "{{ a }}{{ b }}" }</style><p>x</p>'],
+  ['styles of pictures', '<svg><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
+  ['noscript', '<noscript>{{ a }}<b title="{{ b }}">x</b></noscript><p>x</p>'],
+  ['branches that open other places', '{% if no %}<script>{% endif %}<p>{{ a }}</p>{% if no %}</script>{% endif %}'],
+  ['pictures that are closed in a branch', '<svg>{% if no %}</svg>{% endif %}<style>{{ a }}</style></svg><p>x</p>'],
+  ['declarations', '<!doctype {{ a }}><p>x</p>'],
+  ['text behind an angle bracket', '<p>1 <{{ a }}</p>'.replace('<{{', '< {{')],
+  ['captured text', '{% capture c %}{{ a }}{% endcapture %}{{ c }}<i title={{ c }} class=z>{{ c }}</i><!--{{ c }}-->'],
+  ['captured text of scripts', '<script>{% capture c %}{{ a }}{% endcapture %}</script><p title="{{ c }}">{{ c }}</p>'],
+  ['escaped text', '{% assign e = a | escape %}{{ e }}<i title={{ e }} class=z>x</i>{{ a | newline_to_br | size }}'],
+  ['other output', '<p>{% cycle a, b %}{% echo a %}{% for x in list %}{{ x }}{% endfor %}{{ list }}{{ hash }}</p>'],
+]
+
+const NEUTRAL = 'x'
+
+const PIECES = [
+  '<',
+  '>',
+  '"',
+  "'",
+  '&',
+  '/',
+  '=',
+  '`',
+  '-',
+  '--',
+  '!',
+  '-->',
+  '--!>',
+  '<!--',
+  '</',
+  '</script>',
+  '</style',
+  '</title>',
+  '</textarea>',
+  '<script',
+  '<script>',
+  '<img src=x onerror=alert(1)>',
+  ' onclick=alert(1) ',
+  '\n',
+  '\t',
+  '\f',
+  ' ',
+  '&lt;',
+  '&#60;',
+  '&quot;',
+  '{{ a }}',
+  '{% if',
+  '\0',
+  '\u00a0',
+  '\u2028',
+  ']]>',
+  '<![CDATA[',
+  '?>',
+  '</svg>',
+  '</p>',
+  '<b>',
+  'script',
+  'x',
+  '\\',
+  '\ud800',
+  '%}',
+  'javascript:',
+]
+
+const hostile = fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map(pieces => pieces.join(''))
+
+/** What of a tree may not depend on data: elements, names of attributes, comments. */
+function skeleton(node: ParentNode | ChildNode): string {
+  if (node.nodeName === '#comment') return '<!>'
+  if (!('childNodes' in node)) return node.nodeName === '#documentType' ? '<!doctype>' : ''
+  const inner = node.childNodes.map(skeleton).join('')
+  if (!isElement(node)) return inner
+  return `<${node.tagName} ${node.attrs.map(a => a.name).join(' ')}>${inner}</>`
+}
+
+function values(a: string, b: string) {
+  return { a, b, no: false, list: [a, b], hash: new Map([[a, b]]) }
+}
+
+describe('Escaping of templates', () => {
+  for (const [title, source] of PLACES) {
+    it(`LIQ-35 no boundary comes from data: ${title}`, async () => {
+      const page = async (a: string, b: string) => skeleton(parseHtml(await rendered(source, { names: values(a, b) })))
+      const expected = await page(NEUTRAL, NEUTRAL)
+      await fc.assert(
+        fc.asyncProperty(hostile, hostile, async (a, b) => {
+          expect(await page(a, b)).to.equal(expected)
+        }),
+        {
+          numRuns: 400,
+          seed: 35,
+          examples: [
+            ['', ''],
+            ['<', '/script>'],
+            ['</', 'script>'],
+            ['<!-', '->'],
+            ['-', '>'],
+          ],
+        },
+      )
+    })
+  }
+
+  it('LIQ-35 no boundary of XML comes from data', async () => {
+    const source =
+      '<r><a k="{{ a }}" l=\'{{ b }}\'>{{ a }}{{ b }}</a><!-- {{ a }}{{ b }}--><![CDATA[{{ a }}{{ b }}]]><style>{{ a }}</style></r>'
+    const page = async (a: string, b: string) => {
+      const text = await rendered(source, { names: values(a, b), context: { kind: 'xml', element: 'feed' } })
+      return skeleton(parseXml(text))
+    }
+    const expected = await page(NEUTRAL, NEUTRAL)
+    await fc.assert(
+      fc.asyncProperty(hostile, hostile, async (a, b) => {
+        expect(await page(a, b)).to.equal(expected)
+      }),
+      { numRuns: 500, seed: 35 },
+    )
+  })
+
+  const cases: [string, string, string][] = [
+    [
+      'LIQ-35 a query in a script',
+      '<script>const q = {{ q | json }};</script>',
+      '<script>const q = "<b>\\"<\\/script><\\!--";</script>',
+    ],
+    [
+      'LIQ-48 JSON in an attribute',
+      `<i data-q="{{ q | json }}">`,
+      '<i data-q="&quot;&lt;b&gt;\\&quot;&lt;/script&gt;&lt;!--&quot;">',
+    ],
+    ['LIQ-35 an unquoted value', '<i title={{ u }} lang=x>', '<i title=a&#32;b&#61;c lang=x>'],
+    ['LIQ-35 an empty unquoted value', '<i title={{ none }} lang=x>', '<i title="" lang=x>'],
+    ['LIQ-35 a host in a script', '{{ q }}', '{{ q }}'],
+  ]
+  for (const [title, source, expected] of cases.slice(0, 4)) {
+    it(title, async () => {
+      const names = { q: '<b>"</script><!--', u: 'a b=c', none: '' }
+      expect(await rendered(source, { names })).to.equal(expected)
+    })
+  }
+
+  it('LIQ-35 the host itself may be a script', async () => {
+    const context = { kind: 'html', element: 'script' } as const
+    expect(await rendered('{{ q }}', { names: { q: '<b></b>' }, context })).to.equal('<b><\\/b>')
+  })
+
+  describe('in a browser', () => {
+    let browser: Browser
+
+    before(async () => {
+      browser = await chromium.launch({
+        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+        args: ['--no-sandbox'],
+      })
+    })
+
+    after(() => browser?.close())
+
+    it('LIQ-35 no boundary comes from data, by the rules of a browser', async function () {
+      this.timeout(60_000)
+      const pairs = fc.sample(fc.tuple(hostile, hostile), { numRuns: 60, seed: 35 })
+      const pages: { neutral: string; hostile: string[]; title: string }[] = []
+      for (const [title, source] of PLACES) {
+        const neutral = await rendered(source, { names: values(NEUTRAL, NEUTRAL) })
+        const texts = await Promise.all(pairs.map(([a, b]) => rendered(source, { names: values(a, b) })))
+        pages.push({ neutral, hostile: texts, title })
+      }
+      const page = await browser.newPage()
+      const differing = await page.evaluate(all => {
+        const shape = (node: Node): string => {
+          if (node.nodeType === Node.COMMENT_NODE) return '<!>'
+          const inner = [...node.childNodes].map(shape).join('')
+          if (!(node instanceof Element)) return inner
+          return `<${node.tagName} ${node.getAttributeNames().join(' ')}>${inner}</>`
+        }
+        const parsed = (text: string) => shape(new DOMParser().parseFromString(text, 'text/html'))
+        return all.flatMap(({ neutral, hostile: texts, title }) => {
+          const expected = parsed(neutral)
+          return texts.filter(text => parsed(text) !== expected).map(text => `${title}: ${text}`)
+        })
+      }, pages)
+      expect(differing).to.deep.equal([])
+    })
+  })
+})

@@ -1,0 +1,180 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../../pipeline/memory.ts'
+import { keptAnswers } from '../../../pipeline/read/kept-answers.ts'
+import { documentCache } from '../../../pipeline/site/cache.ts'
+import { Held } from '../../../pipeline/site/held.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
+import { watchRest } from '../../../server/rest.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+const MIB = 1024 * 1024
+const page = '<ul>'.padEnd(20_000, '<li class=a>x')
+
+function held(path: string, bytes: Uint8Array = Buffer.from(page)): Held {
+  const resource: Resource = {
+    path,
+    kind: 'document',
+    version: 1,
+    digest: 'a'.repeat(64),
+    size: bytes.length,
+    type: 'text/html',
+    created: 0,
+    modified: 0,
+    sameSecond: false,
+    properties: '',
+  }
+  return new Held(resource, { bytes }, undefined)
+}
+
+async function putPage({ site, mountUrl, user, password }: TestServer): Promise<void> {
+  const authorization = `Basic ${btoa(`${user}:${password}`)}`
+  const put = await fetch(`${mountUrl}/a.html`, { method: 'PUT', headers: { authorization }, body: page })
+  expect([put.status, site.held('/a.html')?.hasTree]).to.deep.equal([201, false])
+}
+
+describe('Memory of caches', () => {
+  describe('is limited as a whole', () => {
+    const cases: [what: string, asked: number | undefined, contained: number, limit: number][] = [
+      ['without a container', undefined, 0, USUAL_MEMORY],
+      ['in a large container', undefined, 4096 * MIB, USUAL_MEMORY],
+      ['in a small container', undefined, 512 * MIB, 128 * MIB],
+      ['in a tiny container', undefined, 32 * MIB, 16 * MIB],
+      ['by the settings', 100 * MIB, 200 * MIB, 100 * MIB],
+      ['by settings that ask for too little', 1, 0, 16 * MIB],
+    ]
+    for (const [what, asked, contained, limit] of cases)
+      it(what, () => expect(memoryLimit(asked, contained)).to.equal(limit))
+  })
+
+  it('is shared out completely', () => {
+    const memory = new Memory(160)
+    const shares = (['documents', 'trees', 'answers', 'mount-answers', 'listings', 'pages'] as const).map(holder =>
+      memory.share(holder),
+    )
+    expect(shares.reduce((sum, share) => sum + share)).to.equal(160)
+  })
+
+  it('is given back but for a quarter, trees as a whole', () => {
+    const memory = new Memory(160)
+    const left = new Map<string, number>()
+    const kept = (name: string): KeptMemory => ({ bytes: 7, shrink: bytes => left.set(name, bytes) })
+    memory.hold('documents', kept('documents'))
+    memory.hold('trees', kept('trees'))
+    expect([...memory.taken()]).to.deep.equal([
+      ['documents', 7],
+      ['trees', 7],
+    ])
+    memory.release()
+    expect([...left]).to.deep.equal([
+      ['documents', memory.share('documents') / 4],
+      ['trees', 0],
+    ])
+  })
+
+  describe('of documents', () => {
+    it('counts what is around their bytes, and lets the least used go', () => {
+      const cache = documentCache({ budget: 100_000 })
+      const paths = ['/1', '/2', '/3', '/4', '/5', '/6']
+      for (const path of paths) cache.set('s', held(path))
+      expect(cache.documents.bytes).to.be.within(20_000, 100_000)
+      expect(paths.filter(path => cache.get('s', path))).to.deep.equal(['/3', '/4', '/5', '/6'])
+      cache.documents.shrink(50_000)
+      expect(paths.filter(path => cache.get('s', path))).to.deep.equal(['/5', '/6'])
+      cache.clear('s')
+      expect(cache.documents.bytes).to.equal(0)
+    })
+
+    it('counts compressed copies when they are there', async () => {
+      const cache = documentCache({ budget: 100_000 })
+      const one = held('/1')
+      cache.set('s', one)
+      const before = cache.documents.bytes
+      while (one.coding('gzip') === 'pending') await new Promise(resolve => setTimeout(resolve, 1))
+      const copy = one.coding('gzip')
+      expect(copy).to.be.instanceOf(Uint8Array)
+      expect(cache.documents.bytes - before).to.equal((copy as Uint8Array).length)
+      cache.delete('s', '/1')
+      expect(cache.documents.bytes).to.equal(0)
+    })
+  })
+
+  describe('of trees', () => {
+    it('is that of their nodes, not of their text', () => {
+      const cache = documentCache({ budget: MIB, treeBudget: 8 * MIB })
+      const [one, two] = [held('/1'), held('/2')]
+      for (const each of [one, two]) {
+        cache.set('s', each)
+        expect(each.tree.clean).to.equal(true)
+        cache.weighTree(each)
+        cache.weighTree(each)
+      }
+      expect(cache.trees.bytes).to.equal(one.treeBytes + two.treeBytes)
+      expect(one.treeBytes).to.be.greaterThan(10 * page.length)
+      cache.trees.shrink(one.treeBytes)
+      expect([one.hasTree, two.hasTree]).to.deep.equal([false, true])
+      cache.trees.shrink(0)
+      expect([cache.trees.bytes, two.hasTree]).to.deep.equal([0, false])
+    })
+
+    it('stays under the limit, except for the one in use', () => {
+      const cache = documentCache({ budget: MIB, treeBudget: 1 })
+      const all = ['/1', '/2', '/3'].map(path => held(path))
+      for (const each of all) {
+        cache.set('s', each)
+        expect(each.tree.clean).to.equal(true)
+        cache.weighTree(each)
+      }
+      expect(all.map(({ hasTree }) => hasTree)).to.deep.equal([false, false, true])
+    })
+  })
+
+  it('of answers counts their fields', () => {
+    const answers = keptAnswers<undefined>({ bytes: 10_000, repeats: () => true })
+    const reuse = { holds: () => true }
+    for (let i = 0; i < 10; i++)
+      answers.keep(`${i}`, { status: 200, headers: { ETag: '"a"' }, body: Buffer.alloc(1000), reuse }, undefined)
+    expect(answers.memory.bytes).to.be.within(5000, 10_000)
+    expect(answers.size).to.equal(3)
+    answers.memory.shrink(0)
+    expect([answers.memory.bytes, answers.size]).to.deep.equal([0, 0])
+  })
+
+  it('is given back once after some time without requests', () => {
+    const done: string[] = []
+    const rest = watchRest(
+      () => done.push('released'),
+      () => done.push('collected'),
+    )
+    const look = (times: number) => {
+      for (let i = 0; i < times; i++) rest.look()
+    }
+    look(3)
+    expect(done, 'after the start').to.deep.equal([])
+    look(10)
+    expect(done, 'once').to.deep.equal(['released', 'collected'])
+    rest.disturb()
+    look(3)
+    rest.disturb()
+    look(3)
+    expect(done, 'with requests').to.have.length(2)
+    look(1)
+    expect(done, 'without').to.have.length(4)
+    rest.close()
+  })
+
+  it('shows in the metrics', async () => {
+    const server = await startServer({ settings: { limits: { memory: '64MiB' } } })
+    try {
+      await putPage(server)
+      const text = await (await fetch(`${server.url}/-platform/metrics`)).text()
+      expect(text).to.contain(`scriptorium_memory_limit_bytes ${64 * MIB}`)
+      const documents = Number(/scriptorium_memory_kept_bytes\{of="documents"\} (\d+)/.exec(text)?.[1])
+      expect(documents).to.be.greaterThan(page.length)
+      for (const each of ['trees', 'answers', 'mount-answers', 'listings'])
+        expect(text).to.match(new RegExp(`scriptorium_memory_kept_bytes\\{of="${each}"\\} \\d+`))
+    } finally {
+      await server.close()
+    }
+  })
+})

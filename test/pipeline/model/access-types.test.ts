@@ -1,0 +1,144 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { Access } from '../../../pipeline/access/decision.ts'
+import { Membership } from '../../../pipeline/access/groups.ts'
+import { principalFromClaims } from '../../../pipeline/access/principal.ts'
+import { Fault } from '../../../pipeline/fault.ts'
+import { noCode } from '../../../pipeline/model/code.ts'
+import { schemaGroups } from '../../../pipeline/site/schema-groups.ts'
+import { NS, page } from '../../support/content.ts'
+import { code, type HostedSite, openHosted } from './hosted.ts'
+import { instance, meta, schema } from './markup.ts'
+
+const RULE = 'x:Rule'
+const CREW = 'x:Crew'
+const RULES = `${NS}/AuthorizationRule`
+const GROUP = `${NS}/Group`
+
+describe('Subtypes of rules and groups', () => {
+  let hosted: HostedSite
+  beforeEach(async () => {
+    hosted = await openHosted({
+      ...noCode,
+      includes: async ({ implementation }, { element }, email) => {
+        const domain = element.childNodes.find(node => 'attrs' in node && node.attrs[1]?.name === 'content')
+        const value = domain && 'attrs' in domain ? domain.attrs[1]?.value : ''
+        if (implementation.source === 'throws') throw new Error('no')
+        return { value: implementation.source === 'domain' && email.endsWith(`@${value}`) }
+      },
+    })
+  })
+  afterEach(() => hosted.close())
+
+  const rule = (type: string, actor = '*') =>
+    instance(type, { actor, method: 'PUT', resource: '/open.html', action: 'Allow' })
+  /** Whether somebody may PUT /open.html. */
+  async function may(email?: string): Promise<boolean> {
+    const { site } = hosted
+    const principal = email ? principalFromClaims({ sub: 's', email, email_verified: true }, []) : undefined
+    const membership = new Membership(principal, schemaGroups(site))
+    await membership.resolveGroups(site.rules.groups())
+    const facts = { method: 'PUT', path: '/open.html', headers: () => undefined, queryString: '' }
+    const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
+    return access.permit('PUT', '/open.html')
+  }
+
+  it('RULE-12 an item of a type below the rule is one, from the commit that makes it so', async () => {
+    await hosted.put('/rules.html', page(rule(RULE)))
+    expect(await may()).to.equal(false)
+    await hosted.put('/model.html', page(schema(RULE, { parent: RULES })))
+    expect(await may()).to.equal(true)
+    await hosted.put('/more.html', page(rule(RULE).replace('Allow', 'Deny')))
+    expect(await may()).to.equal(false)
+    await hosted.put('/more.html', page('nothing'))
+    await hosted.put('/model.html', page(schema(RULE, { parent: 'x:other' })))
+    expect(await may()).to.equal(false)
+    // Along a chain of several documents.
+    await hosted.put('/chain.html', page(schema('x:other', { parent: RULES })))
+    expect(await may()).to.equal(true)
+  })
+
+  it('SEC-4 items that may not be rules keep the type from becoming one', async () => {
+    const heavy = instance(RULE, { actor: '*', method: 'PUT', resource: `/${'{a,b}'.repeat(8)}`, action: 'Allow' })
+    const model = schema(RULE, { parent: RULES })
+    await hosted.put('/many.html', page(heavy.repeat(1000)))
+    for (const [path, html] of [
+      ['/model.html', page(model)],
+      ['/many.html', page(model + heavy.repeat(1000))],
+    ] as const) {
+      const refusal = await hosted.put(path, html).then(String, (fault: Fault) => fault)
+      expect(refusal, path).to.be.an.instanceOf(Fault).and.include({ status: 422 })
+      expect(String(refusal)).to.match(/\/many\.html .*too many paths/)
+    }
+    expect(await may()).to.equal(false)
+  })
+
+  it('in the very document that declares the type', async () => {
+    await hosted.put('/both.html', page(schema(RULE, { parent: RULES }) + rule(RULE)))
+    expect(await may()).to.equal(true)
+    await hosted.put('/both.html', page(rule(RULE)))
+    expect(await may()).to.equal(false)
+  })
+
+  it('in a document that was read before the commit and is stored after it', async () => {
+    const { site } = hosted
+    const later = await site.leases.hold(site.store.name, ['/rules.html'], async () => {
+      const written = hosted.put('/rules.html', page(rule(RULE)))
+      await hosted.put('/model.html', page(schema(RULE, { parent: RULES })))
+      return { written }
+    })
+    await later.written
+    expect(await may()).to.equal(true)
+  })
+
+  it('are found again when the site is opened', async () => {
+    await hosted.put('/rules.html', page(rule(RULE)))
+    await hosted.put('/model.html', page(schema(RULE, { parent: RULES })))
+    const reopened = await hosted.reopen()
+    expect([...reopened.rules.documentsUnder('/')]).to.deep.equal(['/rules.html'])
+    // Made anew from nothing but the documents, too.
+    const anew = await hosted.reopen(true)
+    expect([...anew.rules.documentsUnder('/')]).to.deep.equal(['/rules.html'])
+  })
+
+  describe('GRP-4 groups', () => {
+    const crew = (inside: string) => `<p itemscope itemtype="${CREW}">${inside}</p>`
+    const includes = (source: string) =>
+      `<div itemprop="property" itemscope itemtype="${NS}/Method">${meta('name', 'includes')}${code('implementation', source)}</div>`
+    const members = meta('domain', 'bench.example') + meta('name', 'crew') + meta('member', 'guest@other.example')
+
+    beforeEach(() => hosted.put('/rules.html', page(rule(RULES, 'crew') + crew(members))))
+
+    it('without a method of their own go by their members', async () => {
+      expect(await may('guest@other.example')).to.equal(false)
+      await hosted.put('/model.html', page(schema(CREW, { parent: GROUP })))
+      expect([await may('guest@other.example'), await may('ida@bench.example')]).to.deep.equal([true, false])
+    })
+
+    it('with one go by that, theirs or the nearest', async () => {
+      await hosted.put(
+        '/model.html',
+        page(schema('x:Base', { parent: GROUP }, includes('domain')) + schema(CREW, { parent: 'x:Base' })),
+      )
+      expect([await may('guest@other.example'), await may('ida@bench.example')]).to.deep.equal([false, true])
+      await hosted.put(
+        '/model.html',
+        page(
+          schema('x:Base', { parent: GROUP }, includes('domain')) + schema(CREW, { parent: 'x:Base' }, includes('no')),
+        ),
+      )
+      expect([await may('guest@other.example'), await may('ida@bench.example')]).to.deep.equal([false, false])
+    })
+
+    it('GRP-5 one that fails includes nobody', async () => {
+      await hosted.put('/model.html', page(schema(CREW, { parent: GROUP }, includes('throws'))))
+      expect(await may('ida@bench.example')).to.equal(false)
+    })
+
+    it('are found where they stand after the page has changed', async () => {
+      await hosted.put('/model.html', page(schema(CREW, { parent: GROUP }, includes('domain'))))
+      await hosted.put('/rules.html', page(`<i>x</i>${rule(RULES, 'crew')}<b>y</b>${crew(members)}`))
+      expect(await may('ida@bench.example')).to.equal(true)
+    })
+  })
+})

@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { deriving } from '../../../pipeline/declarations/derive.ts'
+import { entriesOf, idKey, typeKey, valueKey } from '../../../pipeline/model/entries.ts'
+import { itemElements } from '../../../pipeline/model/items.ts'
+import { elementsAround } from '../../../pipeline/model/place.ts'
+import { parseDocument } from '../../../pipeline/tree/document.ts'
+import { type Edit, EditError, edit } from '../../../pipeline/tree/edit/edit.ts'
+import { type ElementNode, isElement, type ParentNode } from '../../../pipeline/tree/nodes.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { NS, page } from '../../support/content.ts'
+import { SCHEMA_HOST } from './markup.ts'
+
+const keysIn = (markup: string) => {
+  const document = parseDocument('html', page(markup))
+  return entriesOf(itemElements(document.root), NS).map(({ keys }) => [...keys])
+}
+
+describe('Entries of documents', () => {
+  it('are items by type, id and values, once each', () => {
+    expect(
+      keysIn(
+        '<p itemscope itemtype="x:a x:b" itemid=" urn:1 "><b itemprop="p q">1</b><b itemprop="p">1</b><b itemprop="p">2</b><i itemprop="r" itemscope itemtype="x:c"></i></p>',
+      ),
+    ).to.deep.equal([
+      [
+        idKey('urn:1'),
+        typeKey('x:a'),
+        typeKey('x:b'),
+        valueKey('x:a', 'p', '1'),
+        valueKey('x:b', 'p', '1'),
+        valueKey('x:a', 'p', '2'),
+        valueKey('x:b', 'p', '2'),
+        valueKey('x:a', 'q', '1'),
+        valueKey('x:b', 'q', '1'),
+      ],
+      [typeKey('x:c')],
+    ])
+  })
+
+  it('leave out empty values, items without type and id, and templates', () => {
+    expect(keysIn('<p itemscope itemtype="x:a"><b itemprop="p"></b></p>')).to.deep.equal([[typeKey('x:a')]])
+    expect(keysIn('<p itemscope><b itemprop="p">1</b></p>')).to.deep.equal([])
+    expect(keysIn('<template><p itemscope itemtype="x:a"></p></template>')).to.deep.equal([])
+  })
+
+  it('give equal items names of their own, and keep names when others come and go', () => {
+    const names = (...markup: string[]) =>
+      entriesOf(itemElements(parseDocument('html', page(markup.join(''))).root), NS).map(({ item }) => item)
+    const [a, b] = ['<p itemscope itemtype="x:a">', '<p itemscope itemtype="x:b">']
+    const [first, second, third] = names(a, b, a)
+    expect(new Set([first, second, third]).size).to.equal(3)
+    expect(names(b)).to.deep.equal([second])
+    expect(names(b, a)).to.deep.equal([second, first])
+  })
+
+  it('long values are told apart by digests', () => {
+    const long = 'x'.repeat(1000)
+    expect(valueKey('t', 'p', `${long}a`)).to.have.length.below(100)
+    expect(valueKey('t', 'p', `${long}a`)).not.to.equal(valueKey('t', 'p', `${long}b`))
+  })
+
+  it('that are kept while a tree is edited are those of its text', () => {
+    const markup = fc.letrec<{ node: string; list: string }>(tie => ({
+      node: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom('t', '<b itemprop="p">1</b>', '<b itemprop="p">2</b>', '<i>x</i>'),
+        tie('list').map(inside => `<div itemscope itemtype="x:a">${inside}</div>`),
+        tie('list').map(inside => `<div itemprop="q" itemscope itemtype="x:b">${inside}</div>`),
+        tie('list').map(inside => `<p>${inside}</p>`),
+        tie('list').map(inside => `<section>${inside}</section>`),
+      ),
+      list: fc.array(tie('node'), { maxLength: 3 }).map(parts => parts.join('')),
+    }))
+    const step = fc.record({
+      op: fc.constantFrom('replace', 'insert', 'remove', 'move'),
+      at: fc.nat(60),
+      to: fc.nat(60),
+      placement: fc.constantFrom('append', 'prepend', 'before', 'after'),
+      text: markup.list.filter(text => text.includes('<')),
+      settle: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(markup.list, fc.array(step, { minLength: 1, maxLength: 12 }), (inside, steps) => {
+        let document = parseDocument('html', page(`<main>${inside}</main>`))
+        atOnce(deriving(document, { ns: NS, schemaHost: SCHEMA_HOST }, true))
+        for (const { op, at, to, placement, text, settle } of steps) {
+          const elements = below(document.root).slice(3)
+          const [target, anchor] = [elements[at % elements.length], elements[to % elements.length]]
+          if (!target || !anchor) break
+          try {
+            const proposal = edit(document, wanted(op as Edit['op'], target, anchor, placement as 'append', text))
+            const kept = proposal.propose(view => {
+              const around = elementsAround(view.document, view.parents)
+              return atOnce(deriving(view.document, { ns: NS, schemaHost: SCHEMA_HOST }, true, new Set(around))).entries
+            })
+            const fresh = parseDocument('html', proposal.source)
+            expect(kept).to.deep.equal(entriesOf(itemElements(fresh.root), NS))
+            if (settle) document = proposal.settle()
+          } catch (error) {
+            if (!(error instanceof EditError)) throw error
+          }
+        }
+      }),
+      { numRuns: Number(process.env.FUZZ ?? 300), seed: 20311104 },
+    )
+  })
+})
+
+function wanted(
+  op: Edit['op'],
+  target: ElementNode,
+  anchor: ElementNode,
+  placement: 'append' | 'prepend' | 'before' | 'after',
+  text: string,
+): Edit {
+  if (op === 'replace') return { op, target, text }
+  if (op === 'insert') return { op, anchor: target, placement, text }
+  return op === 'remove' ? { op, target } : { op: 'move', source: target, anchor, placement }
+}
+
+function below(parent: ParentNode): ElementNode[] {
+  return parent.childNodes.filter(isElement).flatMap(element => [element, ...below(element)])
+}

@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { extractingDeclarations } from '../../../pipeline/model/declarations.ts'
+import { itemElements } from '../../../pipeline/model/items.ts'
+import { judging } from '../../../pipeline/model/judge.ts'
+import { Registry } from '../../../pipeline/model/registry.ts'
+import { PRIMITIVES } from '../../../pipeline/model/types.ts'
+import { parseDocument } from '../../../pipeline/tree/document.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { NS, page } from '../../support/content.ts'
+import { takesLess } from '../../support/cost.ts'
+import { enumeration, groupConstraint, instance, meta, property, SCHEMA_HOST, schema, shape } from './markup.ts'
+
+const VOCABULARY = { ns: NS, schemaHost: SCHEMA_HOST }
+const range = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+/** The registry of a site that one document declares. */
+function registryOf(...declarations: string[]): Registry {
+  const { root } = parseDocument('html', page(declarations.join('')))
+  const raw = atOnce(extractingDeclarations(itemElements(root), VOCABULARY))
+  return Registry.empty(VOCABULARY).withDocument('/model.html', raw)
+}
+
+/** Declarations and items that take far longer than their length where each part is compared with each other. */
+describe('Data model, hostile input', () => {
+  describe('declarations', () => {
+    const members = (count: number, more = {}) => range(count).map(i => property(`p${i}`, { group: `g${i}`, ...more }))
+    const chain = range(4_000).map(i => schema(`x:${i}`, { parent: `x:${i + 1}` }, property('p', { unique: 'true' })))
+    for (const [name, declared] of [
+      ['white space inside a field', schema(`x:0${' '.repeat(400_000)}y`)],
+      [
+        'properties and groups',
+        schema('x:0', {}, ...members(4_000), ...range(4_000).map(i => groupConstraint({ group: `g${i}` }))),
+      ],
+      ['parents above each other', chain.join('')],
+      [
+        'types below one that all refer to',
+        range(3_000)
+          .map(i => schema(`x:${i + 1}`, { parent: 'x:0' }, property('p', { references: 'x:0#id', cascade: 'true' })))
+          .join(''),
+      ],
+      ['values of an enumeration', enumeration('x:e', ...range(20_000).map(String))],
+    ] as const)
+      it(`MOD-1 to MOD-14 are read in linear time: ${name}`, async () => {
+        await takesLess(1_000, () => {
+          const registry = registryOf(declared)
+          return [registry.guarded.size, registry.schema('x:0'), registry.subtypes('x:0').size]
+        })
+      })
+
+    it('MOD-12 a chain of parents without end in sight is taken for a circle', () => {
+      const registry = registryOf(...chain)
+      expect([registry.schema('x:0')?.cyclic, registry.schema('x:3980')?.cyclic]).to.deep.equal([true, false])
+    })
+  })
+
+  describe('values', () => {
+    const long = 100_000
+    const texts = ['1', '.', '+', '0', '-', 'e', 'a', 'a:', ':', '/', '%', ' ', '\t', '2031-05-04T06:07:08.', 'true']
+    it('MOD-25 texts of any length are told to be of a type or not in linear time', async () => {
+      await takesLess(500, () => {
+        for (const test of PRIMITIVES.values())
+          for (const text of texts) for (const end of ['', 'x', ' ']) test(text.repeat(long / text.length) + end)
+      })
+    })
+  })
+
+  describe('documents', () => {
+    const judged = (registry: Registry, body: string) => {
+      const document = parseDocument('html', page(body))
+      return atOnce(judging(registry, '/p.html', { document }))
+    }
+
+    for (const [name, declared] of [
+      ['a closed shape', shape({ selector: 'div', permit: ['div', 'p'] })],
+      ['a closed shape that speaks of the scope', shape({ selector: 'div', permit: ['div', 'p', ':scope > i'] })],
+      ['constraints', shape({ selector: 'div', constraint: [':has(p)', 'b, p:last-child', 'i, p:nth-child(4999)'] })],
+    ] as const)
+      it(`MOD-93, MOD-94 scopes inside each other are judged in time: ${name}`, async () => {
+        const body = `${'<div>'.repeat(450)}${'<p></p>'.repeat(5_000)}`
+        const registry = registryOf(declared)
+        const judgement = await takesLess(2_500, () => judged(registry, body))
+        expect(judgement?.failures).to.deep.equal([])
+      })
+
+    it('MOD-93, MOD-94 what is wrong inside scopes inside each other is told of each', () => {
+      const registry = registryOf(shape({ selector: 'div', permit: ['div', 'p'], constraint: '[itemprop=x]' }))
+      const failures = judged(registry, `${'<div>'.repeat(3)}<p></p><b></b>`)?.failures ?? []
+      expect(failures.map(({ constraint }) => constraint)).to.deep.equal(
+        Array(3).fill(['[itemprop=x]', 'permit']).flat(),
+      )
+    })
+
+    it('MOD-40, MOD-41, MOD-80 an item with many values, and many items', async () => {
+      const registry = registryOf(
+        schema(
+          'x:a',
+          {},
+          property('p', { unique: ['true', 'g'] }),
+          property('q', { unique: 'g', group: 'h' }),
+          groupConstraint({ group: 'h' }),
+        ),
+      )
+      const one = instance('x:a', { p: range(10_000).map(String), q: ['1'] })
+      const many = range(5_000)
+        .map(i => instance('x:a', { p: `m${i}`, q: `${i % 7}` }))
+        .join('')
+      const judgement = await takesLess(1_500, () => judged(registry, `<ul>${one}${many}</ul>`))
+      expect(judgement?.requirements).to.have.length(10_000 + 1 + 5_000 + 5_000)
+    })
+
+    it('MOD-21 items inside items, and values inside values', async () => {
+      const registry = registryOf(schema('x:a', {}, property('p', { type: 'x:a' })))
+      const nested = `${'<div itemprop="p" itemscope itemtype="x:a">'.repeat(450)}${meta('q', '1').repeat(5_000)}`
+      await takesLess(1_000, () => judged(registry, nested))
+    })
+  })
+})

@@ -1,0 +1,75 @@
+/** Processes that are killed between the commit and the delivery lose nothing (REA-86). */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { eventually } from '../../support/eventually.ts'
+import { receiver } from './receiver.ts'
+import { ask } from './site.ts'
+
+const CHILD = new URL('crash-child.ts', import.meta.url).pathname
+const LAUNCH = new URL('../../../server/launch.mjs', import.meta.url).pathname
+
+async function server(data: string, url: string) {
+  const child = spawn(process.execPath, [LAUNCH, '--run', CHILD, data, url], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: child.stdout })
+  const [origin] = await once(lines, 'line')
+  return {
+    origin: String(origin),
+    async kill() {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+describe('Killed between commit and delivery', () => {
+  it('REA-86 every write that was acknowledged is delivered, however often the process is killed', async function () {
+    this.timeout(60_000 * Math.max(1, Number(process.env.KILLS ?? 3) / 4))
+    const data = await mkdtemp(join(tmpdir(), 'scriptorium-crash-'))
+    let hold = true
+    const confirmed = new Set<string>()
+    const to = await receiver((_, response, { url: target }) => {
+      // What is under way when the process is killed was not confirmed.
+      if (hold) return
+      confirmed.add(target.replace('/hook', ''))
+      response.writeHead(204).end()
+    })
+    const url = `${to.url}/hook`
+    const acknowledged: string[] = []
+    const rounds = Number(process.env.KILLS ?? 3)
+    try {
+      for (let round = 0; round < rounds; round++) {
+        const running = await server(data, url)
+        const writes = Array.from({ length: 8 }, async (_, i) => {
+          const path = `/d/${round}-${i}.html`
+          const reply = await ask(running.origin, 'PUT', path, { body: `<p>${i}` }).catch(() => undefined)
+          if (reply?.status === 201) acknowledged.push(path)
+        })
+        // Some are answered, some are not.
+        await Promise.race(writes)
+        if (round % 2 === 0) await Promise.all(writes)
+        await running.kill()
+        await Promise.allSettled(writes)
+      }
+      hold = false
+      const last = await server(data, '')
+      await eventually(() => {
+        expect(acknowledged.filter(path => !confirmed.has(path))).to.deep.equal([])
+      })
+      await last.kill()
+      expect(acknowledged.length).to.be.at.least(rounds)
+      if (process.env.KILLS !== undefined)
+        console.log(`      ${acknowledged.length} writes, ${rounds} kills, none lost`)
+    } finally {
+      await to.close()
+      await rm(data, { recursive: true, force: true })
+    }
+  })
+})

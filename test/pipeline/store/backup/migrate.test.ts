@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
+import { blobBytes } from '../../../../pipeline/store/blobs.ts'
+import type { Store } from '../../../../pipeline/store/store.ts'
+import { all, done, type Opened, openTemporary, put, putBlob, there } from '../fixture.ts'
+import { openSchema } from '../postgres/fixture.ts'
+
+const SETTINGS = { settings: ['key'] }
+
+for (const [name, openFrom, openTo] of [
+  ['SQLite to PostgreSQL', openTemporary, openSchema],
+  ['PostgreSQL to SQLite', openSchema, openTemporary],
+] as const) {
+  describe(`moving from ${name}`, () => {
+    let from: Opened
+    let to: Opened
+    beforeEach(async () => {
+      from = await openFrom({ inlineLimit: 1000 })
+      to = await openTo({ inlineLimit: 1000 })
+      const site = from.store.site('a.example')
+      await done(site, [
+        put('/a.html', 'A', { language: 'en', shown: 77 }),
+        put('/d/b.html', 'nul \0 here'),
+        putBlob('/d/large', Buffer.alloc(700_000, 'x')),
+        putBlob('/d/small', Buffer.alloc(10, 'y')),
+        { op: 'collection', path: '/empty/' },
+        { op: 'describe', path: '/d/', set: [{ namespace: 'n', name: 'p', value: 'v\0' }], remove: [] },
+        { op: 'describe', path: '/', set: [{ namespace: '', name: 'r', value: '' }], remove: [] },
+      ])
+      await done(from.store.site('b.example'), [put('/x.html', 'X')])
+      await from.store.setSetting('key', 'secret')
+    })
+    afterEach(async () => {
+      await from.close()
+      await to.close()
+    })
+
+    /** Everything that a visitor or an author can see of a site. */
+    async function seen(store: Store, site: string) {
+      const reader = store.site(site)
+      const found: unknown[] = []
+      for (const resource of await all(reader.walk('/', { collections: true }))) {
+        const { path, kind, digest, size, type, language, members, properties } = resource
+        const body = kind === 'collection' ? undefined : await reader.body(resource)
+        const bytes = body && ('bytes' in body ? Buffer.from(body.bytes) : await blobBytes(body.blob))
+        const dead = await reader.properties(path)
+        found.push({ path, kind, digest, size, type, language, members, properties, dead, text: bytes?.toString() })
+      }
+      return found
+    }
+
+    it('everything arrives as it was, with what the installation knows', async () => {
+      const moved = await migrateStore(from.store, to.store, SETTINGS)
+      expect(moved).to.deep.include({ files: 5, found: 0 })
+      expect(await to.store.sites()).to.deep.equal(['a.example', 'b.example'])
+      for (const site of ['a.example', 'b.example'])
+        expect(await seen(to.store, site)).to.deep.equal(await seen(from.store, site))
+      expect(await there(to.store.site('a.example'), '/a.html')).to.include({ shown: 77, language: 'en' })
+      expect(await to.store.setting('key')).to.equal('secret')
+    })
+
+    it('a move that was interrupted goes on, unless the source has changed meanwhile', async () => {
+      const broken: Store = {
+        ...to.store,
+        site(name) {
+          const site = to.store.site(name)
+          return name === 'b.example' ? { ...site, commit: () => Promise.reject(new Error('interrupted')) } : site
+        },
+      }
+      const error = await migrateStore(from.store, broken, SETTINGS).catch((thrown: unknown) => thrown)
+      expect(error).to.include({ message: 'interrupted' })
+      expect(await migrateStore(from.store, to.store, SETTINGS)).to.deep.include({ files: 5, found: 4 })
+      expect(await seen(to.store, 'b.example')).to.deep.equal(await seen(from.store, 'b.example'))
+    })
+
+    it('a store that holds one of the sites is left alone', async () => {
+      await done(to.store.site('b.example'), [put('/other.html', 'O')])
+      const error = await migrateStore(from.store, to.store, SETTINGS).catch((thrown: unknown) => thrown)
+      expect(error).to.have.property('name', 'Unusable')
+      expect(await to.store.sites()).to.deep.equal(['b.example'])
+      expect((await all(to.store.site('b.example').walk('/'))).map(({ path }) => path)).to.deep.equal(['/other.html'])
+    })
+  })
+}

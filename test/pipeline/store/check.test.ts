@@ -1,0 +1,210 @@
+import { existsSync } from 'node:fs'
+import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect } from 'chai'
+import { type CheckReport, checkFolder } from '../../../pipeline/store/sqlite/check/check.ts'
+import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
+import { all, done, type OpenedFolder, openTemporary, put, putBlob, temporaryFolder } from './fixture.ts'
+
+describe('check', () => {
+  let opened: OpenedFolder
+  let site: SiteStore
+  beforeEach(async () => {
+    opened = await openTemporary({ inlineLimit: 1000 })
+    site = opened.store.site('example.org')
+    await done(site, [
+      put('/a.html', 'A', { derived: { d: '1' } }),
+      put('/docs/deep/b.html', 'B'),
+      put('/docs/empty.html', ''),
+      putBlob('/docs/large', Buffer.alloc(5000, 'x')),
+      { op: 'describe', path: '/a.html', set: [{ namespace: 'n', name: 'p', value: 'v' }], remove: [] },
+    ])
+  })
+  afterEach(() => opened.close())
+
+  /** Damages the database behind the store's back. */
+  const damage = (sql: string) => {
+    const database = connectWriter(opened.folder)
+    database.exec(sql)
+    database.close()
+  }
+  const check = (repair = false) => checkFolder(opened.folder, { repair })
+  /** The file of the blob. */
+  const fileOfBlob = async () => {
+    const resource = await site.find('/docs/large')
+    const body = resource === undefined ? undefined : await site.body(resource)
+    if (body === undefined || !('blob' in body) || body.blob.file === undefined) throw new Error('Not a file')
+    return body.blob.file
+  }
+
+  it('finds nothing wrong in a store that is being used', async () => {
+    const reports: object[] = []
+    const report = await checkFolder(opened.folder, { repair: false, progress: each => reports.push(each) })
+    expect(report).to.deep.equal({ checked: 8, findings: [], problems: [], repaired: 0 })
+    expect(reports).to.deep.equal([
+      { step: 'checking documents', done: 7, total: 7 },
+      { step: 'checking blobs', done: 1, total: 1 },
+    ])
+  })
+
+  it('refuses a folder without a store, and makes none', async () => {
+    const { folder, remove } = await temporaryFolder()
+    const error = await checkFolder(folder, { repair: true }).catch((error: unknown) => error)
+    expect(error).to.be.instanceOf(Error)
+    expect(await readdir(folder)).to.deep.equal([])
+    await remove()
+  })
+
+  const table: {
+    name: string
+    damage: (blob: string) => Promise<void> | void
+    kinds: string[]
+    repairable: boolean
+  }[] = [
+    {
+      name: 'bytes of a document changed',
+      damage: () => damage("UPDATE body SET bytes = x'42' WHERE bytes = x'41'"),
+      kinds: ['body'],
+      repairable: false,
+    },
+    {
+      name: 'bytes of a document gone',
+      damage: () => damage("DELETE FROM body WHERE bytes = x'41'"),
+      kinds: ['body'],
+      repairable: false,
+    },
+    {
+      name: 'a body without a resource',
+      damage: () => damage("INSERT INTO body VALUES (999, x'41')"),
+      kinds: ['orphan'],
+      repairable: true,
+    },
+    {
+      name: 'derived data without a resource',
+      damage: () => damage("INSERT INTO derived VALUES (999, 'd', 1, 'v')"),
+      kinds: ['orphan'],
+      repairable: true,
+    },
+    {
+      name: 'a property without a resource',
+      damage: () => damage("INSERT INTO property VALUES (999, 'n', 'p', 'v')"),
+      kinds: ['orphan'],
+      repairable: true,
+    },
+    {
+      name: 'a property changed',
+      damage: () => damage("UPDATE property SET value = 'w'"),
+      kinds: ['sum'],
+      repairable: true,
+    },
+    {
+      name: 'a sum changed',
+      damage: () => damage(`UPDATE resource SET members = '${'1'.repeat(64)}' WHERE name = 'deep'`),
+      kinds: ['sum'],
+      repairable: true,
+    },
+    {
+      name: 'a collection gone',
+      damage: () => damage("DELETE FROM resource WHERE name = 'docs'"),
+      kinds: ['parent', 'sum'],
+      repairable: true,
+    },
+    {
+      name: 'the row of a blob gone',
+      damage: () => damage('DELETE FROM blob'),
+      kinds: ['blob', 'file'],
+      repairable: true,
+    },
+    {
+      name: 'the file of a blob gone',
+      damage: blob => rm(blob),
+      kinds: ['blob'],
+      repairable: false,
+    },
+    {
+      name: 'the file of a blob longer',
+      damage: blob => appendFile(blob, 'x'),
+      kinds: ['blob'],
+      repairable: false,
+    },
+    {
+      name: 'the file of a blob changed',
+      damage: blob => writeFile(blob, Buffer.alloc(5000, 'y')),
+      kinds: ['blob'],
+      repairable: false,
+    },
+    {
+      name: 'a file that no row speaks of',
+      damage: async () => {
+        const file = join(opened.folder, 'blobs', 'ab', 'c'.repeat(62))
+        await mkdir(dirname(file), { recursive: true })
+        await writeFile(file, 'x')
+      },
+      kinds: ['file'],
+      repairable: true,
+    },
+    {
+      name: 'an unused blob without its file',
+      damage: () => damage(`INSERT INTO blob VALUES ('${'a'.repeat(64)}', 1, '', '', 9000000000000)`),
+      kinds: ['blob'],
+      repairable: true,
+    },
+  ]
+
+  const kindsOf = (report: CheckReport) => report.findings.map(({ kind }) => kind)
+
+  for (const { name, damage: spoil, kinds, repairable } of table) {
+    it(`${name}: is found${repairable ? ' and repaired' : ', and left alone'}`, async () => {
+      const blob = await fileOfBlob()
+      // A store that is open looks for files that nobody needs.
+      await opened.store.close()
+      await spoil(blob)
+      const found = await check()
+      expect(kindsOf(found)).to.have.members(kinds)
+      expect(found.repaired).to.equal(0)
+      expect(found.problems).to.have.length(kinds.length)
+      const repaired = await check(true)
+      expect(
+        repaired.findings.every(finding => finding.repaired === repairable),
+        JSON.stringify(repaired),
+      ).to.equal(true)
+      expect(kindsOf(await check())).to.deep.equal(repairable ? [] : kinds)
+    })
+  }
+
+  it('names the place of what it finds', async () => {
+    damage("DELETE FROM body WHERE bytes = x'42'")
+    const { findings, problems } = await check()
+    expect(findings).to.deep.equal([
+      {
+        kind: 'body',
+        message: 'Its bytes are missing',
+        site: 'example.org',
+        path: '/docs/deep/b.html',
+        repaired: false,
+      },
+    ])
+    expect(problems).to.deep.equal(['example.org/docs/deep/b.html: Its bytes are missing'])
+  })
+
+  it('what was repaired can be used', async () => {
+    damage("DELETE FROM resource WHERE name IN ('docs', 'deep')")
+    await check(true)
+    const paths = (await all(site.walk('/', { collections: true }))).map(({ path }) => path)
+    expect(paths).to.include.members(['/docs/', '/docs/deep/', '/docs/deep/b.html', '/docs/large'])
+    await done(site, [
+      { op: 'move', from: '/docs/', to: '/moved/' },
+      { op: 'delete', path: '/moved/deep/' },
+    ])
+    expect((await check()).findings).to.deep.equal([])
+    expect(
+      existsSync(
+        await site.find('/moved/large').then(async each => {
+          const body = each === undefined ? undefined : await site.body(each)
+          return body !== undefined && 'blob' in body ? (body.blob.file ?? '') : ''
+        }),
+      ),
+    ).to.equal(true)
+  })
+})

@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
+import { sharedCluster } from '../../../support/postgres.ts'
+import { done, put, putBlob } from '../fixture.ts'
+import { type OpenedSchema, openSchema } from './fixture.ts'
+
+describe('checking a store in PostgreSQL', () => {
+  let opened: OpenedSchema
+  beforeEach(async () => {
+    opened = await openSchema({ inlineLimit: 1000, unlisted: name => name === 'hidden' })
+    await done(opened.store.site('a.example'), [
+      put('/d/a.html', 'A', { derived: { x: '1' }, entries: [{ item: '1', keys: ['k'] }] }),
+      put('/d/hidden', 'H'),
+      putBlob('/large', Buffer.alloc(600_000, 'x')),
+      { op: 'describe', path: '/d/', set: [{ namespace: 'n', name: 'p', value: 'v' }], remove: [] },
+    ])
+  })
+  afterEach(() => opened.close())
+
+  const check = async () => (await checkDatabase(opened, {})).problems
+
+  it('finds nothing where all is well, and counts what it saw', async () => {
+    expect(await checkDatabase(opened, {})).to.deep.equal({ checked: 5, problems: [], repaired: 0 })
+  })
+
+  for (const [what, sql, problem] of [
+    ['another byte', `UPDATE body SET bytes = 'B' WHERE bytes = 'A'`, 'a.example/d/a.html: its bytes are not those'],
+    ['a body that is gone', `DELETE FROM body WHERE bytes = 'A'`, '1 resources without their body'],
+    ['a chunk that is gone', 'DELETE FROM chunk WHERE seq = 1', 'a.example/large: its bytes are missing'],
+    ['another type', `UPDATE resource SET type = 'x' WHERE name = 'a.html'`, 'a.example/d/: its members have another'],
+    [
+      'a property more',
+      `INSERT INTO property SELECT id, '', 'q', '' FROM resource WHERE name = 'a.html'`,
+      'properties',
+    ],
+    ['a body too many', `INSERT INTO body VALUES (999999, 'x')`, '1 bodies without a document or event'],
+    ['derived data of nothing', `INSERT INTO derived VALUES (999999, 'x', 1, '')`, '1 rows of derived without'],
+  ] as const) {
+    it(`finds ${what}`, async () => {
+      const cluster = await sharedCluster()
+      await cluster.run(`SET search_path = ${opened.schema}; ${sql}`)
+      expect((await check()).join('\n')).to.include(problem)
+    })
+  }
+})

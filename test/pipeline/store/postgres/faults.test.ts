@@ -1,0 +1,134 @@
+import { expect } from 'chai'
+import { afterEach, describe, it } from 'mocha'
+import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
+import type { Store } from '../../../../pipeline/store/store.ts'
+import { type Cluster, newCluster } from '../../../support/postgres.ts'
+import { type Relay, startRelay } from '../../../support/tcp-relay.ts'
+import { judge, startWriters, WRITERS, type Writers } from './writers.ts'
+
+async function until(reached: () => boolean): Promise<void> {
+  while (!reached()) await new Promise(resolve => setTimeout(resolve, 5))
+}
+
+describe('a database that fails among 16 writers', () => {
+  const ends: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end()
+  })
+
+  async function cluster(settings: Record<string, string> = {}, from?: Cluster): Promise<Cluster> {
+    const made = await newCluster(settings, from)
+    ends.push(() => made.remove())
+    await made.start()
+    return made
+  }
+
+  async function relayTo({ port }: Cluster): Promise<Relay> {
+    const relay = await startRelay(port)
+    ends.push(() => relay.close())
+    return relay
+  }
+
+  async function open(port: number): Promise<Store> {
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+    const store = await openPostgresStore({ url, schema: 'faults', shared: true })
+    ends.push(() => store.close())
+    return store
+  }
+
+  function writersOn(...stores: Store[]): Writers {
+    const writers = startWriters(stores)
+    ends.push(() => writers.end())
+    return writers
+  }
+
+  /** Ends the writers and judges by a store that was opened afterwards. */
+  async function sound(writers: Writers, port: number): Promise<void> {
+    await writers.end()
+    await judge((await open(port)).site('faults'), writers)
+  }
+
+  it('killed and started again: every acknowledged write is there', async () => {
+    const database = await cluster()
+    const [one, two] = [await open(database.port), await open(database.port)]
+    const writers = writersOn(one, two)
+    for (let round = 0; round < 3; round++) {
+      await writers.untilMore(200)
+      await database.stop('immediate')
+      await writers.untilRefused(WRITERS)
+      await until(() => one.isReachable?.() === false)
+      await database.start()
+    }
+    await writers.untilMore(200)
+    await until(() => one.isReachable?.() === true)
+    await sound(writers, database.port)
+  })
+
+  it('connections cut in the middle of commits: what becomes of them is found out', async () => {
+    const database = await cluster()
+    const relay = await relayTo(database)
+    const writers = writersOn(await open(relay.port), await open(relay.port))
+    for (let round = 0; round < 20; round++) {
+      await writers.untilMore(40)
+      if (round % 2 === 0) relay.cut()
+      else await database.run('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+    }
+    await writers.untilMore(100)
+    await sound(writers, database.port)
+  })
+
+  for (const direction of ['requests', 'answers'] as const) {
+    it(`a network that loses ${direction}: nobody hangs, and nothing is lost`, async () => {
+      const database = await cluster()
+      const relay = await relayTo(database)
+      const store = await open(relay.port)
+      const writers = writersOn(store)
+      await writers.untilMore(100)
+      relay.swallow(direction)
+      await writers.untilRefused(WRITERS)
+      const read = await store
+        .site('faults')
+        .find('/0/0.html')
+        .catch((error: unknown) => error)
+      expect(read).to.include({ name: 'StoreError', reason: 'busy' })
+      relay.swallow(undefined)
+      relay.cut()
+      await writers.untilMore(100)
+      await sound(writers, database.port)
+    })
+  }
+
+  it('read-only: writers are refused, readers go on', async () => {
+    const database = await cluster()
+    const store = await open(database.port)
+    const writers = writersOn(store)
+    await writers.untilMore(100)
+    await database.run('ALTER SYSTEM SET default_transaction_read_only = on')
+    await database.run('SELECT pg_reload_conf()')
+    await writers.untilRefused(WRITERS)
+    expect(new Set(writers.refused)).to.deep.equal(new Set(['busy']))
+    expect(await store.site('faults').find('/0/0.html')).to.include({ path: '/0/0.html' })
+    await database.run('ALTER SYSTEM RESET default_transaction_read_only')
+    await database.run('SELECT pg_reload_conf()')
+    await writers.untilMore(100)
+    await sound(writers, database.port)
+  })
+
+  it('a replica that is promoted: what the old primary acknowledged is there', async () => {
+    const primary = await cluster()
+    const replica = await cluster({ synchronous_standby_names: '' }, primary)
+    // From here on commits wait for the replica.
+    await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    await primary.run('SELECT pg_reload_conf()')
+    const relay = await relayTo(primary)
+    const [one, two] = [await open(relay.port), await open(relay.port)]
+    const writers = writersOn(one, two)
+    await writers.untilMore(200)
+    await primary.stop('immediate')
+    await replica.run('SELECT pg_promote(true)')
+    relay.pointTo(replica.port)
+    relay.cut()
+    await writers.untilMore(200)
+    await sound(writers, replica.port)
+  })
+})

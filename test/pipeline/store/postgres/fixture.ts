@@ -1,0 +1,49 @@
+/** Temporary stores in PostgreSQL: each with a schema and a clock of its own, removed after the test. */
+
+import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
+import { openPostgresStore, type PostgresOptions } from '../../../../pipeline/store/postgres/store.ts'
+import type { Store } from '../../../../pipeline/store/store.ts'
+import { sharedCluster } from '../../../support/postgres.ts'
+import { type Open, type Opened, START, type TestClock } from '../fixture.ts'
+
+export interface OpenedSchema extends Opened {
+  url: string
+  schema: string
+}
+
+let number = 0
+
+/** Opens a store in a new schema. */
+export const openSchema: Open<PostgresOptions, OpenedSchema> = async (options = {}) => {
+  const cluster = await sharedCluster()
+  const schema = `test_${process.pid}_${++number}`
+  const clock: TestClock = { now: START }
+  const open = () => openPostgresStore({ url: cluster.url, schema, clock: () => clock.now, ...options })
+  const stores = [await open()]
+  const opened: OpenedSchema = {
+    store: stores[0] as Store,
+    url: cluster.url,
+    schema,
+    clock,
+    async reopen() {
+      await opened.store.close()
+      opened.store = await open()
+      stores.push(opened.store)
+      return opened.store
+    },
+    async another() {
+      const store = await open()
+      stores.push(store)
+      return store
+    },
+    async intact() {
+      const { problems } = await checkDatabase({ url: cluster.url, schema }, {})
+      if (problems.length > 0) throw new Error(problems.join('; '))
+    },
+    async close() {
+      for (const store of stores) await store.close()
+      await cluster.run(`DROP SCHEMA ${schema} CASCADE`)
+    },
+  }
+  return opened
+}

@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { expect } from 'chai'
+import { prepareOrphanSearch } from '../../../../pipeline/store/sqlite/housekeeping/orphaned-blobs.ts'
+import { connectReader, connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
+import type { SiteStore } from '../../../../pipeline/store/store.ts'
+import { done, type OpenedFolder, openTemporary, put, putBlob, there } from '../fixture.ts'
+
+const MINUTE = 60_000
+
+describe('SQLite store: files of blobs', () => {
+  let opened: OpenedFolder
+  let site: SiteStore
+  beforeEach(async () => {
+    opened = await openTemporary({ inlineLimit: 1000 })
+    site = opened.store.site('example.org')
+  })
+  afterEach(() => opened.close())
+
+  const large = Buffer.alloc(5000, 'x')
+  const staged = () => readdir(join(opened.folder, 'staging'))
+  const fileOf = async (path: string) => {
+    const body = await site.body(await there(site, path))
+    if (body === undefined || !('blob' in body) || body.blob.file === undefined) throw new Error('Not in a file')
+    return body.blob.file
+  }
+  /** Lets the writing thread clean up: it does so behind the answer to one commit and before the next. */
+  const settle = async () => {
+    opened.clock.now += MINUTE
+    for (let i = 0; i < 2; i++) await done(site, [put('/settle', String(i))])
+  }
+
+  it('small blobs and all documents are in the database, large blobs in files named by their digest', async () => {
+    await done(site, [putBlob('/small', large.subarray(0, 1000)), putBlob('/large', large), put('/doc', String(large))])
+    expect(await site.body(await there(site, '/small'))).to.have.property('bytes')
+    expect(await site.body(await there(site, '/doc'))).to.have.property('bytes')
+    const { digest } = await there(site, '/large')
+    expect(await fileOf('/large')).to.equal(join(opened.folder, 'blobs', digest.slice(0, 2), digest.slice(2)))
+  })
+
+  it('the same bytes are kept once', async () => {
+    await done(site, [putBlob('/a', large), putBlob('/b', large)])
+    await done(site, [putBlob('/c', large)])
+    expect(new Set([await fileOf('/a'), await fileOf('/b'), await fileOf('/c')]).size).to.equal(1)
+    await settle()
+    expect(await staged()).to.deep.equal([])
+  })
+
+  it('HTTP-182 an aborted or oversized body leaves nothing behind', async () => {
+    const failing = async function* () {
+      yield large
+      throw new Error('connection lost')
+    }
+    await opened.store.stage(Readable.from(failing()), { limit: 1e9 }).catch(() => undefined)
+    await opened.store.stage(Readable.from([large, large]), { limit: 6000 }).catch(() => undefined)
+    expect(await staged()).to.deep.equal([])
+  })
+
+  it('a discarded body leaves nothing behind, a refused commit keeps it until then', async () => {
+    const body = await opened.store.stage(Readable.from([large]), { limit: 1e9 })
+    const change = {
+      op: 'put',
+      path: '/a',
+      kind: 'blob',
+      content: { staged: body },
+      type: '',
+      expect: 'present',
+    } as const
+    expect(await site.commit({ changes: [change] })).to.include({ ok: false })
+    expect(await staged()).to.have.length(1)
+    await body.discard()
+    expect(await staged()).to.deep.equal([])
+  })
+
+  it('a refused commit of a large blob in memory leaves nothing behind', async () => {
+    expect(await site.commit({ changes: [putBlob('/a', large, { expect: 'present' })] })).to.include({ ok: false })
+    expect(await staged()).to.deep.equal([])
+  })
+
+  it('a file goes some time after the last resource that used it', async () => {
+    await done(site, [putBlob('/a', large), putBlob('/b', large)])
+    const file = await fileOf('/a')
+    await done(site, [{ op: 'delete', path: '/a' }])
+    opened.clock.now += 20 * MINUTE
+    await settle()
+    expect(existsSync(file), 'still used').to.equal(true)
+    await done(site, [put('/b', 'replaced')])
+    opened.clock.now += 9 * MINUTE
+    await settle()
+    expect(existsSync(file), 'within the time of grace').to.equal(true)
+    opened.clock.now += 2 * MINUTE
+    await settle()
+    expect(existsSync(file), 'after it').to.equal(false)
+    await done(site, [putBlob('/c', large)])
+    expect(existsSync(await fileOf('/c'))).to.equal(true)
+  })
+
+  it('a file that is used again in time stays', async () => {
+    await done(site, [putBlob('/d/a', large)])
+    const file = await fileOf('/d/a')
+    await done(site, [{ op: 'delete', path: '/d/' }])
+    opened.clock.now += 9 * MINUTE
+    await done(site, [putBlob('/b', large)])
+    opened.clock.now += 20 * MINUTE
+    await settle()
+    expect(existsSync(file)).to.equal(true)
+  })
+
+  it('files that a crash left without a row go after the next start, though nothing is written', async () => {
+    await done(site, [putBlob('/a', large)])
+    const file = await fileOf('/a')
+    const orphans = [join(file, '..', 'f'.repeat(62))]
+    for (let i = 0; i < 20; i++) {
+      const shard = join(opened.folder, 'blobs', (i * 12).toString(16).padStart(2, '0'))
+      await mkdir(shard, { recursive: true })
+      for (let j = 0; j < 60; j++) orphans.push(join(shard, String(j).padStart(62, '0')))
+    }
+    for (const orphan of orphans) await writeFile(orphan, 'x')
+    await opened.reopen()
+    while (orphans.some(existsSync)) await new Promise(setImmediate)
+    expect(existsSync(file)).to.equal(true)
+    expect(await staged()).to.satisfy((left: string[]) => left.every(name => name.includes('-gone-')))
+  })
+
+  it('a file whose row was lost stays as long as something stored refers to it: it is all that is left of the content', async () => {
+    await done(site, [putBlob('/a', large)])
+    const file = await fileOf('/a')
+    await opened.store.close()
+    const database = connectWriter(opened.folder)
+    database.exec('DELETE FROM blob')
+    const search = prepareOrphanSearch(database, opened.folder)
+    while (search.next() !== undefined);
+    expect(existsSync(file)).to.equal(true)
+    database.exec('DELETE FROM resource')
+    const again = prepareOrphanSearch(database, opened.folder)
+    while (again.next() !== undefined);
+    expect(existsSync(file), 'nothing refers to it').to.equal(false)
+    database.close()
+  })
+
+  it('staged files of processes that are gone are removed at the start, those of living ones kept', async () => {
+    const folder = join(opened.folder, 'staging')
+    const host = hostname().replace(/[^\w.]/g, '_')
+    const mine = await opened.store.stage(Readable.from([large]), { limit: 1e9 })
+    const gone = [`${host}-${process.pid}-0123456789ab-1`, `${host}-4194304999-0123456789ab-1`, 'elsewhere-1-0-1']
+    const kept = [`${host}-${process.ppid}-0123456789ab-1`, 'elsewhere-1-0-2']
+    for (const name of [...gone, ...kept]) await writeFile(join(folder, name), 'x')
+    await utimes(join(folder, 'elsewhere-1-0-1'), 1, 1)
+    await opened.another()
+    const left = await staged()
+    expect(left).to.include.members(kept)
+    expect(left).to.have.length(kept.length + 1)
+    await done(site, [{ op: 'put', path: '/a', kind: 'blob', content: { staged: mine }, type: '' }])
+    expect(existsSync(await fileOf('/a'))).to.equal(true)
+  })
+
+  it('no bytes of other values reach the database', async () => {
+    const pool = Buffer.from('secret-secret-secret-public')
+    await done(site, [put('/a', '', { content: { bytes: pool.subarray(21) } })])
+    const database = connectReader(opened.folder)
+    const row = database.prepare<{ bytes: Uint8Array }>('SELECT bytes FROM body').get()
+    database.close()
+    expect(Buffer.from(row?.bytes ?? []).toString()).to.equal('public')
+    expect(pool.toString()).to.equal('secret-secret-secret-public')
+  })
+})

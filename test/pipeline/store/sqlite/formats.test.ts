@@ -1,0 +1,43 @@
+import { expect } from 'chai'
+import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
+import { done, openTemporary, put } from '../fixture.ts'
+
+describe('SQLite store: folders of earlier releases', () => {
+  it('events of format 4, which share no bodies, are read and added to', async () => {
+    const opened = await openTemporary()
+    try {
+      await done(opened.store.site('example.org'), {
+        changes: [put('/a', 'A')],
+        events: [{ path: '/a', payload: 'old' }],
+      })
+      await opened.store.close()
+      const database = connectWriter(opened.folder)
+      database.exec('DROP INDEX event_body; ALTER TABLE event DROP COLUMN body; ALTER TABLE event DROP COLUMN tail')
+      database.exec('PRAGMA user_version = 4')
+      database.close()
+      const site = (await opened.reopen()).site('example.org')
+      await done(site, { changes: [put('/a', 'B')], events: [{ path: '/a', payload: 'new' }] })
+      expect((await site.events('/a')).map(({ payload }) => payload)).to.deep.equal(['old', 'new'])
+      await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('a log of commits of format 5, which holds no edits, is read and added to', async () => {
+    const opened = await openTemporary({ shared: true })
+    try {
+      await opened.store.close()
+      const database = connectWriter(opened.folder)
+      database.exec('ALTER TABLE commit_log DROP COLUMN edit; PRAGMA user_version = 5')
+      database.close()
+      const site = (await opened.reopen()).site('example.org')
+      const other = await opened.another()
+      await done(site, { changes: [put('/a', 'A')], edit: 'an edit' })
+      expect((await other.foreign?.read())?.commits?.map(({ edit }) => edit)).to.deep.equal(['an edit'])
+      await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
+})

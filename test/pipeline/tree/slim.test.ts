@@ -1,0 +1,54 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { parseDocument } from '../../../pipeline/tree/document.ts'
+import { parseHtml } from '../../../pipeline/tree/html.ts'
+import { slimming } from '../../../pipeline/tree/slim.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { treeBytes } from '../../../pipeline/tree/weight.ts'
+import { htmlSoup, runs } from './samples.ts'
+
+describe('tree/slim', () => {
+  it('HTTP-23 changes nothing of a tree', () => {
+    const long = fc.tuple(
+      htmlSoup,
+      fc.constantFrom('a longer text', 'with &amp; in it ', 'a\r\nlonger\r\ntext\0'),
+      htmlSoup,
+    )
+    fc.assert(
+      fc.property(long, parts => {
+        const source = parts.join('')
+        const root = parseHtml(source)
+        atOnce(slimming(root, source))
+        expect(root).to.deep.equal(parseHtml(source))
+      }),
+      runs(500),
+    )
+  })
+
+  it('HTTP-23 a tree that was made lighter can be changed like any other', () => {
+    const { root } = parseDocument('html', '<p class=a>x</p><p class=a>y</p>')
+    const [html] = root.childNodes
+    if (!html || !('childNodes' in html)) throw new Error('no html')
+    html.childNodes.push({ nodeName: '#comment', data: 'x', parentNode: html })
+    expect(html.childNodes).to.have.length(3)
+  })
+})
+
+describe('tree/weight', () => {
+  it('grows with elements and attributes, whatever the length of the text', () => {
+    const weigh = (source: string) => treeBytes(parseDocument('html', source))
+    const plain = weigh('x'.repeat(1000))
+    expect(plain).to.be.within(1000, 4000)
+    expect(weigh('<p>'.repeat(300)) - plain).to.be.greaterThan(300 * 200)
+    expect(weigh('<p id=a>'.repeat(300))).to.be.greaterThan(weigh('<p>'.repeat(300)) + 300 * 50)
+    expect(weigh(`<template>${'<p>'.repeat(300)}</template>`)).to.be.greaterThan(300 * 200)
+  })
+
+  it('follows the length of a tree that is edited in place', () => {
+    const document = parseDocument('html', '<p>x</p>'.repeat(100))
+    const before = treeBytes(document)
+    document.source += '<p>x</p>'.repeat(100)
+    expect(treeBytes(document) / before).to.be.within(1.9, 2.1)
+  })
+})

@@ -1,0 +1,153 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { RESTORING } from '../../../pipeline/store/backup/restore.ts'
+import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
+import { client } from '../../support/http.ts'
+import { startProcess } from '../../support/process.ts'
+import { run } from '../../support/program.ts'
+import { startServer } from '../../support/server.ts'
+import { scriptorium } from './terminal.ts'
+
+const TWO = {
+  SCRIPTORIUM_SITES:
+    '[{ host: a.example, credentials: [{ user: u, key: sha256$' +
+    `${'0'.repeat(64)} }] }, { host: "*.b.example", credentials: [{ user: u, key: sha256$${'0'.repeat(64)} }] }]`,
+}
+
+describe('command line: sites', () => {
+  const sites = async () => [
+    { name: 'www.example.org', files: 128, bytes: 13 * 1024 ** 2, unpublished: 2, changed: 0, isServed: true },
+    { name: 'b.example', files: 1, bytes: 0, unpublished: 0, changed: 0, isServed: false },
+    { name: 'new.example', files: 0, bytes: 0, unpublished: 0, isServed: true },
+  ]
+
+  it('lists what is stored, in columns', async () => {
+    const { code, output } = await scriptorium(['sites'], { commands: { sites } })
+    expect(code).to.equal(0)
+    expect(output.split('\n')).to.deep.equal([
+      'www.example.org  128 files  13.0 MiB  changed 1970-01-01T00:00Z  2 unpublished files on the mount',
+      'b.example           1 file   0.0 MiB  changed 1970-01-01T00:00Z  not in the settings',
+      'new.example        0 files   0.0 MiB  nothing stored',
+      '',
+    ])
+  })
+
+  it('answers in JSON', async () => {
+    const { output } = await scriptorium(['sites', '--json'], { commands: { sites } })
+    expect(JSON.parse(output)).to.deep.equal(await sites())
+  })
+})
+
+describe('command line: which site', () => {
+  it('a site that only the store knows is one to choose from', async () => {
+    const commands = { stored: async () => ['a.example', 'x.b.example', 'gone.example'] }
+    const { code, errors } = await scriptorium(['export', 'x'], { env: TWO, commands })
+    expect(code).to.equal(2)
+    expect(errors).to.include('choose a site with --site HOST (a.example, x.b.example), or write every one with --all')
+  })
+
+  it('--all writes each to a folder of its own', async () => {
+    const seen: string[] = []
+    const { code, output } = await scriptorium(['export', '--all', 'out'], {
+      env: TWO,
+      commands: {
+        stored: async () => ['x.b.example'],
+        async export(_, { site, directory }) {
+          seen.push(`${site} ${directory}`)
+          return { files: 1, bytes: 0, problems: site === 'a.example' ? ['/a is gone'] : [] }
+        },
+      },
+    })
+    expect(seen).to.deep.equal(['a.example /srv/out/a.example', 'x.b.example /srv/out/x.b.example'])
+    expect(code).to.equal(1)
+    expect(output).to.include('x.b.example: 1 file')
+  })
+
+  it('--all and --site exclude each other', async () => {
+    expect((await scriptorium(['export', '--all', '--site', 'a', 'x'])).errors).to.include('exclude each other')
+  })
+})
+
+describe('command line: a store that is real', () => {
+  let folder: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scriptorium-cli-'))
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  const launcher = fileURLToPath(new URL('../../../server/launch.mjs', import.meta.url))
+  const command = (...argv: string[]) => run(process.execPath, [launcher, ...argv], { cwd: folder })
+
+  for (const argv of [['sites'], ['export', 'out'], ['check'], ['explain', 'GET', '/'], ['backup', 'out']])
+    it(`${argv.join(' ')}: a folder without a store is an error, and stays as it is`, async () => {
+      const { code, output } = await command(...argv, '--data', 'mistyped')
+      expect(code).to.equal(1)
+      expect(output).to.equal(`scriptorium: there is no store in ${join(folder, 'mistyped')}\n`)
+      expect(await readdir(folder)).to.deep.equal([])
+    })
+
+  it('what was saved while it was served is served elsewhere, rules included', async () => {
+    const running = await startServer({ demo: true })
+    try {
+      const saved = await command('backup', 'saved', '--data', running.data)
+      expect(saved.output).to.match(/^saved 1 site, \d+ files, [\d.]+ MiB; \d+ written \([\d.]+ MiB\): /)
+      const again = await command('backup', '-q', 'saved', '--data', running.data)
+      expect(again).to.deep.equal({ code: 0, output: '' })
+      const exported = await command('export', 'saved', '--data', running.data)
+      expect(exported.output).to.match(/^scriptorium: the folder .*saved is not empty; .*\n$/)
+    } finally {
+      await running.close()
+    }
+    expect((await command('restore', '--check', 'saved')).output).to.match(/: 0 problems\n$/)
+    const restored = await command('restore', 'saved', '--data', 'elsewhere')
+    expect(restored.output).to.match(/^restored 1 site, /)
+    expect((await command('restore', 'saved', '--data', 'elsewhere')).output).to.include('holds localhost already')
+    expect((await command('sites', '--data', 'elsewhere')).output).to.match(/^localhost +\d+ files /)
+    const brand = { brand: 'acme' }
+    const copy = await startProcess(folder, { data: join(folder, 'elsewhere'), defaults: brand })
+    try {
+      const settings = ['-c', 'settings.json', '--set', `listen.port=${copy.port}`]
+      expect(await command('health', ...settings)).to.deep.equal({ code: 0, output: '{"status":"ok"}\n' })
+      expect((await command('health', '--ready', ...settings)).code).to.equal(0)
+      const http = client(copy.port)
+      expect((await http('GET', '/rules.html')).text).to.equal(
+        await readFile(new URL('../../../server/demo/site/rules.html', import.meta.url), 'utf8'),
+      )
+      expect((await http('GET', '/editors/')).status).to.equal(401)
+    } finally {
+      await copy.stop()
+    }
+    const gone = await command('health', '-c', 'settings.json', '--set', `listen.port=${copy.port}`)
+    expect([gone.code, gone.output.includes('ECONNREFUSED')]).to.deep.equal([1, true])
+  })
+
+  it('a backup is a folder: files and the names of archives are refused, and nothing is made', async () => {
+    await writeFile(join(folder, 'file'), 'x')
+    const before = await readdir(folder)
+    for (const [argv, advice] of [
+      [['backup', 'site.tar'], `name one, such as ${join(folder, 'site')}, and`],
+      [['backup', 'site.tar.gz'], `name one, such as ${join(folder, 'site')}, and`],
+      [['backup', 'file'], `name one, such as ${join(folder, 'file.backup')}, and`],
+      [['restore', 'site.tgz'], 'unpack site.tgz with "tar -xf", and name the folder'],
+      [['restore', '--check', 'file'], 'unpack file with "tar -xf", and name the folder'],
+    ] as const) {
+      const { code, errors } = await scriptorium([...argv], { cwd: folder })
+      expect(code, argv.join(' ')).to.equal(2)
+      expect(errors, argv.join(' ')).to.include(`a backup is a folder, not a file: ${advice}`)
+    }
+    expect(await readdir(folder)).to.deep.equal(before)
+  })
+
+  it('half of a backup is not served', async () => {
+    const store = await openSqliteStore({ folder: join(folder, 'data') })
+    await store.setSetting(RESTORING, 'x')
+    await store.close()
+    await writeFile(join(folder, 'site.yaml'), 'listen: { port: 0 }\nmount: { port: 0 }\n')
+    const { code, output } = await command('serve', '-c', 'site.yaml')
+    expect(code).to.equal(1)
+    expect(output).to.include('holds half of a backup; run scriptorium restore again')
+  })
+})
