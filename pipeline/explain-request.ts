@@ -170,13 +170,13 @@ interface Target {
 /** @throws Fault 422 */
 async function targetOf(site: Site, path: string, selector: string | undefined): Promise<Target> {
   const compiled = selector === undefined ? undefined : toSelector(selector, site)
-  const held = compiled ? await site.findParsed(canonicalPath(path)) : await site.find(canonicalPath(path))
-  const document = compiled && held?.isDocument ? site.tree(held) : undefined
+  const file = compiled ? await site.findParsed(canonicalPath(path)) : await site.find(canonicalPath(path))
+  const document = compiled && file?.isDocument ? site.tree(file) : undefined
   const element = compiled && document && selectFirst(compiled, document)
-  const mayBeDirectory = !held && mayNameDirectory(path)
+  const mayBeDirectory = !file && mayNameDirectory(path)
   return {
     path,
-    exists: held !== undefined,
+    exists: file !== undefined,
     mayBeDirectory,
     hasIndex: mayBeDirectory && (await site.find(`${path}/index.html`)) !== undefined,
     selector,

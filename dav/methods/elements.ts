@@ -15,7 +15,7 @@ import {
 import { perform } from '../../pipeline/operation.ts'
 import { readResource } from '../../pipeline/read/read.ts'
 import { absent } from '../../pipeline/refusals.ts'
-import { notHtml } from '../../pipeline/site/held.ts'
+import { notHtml } from '../../pipeline/site/stored-file.ts'
 import { type ElementWrite, writeElement } from '../../pipeline/write/element.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'

@@ -8,7 +8,7 @@ import { encodePath } from '../../pipeline/http/path.ts'
 import { parseRange, type Range } from '../../pipeline/http/range.ts'
 import { blobBody, rangeAnswer } from '../../pipeline/read/whole.ts'
 import { absent } from '../../pipeline/refusals.ts'
-import type { Held } from '../../pipeline/site/held.ts'
+import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
 import { visible, visibleMembers } from '../access/visibility.ts'
 import { LISTING_POLICY, listingOrder, listingPage } from '../answers/listing-page.ts'
@@ -83,21 +83,21 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
   }
   headers['Content-Type'] = resource.type
   if (node.place.isEmpty) return { status: 200, headers, body: '' }
-  const held = await holding(exchange, node)
+  const file = await holding(exchange, node)
   // A commit may come in between: everything in an answer is of one version.
-  if (held.resource.version !== resource.version)
-    return fileAnswer(exchange, { ...node, resource: held.resource }, range)
+  if (file.resource.version !== resource.version)
+    return fileAnswer(exchange, { ...node, resource: file.resource }, range)
   if (range?.unit === 'bytes' && rangeApplies(header(exchange, 'if-range'), current)) {
-    const part = rangeAnswer(held, range.ranges, headers)
+    const part = rangeAnswer(file, range.ranges, headers)
     if (part) return part
   }
-  const reuse: Reuse = { holds: () => view.isShown(held) }
-  return { status: 200, headers, body: held.bytes ?? blobBody(held), reuse }
+  const reuse: Reuse = { holds: () => view.isShown(file) }
+  return { status: 200, headers, body: file.bytes ?? blobBody(file), reuse }
 }
 
 /** The bytes that belong to the node. */
-async function holding({ mount }: Exchange, node: Node): Promise<Held> {
-  const held = await node.place.partOf(mount).find(node.resource.path)
-  if (!held) throw absent()
-  return held
+async function holding({ mount }: Exchange, node: Node): Promise<StoredFile> {
+  const file = await node.place.partOf(mount).find(node.resource.path)
+  if (!file) throw absent()
+  return file
 }

@@ -16,7 +16,7 @@ import { elementParts } from '../../pipeline/read/elements.ts'
 import { lookAt } from '../../pipeline/read/representation.ts'
 import { absent, toSelector } from '../../pipeline/refusals.ts'
 import { RequestValue } from '../../pipeline/request-value.ts'
-import { type Held, notHtml } from '../../pipeline/site/held.ts'
+import { notHtml, type StoredFile } from '../../pipeline/site/stored-file.ts'
 import { type Selector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
 import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
 import type { Exchange } from '../exchange.ts'
@@ -40,9 +40,9 @@ export async function query(exchange: Exchange): Promise<Answer> {
   const { parts, places } = first.value ? await matchesIn(exchange, selector, first.value) : NOTHING
   const found = { parts: [...parts], places: [...places] }
   if (path.endsWith('/'))
-    for await (const held of documents) {
-      if (!held) continue
-      const more = await matchesIn(exchange, selector, held)
+    for await (const file of documents) {
+      if (!file) continue
+      const more = await matchesIn(exchange, selector, file)
       // There can be more than a call takes arguments.
       for (const part of more.parts) found.parts.push(part)
       for (const place of more.places) found.places.push(place)
@@ -57,15 +57,15 @@ export async function query(exchange: Exchange): Promise<Answer> {
  *
  * @throws Fault 422 for a single resource that is no document
  */
-async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<Held | undefined, undefined> {
+async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<StoredFile | undefined, undefined> {
   const { site } = mount
   const { scope } = author
   if (!path.endsWith('/')) {
     const node = scope.covers(path) ? await mount.view.find(path) : undefined
     if (!node || node.resource.path !== path) return
-    const held = node.place.isPublished ? await site.findParsed(path) : undefined
-    if (!held?.isDocument) throw notHtml()
-    yield held
+    const file = node.place.isPublished ? await site.findParsed(path) : undefined
+    if (!file?.isDocument) throw notHtml()
+    yield file
     return
   }
   let seen = 0
@@ -124,12 +124,12 @@ interface Found {
 
 const NOTHING: Found = { parts: [], places: [] }
 
-async function matchesIn({ mount: { site } }: Exchange, selector: Selector, { resource }: Held): Promise<Found> {
-  const found = await lookAt(site, resource.path, function* ({ held, view }) {
+async function matchesIn({ mount: { site } }: Exchange, selector: Selector, { resource }: StoredFile): Promise<Found> {
+  const found = await lookAt(site, resource.path, function* ({ file, view }) {
     if (!view) return NOTHING
     const elements = yield* selectingAll(selector, view.tree)
     if (elements.length === 0) return NOTHING
-    const lastModified = formatHttpDate(held.resource.modified)
+    const lastModified = formatHttpDate(file.resource.modified)
     return yield* elementParts(view, elements, { lastModified })
   })
   return found ?? NOTHING

@@ -60,11 +60,11 @@ async function publish(
   const { mount, author } = exchange
   const type = storedType(to, typeFor(source, to, replaced))
   const { language } = source.resource
-  const held = await mount.unpublished.site.find(source.resource.path)
-  if (!held) throw absent()
+  const file = await mount.unpublished.site.find(source.resource.path)
+  if (!file) throw absent()
   const facts = { type, ...(language !== undefined && { language }) }
   const authority = scopeAuthority(author.scope)
-  if (kindOf(type) !== 'blob' && held.resource.size === 0) {
+  if (kindOf(type) !== 'blob' && file.resource.size === 0) {
     await mount.site.leases.hold(mount.site.store.name, [to], async () => {
       await check()
       await storeDraft(mount, to, facts)
@@ -72,8 +72,8 @@ async function publish(
     return
   }
   const body: BodySource = {
-    bytes: async cap => withinCap(await bytesOf(held.body), cap),
-    stage: cap => ('bytes' in held.body ? memoryBody(held.body.bytes) : mount.blobSource(held.body.blob)).stage(cap),
+    bytes: async cap => withinCap(await bytesOf(file.body), cap),
+    stage: cap => ('bytes' in file.body ? memoryBody(file.body.bytes) : mount.blobSource(file.body.blob)).stage(cap),
   }
   const properties = await mount.view.properties(source)
   const { raw, configure, allowance } = exchange

@@ -4,7 +4,7 @@ import { fullAuthority } from '../../pipeline/authority.ts'
 import { memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { perform } from '../../pipeline/operation.ts'
-import type { Held } from '../../pipeline/site/held.ts'
+import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
@@ -84,8 +84,8 @@ async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
   const { path, type, language, shown, version } = draft
   const node = await mount.view.find(path)
   if (node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
-    const check = (held: Held | undefined) => {
-      if (held && held.resource.version > version)
+    const check = (file: StoredFile | undefined) => {
+      if (file && file.resource.version > version)
         throw new Fault(412, 'PreconditionFailed', 'The document was written meanwhile.')
     }
     const properties = node.place.isNew ? await mount.view.properties(node) : []

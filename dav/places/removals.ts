@@ -7,7 +7,7 @@ import { fullAuthority } from '../../pipeline/authority.ts'
 import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { perform } from '../../pipeline/operation.ts'
-import type { Held } from '../../pipeline/site/held.ts'
+import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
@@ -32,9 +32,9 @@ export async function putOffRemoval({ unpublished }: Mount, path: string): Promi
  */
 export async function finishRemoval(mount: Mount, mark: Resource): Promise<void> {
   const { path, version } = mark
-  const check = (held: Held | undefined) => {
+  const check = (file: StoredFile | undefined) => {
     // What is newer than the mark has replaced the document, which is all that was to happen.
-    if (held && held.resource.version > version)
+    if (file && file.resource.version > version)
       throw new Fault(412, 'PreconditionFailed', 'The document was written again in the meantime.')
   }
   const removal = deleteDocument(mount.site, { path, conditions: undefined, check, cause: {} }, () => fullAuthority)

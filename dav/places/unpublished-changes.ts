@@ -78,8 +78,8 @@ async function treeToHelperName(exchange: Exchange, relocation: Relocation): Pro
 
 async function keepAside({ mount }: Exchange, source: Node, path: string): Promise<void> {
   const { resource, place } = source
-  const held = place.isEmpty ? undefined : await place.partOf(mount).find(resource.path)
-  const body = held?.body ?? { bytes: new Uint8Array() }
+  const file = place.isEmpty ? undefined : await place.partOf(mount).find(resource.path)
+  const body = file?.body ?? { bytes: new Uint8Array() }
   const content =
     'bytes' in body ? memoryBlob(body.bytes) : await mount.blobSource(body.blob).stage(Number.POSITIVE_INFINITY)
   const { type, language, shown } = resource

@@ -4,8 +4,8 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Held } from '../../pipeline/site/held.ts'
 import type { Site } from '../../pipeline/site/site.ts'
+import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { addTo, shownSeconds, weight, ZERO } from '../../pipeline/store/tags.ts'
 import type { PropertyPatch } from '../../pipeline/write/properties.ts'
@@ -78,9 +78,9 @@ export class View {
   }
 
   /** Whether these bytes are what is shown at their path now. */
-  isShown(held: Held): boolean {
-    const { path } = held.resource
-    return this.#site.held(path) === held && !this.#unpublished.coverAt(path) && !this.#names.of(path)
+  isShown(file: StoredFile): boolean {
+    const { path } = file.resource
+    return this.#site.inMemory(path) === file && !this.#unpublished.coverAt(path) && !this.#names.of(path)
   }
 
   /**
@@ -171,7 +171,7 @@ export class View {
     const known = this.#states.get(path)
     if (known) return known
     const seen = this.#seen
-    const stored = this.#site.held(path)?.resource ?? (await this.#site.store.find(path))
+    const stored = this.#site.inMemory(path)?.resource ?? (await this.#site.store.find(path))
     if (stored && seen === this.#seen) this.#keep(stored)
     return stored
   }

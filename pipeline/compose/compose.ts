@@ -3,8 +3,8 @@
 import { Fault } from '../fault.ts'
 import { canonicalPath } from '../http/path.ts'
 import { AllowanceSpent } from '../language/allowance.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import type { Composing } from './composing.ts'
 import { compositionError, tooMuch } from './failure.ts'
@@ -31,7 +31,7 @@ export interface Composition {
   /** Value of the `Link` field (COMP-66). */
   link: string | undefined
   /** Where an element is stored; undefined for a generated one. */
-  originOf(element: ElementNode): { held: Held; tree: TreeDocument; element: ElementNode } | undefined
+  originOf(element: ElementNode): { file: StoredFile; tree: TreeDocument; element: ElementNode } | undefined
   /** The outermost marked element around an element, or itself (COMP-74). */
   transientAround(element: ElementNode): ElementNode | undefined
   /** Elements that each visitor has a version of, with the places of the copies. */
@@ -56,7 +56,7 @@ const ATTEMPTS = 3
  */
 export async function compose(
   site: Site,
-  held: Held,
+  file: StoredFile,
   viewer: Viewer,
   languages: Languages,
   params?: ReadonlyMap<string, string>,
@@ -70,7 +70,7 @@ export async function compose(
     const graph = new SiteGraph(site, reads, () => requestDocument(viewer, site.settings.ns))
     try {
       const composition = await doing(
-        composing(site, held, viewer, languages, params ?? new Map(), graph, reads, options),
+        composing(site, file, viewer, languages, params ?? new Map(), graph, reads, options),
       )
       // What was read over several turns is of one state only if nothing has changed (COMP-4).
       if (tries === ATTEMPTS || reads.hold(site)) return composition
@@ -90,7 +90,7 @@ function asFault(error: unknown): unknown {
 
 function* composing(
   site: Site,
-  held: Held,
+  file: StoredFile,
   viewer: Viewer,
   languages: Languages,
   params: ReadonlyMap<string, string>,
@@ -98,7 +98,7 @@ function* composing(
   reads: Reads,
   { creating = false }: ComposeOptions,
 ): Work<Composition> {
-  const page = yield* graph.reading(held)
+  const page = yield* graph.reading(file)
   const { kind, root } = page.tree
   const state: Composing = {
     site,
@@ -179,6 +179,6 @@ function descend(top: ElementNode, way: readonly number[]): ElementNode | undefi
   return found
 }
 
-function placeOf({ held, tree }: Page, element: ElementNode | undefined): ReturnType<Composition['originOf']> {
-  return element && { held, tree, element }
+function placeOf({ file, tree }: Page, element: ElementNode | undefined): ReturnType<Composition['originOf']> {
+  return element && { file, tree, element }
 }

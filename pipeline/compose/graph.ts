@@ -6,8 +6,8 @@
 import { compilePattern, matchesPath, type Pattern } from '../access/glob.ts'
 import { canonicalPath, isReserved } from '../http/path.ts'
 import { ElementValue, type Source } from '../language/values.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { type Needs, neededTokens } from '../tree/selector/needs.ts'
@@ -42,19 +42,19 @@ export class SiteGraph {
   *page(path: string): Work<Page | undefined> {
     if (this.#pages.has(path)) return this.#pages.get(path)
     if (isReserved(path, this.#site.settings.brand)) return undefined
-    const held = this.#site.held(path) ?? (yield* awaiting(this.#site.find(path)))
-    const page = held?.isDocument ? yield* this.reading(held) : undefined
-    this.#reads.document(path, held?.resource.version)
+    const file = this.#site.inMemory(path) ?? (yield* awaiting(this.#site.find(path)))
+    const page = file?.isDocument ? yield* this.reading(file) : undefined
+    this.#reads.document(path, file?.resource.version)
     this.#pages.set(path, page)
     return page
   }
 
   /** The page of a document that is in memory. */
-  *reading(held: Held): Work<Page> {
-    const { path, version } = held.resource
-    const tree = held.hasTree ? this.#site.tree(held) : yield* awaiting(this.#site.parsed(held))
+  *reading(file: StoredFile): Work<Page> {
+    const { path, version } = file.resource
+    const tree = file.hasTree ? this.#site.tree(file) : yield* awaiting(this.#site.parsed(file))
     this.#pins.push(pinTree(tree))
-    const page = yield* readingPage(held, tree, this.#site.settings.ns)
+    const page = yield* readingPage(file, tree, this.#site.settings.ns)
     this.#pages.set(path, page)
     this.#byTree.set(page.search, page)
     this.#byTree.set(page.tree, page)

@@ -16,7 +16,7 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const selector = authorsSelector(site, text, 'include')
   const resource = attribute(element, 'resource')
   const globs = resource?.split(/\s+/).filter(glob => glob !== '')
-  const base = (place.page ?? composing.page).held.resource.path
+  const base = (place.page ?? composing.page).file.resource.path
   const found = yield* graph.select(
     selector,
     globs?.map(glob => absolute(glob, base)),

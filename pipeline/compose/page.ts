@@ -6,7 +6,7 @@
 
 import { findingHosts, type TemplateHost, withoutSources } from '../language/liquid/hosts.ts'
 import type { Source } from '../language/values.ts'
-import type { Held } from '../site/held.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import { parsingHtml } from '../tree/html.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { mayHavePrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
@@ -17,7 +17,7 @@ import { declaredPrefix, qualifiedName, writtenName } from './prefixes.ts'
 import type { Work } from './work.ts'
 
 export interface Page {
-  readonly held: Held
+  readonly file: StoredFile
   /** The document as values name it. */
   readonly source: Source
   /** Stored markup, in which selectors are matched. */
@@ -34,7 +34,7 @@ export interface Page {
   counterpart(element: ElementNode): ElementNode | undefined
 }
 
-const pages = new WeakMap<Held, Page>()
+const pages = new WeakMap<StoredFile, Page>()
 
 const NOTHING: ReadonlySet<ElementNode> = new Set()
 
@@ -44,12 +44,12 @@ const NOTHING: ReadonlySet<ElementNode> = new Set()
  * @param plain the parsed document; it has to be pinned as long as the page is used
  * @param ns base URI of the site's vocabulary
  */
-export function* readingPage(held: Held, plain: TreeDocument, ns: string): Work<Page> {
-  const known = pages.get(held)
+export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string): Work<Page> {
+  const known = pages.get(file)
   // A tree that belongs to the document is given up and made anew now and then.
   if (known && (known.search === plain || known.isOwn)) return known
   const { source, kind } = plain
-  if (held.profile?.namespaces.length === 0) return pageOf(held, plain, plain, [], false, NOTHING)
+  if (file.profile?.namespaces.length === 0) return pageOf(file, plain, plain, [], false, NOTHING)
   const prefixed = kind === 'html' && mayHavePrefixed(source)
   const parsing = function* (text: string): Steps<TreeDocument> {
     const root = kind === 'xml' ? yield* parsingXml(text) : yield* prefixed ? parsingPrefixed(text) : parsingHtml(text)
@@ -64,13 +64,13 @@ export function* readingPage(held: Held, plain: TreeDocument, ns: string): Work<
   })
   const search = prefixed ? yield* parsing(source) : plain
   const tree = hosts.length > 0 ? yield* parsing(withoutSources(source, hosts)) : search
-  const page = pageOf(held, search, tree, hosts, search !== plain)
-  pages.set(held, page)
+  const page = pageOf(file, search, tree, hosts, search !== plain)
+  pages.set(file, page)
   return page
 }
 
 function pageOf(
-  held: Held,
+  file: StoredFile,
   search: TreeDocument,
   tree: TreeDocument,
   hosts: readonly TemplateHost[],
@@ -81,8 +81,8 @@ function pageOf(
   let busy = known
   let places: Map<number, ElementNode> | undefined
   return {
-    held,
-    source: { path: held.resource.path, document: search },
+    file,
+    source: { path: file.resource.path, document: search },
     search,
     isOwn,
     tree,

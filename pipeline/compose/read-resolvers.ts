@@ -39,7 +39,7 @@ async function running(
       const code = chain.property.read[step]
       const before = values[place] ?? []
       if (!code || before.length === 0) return []
-      const at = valuesFor(chain, before, page.held.resource.path, document)
+      const at = valuesFor(chain, before, page.file.resource.path, document)
       return [{ chain, place, before, code, at }]
     })
     if (turns.length === 0) return values

@@ -1,7 +1,7 @@
 /** The reader of one request, with the page that was put together for it: gates and answer look at the same one. */
 
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Languages } from './languages.ts'
 import type { Resolved } from './routes.ts'
@@ -10,7 +10,7 @@ import type { Viewer } from './viewer.ts'
 export interface Reader {
   readonly viewer: Viewer
   readonly languages: Languages
-  composed?: { held: Held; model: object; composition: Composition }
+  composed?: { file: StoredFile; model: object; composition: Composition }
 }
 
 /**
@@ -18,12 +18,12 @@ export interface Reader {
  *
  * @throws Fault of the composition (COMP-131)
  */
-export async function composedFor(site: Site, { held, params }: Resolved, reader: Reader): Promise<Composition> {
+export async function composedFor(site: Site, { file, params }: Resolved, reader: Reader): Promise<Composition> {
   const { composed } = reader
-  if (composed?.held === held && composed.model === site.model && composed.composition.reads.hold(site))
+  if (composed?.file === file && composed.model === site.model && composed.composition.reads.hold(site))
     return composed.composition
   const { model } = site
-  const composition = await compose(site, held, reader.viewer, reader.languages, params)
-  reader.composed = { held, model, composition }
+  const composition = await compose(site, file, reader.viewer, reader.languages, params)
+  reader.composed = { file, model, composition }
   return composition
 }

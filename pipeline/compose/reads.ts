@@ -1,7 +1,7 @@
 /** What a composition has read: it decides who may be shown the result, and how long it is the right one. */
 
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import { isUnchangedSince, rememberChanges } from './changed-paths.ts'
 
@@ -19,7 +19,7 @@ export class Reads {
   /** Something was read that is another one each time, such as the clock. */
   fleeting = false
   /** Documents that elements of the result come from, beside the page's own. */
-  readonly projected = new Set<Held>()
+  readonly projected = new Set<StoredFile>()
   readonly #documents = new Map<string, number>()
   readonly #absent = new Set<string>()
   readonly #searches: Search[] = []
@@ -54,7 +54,7 @@ export class Reads {
   hold(site: Site): boolean {
     const { changes } = site
     if (this.#holding === changes) return true
-    for (const [path, version] of this.#documents) if (site.held(path)?.resource.version !== version) return false
+    for (const [path, version] of this.#documents) if (site.inMemory(path)?.resource.version !== version) return false
     for (const path of this.#absent) if (!isUnchangedSince(site, path, this.#began)) return false
     if (this.#routes && this.#routes.current() !== this.#routes.were) return false
     for (const search of this.#searches) if (!finds(site, search)) return false

@@ -3,13 +3,13 @@
  * paths that match it.
  */
 
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import { byBytes } from './graph.ts'
 
 /** What serves a path. */
 export interface Resolved {
-  held: Held
+  file: StoredFile
   /** What a route has captured, in path order; undefined for what is stored at the path itself. */
   params: ReadonlyMap<string, string> | undefined
 }
@@ -30,13 +30,13 @@ interface Route {
  * @param path canonical
  */
 export async function resolvePath(site: Site, path: string): Promise<Resolved | undefined> {
-  const held = await site.find(path)
-  if (held) return { held, params: undefined }
+  const file = await site.find(path)
+  if (file) return { file, params: undefined }
   const segments = path.split('/')
   for (const route of await routesOf(site)) {
     const params = matchRoute(route, segments)
     const template = params && (await site.find(route.path))
-    if (template?.isDocument) return { held: template, params }
+    if (template?.isDocument) return { file: template, params }
   }
   return undefined
 }

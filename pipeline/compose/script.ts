@@ -27,7 +27,7 @@ export function bindScript(javascript: JavaScript, expression: string, dispatch:
 /** A method: `this` is the dispatched element. @throws Fault 500, 503 */
 export function callScript(javascript: JavaScript, { dispatch, code, arguments: bound }: MethodRun): MaybeLater<Value> {
   const { page } = dispatch.place
-  const source = page && { path: page.held.resource.path, document: page.tree }
+  const source = page && { path: page.file.resource.path, document: page.tree }
   const job: Job = {
     ...jobFor(javascript, dispatch, code.source),
     this: new ElementValue(dispatch.element, source),
@@ -48,7 +48,7 @@ function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: 
   return {
     site: site.store.name,
     ns: site.settings.ns,
-    origin: (place.page ?? composing.page).held.resource.path,
+    origin: (place.page ?? composing.page).file.resource.path,
     place: 'method',
     source,
     context: place.names.all(),

@@ -31,7 +31,7 @@ export function bindSessel(expression: string, dispatch: Dispatch): MaybeLater<V
 /** A method: `self` is the dispatched element, parameters are names. @throws Fault 500 */
 export function callSessel({ dispatch, code, arguments: bound }: MethodRun): MaybeLater<Value> {
   const { page } = dispatch.place
-  const source: Source | undefined = page && { path: page.held.resource.path, document: page.tree }
+  const source: Source | undefined = page && { path: page.file.resource.path, document: page.tree }
   return run(code.source, dispatch, new ElementValue(dispatch.element, source), bound)
 }
 
@@ -83,7 +83,7 @@ function hostOf(dispatch: Dispatch, self: Value | undefined, bound: ReadonlyMap<
       },
     },
     reach: reachOf(composing),
-    base: (place.page ?? composing.page).held.resource.path,
+    base: (place.page ?? composing.page).file.resource.path,
     schemas: siteSchemas({ model, code: site.code }, composing.allowance, ({ type, source }) => {
       // What code of other languages reads is not followed.
       if (!isSessel(type, site.settings.ns) || FLEETING.test(source)) reads.fleeting = true

@@ -44,7 +44,7 @@ export function copiesPrefix(path: string, concrete: string | undefined): string
 
 /** The place of the copy of a marked element: by its id, or else by its number among the marked ones (COMP-80). */
 export function transientPlace({ site, params, viewer }: Composing, page: Page, element: ElementNode): TransientPlace {
-  const { path } = page.held.resource
+  const { path } = page.file.resource
   const id = attribute(element, 'id')
   const key = id ? `#${id}` : String(markedElements(page, site.settings.ns).indexOf(element))
   const prefix = copiesPrefix(path, params.size > 0 ? viewer.path : undefined)

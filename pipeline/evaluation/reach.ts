@@ -5,8 +5,8 @@ import { isReserved } from '../http/path.ts'
 import type { Allowance } from '../language/allowance.ts'
 import type { MaybeLater, Needs, Reach } from '../language/sessel/host.ts'
 import type { Source } from '../language/values.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 
@@ -84,26 +84,26 @@ export class SiteReach implements Reach {
     if (isReserved(path, this.#site.settings.brand)) return undefined
     const covered = this.#isCovered(path)
     if (covered === false) return undefined
-    const held = this.#site.held(path)
-    if (covered === true && held?.hasTree) return this.#open(path, held)
+    const file = this.#site.inMemory(path)
+    if (covered === true && file?.hasTree) return this.#open(path, file)
     return this.#find(path, covered)
   }
 
   async #find(path: string, covered: boolean | Promise<boolean>): Promise<Source | undefined> {
     if (!(await covered)) return undefined
-    const held = await this.#site.findParsed(path)
-    return this.#open(path, held)
+    const file = await this.#site.findParsed(path)
+    return this.#open(path, file)
   }
 
-  #open(path: string, held: Held | undefined): MaybeLater<Source | undefined> {
+  #open(path: string, file: StoredFile | undefined): MaybeLater<Source | undefined> {
     const known = this.#sources.get(path)
     if (known) return known
-    if (!held?.isDocument) {
+    if (!file?.isDocument) {
       this.#sources.set(path, undefined)
       return undefined
     }
-    this.#allowance.take(held.resource.size)
-    const document = this.#site.tree(held)
+    this.#allowance.take(file.resource.size)
+    const document = this.#site.tree(file)
     this.#pins.push(pinTree(document))
     const seen = this.#bounds.seen?.(path, document) ?? document
     if (seen instanceof Promise) return seen.then(view => this.#keep(path, view))

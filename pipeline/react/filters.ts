@@ -30,9 +30,9 @@ export async function selecting(
 ): Promise<ReadonlySet<Reaction>> {
   const filtered = reactions.filter(({ selectors }) => selectors !== undefined && selectors.length > 0)
   if (filtered.length === 0 || elements.length === 0) return new Set()
-  const held = await site.findParsed(path)
-  if (!held?.isDocument) return new Set()
-  const tree = site.tree(held)
+  const file = await site.findParsed(path)
+  if (!file?.isDocument) return new Set()
+  const tree = site.tree(file)
   const release = pinTree(tree)
   try {
     const stored = elements.filter(element => isIn(element, tree))

@@ -73,9 +73,9 @@ async function run<T>(
 
 /** JS-24: the stored document that the request addresses. */
 async function viewOf({ site, path }: JavaScriptParts): Promise<DocumentView | undefined> {
-  const held = await site.findParsed(path)
-  if (!held?.isDocument) return undefined
-  return { document: site.tree(held), version: `${path} ${held.tag}` }
+  const file = await site.findParsed(path)
+  if (!file?.isDocument) return undefined
+  return { document: site.tree(file), version: `${path} ${file.tag}` }
 }
 
 const REQUEST = ['method', 'path', 'headers', 'query', 'body', 'host', 'auth', 'params']

@@ -17,6 +17,6 @@ export function* composedAnswer(view: Representation, reading: Reading): Steps<A
   const reuse = reading.reuse && { reuse: reading.reuse }
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return { ...unchanged, ...reuse }
-  headers['Content-Type'] = servedType(view.held.resource.type, true)
+  headers['Content-Type'] = servedType(view.file.resource.type, true)
   return { status: 200, headers, body: Buffer.from(text), ...reuse }
 }

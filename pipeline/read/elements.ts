@@ -28,14 +28,14 @@ export function* fragmentAnswer(
   range: SelectorRange,
   reading: Reading,
 ): Steps<Answer> {
-  const { held, tree } = view
+  const { file, tree } = view
   const markup = yield* writingMarkup(element, tree.kind)
   const part = fragmentPart(markup)
   const tag = fragmentTag(part, view.documentPart)
   const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag, fragmentParts: [part] })
   if (unchanged) return unchanged
-  headers['Content-Type'] = servedType(held.resource.type, held.profile?.utf8 ?? false)
+  headers['Content-Type'] = servedType(file.resource.type, file.profile?.utf8 ?? false)
   headers['Content-Range'] = selectorContentRange(range.wire)
   return { status: 206, headers, body: Buffer.from(markup), ...(reading.reuse && { reuse: reading.reuse }) }
 }
@@ -92,13 +92,13 @@ const PARTS_PER_STEP = 20
  * @throws Fault 422 when elements inside each other repeat the document beyond all proportion
  */
 export function* elementParts(
-  { tree, held, documentPart }: Representation,
+  { tree, file, documentPart }: Representation,
   elements: ElementNode[],
   options: { lastModified?: string } = {},
 ): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
   const index = yield* indexingAddresses(tree)
-  const location = encodePath(held.resource.path)
-  const type = servedType(held.resource.type, held.profile?.utf8 ?? false)
+  const location = encodePath(file.resource.path)
+  const type = servedType(file.resource.type, file.profile?.utf8 ?? false)
   const parts: Part[] = []
   const places: { place: string; part: string }[] = []
   let left = Math.max(LARGEST_PARTS.least, tree.source.length * LARGEST_PARTS.perUnit)
@@ -114,7 +114,7 @@ export function* elementParts(
         'The selector matches too many elements inside each other. Ask for fewer.',
       )
     const part = fragmentPart(markup)
-    places.push({ place: `${held.resource.path} ${place}`, part })
+    places.push({ place: `${file.resource.path} ${place}`, part })
     parts.push({
       headers: {
         'Content-Type': type,
@@ -176,16 +176,16 @@ function* microdataText(
 }
 
 export function commonHeaders(view: Representation, reading: Reading, tag: string): Record<string, string> {
-  const { held, composed } = view
+  const { file, composed } = view
   const { read, shared } = reading
   const personal = !shared || read.setsCookie
   const headers: Record<string, string> = {
     ETag: tag,
-    'Cache-Control': cacheControl(cacheableOf(held.kind, held.resource.type, composed), personal),
+    'Cache-Control': cacheControl(cacheableOf(file.kind, file.resource.type, composed), personal),
     'Accept-Ranges': 'selector, bytes',
     ...view.headers,
   }
-  const varies = vary({ kind: held.kind, personal, coded: false, cors: read.cors })
+  const varies = vary({ kind: file.kind, personal, coded: false, cors: read.cors })
   if (varies) headers.Vary = varies
   return headers
 }

@@ -10,8 +10,8 @@ import { writingMultipart } from '../http/multipart.ts'
 import { taggingMatches } from '../http/tags.ts'
 import type { Operation } from '../operation.ts'
 import { absent, refuseForbidden, requireAllowed, toSelector } from '../refusals.ts'
-import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
@@ -27,9 +27,9 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
   const { path, requested } = read
   return {
     async admit(body) {
-      const held = (await findFor(site, path, reader))?.held
-      refuseForbidden(authority(), { ask: 'read', path, exists: held !== undefined }, 'GET', requested)
-      if (!held?.isDocument) return { elements: [] }
+      const file = (await findFor(site, path, reader))?.file
+      refuseForbidden(authority(), { ask: 'read', path, exists: file !== undefined }, 'GET', requested)
+      if (!file?.isDocument) return { elements: [] }
       const { selector } = await readSelector(site, body)
       const decided = authority()
       const elements = await lookAt(site, path, ({ view }) => matching(read, selector, view, decided), reader)
@@ -37,16 +37,16 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
     },
     async carryOut(body) {
       const decided = authority()
-      const document = (held: Held | undefined): void => {
-        requireAllowed(decided, { ask: 'read', path, exists: held !== undefined }, 'GET', requested)
-        if (!held) throw absent()
-        if (!held.isDocument) throw notHtml()
+      const document = (file: StoredFile | undefined): void => {
+        requireAllowed(decided, { ask: 'read', path, exists: file !== undefined }, 'GET', requested)
+        if (!file) throw absent()
+        if (!file.isDocument) throw notHtml()
       }
-      document((await findFor(site, path, reader))?.held)
+      document((await findFor(site, path, reader))?.file)
       const { text, selector } = await readSelector(site, body)
       // The document may have changed while the body was on its way.
-      const look = ({ held, view }: Seen) => {
-        document(held)
+      const look = ({ file, view }: Seen) => {
+        document(file)
         if (!view) throw notHtml()
         return answering(read, text, selector, view, decided)
       }

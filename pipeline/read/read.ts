@@ -10,8 +10,8 @@ import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
 import type { Operation } from '../operation.ts'
 import { absent, noMatch, refuseForbidden, requireAdmission, requireAllowed, toSelector } from '../refusals.ts'
-import { notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import { notHtml } from '../site/stored-file.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
@@ -94,24 +94,24 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
       const decided = authority()
       const found = await findFor(site, path, reader)
       if (!found) return absence(site, read, decided, reader)
-      const { held, params } = found
+      const { file, params } = found
       requireAllowed(decided, question, 'GET', read.requested)
       const shared = decided.shareable(path)
-      const jsonLd = held.kind === 'html' && negotiate(read.accept, false) === 'json-ld'
-      if (jsonLd || isComposed(site, held, reader)) {
+      const jsonLd = file.kind === 'html' && negotiate(read.accept, false) === 'json-ld'
+      if (jsonLd || isComposed(site, file, reader)) {
         const look = function* ({ view }: Seen): Steps<Answer> {
           if (!view) throw notHtml()
           const reading = readingOf(site, read, view.dependencies, decided, shared && view.shared)
           if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, site.settings.ns)
           // It may have become a plain one meanwhile.
-          const whole = view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.held, reading)
+          const whole = view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.file, reading)
           return withVersion(whole, read, view.documentPart)
         }
         const answer = await lookAt(site, path, look, reader)
         return answer ?? absence(site, read, decided, reader)
       }
-      const whole = wholeAnswer(held, readingOf(site, read, params ? undefined : onDocument(held), decided, shared))
-      const answer = held.isDocument ? withVersion(whole, read, site.documentPart(held.resource)) : whole
+      const whole = wholeAnswer(file, readingOf(site, read, params ? undefined : onDocument(file), decided, shared))
+      const answer = file.isDocument ? withVersion(whole, read, site.documentPart(file.resource)) : whole
       if (!params) return answer
       return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
     },
@@ -190,7 +190,7 @@ interface Matches {
 }
 
 /** Gate 8 of a read by selector, in steps. @throws Fault 401 or 403 */
-function* searching(read: Read, selector: Selector, { held, view }: Seen, authority: Authority): Steps<Matches> {
+function* searching(read: Read, selector: Selector, { file, view }: Seen, authority: Authority): Steps<Matches> {
   const { path, head, requested } = read
   const admitted = (matches: Matches): Matches => {
     if (matches.admission === 'refuse') throw authority.refusal('GET', requested)
@@ -201,7 +201,7 @@ function* searching(read: Read, selector: Selector, { held, view }: Seen, author
     return admitted({ form: 'html', elements: [], keys: [], admission, readable: undefined })
   }
   const document = view.tree
-  const form = held.kind === 'html' ? negotiate(read.accept, true) : 'html'
+  const form = file.kind === 'html' ? negotiate(read.accept, true) : 'html'
   const readable = yield* authority.viewing(path, document)
   const first = form === 'html' ? yield* selectingFirst(selector, readable.document) : undefined
   const seen = form === 'html' ? (first ? [first] : []) : yield* selectingAll(selector, readable.document)

@@ -8,8 +8,8 @@ import type { Composition } from '../compose/compose.ts'
 import { isPlain } from '../compose/plain.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
 import { type Resolved, resolvePath, routeParameters } from '../compose/routes.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
@@ -18,7 +18,7 @@ import { type Dependencies, onDocument } from './dependencies.ts'
 /** Where an element is stored. */
 export interface Origin {
   /** The document and its version. */
-  held: Held
+  file: StoredFile
   /** A tree of it, in which the element is. */
   tree: TreeDocument
   element: ElementNode
@@ -27,7 +27,7 @@ export interface Origin {
 /** One document as one reader sees it. Nothing of it changes while it is looked at. */
 export interface Representation {
   /** What is stored at the path. */
-  readonly held: Held
+  readonly file: StoredFile
   /** What selectors are matched in. */
   readonly tree: TreeDocument
   /** Document part of the tags of its fragments (HTTP-32). */
@@ -56,42 +56,42 @@ export interface Representation {
 
 /** What is found at a path; a blob has no view. */
 export interface Seen {
-  held: Held
+  file: StoredFile
   view: Representation | undefined
 }
 
 /** A stored document as it is. */
-export function storedDocument(site: Site, held: Held, tree: TreeDocument, params?: Params): Representation {
+export function storedDocument(site: Site, file: StoredFile, tree: TreeDocument, params?: Params): Representation {
   return {
-    held,
+    file,
     tree,
-    documentPart: site.documentPart(held.resource),
+    documentPart: site.documentPart(file.resource),
     documentPartWith: (path, digest) => site.documentPart({ path, digest }),
     composed: false,
     routed: params !== undefined,
     headers: routeHeaders(params),
     shared: true,
-    dependencies: params ? undefined : onDocument(held),
-    holds: () => site.held(held.resource.path) === held,
-    originOf: element => ({ held, tree, element }),
+    dependencies: params ? undefined : onDocument(file),
+    holds: () => site.inMemory(file.resource.path) === file,
+    originOf: element => ({ file, tree, element }),
     transientAround: () => undefined,
     composition: undefined,
   }
 }
 
 /** A page that was put together. */
-function composedDocument(site: Site, { held, params }: Resolved, composition: Composition): Representation {
+function composedDocument(site: Site, { file, params }: Resolved, composition: Composition): Representation {
   const { tree, reads, link, originOf, transientAround } = composition
   const documentPartWith = (path: string, digest: string, copies = composition.copies) => {
     const projected = [...reads.projected].map(({ resource }) => resource)
     const lines = projected.map(each => `${each.path === path ? digest : each.digest} ${each.path}`)
-    const own = held.resource.path === path ? { path, digest } : held.resource
+    const own = file.resource.path === path ? { path, digest } : file.resource
     return site.documentPart(own, [...lines.sort(), ...copyLines(composition, copies)])
   }
   return {
-    held,
+    file,
     tree,
-    documentPart: documentPartWith(held.resource.path, held.resource.digest),
+    documentPart: documentPartWith(file.resource.path, file.resource.digest),
     documentPartWith,
     composed: true,
     routed: params !== undefined,
@@ -129,13 +129,13 @@ export function routeHeaders(params: Params): Record<string, string> {
  */
 export async function findFor(site: Site, path: string, reader: Reader | undefined): Promise<Resolved | undefined> {
   if (reader) return resolvePath(site, path)
-  const held = await site.find(path)
-  return held && { held, params: undefined }
+  const file = await site.find(path)
+  return file && { file, params: undefined }
 }
 
 /** Whether what is stored at a path is put together for a reader (COMP-2, COMP-3). */
-export function isComposed(site: Site, held: Held, reader: Reader | undefined): reader is Reader {
-  return reader !== undefined && !isPlain(site, held)
+export function isComposed(site: Site, file: StoredFile, reader: Reader | undefined): reader is Reader {
+  return reader !== undefined && !isPlain(site, file)
 }
 
 /**
@@ -153,20 +153,20 @@ export async function lookAt<T>(
   reader?: Reader,
 ): Promise<T | undefined> {
   const found = await findFor(site, path, reader)
-  if (found && isComposed(site, found.held, reader)) {
+  if (found && isComposed(site, found.file, reader)) {
     const view = composedDocument(site, found, await composedFor(site, found, reader))
-    const soon = ifShort(look({ held: found.held, view }))
-    return soon ? soon.value : inTurns(look({ held: found.held, view }), LONG)
+    const soon = ifShort(look({ file: found.file, view }))
+    return soon ? soon.value : inTurns(look({ file: found.file, view }), LONG)
   }
   // A large document is parsed in turns; meanwhile there may be a newer one.
-  const held = found && (await site.findParsed(found.held.resource.path))
-  if (!held) return undefined
-  const view = held.isDocument ? storedDocument(site, held, site.tree(held), found.params) : undefined
-  const soon = ifShort(look({ held, view }))
+  const file = found && (await site.findParsed(found.file.resource.path))
+  if (!file) return undefined
+  const view = file.isDocument ? storedDocument(site, file, site.tree(file), found.params) : undefined
+  const soon = ifShort(look({ file, view }))
   if (soon) return soon.value
   const release = view && pinTree(view.tree)
   try {
-    return await inTurns(look({ held, view }), LONG)
+    return await inTurns(look({ file, view }), LONG)
   } finally {
     release?.()
   }

@@ -12,7 +12,7 @@ import { writeByteranges } from '../http/multipart.ts'
 import { codedTag } from '../http/tags.ts'
 import type { Coding } from '../site/encodings.ts'
 import { LARGEST_COMPRESSED, SMALLEST_COMPRESSED } from '../site/encodings.ts'
-import type { Held } from '../site/held.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { Reading } from './read.ts'
 
 /** A form of the stored bytes that is sent. */
@@ -28,21 +28,21 @@ interface Form {
  * @returns 200, 206 or 304
  * @throws Fault 412 or 416
  */
-export function wholeAnswer(held: Held, reading: Reading): Answer {
+export function wholeAnswer(file: StoredFile, reading: Reading): Answer {
   const { read, shared, reuse } = reading
-  const { resource, isDocument } = held
-  const packed = isPacked(held)
+  const { resource, isDocument } = file
+  const packed = isPacked(file)
   const ranged = read.range?.unit === 'bytes'
-  const form = chooseForm(held, packed && !ranged ? read.acceptEncoding : undefined)
+  const form = chooseForm(file, packed && !ranged ? read.acceptEncoding : undefined)
   // A blob sets no cookie (HTTP-151), so only what the rules say makes it personal.
   const personal = !shared || (isDocument && read.setsCookie)
   const headers: Record<string, string> = {
     ETag: form.tag,
     'Last-Modified': formatHttpDate(resource.modified),
-    'Cache-Control': cacheControl(cacheableOf(held.kind, resource.type, false), personal, read.assetSeconds),
+    'Cache-Control': cacheControl(cacheableOf(file.kind, resource.type, false), personal, read.assetSeconds),
     'Accept-Ranges': isDocument ? 'selector, bytes' : 'bytes',
   }
-  const varies = vary({ kind: held.kind, personal, coded: packed, cors: read.cors })
+  const varies = vary({ kind: file.kind, personal, coded: packed, cors: read.cors })
   if (varies) headers.Vary = varies
   const reusable = (answer: Answer): Answer => (reuse && !form.provisional ? { ...answer, reuse } : answer)
   const current = { tag: form.tag, lastModified: resource.modified, sameSecond: resource.sameSecond }
@@ -52,18 +52,18 @@ export function wholeAnswer(held: Held, reading: Reading): Answer {
     if (verdict !== 'proceed')
       return reusable({ status: 304, headers: { ...headers, ETag: verdict.tag }, cookieless: !isDocument })
   }
-  headers['Content-Type'] = isDocument ? servedType(resource.type, held.profile?.utf8 ?? false) : resource.type
+  headers['Content-Type'] = isDocument ? servedType(resource.type, file.profile?.utf8 ?? false) : resource.type
   if (form.coding) headers['Content-Encoding'] = form.coding
   if (read.range?.unit === 'bytes' && rangeApplies(read.ifRange, current)) {
-    const part = rangeAnswer(held, read.range.ranges, headers)
+    const part = rangeAnswer(file, read.range.ranges, headers)
     if (part) return { ...part, cookieless: !isDocument }
   }
-  return reusable({ status: 200, headers, body: form.bytes ?? blobBody(held), cookieless: !isDocument })
+  return reusable({ status: 200, headers, body: form.bytes ?? blobBody(file), cookieless: !isDocument })
 }
 
 /** Whether compressed forms of this resource are made. */
-function isPacked(held: Held): boolean {
-  const { bytes, resource } = held
+function isPacked(file: StoredFile): boolean {
+  const { bytes, resource } = file
   return (
     bytes !== undefined &&
     bytes.length >= SMALLEST_COMPRESSED &&
@@ -72,28 +72,28 @@ function isPacked(held: Held): boolean {
   )
 }
 
-function chooseForm(held: Held, acceptEncoding: string | undefined): Form {
-  const plain: Form = { tag: held.tag, coding: undefined, bytes: held.bytes, provisional: false }
+function chooseForm(file: StoredFile, acceptEncoding: string | undefined): Form {
+  const plain: Form = { tag: file.tag, coding: undefined, bytes: file.bytes, provisional: false }
   const coding = acceptEncoding === undefined ? 'identity' : chooseCoding(acceptEncoding)
   if (coding === 'identity') return plain
-  const copy = held.coding(coding)
+  const copy = file.coding(coding)
   if (copy === 'none') return plain
   if (copy === 'pending') return { ...plain, provisional: true }
-  return { tag: codedTag(held.tag, coding), coding, bytes: copy, provisional: false }
+  return { tag: codedTag(file.tag, coding), coding, bytes: copy, provisional: false }
 }
 
-export function blobBody(held: Held): BlobBody {
-  const { body } = held
+export function blobBody(file: StoredFile): BlobBody {
+  const { body } = file
   if ('bytes' in body) throw new Error('bytes in memory are no blob')
   return { blob: body.blob, start: 0, end: body.blob.size }
 }
 
 export function rangeAnswer(
-  held: Held,
+  file: StoredFile,
   ranges: Parameters<typeof resolveByteRanges>[0],
   headers: Record<string, string>,
 ): Answer | undefined {
-  const { size } = held.resource
+  const { size } = file.resource
   const resolved = resolveByteRanges(ranges, size)
   if (resolved === undefined) return undefined
   if (resolved === 'unsatisfiable')
@@ -103,19 +103,19 @@ export function rangeAnswer(
   const [only] = resolved
   if (resolved.length === 1 && only) {
     headers['Content-Range'] = bytesContentRange(only, size)
-    return { status: 206, headers, body: slice(held, only) }
+    return { status: 206, headers, body: slice(file, only) }
   }
-  const { contentType, pieces, size: total } = writeByteranges(headers['Content-Type'] ?? '', resolved, size, held.tag)
+  const { contentType, pieces, size: total } = writeByteranges(headers['Content-Type'] ?? '', resolved, size, file.tag)
   const body: PiecesBody = {
     size: total,
-    pieces: pieces.map(piece => (piece instanceof Uint8Array ? piece : slice(held, piece))),
+    pieces: pieces.map(piece => (piece instanceof Uint8Array ? piece : slice(file, piece))),
   }
   headers['Content-Type'] = contentType
   return { status: 206, headers, body }
 }
 
-function slice(held: Held, range: ByteRange): Extract<AnswerBody, Uint8Array | BlobBody> {
-  const { body } = held
+function slice(file: StoredFile, range: ByteRange): Extract<AnswerBody, Uint8Array | BlobBody> {
+  const { body } = file
   if ('bytes' in body) return body.bytes.subarray(range.first, range.last + 1)
   return { blob: body.blob, start: range.first, end: range.last + 1 }
 }

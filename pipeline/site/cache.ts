@@ -1,18 +1,18 @@
 /** Stored resources in process memory, shared by all sites: the least recently used leave when the budget is spent. */
 
 import { type KeptMemory, USUAL_MEMORY } from '../memory.ts'
-import type { Held } from './held.ts'
+import type { StoredFile } from './stored-file.ts'
 
 export interface DocumentCache {
-  get(site: string, path: string): Held | undefined
-  set(site: string, held: Held): void
+  get(site: string, path: string): StoredFile | undefined
+  set(site: string, file: StoredFile): void
   delete(site: string, path: string): void
   /** Forgets everything below a collection, whose path ends in `/`. */
   deleteBelow(site: string, collection: string): void
   /** Forgets one site. */
   clear(site: string): void
   /** To be called after a tree was parsed: trees weigh much more than their text. */
-  weighTree(held: Held): void
+  weighTree(file: StoredFile): void
   readonly size: number
   /** What all takes but trees. */
   readonly documents: KeptMemory
@@ -29,43 +29,43 @@ const ENTRY = 1280
 export function documentCache(options: { budget?: number; treeBudget?: number } = {}): DocumentCache {
   const budget = options.budget ?? USUAL_MEMORY
   const treeBudget = options.treeBudget ?? USUAL_MEMORY / 4
-  const entries = new Map<string, Map<string, Held>>()
+  const entries = new Map<string, Map<string, StoredFile>>()
   /** Order of use over all sites, oldest first, with the site of each. */
-  const order = new Map<Held, string>()
+  const order = new Map<StoredFile, string>()
   /** Those with trees and what these weigh, in order of use. */
-  const trees = new Map<Held, number>()
+  const trees = new Map<StoredFile, number>()
   let weight = 0
   let treeWeight = 0
 
-  const weightOf = (held: Held) => ENTRY + (held.bytes?.length ?? 0) + held.codingBytes
+  const weightOf = (file: StoredFile) => ENTRY + (file.bytes?.length ?? 0) + file.codingBytes
 
-  function forgetTree(held: Held): void {
-    treeWeight -= trees.get(held) ?? 0
-    trees.delete(held)
+  function forgetTree(file: StoredFile): void {
+    treeWeight -= trees.get(file) ?? 0
+    trees.delete(file)
   }
 
-  function remove(site: string, held: Held): void {
-    entries.get(site)?.delete(held.resource.path)
-    order.delete(held)
-    weight -= weightOf(held)
-    held.grows = undefined
-    forgetTree(held)
+  function remove(site: string, file: StoredFile): void {
+    entries.get(site)?.delete(file.resource.path)
+    order.delete(file)
+    weight -= weightOf(file)
+    file.grows = undefined
+    forgetTree(file)
   }
 
-  function touch(site: string, held: Held): void {
-    order.delete(held)
-    order.set(held, site)
+  function touch(site: string, file: StoredFile): void {
+    order.delete(file)
+    order.set(file, site)
   }
 
   /** @param except is never let go */
-  function shrinkDocuments(bytes: number, except?: Held): void {
+  function shrinkDocuments(bytes: number, except?: StoredFile): void {
     for (const [oldest, owner] of order) {
       if (weight <= bytes || oldest === except) break
       remove(owner, oldest)
     }
   }
 
-  function shrinkTrees(bytes: number, except?: Held): void {
+  function shrinkTrees(bytes: number, except?: StoredFile): void {
     for (const oldest of trees.keys()) {
       if (treeWeight <= bytes || oldest === except) break
       forgetTree(oldest)
@@ -75,49 +75,49 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
 
   return {
     get(site, path) {
-      const held = entries.get(site)?.get(path)
+      const file = entries.get(site)?.get(path)
       // Reordering on every hit would cost more than it gains; a read counts once the entry is in the older half.
-      if (held && order.size > 64) touch(site, held)
-      return held
+      if (file && order.size > 64) touch(site, file)
+      return file
     },
-    set(site, held) {
+    set(site, file) {
       let paths = entries.get(site)
       if (!paths) entries.set(site, (paths = new Map()))
-      const before = paths.get(held.resource.path)
+      const before = paths.get(file.resource.path)
       if (before) remove(site, before)
-      paths.set(held.resource.path, held)
-      order.set(held, site)
-      weight += weightOf(held)
-      held.grows = bytes => {
+      paths.set(file.resource.path, file)
+      order.set(file, site)
+      weight += weightOf(file)
+      file.grows = bytes => {
         weight += bytes
-        shrinkDocuments(budget, held)
+        shrinkDocuments(budget, file)
       }
-      shrinkDocuments(budget, held)
-      if (held.keepsTree) this.weighTree(held)
+      shrinkDocuments(budget, file)
+      if (file.keepsTree) this.weighTree(file)
     },
     delete(site, path) {
-      const held = entries.get(site)?.get(path)
-      if (held) remove(site, held)
+      const file = entries.get(site)?.get(path)
+      if (file) remove(site, file)
     },
     deleteBelow(site, collection) {
-      for (const [path, held] of entries.get(site) ?? []) if (path.startsWith(collection)) remove(site, held)
+      for (const [path, file] of entries.get(site) ?? []) if (path.startsWith(collection)) remove(site, file)
     },
     clear(site) {
-      for (const held of [...(entries.get(site)?.values() ?? [])]) remove(site, held)
+      for (const file of [...(entries.get(site)?.values() ?? [])]) remove(site, file)
       entries.delete(site)
     },
-    weighTree(held) {
-      if (!order.has(held)) return
-      const known = trees.get(held)
+    weighTree(file) {
+      if (!order.has(file)) return
+      const known = trees.get(file)
       if (known !== undefined) {
-        trees.delete(held)
-        trees.set(held, known)
+        trees.delete(file)
+        trees.set(file, known)
         return
       }
-      const bytes = held.treeBytes
-      trees.set(held, bytes)
+      const bytes = file.treeBytes
+      trees.set(file, bytes)
       treeWeight += bytes
-      shrinkTrees(treeBudget, held)
+      shrinkTrees(treeBudget, file)
     },
     get size() {
       return order.size

@@ -11,7 +11,7 @@ import { PinnedDocument } from '../tree/edit/edit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { DocumentCache } from './cache.ts'
 import type { FollowedEdit } from './followed-edits.ts'
-import { Held } from './held.ts'
+import { StoredFile } from './stored-file.ts'
 
 /** A version that a commit brings. */
 export interface Version {
@@ -60,14 +60,14 @@ export class Resources {
   }
 
   /** What is in memory for a path; undefined says nothing about the store. */
-  held(path: string): Held | undefined {
-    const held = this.#cache.get(this.#store.name, path)
-    return held?.isOutdated ? undefined : held
+  inMemory(path: string): StoredFile | undefined {
+    const file = this.#cache.get(this.#store.name, path)
+    return file?.isOutdated ? undefined : file
   }
 
   /** The newest version of a file; undefined when nothing, or a collection, is stored there. */
-  async find(path: string): Promise<Held | undefined> {
-    return this.held(path) ?? this.#load(path)
+  async find(path: string): Promise<StoredFile | undefined> {
+    return this.inMemory(path) ?? this.#load(path)
   }
 
   /**
@@ -75,17 +75,17 @@ export class Resources {
    *
    * @throws Fault 422 for a document that cannot be parsed
    */
-  async findParsed(path: string): Promise<Held | undefined> {
+  async findParsed(path: string): Promise<StoredFile | undefined> {
     for (let tries = 1; ; tries++) {
-      const held = await this.find(path)
-      if (!held?.isDocument || held.hasTree || tries > ATTEMPTS) return held
-      await held.parse()
+      const file = await this.find(path)
+      if (!file?.isDocument || file.hasTree || tries > ATTEMPTS) return file
+      await file.parse()
       // A version that came meanwhile has a tree of its own, unless it is the work of another process.
-      if (this.held(path) === held) return held
+      if (this.inMemory(path) === file) return file
     }
   }
 
-  async #load(path: string): Promise<Held | undefined> {
+  async #load(path: string): Promise<StoredFile | undefined> {
     for (;;) {
       const changes = this.#changes
       const resource = await this.#store.find(path)
@@ -98,18 +98,18 @@ export class Resources {
         continue
       }
       const profile = resource.kind === 'document' ? await this.#profile(resource, body) : undefined
-      const held = new Held(resource, body, profile)
+      const file = new StoredFile(resource, body, profile)
       if (changes !== this.#changes) {
-        const newer = this.held(path)
+        const newer = this.inMemory(path)
         if (newer) return newer
         const now = await this.#store.find(path)
         if (now?.version !== resource.version) continue
       }
       const before = this.#cache.get(this.#store.name, path)
       if (before && !before.isOutdated && before.resource.version === resource.version) return before
-      if (before) held.inherit(before)
-      this.#cache.set(this.#store.name, held)
-      return held
+      if (before) file.inherit(before)
+      this.#cache.set(this.#store.name, file)
+      return file
     }
   }
 
@@ -126,10 +126,10 @@ export class Resources {
     return profileOf(body.bytes, resource.type, this.#vocabulary)
   }
 
-  /** The tree of a held document; counts as use of the tree. */
-  tree(held: Held): TreeDocument {
-    const { tree } = held
-    this.#cache.weighTree(held)
+  /** The tree of a document in memory; counts as use of the tree. */
+  tree(file: StoredFile): TreeDocument {
+    const { tree } = file
+    this.#cache.weighTree(file)
     return tree
   }
 
@@ -138,20 +138,20 @@ export class Resources {
     this.#changes++
   }
 
-  /** Puts a committed version in place of what is held. */
+  /** Puts a committed version in place of what memory has. */
   replace(resource: Resource, version: Version): void {
-    const before = this.held(resource.path)
+    const before = this.inMemory(resource.path)
     const isKept = !version.isSaved || before?.keepsTree
     const tree = isKept ? this.#newTree(resource.path, version) : undefined
     before?.releaseTree()
     const body = { bytes: compact(version.bytes) }
-    this.#cache.set(this.#store.name, new Held(resource, body, version.profile, tree))
+    this.#cache.set(this.#store.name, new StoredFile(resource, body, version.profile, tree))
   }
 
   /** Keeps a blob in memory that was there before: whoever saves a file again and again reads it as often. */
   renew(resource: Resource, bytes: Uint8Array): void {
-    if (this.held(resource.path))
-      this.#cache.set(this.#store.name, new Held(resource, { bytes: compact(bytes) }, undefined))
+    if (this.inMemory(resource.path))
+      this.#cache.set(this.#store.name, new StoredFile(resource, { bytes: compact(bytes) }, undefined))
   }
 
   /**

@@ -32,10 +32,10 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
     overrides: group => answering(site, group) !== undefined,
     async includes(group, email) {
       const found = answering(site, group)
-      const held = await site.find(group.document)
-      if (!found || !held?.isDocument) return false
+      const file = await site.find(group.document)
+      if (!found || !file?.isDocument) return false
       const { itemtype, method } = found
-      const document = cloneTree(await site.parsed(held))
+      const document = cloneTree(await site.parsed(file))
       for (const [element, position] of elementPositions(document)) {
         if (position !== group.position) continue
         const host = site.code(new Allowance(GROUP_LIMITS))

@@ -27,8 +27,8 @@ import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
 import { DocumentIndex, TOKENS } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
-import type { Held } from './held.ts'
 import { Resources, type Version } from './resources.ts'
+import type { StoredFile } from './stored-file.ts'
 import { createUsage, type Usage } from './usage.ts'
 
 /** The settings of a site that the pipeline acts on. */
@@ -221,8 +221,8 @@ export class Site {
   }
 
   /** What is held in memory for a path; undefined says nothing about the store. */
-  held(path: string): Held | undefined {
-    return this.#resources.held(path)
+  inMemory(path: string): StoredFile | undefined {
+    return this.#resources.inMemory(path)
   }
 
   /**
@@ -231,7 +231,7 @@ export class Site {
    * @param path canonical path
    * @returns undefined when nothing, or a collection, is stored there
    */
-  find(path: string): Promise<Held | undefined> {
+  find(path: string): Promise<StoredFile | undefined> {
     return this.#resources.find(path)
   }
 
@@ -240,14 +240,14 @@ export class Site {
    *
    * @throws Fault 422 for a document that cannot be parsed
    */
-  findParsed(path: string): Promise<Held | undefined> {
+  findParsed(path: string): Promise<StoredFile | undefined> {
     return this.#resources.findParsed(path)
   }
 
   /** `tree` without holding up others where the document is large; for those who keep its path to themselves. */
-  async parsed(held: Held): Promise<TreeDocument> {
-    if (!held.hasTree) await held.parse()
-    return this.#resources.tree(held)
+  async parsed(file: StoredFile): Promise<TreeDocument> {
+    if (!file.hasTree) await file.parse()
+    return this.#resources.tree(file)
   }
 
   /**
@@ -258,9 +258,9 @@ export class Site {
     return this.#index.find(needs)
   }
 
-  /** The tree of a held document; counts as use of the tree. */
-  tree(held: Held): TreeDocument {
-    return this.#resources.tree(held)
+  /** The tree of a document in memory; counts as use of the tree. */
+  tree(file: StoredFile): TreeDocument {
+    return this.#resources.tree(file)
   }
 
   /** Selectors with lookups of the rules, as they read for those who watch a path now (EVT-67). */
@@ -291,8 +291,8 @@ export class Site {
   async #carryOut(commit: AskedCommit, written: readonly WrittenDocument[]): Promise<CommitResult> {
     const byPath = new Map(written.map(s => [s.path, s]))
     const redeclared = await this.#declared.after(commit, byPath, async path => {
-      const held = await this.findParsed(path)
-      return held?.isDocument ? { tree: this.tree(held), version: held.resource.version } : undefined
+      const file = await this.findParsed(path)
+      return file?.isDocument ? { tree: this.tree(file), version: file.resource.version } : undefined
     })
     const followed: Foreign[] = []
     this.#underWay.add(followed)

@@ -205,6 +205,6 @@ async function fileEvents(
 /** Documents travel in their events (EVT-25). */
 async function textOf(site: Site, file: Resource, path: string): Promise<string | undefined> {
   if (kindOf(storedType(path, file.type)) === 'blob') return undefined
-  const body = site.held(file.path)?.body ?? (await site.store.body(file))
+  const body = site.inMemory(file.path)?.body ?? (await site.store.body(file))
   return body && decode(await bytesOf(body)).text
 }

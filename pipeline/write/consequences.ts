@@ -11,8 +11,8 @@ import type { WrittenPlace } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
 import { type ConstraintViolation, constraintFault } from '../model/violations.ts'
 import type { OwnDocument } from '../model/working.ts'
-import type { Held } from '../site/held.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { Change, EventDraft } from '../store/commit.ts'
 import type { Entry } from '../store/resource.ts'
 import { cloning } from '../tree/clone.ts'
@@ -81,15 +81,15 @@ export async function consequencesOf(
   await refuseTransitions(site, registry, judged)
   const { requirements } = judgement
   if (losses.length === 0) return nothingFollows(requirements)
-  const opened = new Map<string, Held>()
+  const opened = new Map<string, StoredFile>()
   const open = async (other: string): Promise<WrittenPlace | undefined> => {
     if (opened.size % SLICE === SLICE - 1) await setImmediate()
-    const held = await site.find(other)
-    if (!held?.isDocument) return undefined
-    if (held.profile?.utf8 === false)
+    const file = await site.find(other)
+    if (!file?.isDocument) return undefined
+    if (file.profile?.utf8 === false)
       throw new Fault(409, 'Conflict', 'A document that would have to follow this change is not valid UTF-8.')
-    opened.set(other, held)
-    const tree = await site.parsed(held)
+    opened.set(other, file)
+    const tree = await site.parsed(file)
     return { document: await inTurns(cloning(tree), tree.source.length) }
   }
   const isGone = (other: string) => judged.isGone?.(other) ?? false
@@ -135,12 +135,12 @@ function merged(effects: readonly Effect[]): Effect {
 
 async function effectOn(
   site: Site,
-  held: Held | undefined,
+  file: StoredFile | undefined,
   path: string,
   place: WrittenPlace | undefined,
 ): Promise<Effect> {
-  if (!held) throw new Error('An effect on a document that was not opened.')
-  const { resource } = held
+  if (!file) throw new Error('An effect on a document that was not opened.')
+  const { resource } = file
   const expect = resource.version
   if (!place)
     return {
@@ -148,7 +148,7 @@ async function effectOn(
       events: [deleteEvent(site, path, NOBODY)],
       written: [],
     }
-  const prepared = await newDocumentOf(site, resource.type, place.document, held.bytes)
+  const prepared = await newDocumentOf(site, resource.type, place.document, file.bytes)
   return {
     changes: [putVersion(resource, prepared.bytes, prepared.derived)],
     events: [putEvent(site, path, prepared.digest, prepared.text, NOBODY)],

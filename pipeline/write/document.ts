@@ -11,8 +11,8 @@ import { encodePath } from '../http/path.ts'
 import { Allowance } from '../language/allowance.ts'
 import { type Operation, perform } from '../operation.ts'
 import { absent, requireAllowed } from '../refusals.ts'
-import type { Held } from '../site/held.ts'
 import { largestDocument, type Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { Content } from '../store/blobs.ts'
 import type { Change, CommitResult } from '../store/commit.ts'
 import type { Property } from '../store/resource.ts'
@@ -60,25 +60,25 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
     write,
     paths: [path],
     gates: PUT_GATES,
-    find: async () => ({ write, authority: authority(), held: await site.find(path) }),
+    find: async () => ({ write, authority: authority(), file: await site.find(path) }),
     async prepare(body) {
       await race.begin()
       return prepare(site, path, write.type, body)
     },
-    async commit({ authority, held }, asked) {
+    async commit({ authority, file }, asked) {
       const model = modelState(site, allowance, write)
-      await race.refuseOvertaken(held)
+      await race.refuseOvertaken(file)
       const current = await rederived(site, asked)
-      const { prepared, follows, transitions } = await judgeDocument(site, model, { path, held, asked: current })
+      const { prepared, follows, transitions } = await judgeDocument(site, model, { path, file, asked: current })
       const own = {
-        changes: toChanges(write, held, prepared),
+        changes: toChanges(write, file, prepared),
         events: [putEvent(site, path, prepared.digest, prepared.text, write.cause)],
         written: writtenDocuments(path, prepared),
         accessVersion: authority.accessVersion,
         fired: transitions.fired,
       }
       const done = carriedOut(await commitJudged(site, model, own, follows))
-      return done && putAnswer(prepared, done, held !== undefined)
+      return done && putAnswer(prepared, done, file !== undefined)
     },
     async discard({ content }) {
       if ('staged' in content) await content.staged.discard()
@@ -89,10 +89,10 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
 /** Keeps a write from taking part in a race on the state of a watched item (REA-108). */
 function wholeRace(site: Site, { path, transitions }: WholeWrite) {
   let arrival: Noted = new Map()
-  const note = async (held: Held | undefined): Promise<Noted> => {
+  const note = async (file: StoredFile | undefined): Promise<Noted> => {
     const judge = TransitionJudge.of(site, transitions)
-    if (!judge || !held?.isDocument) return new Map()
-    const tree = await site.parsed(held)
+    if (!judge || !file?.isDocument) return new Map()
+    const tree = await site.parsed(file)
     return inTurns(judge.noteWhole(tree), tree.source.length)
   }
   return {
@@ -101,8 +101,8 @@ function wholeRace(site: Site, { path, transitions }: WholeWrite) {
       if (transitions) arrival = await note(await site.find(path))
     },
     /** Inside the commit. @throws Fault 412 */
-    async refuseOvertaken(held: Held | undefined): Promise<void> {
-      if (arrival.size > 0) refuseOvertaken(arrival, await note(held))
+    async refuseOvertaken(file: StoredFile | undefined): Promise<void> {
+      if (arrival.size > 0) refuseOvertaken(arrival, await note(file))
     },
   }
 }
@@ -122,12 +122,12 @@ async function prepare(
   return { content, digest: staged.sha256, kind: 'blob', type }
 }
 
-function toChanges(write: DocumentPut, held: Held | undefined, prepared: NewVersion): Change[] {
+function toChanges(write: DocumentPut, file: StoredFile | undefined, prepared: NewVersion): Change[] {
   const { path, language, shown, properties = [] } = write
   const put: Change = {
     op: 'put',
     path,
-    expect: held ? held.resource.version : 'absent',
+    expect: file ? file.resource.version : 'absent',
     kind: prepared.kind,
     content: prepared.content,
     type: prepared.type,
@@ -196,15 +196,15 @@ export function deleteDocument(site: Site, write: WholeWrite, authority: () => A
     write,
     paths: [path],
     gates: DELETE_GATES,
-    find: async () => ({ write, authority: authority(), held: await site.find(path) }),
+    find: async () => ({ write, authority: authority(), file: await site.find(path) }),
     prepare: () => race.begin(),
-    async commit({ authority, held }) {
-      if (!held) throw absent()
-      await race.refuseOvertaken(held)
+    async commit({ authority, file }) {
+      if (!file) throw absent()
+      await race.refuseOvertaken(file)
       const model = modelState(site, allowance, write)
-      const follows = await consequencesOfRemoval(site, model, [held])
+      const follows = await consequencesOfRemoval(site, model, [file])
       const own = {
-        changes: [{ op: 'delete' as const, path, expect: held.resource.version }],
+        changes: [{ op: 'delete' as const, path, expect: file.resource.version }],
         events: [deleteEvent(site, path, write.cause)],
         written: [],
         accessVersion: authority.accessVersion,

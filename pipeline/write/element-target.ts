@@ -10,8 +10,8 @@ import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import type { Gate } from '../operation.ts'
 import { lookAt, type Origin, type Representation, type Seen } from '../read/representation.ts'
 import { absent, noMatch } from '../refusals.ts'
-import { type Held, notHtml } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { bodyTag } from '../store/tags.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
@@ -51,7 +51,7 @@ interface Found {
   accessVersion: number
   /** What the requester sees; undefined for a blob, and where nothing is stored. */
   view?: Representation | undefined
-  held?: Held
+  file?: StoredFile
   /** As the requester sees it. */
   target?: Key | undefined
   /** How many elements of what the requester may know the selector matches, where that is to be told. */
@@ -66,7 +66,7 @@ interface Found {
 export interface Located extends Found {
   view: Representation
   /** The document that holds the elements, which is another one for what was projected into a page (COMP-86). */
-  held: Held
+  file: StoredFile
   tree: TreeDocument
   /** In `tree`. */
   target: Key
@@ -91,15 +91,15 @@ export const ELEMENT_GATES: ElementGates = [
   },
   {
     name: 'existence',
-    pass({ held }) {
-      if (!held) throw absent()
+    pass({ file }) {
+      if (!file) throw absent()
     },
   },
   {
     name: 'kind',
-    pass({ held, view }) {
+    pass({ file, view }) {
       if (!view) throw notHtml()
-      if (held?.profile?.utf8 === false)
+      if (file?.profile?.utf8 === false)
         throw new Fault(
           422,
           'InvalidFragment',
@@ -137,22 +137,22 @@ export async function located(found: Found): Promise<Located | undefined> {
   if (!view || !found.target) throw noMatch()
   const target = originOf(view, found.target)
   const anchor = found.anchor && originOf(view, found.anchor)
-  const { held } = target
-  const { path } = held.resource
-  if (anchor && anchor.held.resource.path !== path)
+  const { file } = target
+  const { path } = file.resource
+  if (anchor && anchor.file.resource.path !== path)
     throw new Fault(501, 'MoveCrossResource', 'The two elements are stored in different documents.')
   // Places in the text are those of this version, as long as nobody has edited its tree.
-  if (site.held(path) !== held || (anchor && anchor.held !== held)) return undefined
+  if (site.inMemory(path) !== file || (anchor && anchor.file !== file)) return undefined
   const places = [target, ...(anchor ? [anchor] : [])].map(placeOf)
-  const tree = await site.parsed(held)
+  const tree = await site.parsed(file)
   const [first, second] = places.map(place => place(tree))
-  return first && { ...found, view, held, tree, target: first, anchor: second }
+  return first && { ...found, view, file, tree, target: first, anchor: second }
 }
 
 /** @throws Fault 416 */
 function originOf(view: Representation, { element }: Key): Origin {
   const origin = view.originOf(element)
-  if (!origin || (view.routed && origin.held.resource.path === view.held.resource.path)) throw nowhere()
+  if (!origin || (view.routed && origin.file.resource.path === view.file.resource.path)) throw nowhere()
   return origin
 }
 
@@ -185,11 +185,11 @@ function elementAt({ root }: TreeDocument, start: number, tagName: string): Elem
 }
 
 /** Whether what was found is still what stands there, under the same rules. */
-export function isCurrent(site: Site, { held, tree, accessVersion, view }: Located): boolean {
+export function isCurrent(site: Site, { file, tree, accessVersion, view }: Located): boolean {
   return (
-    site.held(held.resource.path) === held &&
-    held.hasTree &&
-    held.tree === tree &&
+    site.inMemory(file.resource.path) === file &&
+    file.hasTree &&
+    file.tree === tree &&
     site.accessVersion === accessVersion &&
     view.holds()
   )
@@ -208,7 +208,7 @@ export async function findElements(
   gates: ElementGates,
 ): Promise<Found> {
   const common = { site, write, authority, known: 'nothing' as const }
-  const look = function* ({ held, view }: Seen): Steps<Found> {
+  const look = function* ({ file, view }: Seen): Steps<Found> {
     const { accessVersion } = site
     const tree = view?.tree
     const readable = tree && (yield* authority.viewing(write.path, tree))
@@ -228,7 +228,7 @@ export async function findElements(
     const counted = matches === undefined ? {} : { matches }
     return yield* passing(gates, {
       ...common,
-      held,
+      file,
       view,
       target,
       anchor,
@@ -302,7 +302,7 @@ function* checkingConditions(
   const fragment = fragmentPart(yield* writingMarkup(target.element, target.document.kind))
   const { documentPart } = view
   const all = known === 'everything'
-  const { resource, tag } = view.originOf(target.element)?.held ?? view.held
+  const { resource, tag } = view.originOf(target.element)?.file ?? view.file
   const verdict = evaluateWrite(conditions, {
     exists: true,
     tags: all ? (view.composed ? [tag, bodyTag(yield* writingDocument(view.tree))] : [tag]) : [],

@@ -77,13 +77,13 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
     })
   /** Until somebody has changed where the element is stored. */
   const carryOutAt = (first: Located, text: string, arrival: Noted) => {
-    const { path } = first.held.resource
+    const { path } = first.file.resource
     let place = first
     return site.leases.hold(site.store.name, [path], () =>
       commitLoop(async () => {
         await write.check?.()
         if (!isCurrent(site, place)) place = await locate()
-        if (place.held.resource.path !== path) return place
+        if (place.file.resource.path !== path) return place
         if (place !== first && arrival.size > 0) refuseOvertaken(arrival, await noted(site, write, place))
         try {
           return await commitEdit(site, modelState(site, allowance, write), write, place, text, authority())
@@ -109,8 +109,8 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
       const text = await textFor(site, write, body)
       let done: Answer | Located = place
       return commitLoop(async () => {
-        done = 'held' in done ? await carryOutAt(done, text, arrival) : done
-        return 'held' in done ? undefined : done
+        done = 'file' in done ? await carryOutAt(done, text, arrival) : done
+        return 'file' in done ? undefined : done
       })
     },
   }
@@ -144,16 +144,16 @@ async function commitEdit(
   text: string,
   authority: Authority,
 ): Promise<Answer | undefined> {
-  const { target, anchor, held } = located
+  const { target, anchor, file } = located
   if (write.op === 'move' && anchor?.element === target.element && isSibling(write.destination.placement))
-    return { status: 204, headers: { ...storedTag(located, held.tag), 'Cache-Control': 'no-store' } }
+    return { status: 204, headers: { ...storedTag(located, file.tag), 'Cache-Control': 'no-store' } }
   const { cause } = write
-  const { path } = held.resource
+  const { path } = file.resource
   const selectors = eventSelectors(site, write, located)
   const wanted = toEdit(write, located, text)
   const { asked, follows } = await judgedWithConsequences(site, model, write, located, wanted, authority)
   const changed = follows.own.get(path)
-  const judged = changed ? await afterCascade(site, held, asked, changed) : asked
+  const judged = changed ? await afterCascade(site, file, asked, changed) : asked
   const { bytes, digest, derived, show, newTree } = judged
   const { profile, declares } = derived
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
@@ -162,9 +162,9 @@ async function commitEdit(
       ? putEvent(site, path, digest, decode(bytes).text, cause)
       : editEvent(site, { ...write, path }, selectors, judged)
   const isFollowed = site.isShared && !changed && asked.isAsAsked
-  const edit = isFollowed ? editNotice(path, held.resource.version, wanted, asked.way) : undefined
+  const edit = isFollowed ? editNotice(path, file.resource.version, wanted, asked.way) : undefined
   const own = {
-    changes: [putVersion(held.resource, bytes, derived)],
+    changes: [putVersion(file.resource, bytes, derived)],
     events: [event],
     ...(edit !== undefined && { edit }),
     written: [{ path, bytes, profile, declares, show, newTree }],
@@ -189,13 +189,13 @@ async function judgedWithConsequences(
   authority: Authority,
 ): Promise<{ asked: JudgedEdit; follows: Consequences }> {
   const { op } = write
-  const { held, tree, target } = located
-  const { path } = held.resource
+  const { file, tree, target } = located
+  const { path } = file.resource
   let brought: ShapeFailure[] = []
   const removed = op === 'delete' ? factsAbout(site, path, [target]) : undefined
   const asked = await judgeEdit(site, model, {
     path,
-    held,
+    file,
     tree,
     wanted,
     check: function* (proposal, view, derived) {
@@ -262,7 +262,7 @@ function* checkingOwnShapes(
 
 function answerTo(write: ElementWrite, located: Located, judged: JudgedEdit, at: number): Answer {
   const { digest, inserted } = judged
-  const { resource } = located.held
+  const { resource } = located.file
   const tag = judged.tag && pageTag(located, judged.tag, digest)
   const whole = storedTag(located, contentTag(digest))
   const headers = {
@@ -279,17 +279,17 @@ function answerTo(write: ElementWrite, located: Located, judged: JudgedEdit, at:
 }
 
 /** The tag of a new element as the page will carry it that was written through (HTTP-32). */
-function pageTag({ view, held }: Located, tag: string, digest: string): string {
+function pageTag({ view, file }: Located, tag: string, digest: string): string {
   const parts = view.composed ? splitFragmentTag(tag.slice(1, -1)) : undefined
-  return parts ? fragmentTag(parts.fragment, view.documentPartWith(held.resource.path, digest)) : tag
+  return parts ? fragmentTag(parts.fragment, view.documentPartWith(file.resource.path, digest)) : tag
 }
 
 /**
  * The tag of the stored document is made of all its bytes: it is for those who may read them (SEC-11), which the readers
  * of a page need not.
  */
-function storedTag({ known, held, view }: Located, tag: string): Record<string, string> {
-  return known === 'everything' && held.resource.path === view.held.resource.path ? { ETag: tag } : {}
+function storedTag({ known, file, view }: Located, tag: string): Record<string, string> {
+  return known === 'everything' && file.resource.path === view.file.resource.path ? { ETag: tag } : {}
 }
 
 /** The elements whose children a write is about. */

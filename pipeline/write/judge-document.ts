@@ -5,8 +5,8 @@ import { type Judgement, judgeAsItIs, judgeCopy, judging, judgingShapes, refuseF
 import { comparingDocuments, type Loss } from '../model/losses.ts'
 import type { Registry } from '../model/registry.ts'
 import type { ConstraintViolation } from '../model/violations.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { Entry } from '../store/resource.ts'
 import { cloneTree, cloning } from '../tree/clone.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
@@ -22,7 +22,7 @@ const NOTHING: Judgement = { requirements: [], failures: [] }
 interface Incoming {
   path: string
   /** What is stored there now. */
-  held: Held | undefined
+  file: StoredFile | undefined
   /** What is to take its place. */
   asked: NewVersion
 }
@@ -36,7 +36,7 @@ interface Incoming {
 export async function judgeDocument(
   site: Site,
   model: ModelState,
-  { path, held, asked }: Incoming,
+  { path, file, asked }: Incoming,
 ): Promise<{ prepared: NewVersion; follows: Consequences; transitions: Transitions }> {
   const { registry } = model
   // Without items, only shapes and what others refer to have a say.
@@ -47,7 +47,7 @@ export async function judgeDocument(
   const entries = derived?.entries ?? []
   const judge = TransitionJudge.of(site, model.transitions)
   const isCompared = registry.guarded.size > 0 || judge !== undefined
-  const before = isCompared && held?.isDocument ? await site.parsed(held) : undefined
+  const before = isCompared && file?.isDocument ? await site.parsed(file) : undefined
   const longest = Math.max(before?.source.length ?? 0, tree?.source.length ?? 0)
   const losses = await inTurns(comparingDocuments(registry, before, tree), longest)
   const transitions = judge ? await inTurns(judge.whole(path, before, tree), longest) : NO_TRANSITIONS
@@ -96,20 +96,20 @@ async function completed(site: Site, prepared: NewVersion, document: TreeDocumen
 export async function consequencesOfRemoval(
   site: Site,
   model: ModelState,
-  removed: readonly Held[],
+  removed: readonly StoredFile[],
   isGone: (path: string) => boolean = path => removed.some(({ resource }) => resource.path === path),
 ): Promise<Consequences> {
   const { registry } = model
-  const documents = registry.guarded.size > 0 ? removed.filter(held => held.isDocument) : []
+  const documents = registry.guarded.size > 0 ? removed.filter(file => file.isDocument) : []
   const judge = TransitionJudge.of(site, model.transitions)
   const transitions: ConstraintViolation[] = []
-  for (const held of judge ? removed.filter(({ isDocument }) => isDocument) : []) {
-    const tree = await site.parsed(held)
-    const found = judge && (await inTurns(judge.whole(held.resource.path, tree, undefined), tree.source.length))
+  for (const file of judge ? removed.filter(({ isDocument }) => isDocument) : []) {
+    const tree = await site.parsed(file)
+    const found = judge && (await inTurns(judge.whole(file.resource.path, tree, undefined), tree.source.length))
     transitions.push(...(found?.violations ?? []))
   }
   const losses: Loss[] = []
-  for (const held of documents) losses.push(...(await lossesOf(registry, await site.parsed(held))))
+  for (const file of documents) losses.push(...(await lossesOf(registry, await site.parsed(file))))
   const path = removed[0]?.resource.path ?? ''
   const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
   return consequencesOf(site, model, { ...judged, isGone, transitions })

@@ -7,8 +7,8 @@ import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import { type Judgement, judging } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
@@ -24,8 +24,8 @@ import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions
 export interface EditRequest {
   /** Canonical path of the document. */
   path: string
-  held: Held
-  /** The tree of `held`. */
+  file: StoredFile
+  /** The tree of `file`. */
   tree: TreeDocument
   wanted: Edit
   /** Looks in steps at the edit as it was asked for, before the data model does. @throws Fault */
@@ -78,14 +78,14 @@ export async function judgeEdit(site: Site, model: ModelState, request: EditRequ
 
 async function judgedInPlace(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
   const { registry, host, transitions: transitionSink } = model
-  const { path, held, tree, wanted } = request
+  const { path, file, tree, wanted } = request
   const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
   const judge = TransitionJudge.of(site, transitionSink)
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
   const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
     const { inserted, way, settle } = proposal
     const { document, nodes, parents } = view
-    const { bytes, digest } = encoded(site, proposal.source, held.bytes)
+    const { bytes, digest } = encoded(site, proposal.source, file.bytes)
     const around = new Set(elementsAround(document, parents))
     const derived = yield* deriving(document, site.derivation, true, around)
     if (!judged) yield* request.check(proposal, view, derived)
@@ -113,12 +113,12 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
 /** The same edit with a document that a cascade has changed further. */
 export async function afterCascade(
   site: Site,
-  held: Held,
+  file: StoredFile,
   edit: JudgedEdit,
   { document, part }: WrittenPlace,
 ): Promise<JudgedEdit> {
-  const { bytes, digest } = encoded(site, document.source, held.bytes)
-  const { path } = held.resource
+  const { bytes, digest } = encoded(site, document.source, file.bytes)
+  const { path } = file.resource
   const brought = part?.brought ?? part?.nodes ?? []
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
   const tag =

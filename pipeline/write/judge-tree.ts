@@ -5,8 +5,8 @@ import { deriveInTurns } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
 import { typeKey } from '../model/entries.ts'
 import type { Requirement } from '../model/integrity.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import { namesCollection } from '../store/paths.ts'
 import type { Resource } from '../store/resource.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
@@ -29,10 +29,10 @@ export async function consequencesOfLoss(site: Site, model: ModelState, removed:
     for (const { path } of await site.store.lookup([typeKey(type)])) if (within(path)) paths.add(path)
   }
   if (paths.size === 0) return nothingFollows([])
-  const documents: Held[] = []
+  const documents: StoredFile[] = []
   for (const path of paths) {
-    const held = await site.find(path)
-    if (held) documents.push(held)
+    const file = await site.find(path)
+    if (file) documents.push(file)
     if (documents.length % SLICE === 0) await setImmediate()
   }
   try {
@@ -47,15 +47,15 @@ async function naming(
   error: unknown,
   site: Site,
   model: ModelState,
-  documents: readonly Held[],
+  documents: readonly StoredFile[],
   within: (path: string) => boolean,
 ): Promise<unknown> {
-  for (const held of documents) {
-    const refusal = await consequencesOfRemoval(site, model, [held], within).then(
+  for (const file of documents) {
+    const refusal = await consequencesOfRemoval(site, model, [file], within).then(
       () => undefined,
       (own: unknown) => own,
     )
-    if (refusal instanceof Fault) return asMember(refusal, held.resource.path)
+    if (refusal instanceof Fault) return asMember(refusal, file.resource.path)
   }
   return error
 }
@@ -92,14 +92,14 @@ export async function judgeArrival(
   }
   const requirements: Requirement[] = []
   let looked = 0
-  const judge = async (file: Resource) => {
-    const held = await site.find(file.path)
-    if (!held?.isDocument) return
-    const path = to + file.path.slice(source.path.length)
-    const governed = typed && held.profile?.types.some(type => registry.schema(type))
+  const judge = async (member: Resource) => {
+    const file = await site.find(member.path)
+    if (!file?.isDocument) return
+    const path = to + member.path.slice(source.path.length)
+    const governed = typed && file.profile?.types.some(type => registry.schema(type))
     if (!governed && registry.shapesAt(path).length === 0) return
     if (++looked % SLICE === 0) await setImmediate()
-    const tree = await site.parsed(held)
+    const tree = await site.parsed(file)
     const { entries } = governed ? await deriveInTurns(tree, site.settings, true) : { entries: undefined }
     const judgement = await judgeMoved(site, model, path, { tree, entries }).catch(error => {
       throw isCollection(source) ? asMember(error, path) : error
@@ -107,7 +107,7 @@ export async function judgeArrival(
     requirements.push(...judgement.requirements)
   }
   if (!isCollection(source)) await judge(source)
-  else if (deep) for await (const file of site.store.walk(source.path)) await judge(file)
+  else if (deep) for await (const member of site.store.walk(source.path)) await judge(member)
   return requirements
 }
 

@@ -82,8 +82,8 @@ async function refuseLost(site: Site, path: string): Promise<void> {
 async function holders(site: Site, path: string): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   if (!path.endsWith('/')) {
-    const held = await site.find(path)
-    const type = held?.isDocument && held.profile?.types.find(each => configures(site, [each]))
+    const file = await site.find(path)
+    const type = file?.isDocument && file.profile?.types.find(each => configures(site, [each]))
     return type ? found.set(path, type) : found
   }
   for (const type of configurationTypes(site))
@@ -93,9 +93,9 @@ async function holders(site: Site, path: string): Promise<Map<string, string>> {
 
 async function itemsAt(site: Site, path: string): Promise<Items> {
   if (!site.counts(path)) return []
-  const held = await site.find(path)
-  if (!held?.isDocument || !configures(site, held.profile?.types ?? [])) return []
-  return itemsOf(site, await site.parsed(held))
+  const file = await site.find(path)
+  if (!file?.isDocument || !configures(site, file.profile?.types ?? [])) return []
+  return itemsOf(site, await site.parsed(file))
 }
 
 function itemsOf(site: Site, document: TreeDocument): Promise<Items> {

@@ -4,8 +4,8 @@ import { kindOf } from '../http/media.ts'
 import { Allowance } from '../language/allowance.ts'
 import type { Operation } from '../operation.ts'
 import { absent, requireAllowed } from '../refusals.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { CommitResult } from '../store/commit.ts'
 import { decode } from '../tree/document.ts'
 import { commitJudged, type ModelState, modelState } from './commit.ts'
@@ -34,15 +34,15 @@ export interface DocumentMove extends WholeWrite {
 
 interface FoundMove extends Found<DocumentMove> {
   /** What stands at the destination. */
-  replaced: Held | undefined
+  replaced: StoredFile | undefined
 }
 
 const MOVE_GATES: readonly WholeGate<FoundMove>[] = [
   {
     name: 'authorization',
     /** A refusal names the path that was refused (HTTP-170). */
-    pass({ write: { path, to }, authority, held }) {
-      const exists = held !== undefined
+    pass({ write: { path, to }, authority, file }) {
+      const exists = file !== undefined
       if (authority.admit({ ask: 'move', path, destination: to, exists }) !== 'refuse') return
       const isSource = authority.admit({ ask: 'move', path, destination: path, exists }) === 'refuse'
       throw authority.refusal('MOVE', isSource ? path : to)
@@ -80,16 +80,16 @@ export function moveDocument(site: Site, write: DocumentMove, authority: () => A
     find: async () => ({
       write,
       authority: authority(),
-      held: await site.find(path),
+      file: await site.find(path),
       replaced: await site.find(to),
     }),
     prepare: async () => undefined,
-    async commit({ authority, held, replaced }) {
-      if (!held) throw absent()
+    async commit({ authority, file, replaced }) {
+      if (!file) throw absent()
       const model = modelState(site, allowance, write)
-      const result = await commitMove(site, model, write, held, replaced, authority)
+      const result = await commitMove(site, model, write, file, replaced, authority)
       const isKnown = mayRead(authority, path) || mayRead(authority, to)
-      const headers = { ...(isKnown && { ETag: held.tag }), 'Cache-Control': 'no-store' }
+      const headers = { ...(isKnown && { ETag: file.tag }), 'Cache-Control': 'no-store' }
       return carriedOut(result) && { status: 204, headers }
     },
   })
@@ -99,18 +99,18 @@ async function commitMove(
   site: Site,
   model: ModelState,
   write: DocumentMove,
-  held: Held,
-  replaced: Held | undefined,
+  file: StoredFile,
+  replaced: StoredFile | undefined,
   authority: Authority,
 ): Promise<CommitResult> {
   const { path, to, cause } = write
-  const { resource, bytes } = held
+  const { resource, bytes } = file
   const arrival = await underNewName(site, resource, to)
   const { prepared } = arrival
-  checkNewKind(site, held, to, arrival, authority)
-  const isShaped = held.isDocument && model.registry.shapesAt(to).length > 0
+  checkNewKind(site, file, to, arrival, authority)
+  const isShaped = file.isDocument && model.registry.shapesAt(to).length > 0
   const judged = await judgeMoved(site, model, to, {
-    tree: prepared?.tree ?? (isShaped ? await site.parsed(held) : undefined),
+    tree: prepared?.tree ?? (isShaped ? await site.parsed(file) : undefined),
     entries: prepared?.derived.entries,
   })
   // What is replaced goes as if it were deleted (MOD-53).
@@ -119,7 +119,7 @@ async function commitMove(
   // Directories are implicit here (HTTP-13), while the store moves only into collections that exist.
   const parents = replaced ? [] : await missingParents(site.store, to)
   const expect = { expect: resource.version, expectTo: replaced ? replaced.resource.version : ('absent' as const) }
-  const text = prepared ? prepared.text : held.isDocument && bytes ? decode(bytes).text : undefined
+  const text = prepared ? prepared.text : file.isDocument && bytes ? decode(bytes).text : undefined
   const own = {
     changes: [...parents, { op: 'move' as const, from: path, to, ...expect, ...retyping(arrival) }],
     events: [deleteEvent(site, path, cause), putEvent(site, to, resource.digest, text, cause)],
@@ -140,16 +140,16 @@ async function commitMove(
  */
 function checkNewKind(
   site: Site,
-  held: Held,
+  file: StoredFile,
   to: string,
   { type, prepared }: UnderNewName,
   authority: Authority,
 ): void {
-  const { path } = held.resource
+  const { path } = file.resource
   const isCounted = site.counts(to)
   if (!site.counts(path) && !isCounted) return
-  if (kindOf(type) === held.kind && site.counts(path) === isCounted) return
-  const types = [...(held.profile?.types ?? []), ...(prepared?.derived.profile.types ?? [])]
+  if (kindOf(type) === file.kind && site.counts(path) === isCounted) return
+  const types = [...(file.profile?.types ?? []), ...(prepared?.derived.profile.types ?? [])]
   if (!configures(site, types)) return
   requireAllowed(authority, { ask: 'put', path: to, exists: true }, 'PUT', to)
 }

@@ -163,9 +163,9 @@ export async function underNewName(
   if (type === before || kind === 'blob') return { type }
   if (size > largestDocument(site.settings))
     throw new Fault(413, 'PayloadTooLarge', 'The file is too large to become a document.')
-  const held = await site.find(path)
-  if (!held) throw absent()
-  return { type, prepared: await newDocument(site, kind, type, await bytesOf(held.body)) }
+  const file = await site.find(path)
+  if (!file) throw absent()
+  return { type, prepared: await newDocument(site, kind, type, await bytesOf(file.body)) }
 }
 
 /** What a copy or move says of a file with another name. */

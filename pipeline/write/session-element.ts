@@ -97,7 +97,7 @@ export async function writeSessionElement(
     headers: {
       ...(tag && { ETag: tag }),
       ...headers,
-      'Content-Type': servedType(view.held.resource.type, true),
+      'Content-Type': servedType(view.file.resource.type, true),
       'Content-Range': selectorContentRange(write.range.wire),
     },
     body,
@@ -205,7 +205,7 @@ function checkSize(site: Site, { composition, place }: SessionWrite, markup: str
 
 /** The document part once the copy is as it is now. */
 function documentPartWith({ view, composition, place }: SessionWrite, markup: string): string {
-  const { resource } = view.held
+  const { resource } = view.file
   const copies = new Map(composition.copies)
   copies.set(place.prefix, new Map([...(copies.get(place.prefix) ?? []), [place.name, markup]]))
   return view.documentPartWith(resource.path, resource.digest, copies)

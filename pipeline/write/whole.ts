@@ -9,8 +9,8 @@ import { Fault } from '../fault.ts'
 import { type Conditions, evaluateWrite, preconditionFailed } from '../http/conditions.ts'
 import { authorize, type Gate, type Operation, passGates } from '../operation.ts'
 import { absent } from '../refusals.ts'
-import type { Held } from '../site/held.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { CommitResult } from '../store/commit.ts'
 import { commitLoop, type Judging } from './commit.ts'
 import { nameTaken } from './places.ts'
@@ -25,7 +25,7 @@ export interface WholeWrite extends Judging {
    * A last look at what is stored, inside the commit; it throws a Fault. The mount has conditions of its own, on what it
    * shows.
    */
-  check?: (held: Held | undefined) => void | Promise<void>
+  check?: (file: StoredFile | undefined) => void | Promise<void>
   cause: Cause
 }
 
@@ -33,7 +33,7 @@ export interface WholeWrite extends Judging {
 export interface Found<Write extends WholeWrite = WholeWrite> {
   write: Write
   authority: Authority
-  held: Held | undefined
+  file: StoredFile | undefined
 }
 
 export type WholeGate<F extends Found = Found> = Gate<F>
@@ -43,16 +43,16 @@ export function authorization(ask: 'put' | 'delete'): WholeGate {
   const method = ask.toUpperCase()
   return {
     name: 'authorization',
-    pass({ write: { path }, authority, held }) {
-      if (authority.admit({ ask, path, exists: held !== undefined }) === 'refuse') throw authority.refusal(method, path)
+    pass({ write: { path }, authority, file }) {
+      if (authority.admit({ ask, path, exists: file !== undefined }) === 'refuse') throw authority.refusal(method, path)
     },
   }
 }
 
 export const existence: WholeGate = {
   name: 'existence',
-  pass({ held }) {
-    if (!held) throw absent()
+  pass({ file }) {
+    if (!file) throw absent()
   },
 }
 
@@ -64,15 +64,15 @@ export function mayRead(authority: Authority, path: string): boolean {
 /** HTTP-37 and HTTP-38 for whole documents; whoever may not read one is not told its tag. */
 export const preconditions: WholeGate = {
   name: 'preconditions',
-  pass({ write: { path, conditions }, authority, held }) {
+  pass({ write: { path, conditions }, authority, file }) {
     if (!conditions) return
     const verdict = evaluateWrite(conditions, {
-      exists: held !== undefined,
-      tags: held ? [held.tag] : [],
-      ...(held && { lastModified: held.resource.modified, sameSecond: held.resource.sameSecond }),
+      exists: file !== undefined,
+      tags: file ? [file.tag] : [],
+      ...(file && { lastModified: file.resource.modified, sameSecond: file.resource.sameSecond }),
     })
     if (verdict !== 'proceed')
-      throw preconditionFailed(mayRead(authority, path) ? held?.tag : undefined, held !== undefined)
+      throw preconditionFailed(mayRead(authority, path) ? file?.tag : undefined, file !== undefined)
   },
 }
 
@@ -109,7 +109,7 @@ export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeP
           commitLoop(async () => {
             const found = await parts.find()
             await passGates(gates, found)
-            await write.check?.(found.held)
+            await write.check?.(found.file)
             return parts.commit(found, ready)
           }),
         )

@@ -22,7 +22,7 @@ export function programOperation(exchange: Exchange, type: string): Operation {
   const isDirectory = target.path.endsWith('/')
   // A directory is asked itself, not its index (SES-126).
   const path = isDirectory ? target.path : exchange.path
-  const exists = () => (isDirectory ? holdsDocuments(exchange, path) : site.find(path).then(held => held !== undefined))
+  const exists = () => (isDirectory ? holdsDocuments(exchange, path) : site.find(path).then(file => file !== undefined))
   const question = async () => ({ ask: 'evaluate' as const, path, exists: await exists() })
   return {
     async admit() {

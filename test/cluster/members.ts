@@ -113,7 +113,7 @@ export function members() {
     const { site, store } = of
     for (const path of paths) {
       const stored = await store.site(NAME).find(path)
-      expect(site.held(path)?.resource.version ?? stored?.version, path).to.equal(stored?.version)
+      expect(site.inMemory(path)?.resource.version ?? stored?.version, path).to.equal(stored?.version)
       const derived = await store.site(NAME).derived(path, 'access')
       expect(site.rules.document(path) !== undefined, path).to.equal(derived !== undefined)
       if (derived !== undefined) expect(site.rules.document(path), path).to.deep.equal(JSON.parse(derived))

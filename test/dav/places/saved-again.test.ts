@@ -36,7 +36,7 @@ describe('files saved again and again', () => {
       await dav('GET', '/a.bin')
       expect((await dav(method, path, fields, body)).status).to.be.within(200, 207)
       const stored = await site.store.find('/a.bin')
-      const held = site.held('/a.bin')
+      const held = site.inMemory('/a.bin')
       if (held) expect(held.resource).to.deep.equal(stored)
       const bytes = stored && (await site.store.body(stored))
       if (held && bytes && 'bytes' in bytes)
@@ -55,6 +55,6 @@ describe('files saved again and again', () => {
   it('a blob that was read is still in memory when it has been saved', async () => {
     await dav('GET', '/a.bin')
     await dav('PUT', '/a.bin', {}, 'kept')
-    expect(Buffer.from(wire.server.site.held('/a.bin')?.bytes ?? []).toString()).to.equal('kept')
+    expect(Buffer.from(wire.server.site.inMemory('/a.bin')?.bytes ?? []).toString()).to.equal('kept')
   })
 })

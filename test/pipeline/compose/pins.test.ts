@@ -46,7 +46,7 @@ describe('A pinned tree', () => {
     after(() => server.close())
 
     const markup = () => {
-      const held = server.site.held('/l.html')
+      const held = server.site.inMemory('/l.html')
       if (!held) throw new Error('not in memory')
       const tree = server.site.tree(held)
       const root = rootElement(tree)

@@ -119,7 +119,7 @@ describe('Writes through composed pages', () => {
     const answer = await write(other)
     expect((await write(answer.headers.etag)).status, 'of the answer to a write').to.equal(206)
     await put(server, '/data/a.html', DATA)
-    const stored = server.site.held('/data/a.html')?.tag
+    const stored = server.site.inMemory('/data/a.html')?.tag
     expect((await write(stored)).status, 'the stored tag of the origin').to.equal(206)
     expect((await write('"nonsense"')).status).to.equal(412)
   })

@@ -70,7 +70,7 @@ describe('event streams', () => {
       const write = reader.write.bind(reader)
       const seen: string[] = []
       reader.write = (bytes, done) => {
-        seen.push(Buffer.from(site.site.held(PATH)?.bytes ?? '').toString())
+        seen.push(Buffer.from(site.site.inMemory(PATH)?.bytes ?? '').toString())
         write(bytes, done)
       }
       await append('first')

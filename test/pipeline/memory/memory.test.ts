@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../../pipeline/memory.ts'
 import { keptAnswers } from '../../../pipeline/read/kept-answers.ts'
 import { documentCache } from '../../../pipeline/site/cache.ts'
-import { Held } from '../../../pipeline/site/held.ts'
+import { StoredFile } from '../../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { watchRest } from '../../../server/rest.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -11,7 +11,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 const MIB = 1024 * 1024
 const page = '<ul>'.padEnd(20_000, '<li class=a>x')
 
-function held(path: string, bytes: Uint8Array = Buffer.from(page)): Held {
+function held(path: string, bytes: Uint8Array = Buffer.from(page)): StoredFile {
   const resource: Resource = {
     path,
     kind: 'document',
@@ -24,13 +24,13 @@ function held(path: string, bytes: Uint8Array = Buffer.from(page)): Held {
     sameSecond: false,
     properties: '',
   }
-  return new Held(resource, { bytes }, undefined)
+  return new StoredFile(resource, { bytes }, undefined)
 }
 
 async function putPage({ site, mountUrl, user, password }: TestServer): Promise<void> {
   const authorization = `Basic ${btoa(`${user}:${password}`)}`
   const put = await fetch(`${mountUrl}/a.html`, { method: 'PUT', headers: { authorization }, body: page })
-  expect([put.status, site.held('/a.html')?.hasTree]).to.deep.equal([201, false])
+  expect([put.status, site.inMemory('/a.html')?.hasTree]).to.deep.equal([201, false])
 }
 
 describe('Memory of caches', () => {

@@ -16,7 +16,7 @@ import { type FollowedEdit, following } from './followed-edits.ts'
 /** Edits that are followed one by one; behind more of them the document is parsed. */
 const MOST_EDITS = 32
 
-export class Held {
+export class StoredFile {
   readonly resource: Resource
   readonly body: Body
   readonly kind: Kind
@@ -89,7 +89,7 @@ export class Held {
   }
 
   /** Takes over the tree of an outdated version, if this one is known to come of it. */
-  inherit(before: Held): void {
+  inherit(before: StoredFile): void {
     if (before.#later.at(-1)?.to !== this.resource.version) return
     const { tree, edits } = before.#older ?? { tree: before.#tree, edits: [] }
     if (tree) this.#older = { tree, edits: [...edits, ...before.#later] }
