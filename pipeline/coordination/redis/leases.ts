@@ -10,8 +10,10 @@ import { redisScript } from './script.ts'
 
 const SCRIPT = redisScript('./leases.lua')
 
-/** Milliseconds that a lease outlives a process that has gone. */
+/** Milliseconds, unless somebody says otherwise. */
 const LIFE = 5000
+/** Milliseconds between attempts to say what has been given up. */
+const SAY_AGAIN = 100
 /** Writers of one process that come one after another before those of others have their turn. */
 const TURNS = 16
 
@@ -19,15 +21,24 @@ export interface RedisLeasesOptions {
   connection: RedisConnection
   /** What all keys begin with. */
   prefix?: string
+  /** Milliseconds that a lease outlives a process that has gone. */
+  life?: number
   /** Milliseconds a writer waits for its turn before it is told to come again. */
   patience?: number
   /** Milliseconds after which somebody who waits asks again, in case word was lost. */
   lookAgain?: number
 }
 
+/** One attempt of this process to have the lease of a path; each has a higher number than those before it. */
+interface Attempt {
+  site: string
+  path: string
+  number: number
+}
+
 interface Waiter {
   /** Called with the lease, or without: then the writer has to take it. */
-  grant: (name: string | undefined) => void
+  grant: (lease: Attempt | undefined) => void
 }
 
 /** The writers of one path in this process. */
@@ -47,6 +58,7 @@ export interface RedisLeases extends Leases {
 export function redisLeases({
   connection,
   prefix = 'scriptorium',
+  life = LIFE,
   patience = 10_000,
   lookAgain = 500,
 }: RedisLeasesOptions): RedisLeases {
@@ -57,25 +69,44 @@ export function redisLeases({
   const lanes = new Map<string, Lane>()
   /** Those who wait for another process, by name. */
   const abroad = new Map<string, () => void>()
-  /** Names under which leases are held, by path. */
-  const held = new Map<string, { name: string; site: string; path: string }>()
+  /** Leases that are held, by path. */
+  const held = new Map<string, Attempt>()
+  /** Attempts of which Redis has not heard that they are over, the last of each path: they would hold up others. */
+  const over = new Map<string, Attempt>()
+  let saying: NodeJS.Timeout | undefined
 
   const keysOf = (site: string, path: string) => [
     `${prefix}:lease:{${site}}:${path}`,
     `${prefix}:lease-queue:{${site}}:${path}`,
+    `${prefix}:lease-given-up:{${site}}:${path}`,
   ]
-  const run = (operation: string, site: string, path: string, name: string) =>
-    SCRIPT(redis, keysOf(site, path), [operation, name, channel, LIFE])
-  /** What cannot be given back vanishes by itself. */
-  const leave = (site: string, path: string, name: string) => void run('leave', site, path, name).catch(() => undefined)
+  const run = (operation: string, { site, path, number }: Attempt) =>
+    SCRIPT(redis, keysOf(site, path), [operation, self, number, channel, life])
+
+  function leave(attempt: Attempt): void {
+    run('leave', attempt).catch(() => {
+      over.set(`${attempt.site}\n${attempt.path}`, attempt)
+      saying ??= setTimeout(sayOver, SAY_AGAIN).unref()
+    })
+  }
+
+  /** A Redis that hung may still carry out what was sent to it long ago: it is told until it answers. */
+  async function sayOver(): Promise<void> {
+    const say = async ([key, attempt]: [string, Attempt]) => {
+      await run('give up', attempt)
+      if (over.get(key) === attempt) over.delete(key)
+    }
+    if (connection.isUp()) await Promise.allSettled(Array.from(over, say))
+    saying = over.size > 0 ? setTimeout(sayOver, SAY_AGAIN).unref() : undefined
+  }
 
   connection.hear(channel, name => abroad.get(name)?.())
 
   async function keep(): Promise<void> {
     // A lease that was lost is not taken back: what its work decided by is asked again when it commits.
-    await Promise.allSettled([...held.values()].map(({ name, site, path }) => run('keep', site, path, name)))
+    await Promise.allSettled(Array.from(held.values(), attempt => run('keep', attempt)))
   }
-  const keeping = setInterval(() => void keep(), LIFE / 3).unref()
+  const keeping = setInterval(() => void keep(), life / 3).unref()
 
   /** Listens for word that a name was given a lease; word that comes before somebody waits for it counts as well. */
   function listen(name: string) {
@@ -94,26 +125,27 @@ export function redisLeases({
   }
 
   /** Takes the lease from Redis for this process. */
-  async function take(site: string, path: string, deadline: number): Promise<string> {
-    const name = `${self}:${++attempts}`
-    const listening = listen(name)
+  async function take(site: string, path: string, deadline: number): Promise<Attempt> {
+    if (!connection.isUp()) throw new LeaseError('Leases cannot be had')
+    const attempt = { site, path, number: ++attempts }
+    const listening = listen(`${self}:${attempt.number}`)
     try {
-      while ((await run('take', site, path, name)) !== 1) {
+      while ((await run('take', attempt)) !== 1) {
         const left = deadline - performance.now()
         if (left <= 0) throw new LeaseTimeout(path)
         await listening.word(Math.min(left, lookAgain))
       }
     } catch (cause) {
-      leave(site, path, name)
+      leave(attempt)
       throw cause instanceof LeaseTimeout ? cause : new LeaseError('Leases cannot be had', { cause })
     } finally {
       listening.end()
     }
-    return name
+    return attempt
   }
 
-  /** Waits for those of this process who came before. @returns the name under which the lease is held already, if it is */
-  function queueUp(lane: Lane, path: string): Promise<string | undefined> {
+  /** Waits for those of this process who came before. @returns the lease if it is held already */
+  function queueUp(lane: Lane, path: string): Promise<Attempt | undefined> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         const at = lane.waiting.indexOf(waiter)
@@ -121,9 +153,9 @@ export function redisLeases({
         reject(new LeaseTimeout(path))
       }, patience)
       const waiter: Waiter = {
-        grant: name => {
+        grant: lease => {
           clearTimeout(timer)
-          resolve(name)
+          resolve(lease)
         },
       }
       lane.waiting.push(waiter)
@@ -133,12 +165,12 @@ export function redisLeases({
   async function acquire(key: string, site: string, path: string): Promise<void> {
     const deadline = performance.now() + patience
     const lane = lanes.get(key)
-    let name: string | undefined
-    if (lane) name = await queueUp(lane, path)
+    let lease: Attempt | undefined
+    if (lane) lease = await queueUp(lane, path)
     else lanes.set(key, { waiting: [], turns: 0 })
-    if (name !== undefined) return
+    if (lease) return
     try {
-      held.set(key, { name: await take(site, path, deadline), site, path })
+      held.set(key, await take(site, path, deadline))
     } catch (error) {
       next(key, undefined)
       throw error
@@ -146,12 +178,12 @@ export function redisLeases({
   }
 
   /** Lets the next writer of this process have its turn. */
-  function next(key: string, name: string | undefined): void {
+  function next(key: string, lease: Attempt | undefined): void {
     const lane = lanes.get(key)
     const waiter = lane?.waiting.shift()
     if (lane && waiter) {
-      lane.turns = name === undefined ? 0 : lane.turns + 1
-      waiter.grant(name)
+      lane.turns = lease ? lane.turns + 1 : 0
+      waiter.grant(lease)
     } else lanes.delete(key)
   }
 
@@ -159,11 +191,11 @@ export function redisLeases({
     const lease = held.get(key)
     const lane = lanes.get(key)
     if (lease && lane && lane.waiting.length > 0 && lane.turns < TURNS) {
-      next(key, lease.name)
+      next(key, lease)
       return
     }
     held.delete(key)
-    if (lease) leave(lease.site, lease.path, lease.name)
+    if (lease) leave(lease)
     next(key, undefined)
   }
 
@@ -191,6 +223,10 @@ export function redisLeases({
       await Promise.all(Array.from(paths, each => this.hold(site, [each], async () => undefined)))
     },
     keep,
-    close: () => clearInterval(keeping),
+    close() {
+      clearInterval(keeping)
+      clearTimeout(saying)
+      over.clear()
+    },
   }
 }

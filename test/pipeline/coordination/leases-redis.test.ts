@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import { LeaseTimeout } from '../../../pipeline/coordination/leases.ts'
@@ -24,7 +25,7 @@ describe('leases in Redis', () => {
   })
 
   /** Leases as one more process would have them. */
-  async function another(options: { patience?: number } = {}): Promise<RedisLeases> {
+  async function another(options: { patience?: number; life?: number } = {}): Promise<RedisLeases> {
     const connection = await server.open()
     const leases = redisLeases({ connection, ...options })
     opened.push({ leases, connection })
@@ -70,7 +71,7 @@ describe('leases in Redis', () => {
         if (name !== 'evalsha') return Reflect.get(target, name, target)
         return async (...request: Parameters<typeof redis.evalsha>) => {
           const answer = await redis.evalsha(...request)
-          if (answer !== 0 || request[4] !== 'take') return answer
+          if (answer !== 0 || request[5] !== 'take') return answer
           first.end()
           await word.promise
           return answer
@@ -140,6 +141,103 @@ describe('leases in Redis', () => {
     second.end()
     await second.ended
     expect(await server.admin.keys('*')).to.deep.equal([])
+  })
+
+  describe('after Redis hung', () => {
+    /** Asks until Redis stands still no longer for a process: those who were refused come again at once. */
+    async function had(leases: RedisLeases, path: string): Promise<void> {
+      while (!(await leases.hold(SITE, [path], async () => true).catch(() => false)))
+        await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    /** Settles when what was under way is refused: connections to what does not answer are given up. */
+    const refused = (work: Promise<unknown>) => work.catch((error: Error) => error.name)
+
+    it('DAV-90 busy paths are free at once for the process whose writers were refused, and for others', async function () {
+      this.timeout(60_000)
+      await server.admin.flushall()
+      // Leases of the dead would last longer than this test may take.
+      const [mine, other] = await Promise.all([another({ life: 600_000 }), another({ life: 600_000 })])
+      const paths = Array.from({ length: 20 }, (_, i) => `/busy${i}`)
+      for (const path of paths) for (const leases of [mine, other]) await had(leases, path)
+      // What is held while Redis hangs cannot be given back then.
+      const work = paths.slice(0, 5).map(path => held(mine, path))
+      await Promise.all(work.map(({ begun }) => begun))
+      server.hang()
+      let hangs = true
+      const asking = paths.map(async path => {
+        while (hangs) {
+          await refused(mine.hold(SITE, [path], async () => undefined))
+          await new Promise(resolve => setTimeout(resolve, 5))
+        }
+      })
+      for (const each of work) each.end()
+      await new Promise(resolve => setTimeout(resolve, 5_000))
+      server.goOn()
+      hangs = false
+      await Promise.all(asking)
+      await Promise.all(paths.flatMap(path => [had(mine, path), had(other, path)]))
+      expect(await server.admin.keys('scriptorium:lease:*')).to.deep.equal([])
+    })
+
+    it('DAV-90 two writers never hold at once, however often it hangs', async function () {
+      this.timeout(60_000)
+      const processes = await Promise.all([another(), another(), another()])
+      let running = 0
+      let most = 0
+      let done = 0
+      let over = false
+      const writers = Array.from({ length: 12 }, async (_, i) => {
+        while (!over) {
+          const work = async () => {
+            most = Math.max(most, ++running)
+            await new Promise(setImmediate)
+            running--
+            done++
+          }
+          await refused(processes[i % 3]?.hold(SITE, ['/hot'], work) ?? Promise.resolve())
+          await new Promise(setImmediate)
+        }
+      })
+      for (const pause of [50, 2_500, 300]) {
+        const before = done
+        server.hang()
+        await new Promise(resolve => setTimeout(resolve, pause))
+        server.goOn()
+        while (done < before + 200) await new Promise(resolve => setTimeout(resolve, 5))
+      }
+      over = true
+      await Promise.all(writers)
+      expect(most).to.equal(1)
+    })
+
+    const keys = ['lease', 'lease-queue', 'lease-given-up'].map(name => `scriptorium:${name}:{${SITE}}:/late`)
+    const script = readFileSync(new URL('../../../pipeline/coordination/redis/leases.lua', import.meta.url), 'utf8')
+    const run = (operation: string, process: string, attempt: number) =>
+      server.admin.eval(script, keys.length, ...keys, operation, process, attempt, 'channel', 5_000)
+
+    it('DAV-90 what was sent before an attempt was given up and comes after it changes nothing', async () => {
+      await server.admin.flushall()
+      expect(await run('give up', 'one', 7)).to.equal(0)
+      for (const attempt of [6, 7]) expect(await run('take', 'one', attempt)).to.equal(0)
+      expect(await server.admin.exists(...keys.slice(0, 2))).to.equal(0)
+      expect(await run('take', 'two', 7)).to.equal(1)
+      expect(await run('take', 'one', 8)).to.equal(0)
+      expect(await run('give up', 'one', 8)).to.equal(0)
+      expect(await run('leave', 'two', 7)).to.equal(0)
+      expect(await server.admin.exists(...keys.slice(0, 2))).to.equal(0)
+    })
+
+    it('DAV-90 a process takes over from its own attempts, never from another process nor from a later attempt', async () => {
+      await server.admin.flushall()
+      expect(await run('take', 'one', 1)).to.equal(1)
+      expect(await run('take', 'one', 2)).to.equal(1)
+      expect(await run('take', 'one', 1), 'came late').to.equal(0)
+      expect(await run('take', 'on', 3), 'another name that begins alike').to.equal(0)
+      expect(await run('leave', 'one', 1)).to.equal(0)
+      expect(await server.admin.get(keys[0] ?? '')).to.equal('one:2')
+      await run('leave', 'one', 2)
+      expect(await server.admin.get(keys[0] ?? '')).to.equal('on:3')
+    })
   })
 
   it('DAV-90 without Redis nobody gets a lease, at once; with it everybody does again', async () => {

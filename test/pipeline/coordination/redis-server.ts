@@ -23,6 +23,10 @@ export interface TestRedis {
   open(): Promise<RedisConnection>
   /** Ends the server at once; nothing that it held survives. */
   kill(): Promise<void>
+  /** Has it stand still, as a process that hangs does: connections stay, nothing is answered. */
+  hang(): void
+  /** Has it go on: it carries out what it was sent meanwhile. */
+  goOn(): void
   /** Starts it again on the same port. */
   start(): Promise<void>
   /** Settles when a connection is up. */
@@ -104,6 +108,8 @@ export async function startRedis(settings: RedisSettings = {}): Promise<TestRedi
       return connectRedis(address)
     },
     kill,
+    hang: () => void server.kill('SIGSTOP'),
+    goOn: () => void server.kill('SIGCONT'),
     async start() {
       server = await spawnServer(port, folder, more)
     },
