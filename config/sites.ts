@@ -56,7 +56,7 @@ type Finder = (host: string) => SiteSettings | undefined
 
 function siteFinder(entries: readonly SiteEntry[]): Finder {
   const byName = new Map<string, SiteSettings>()
-  for (const entry of entries) if (entry.name !== undefined) byName.set(entry.name, settle(entry, entry.name))
+  for (const entry of entries) if (entry.name !== undefined) byName.set(entry.name, settingsOf(entry, entry.name))
   const rows = entries.flatMap(entry => entry.host.map(host => ({ matches: hostTest(host), entry })))
   const remembered = new Map<string, SiteSettings | undefined>()
 
@@ -67,7 +67,7 @@ function siteFinder(entries: readonly SiteEntry[]): Finder {
     if (named) return named
     const entry = rows.find(row => row.matches(host))?.entry
     if (entry === undefined) return undefined
-    return entry.name === undefined ? settle(entry, host) : byName.get(entry.name)
+    return entry.name === undefined ? settingsOf(entry, host) : byName.get(entry.name)
   }
 
   return host => {
@@ -87,7 +87,7 @@ function hostTest(host: string): (candidate: string) => boolean {
 }
 
 /** The settings of one site of an entry. */
-function settle(entry: SiteEntry, name: string): SiteSettings {
+function settingsOf(entry: SiteEntry, name: string): SiteSettings {
   const { host: _, name: __, ...settings } = entry
   return {
     ...settings,

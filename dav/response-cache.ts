@@ -4,12 +4,12 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type CachedAnswer, createAnswerCache } from '../edge/answer-cache.ts'
 import type { Client } from '../edge/client.ts'
 import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import type { KeptMemory } from '../pipeline/memory.ts'
-import { type KeptAnswer, keptAnswers } from '../pipeline/read/kept-answers.ts'
 import type { Author } from './access/credentials.ts'
 import type { Mount } from './mount.ts'
 
@@ -50,11 +50,11 @@ export interface ResponseCacheParts {
 }
 
 export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: ResponseCacheParts): ResponseCache {
-  const answers = keptAnswers<Mount>({ bytes: most, repeats: isRepeatedBy304 })
+  const answers = createAnswerCache<Mount>({ bytes: most, repeats: isRepeatedBy304 })
   /** Questions, without bodies, to which there are kept answers; to all others the application says first what it thinks. */
   const asked = new Set<string>()
 
-  function find(question: string, mount: Mount): KeptAnswer<Mount> | undefined {
+  function find(question: string, mount: Mount): CachedAnswer<Mount> | undefined {
     const kept = answers.find(question)
     return kept?.facts === mount ? kept : undefined
   }

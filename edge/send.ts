@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, AnswerBody, BlobBody, PiecesBody } from '../pipeline/answer.ts'
-import type { KeptAnswer } from '../pipeline/read/kept-answers.ts'
+import type { CachedAnswer } from './answer-cache.ts'
 import { endUnread, leavesLargeBody } from './body.ts'
 import { sendStream } from './send-stream.ts'
 
@@ -89,7 +89,7 @@ export async function sendOr(
 export function sendKept(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, tag, head, unchanged, body }: KeptAnswer<unknown>,
+  { status, tag, head, unchanged, body }: CachedAnswer<unknown>,
   cookie?: string,
 ): number | undefined {
   const condition = request.headers['if-none-match']

@@ -95,12 +95,12 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
   const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
   await access.resolveGroups([path, canonicalPath(path), `${path}/`])
   const target = await targetOf(site, path, question.selector)
-  const outcome = outcomeOf(access, method, target)
+  const admission = admissionOf(access, method, target)
   // A directory without its slash is what its index is, unless a rule is for its bare name.
-  const isIndex = outcome === 'redirect' || (target.mayBeDirectory && access.decide('GET', path) === 'unmatched')
+  const isIndex = admission === 'redirect' || (target.mayBeDirectory && access.decide('GET', path) === 'unmatched')
   const found = explain(access, method, isIndex ? `${path}/` : path, target.key)
-  const allowed = outcome === 'redirect' || (outcome !== 'refuse' && found.permitted)
-  const status = outcome === 'refuse' ? refusalStatus(principal) : outcome === 'no-match' ? 416 : 404
+  const allowed = admission === 'redirect' || (admission !== 'refuse' && found.permitted)
+  const status = admission === 'refuse' ? refusalStatus(principal) : admission === 'no-match' ? 416 : 404
   const also = [...alsoNeeded(site, method, target)]
   if (user !== undefined && user === email && dependsOnName(access, method, target, found.permitted))
     also.push(
@@ -113,7 +113,7 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
     known,
     ...(!allowed && { status }),
     ...(also.length > 0 && { also: also.join(' ') }),
-    reason: reasonOf(found, outcome, target, path),
+    reason: reasonOf(found, admission, target, path),
     rules: found.rules.map(rule => ({
       ...shown(rule),
       tier: rule.tier,
@@ -185,7 +185,7 @@ async function targetOf(site: Site, path: string, selector: string | undefined):
 }
 
 /** What becomes of the request, as far as one permission decides it. */
-function outcomeOf(access: Access, method: string, target: Target): Admission | 'redirect' {
+function admissionOf(access: Access, method: string, target: Target): Admission | 'redirect' {
   const { path, exists, selector, key, mayBeDirectory, hasIndex } = target
   const isRead = method === 'GET' || method === 'HEAD'
   if (isRead && mayBeDirectory && selector === undefined) return admitDirectory(access, path, hasIndex)
@@ -300,17 +300,17 @@ const TIERS: Readonly<Record<Tier, string>> = {
   3: 'a user by name',
 }
 
-function reasonOf(found: Explanation, outcome: Admission | 'redirect', target: Target, path: string): string {
+function reasonOf(found: Explanation, admission: Admission | 'redirect', target: Target, path: string): string {
   const { selector, key } = target
-  if (outcome === 'refuse' && found.permitted) {
+  if (admission === 'refuse' && found.permitted) {
     const lack =
       selector !== undefined && target.exists ? `the selector ${selector} finds no element` : 'nothing is stored there'
     return `${byRules(found)} But ${lack}, which is told only to those who may read the whole.`
   }
-  if (outcome === 'redirect') return `${byRules(found)} The browser is sent to ${path}/.`
-  if (outcome === 'not-found') return `${byRules(found)} Nothing is stored there, so the answer is 404.`
+  if (admission === 'redirect') return `${byRules(found)} The browser is sent to ${path}/.`
+  if (admission === 'not-found') return `${byRules(found)} Nothing is stored there, so the answer is 404.`
   if (selector === undefined || key) return byRules(found)
-  if (outcome === 'no-match') return `The selector ${selector} finds no element, so the answer is 416.`
+  if (admission === 'no-match') return `The selector ${selector} finds no element, so the answer is 416.`
   return `${byRules(found)} The selector ${selector} finds no element.`
 }
 

@@ -6,30 +6,33 @@ import { AggregatorRegistry, type Registry } from 'prom-client'
 /** Milliseconds after which a process tells of itself alone. */
 const PATIENCE = 6000
 
-interface Question {
+interface MetricsQuestion {
   metricsAsked: number
 }
 
-interface Answer {
+interface MetricsAnswer {
   metricsTold: number
   /** Undefined when they could not be gathered. */
   text?: string
 }
 
-function isQuestion(message: unknown): message is Question {
+function isQuestion(message: unknown): message is MetricsQuestion {
   return typeof message === 'object' && message !== null && 'metricsAsked' in message
 }
 
-function isAnswer(message: unknown): message is Answer {
+function isAnswer(message: unknown): message is MetricsAnswer {
   return typeof message === 'object' && message !== null && 'metricsTold' in message
 }
 
 /** The part of the process that watches over the others. @returns stops it */
 export function gatherMetrics(): () => void {
   const all = new AggregatorRegistry()
-  const listener = (worker: { send: (answer: Answer) => unknown; isConnected: () => boolean }, message: unknown) => {
+  const listener = (
+    worker: { send: (answer: MetricsAnswer) => unknown; isConnected: () => boolean },
+    message: unknown,
+  ) => {
     if (!isQuestion(message)) return
-    const tell = (answer: Answer) => void (worker.isConnected() && worker.send(answer))
+    const tell = (answer: MetricsAnswer) => void (worker.isConnected() && worker.send(answer))
     all.clusterMetrics().then(
       text => tell({ metricsTold: message.metricsAsked, text }),
       () => tell({ metricsTold: message.metricsAsked }),
@@ -54,7 +57,7 @@ export function askForMetrics(registry: Registry): () => Promise<string> {
     if (isAnswer(message)) waiting.get(message.metricsTold)?.(message.text)
   })
   return async () => {
-    const question: Question = { metricsAsked: ++asked }
+    const question: MetricsQuestion = { metricsAsked: ++asked }
     const text = await new Promise<string | undefined>(resolve => {
       const timer = setTimeout(() => resolve(undefined), PATIENCE).unref()
       waiting.set(question.metricsAsked, text => {

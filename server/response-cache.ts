@@ -4,11 +4,11 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createAnswerCache } from '../edge/answer-cache.ts'
 import type { Client } from '../edge/client.ts'
 import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { KeptMemory } from '../pipeline/memory.ts'
-import { keptAnswers } from '../pipeline/read/kept-answers.ts'
 import type { Site } from '../pipeline/site/site.ts'
 
 /**
@@ -70,7 +70,7 @@ const UNCHANGED_FIELDS = new Set([
  * @param most bytes of all answers
  */
 export function createResponseCache(isOpen: (site: Site) => boolean, most = MOST_BYTES): ResponseCache {
-  const answers = keptAnswers<Facts>({
+  const answers = createAnswerCache<Facts>({
     bytes: most,
     repeats: field => UNCHANGED_FIELDS.has(field),
     stands: ({ site }) => isOpen(site),

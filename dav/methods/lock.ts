@@ -48,7 +48,7 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
     throw locked(taken.holder)
   }
   const { lock } = taken
-  const made = await settle(exchange, lock)
+  const made = await findLocked(exchange, lock)
   const headers: Record<string, string> = { 'Lock-Token': `<${lock.token}>` }
   if (found && isCollection(found) && !exchange.path.endsWith('/')) {
     headers['Content-Location'] = mount.prefix + encodePath(path)
@@ -62,7 +62,7 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
  *
  * @returns whether an empty file was made, because nothing was there
  */
-async function settle(exchange: Exchange, lock: Lock): Promise<boolean> {
+async function findLocked(exchange: Exchange, lock: Lock): Promise<boolean> {
   const { locks, site, view } = exchange.mount
   try {
     await site.leases.outlast(site.store.name, lock.path)

@@ -95,7 +95,7 @@ const WRITES: Record<ElementWriteQuestion['ask'], 'PUT' | 'POST' | 'DELETE'> = {
  * Decides a request. Questions of creation by POST are two: `post` on the requested path and, once it is known, `put` on
  * the new one.
  *
- * @returns the outcome; whoever asks checks what rules do not decide, such as reserved paths (METH-5)
+ * @returns the admission; whoever asks checks what rules do not decide, such as reserved paths (METH-5)
  */
 export function admit(access: Access, question: Question): Admission {
   switch (question.ask) {

@@ -68,13 +68,13 @@ function isLeaf<V>(node: Node<V>): node is Map<string, V> {
 }
 
 /** One change, and the nodes that its builder has made. */
-interface Change<V> {
+interface Assignment<V> {
   key: string
   value: V | undefined
   made: Set<Node<V>>
 }
 
-function changed<V>(node: Node<V>, change: Change<V>, hash: number, depth: number): Node<V> {
+function changed<V>(node: Node<V>, change: Assignment<V>, hash: number, depth: number): Node<V> {
   const { key, value, made } = change
   if (!isLeaf(node)) {
     const branch = made.has(node) ? node : noted(node.slice(), made)

@@ -4,7 +4,7 @@ import { languagesOf } from '../evaluation/languages.ts'
 import { scriptSchemas } from '../evaluation/script-schemas.ts'
 import { scripts, viewFor } from '../evaluation/scripts.ts'
 import { Fault } from '../fault.ts'
-import type { JavaScript, Job } from '../language/javascript/interface.ts'
+import type { JavaScript, ScriptJob } from '../language/javascript/interface.ts'
 import { ElementValue, type Value } from '../language/values.ts'
 import { budgetFault, isSpent } from '../model/code.ts'
 import type { Dispatch } from './composing.ts'
@@ -28,7 +28,7 @@ export function bindScript(javascript: JavaScript, expression: string, dispatch:
 export function callScript(javascript: JavaScript, { dispatch, code, arguments: bound }: MethodRun): MaybeLater<Value> {
   const { page } = dispatch.place
   const source = page && { path: page.file.resource.path, document: page.tree }
-  const job: Job = {
+  const job: ScriptJob = {
     ...jobFor(javascript, dispatch, code.source),
     this: new ElementValue(dispatch.element, source),
     arguments: [...bound.values()],
@@ -37,11 +37,11 @@ export function callScript(javascript: JavaScript, { dispatch, code, arguments: 
   return run(javascript, job, dispatch)
 }
 
-function scoped({ composing, element, place }: Dispatch): NonNullable<Job['document']> {
+function scoped({ composing, element, place }: Dispatch): NonNullable<ScriptJob['document']> {
   return { document: (place.page ?? composing.page).tree, scope: element }
 }
 
-function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: string): Job {
+function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: string): ScriptJob {
   const { site, allowance, reads, request } = composing
   if (FLEETING.test(source)) reads.fleeting = true
   const others = languagesOf(site, allowance)
@@ -60,7 +60,7 @@ function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: 
   }
 }
 
-async function run(javascript: JavaScript, job: Job, { composing, place }: Dispatch): Promise<Value> {
+async function run(javascript: JavaScript, job: ScriptJob, { composing, place }: Dispatch): Promise<Value> {
   const outcome = await javascript.evaluate(job, composing.allowance)
   if ('value' in outcome) {
     for (const [name, value] of outcome.written) place.names.set(name, value)

@@ -15,7 +15,7 @@
  *   learns from `read` if events are gone. Nobody is turned away meanwhile (EVT-81).
  */
 
-import type { EventDraft } from '../store/commit.ts'
+import type { NewEvent } from '../store/commit.ts'
 import type { StoredEvent } from '../store/events.ts'
 
 /** Hears what happens on one path. Called while others wait: it only takes note, and throws nothing. */
@@ -40,7 +40,7 @@ export interface Publication {
 }
 
 /** Where a watcher goes on. */
-export interface Place {
+export interface StreamPosition {
   /** Id after which to `read`; undefined: before everything that is kept. */
   after: string | undefined
   /** Events between the id that was asked for and this place are gone: a reset is due (EVT-49). */
@@ -52,10 +52,10 @@ export interface FanOut {
    * Announces a commit that is about to be made. Between here and `finish` later events of the same paths are held
    * back, so that they cannot overtake these.
    *
-   * @param drafts the commit's events, in its order
-   * @param trees collections about whose files the store drafts events by itself; whoever watches one of them reads on
+   * @param news the commit's events, in its order
+   * @param trees collections about whose files the store makes events by itself; whoever watches one of them reads on
    */
-  begin(site: string, drafts: readonly EventDraft[], trees?: readonly string[]): Publication
+  begin(site: string, news: readonly NewEvent[], trees?: readonly string[]): Publication
   /**
    * Has a watcher told of every event of a path that is published from now on.
    *
@@ -67,7 +67,7 @@ export interface FanOut {
    * The place of somebody who comes with the id of the last event seen, or with none. An id later than every known one
    * stands for the newest (EVT-49); somebody without an id begins there as well.
    */
-  resume(site: string, path: string, last: string | undefined): Promise<Place>
+  resume(site: string, path: string, last: string | undefined): Promise<StreamPosition>
   /**
    * Kept events of a path, oldest first: all that were published before the call, as far as the limit goes.
    *

@@ -3,7 +3,7 @@
 import { compareEventIds, parseEventId } from '../store/event-id.ts'
 import type { StoredEvent } from '../store/events.ts'
 import type { SiteStore } from '../store/store.ts'
-import type { Place } from './fan-out.ts'
+import type { StreamPosition } from './fan-out.ts'
 
 type KeptEvents = Pick<SiteStore, 'newestEvent' | 'continuous' | 'events' | 'keepsAfter'>
 
@@ -12,7 +12,7 @@ type KeptEvents = Pick<SiteStore, 'newestEvent' | 'continuous' | 'events' | 'kee
  *
  * @param last as the client sent it; one that is later than every known one stands for the newest
  */
-export async function resumeAt(kept: KeptEvents, path: string, last: string | undefined): Promise<Place> {
+export async function resumeAt(kept: KeptEvents, path: string, last: string | undefined): Promise<StreamPosition> {
   const newest = await kept.newestEvent(path)
   if (last === undefined) return { after: newest, gap: false }
   if (!(await kept.continuous(path, last))) return { after: newest, gap: true }

@@ -2,7 +2,14 @@
 
 import type { CodeFailure } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
-import type { DocumentView, JavaScript, Job, Outcome, Place, SchemaClasses } from '../language/javascript/interface.ts'
+import type {
+  CodePlace,
+  DocumentView,
+  JavaScript,
+  SchemaClasses,
+  ScriptJob,
+  ScriptOutcome,
+} from '../language/javascript/interface.ts'
 import { SesselError } from '../language/sessel/failure.ts'
 import { type ForeignCall, OpenDictionary } from '../language/sessel/host.ts'
 import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../language/values.ts'
@@ -112,11 +119,11 @@ function schemasFor({ javascript, site, allowance, others }: Slots, caller?: For
   return scriptSchemas(site, allowance, others, evaluate => scripts({ ...javascript, evaluate }), caller)
 }
 
-function run({ javascript, allowance }: Slots, job: Job): Promise<Outcome> {
+function run({ javascript, allowance }: Slots, job: ScriptJob): Promise<ScriptOutcome> {
   return javascript.evaluate(job, allowance)
 }
 
-function jobFor(slots: Slots, place: Place, { source }: RawCode, at: CodeItem): Job {
+function jobFor(slots: Slots, place: CodePlace, { source }: RawCode, at: CodeItem): ScriptJob {
   const { site } = slots
   return {
     site: site.store.name,
@@ -130,9 +137,9 @@ function jobFor(slots: Slots, place: Place, { source }: RawCode, at: CodeItem): 
 }
 
 function resultOf<Result>(
-  outcome: Outcome,
-  take: (settled: Extract<Outcome, { value: Value }>) => Result,
-): Result | Exclude<Outcome, { value: Value }> {
+  outcome: ScriptOutcome,
+  take: (result: Extract<ScriptOutcome, { value: Value }>) => Result,
+): Result | Exclude<ScriptOutcome, { value: Value }> {
   return 'value' in outcome ? take(outcome) : outcome
 }
 
@@ -191,7 +198,7 @@ async function called(slots: Slots, code: RawCode, call: ForeignCall): Promise<V
   const element = self instanceof ElementValue ? self : undefined
   const { node, source: stored } = element ?? {}
   const view = node && { document: stored?.document ?? detachedDocument(node), scope: node }
-  const job: Job = {
+  const job: ScriptJob = {
     site: site.store.name,
     ns: site.settings.ns,
     origin: stored?.path,
@@ -214,7 +221,7 @@ async function called(slots: Slots, code: RawCode, call: ForeignCall): Promise<V
 const PLAIN = ['method', 'path', 'query', 'params']
 
 /** The caller's `Context` as a script sees it: what is assigned comes back. */
-function contextOf(context: Value | undefined): Pick<Job, 'context' | 'request' | 'plainMembers'> {
+function contextOf(context: Value | undefined): Pick<ScriptJob, 'context' | 'request' | 'plainMembers'> {
   if (context === undefined || context === null || !isDictionary(context)) return {}
   const names = new Map<string, Value>()
   let request: LazyDictionary | undefined
@@ -234,7 +241,13 @@ async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], c
   const values = elements.map(node => read(node, readItem(node)) ?? outerMarkup(node, 'html'))
   const argument = values.length > 1 ? values : (values[0] ?? null)
   const { store, settings } = site
-  const job: Job = { site: store.name, ns: settings.ns, place: 'read', source: code.source, arguments: [argument] }
+  const job: ScriptJob = {
+    site: store.name,
+    ns: settings.ns,
+    place: 'read',
+    source: code.source,
+    arguments: [argument],
+  }
   const outcome = await javascript.evaluate({ ...job, schemas: schemasFor(slots, call) }, allowance)
   if ('failure' in outcome && outcome.failure.variant === 'parse') return [...copies]
   const result = given(valueOrError(outcome, allowance), code)
@@ -247,7 +260,7 @@ async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], c
 }
 
 /** @throws SesselError, AllowanceSpent */
-export function valueOrError(outcome: Outcome, allowance: Allowance): Value {
+export function valueOrError(outcome: ScriptOutcome, allowance: Allowance): Value {
   if ('value' in outcome) return outcome.value
   if ('response' in outcome) throw new SesselError('RuntimeError', 'A method cannot answer the request.')
   const { variant, message } = outcome.failure

@@ -1,6 +1,6 @@
-/** Mutation events as drafted by writes (events.md section 3); the store gives them ids and keeps them. */
+/** Mutation events as writes word them (events.md section 3); the store gives them ids and keeps them. */
 
-import type { EventDraft } from '../store/commit.ts'
+import type { NewEvent } from '../store/commit.ts'
 
 /** Who caused a write: echo suppression compares these with each stream (EVT-55). */
 export interface Cause {
@@ -36,14 +36,14 @@ function escapeText(text: string): string {
 }
 
 /**
- * The draft of one mutation. Clients cut the payload with string functions, so order and spelling are part of the
+ * The event of one mutation. Clients cut the payload with string functions, so order and spelling are part of the
  * interface (EVT-21).
  *
  * @param ns base URI of the vocabulary
  * @param host main host name of the site without port
  * @param facts of an event about elements: what delivery has to know of them (EVT-67)
  */
-export function mutationEvent(ns: string, host: string, mutation: Mutation, cause: Cause, facts?: string): EventDraft {
+export function mutationEvent(ns: string, host: string, mutation: Mutation, cause: Cause, facts?: string): NewEvent {
   const span = (name: string, value: string) => `  <span itemprop="${name}">${escapeText(value)}</span>`
   const lines = [
     `<article itemscope itemtype="${ns}/Mutation">`,
@@ -55,9 +55,9 @@ export function mutationEvent(ns: string, host: string, mutation: Mutation, caus
   if (mutation.placement !== undefined) lines.push(span('placement', mutation.placement))
   if (mutation.destination !== undefined) lines.push(span('destination', mutation.destination))
   lines.push('</article>')
-  const draft: EventDraft = { path: mutation.path, payload: lines.join('\n') }
-  if (cause.session !== undefined) draft.session = cause.session
-  if (cause.token !== undefined) draft.token = cause.token
-  if (facts !== undefined) draft.facts = facts
-  return draft
+  const event: NewEvent = { path: mutation.path, payload: lines.join('\n') }
+  if (cause.session !== undefined) event.session = cause.session
+  if (cause.token !== undefined) event.token = cause.token
+  if (facts !== undefined) event.facts = facts
+  return event
 }

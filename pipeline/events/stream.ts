@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Access } from '../access/decision.ts'
 import type { Sink } from '../answer.ts'
-import type { FanOut, Place } from '../coordination/fan-out.ts'
+import type { FanOut, StreamPosition } from '../coordination/fan-out.ts'
 import type { RulesAuthority } from '../site/rules-authority.ts'
 import { compareEventIds, type EventId, parseEventId } from '../store/event-id.ts'
 import type { StoredEvent } from '../store/events.ts'
@@ -114,7 +114,7 @@ export class Stream {
     if (lastEventId !== undefined && !this.#gap) this.#behind = true
   }
 
-  #place(last: string | undefined): Promise<Place> {
+  #place(last: string | undefined): Promise<StreamPosition> {
     const { fanOut, site } = this.#context
     return fanOut.resume(site, this.subscriber.path, last)
   }

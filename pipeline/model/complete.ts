@@ -3,7 +3,15 @@
 import type { AnyNode, ChildNode, ElementNode, ParentNode } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
-import { type Addition, additionsFor, aroundIn, type Change, keeper, missingDefaults, type Tried } from './defaults.ts'
+import {
+  type Addition,
+  additionsFor,
+  aroundIn,
+  type ChangedItem,
+  keeper,
+  missingDefaults,
+  type Tried,
+} from './defaults.ts'
 import { findingInstances } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
@@ -76,7 +84,7 @@ async function withDefaults(judges: Judges, written: WrittenPlace): Promise<Writ
 const ENDLESS = 'its default changes items without end'
 const UNWRITABLE = 'what its default has made of the item cannot be written'
 
-function unmade({ missing: { schema, property } }: Change, reason: string) {
+function unmade({ missing: { schema, property } }: ChangedItem, reason: string) {
   return { check: 'default' as const, itemtype: schema.type, property: property.name, reason }
 }
 

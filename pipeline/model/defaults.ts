@@ -52,7 +52,7 @@ export interface Addition {
 }
 
 /** An item that the code of a default has changed (JS-18), with what was to be added to it. */
-export interface Change {
+export interface ChangedItem {
   missing: Missing
   element: ElementNode
   by: ElementNode
@@ -64,7 +64,7 @@ export type Tried = Map<ElementNode, Set<string>>
 export interface Defaults {
   additions: Addition[]
   /** Of items none of which is inside another. */
-  changes: Change[]
+  changes: ChangedItem[]
   violations: SchemaViolation[]
 }
 

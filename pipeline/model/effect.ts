@@ -46,7 +46,7 @@ export type EffectResult =
   | 'unwritable'
 
 /** What happens to one item. */
-interface Change {
+interface ItemFate {
   element: ElementNode
   /** The item goes; else these value elements are replaced. */
   goes: boolean
@@ -107,7 +107,7 @@ function* findingChanges(
   registry: Registry,
   items: readonly ElementNode[],
   effects: readonly Effect[],
-): Steps<Change[]> {
+): Steps<ItemFate[]> {
   const { ns } = registry.vocabulary
   const read = valueReader(ns)
   /** By item type, by name of the property, by value. */
@@ -118,11 +118,11 @@ function* findingChanges(
     const byValue = byName.get(property.name) ?? new Map<string, Effect>()
     wanted.set(schema.type, byName.set(property.name, byValue.set(effect.value, effect)))
   }
-  const changes: Change[] = []
+  const changes: ItemFate[] = []
   for (const element of items) {
     yield
     const item = readItem(element)
-    const change: Change = { element, goes: false, values: new Map() }
+    const change: ItemFate = { element, goes: false, values: new Map() }
     const byContent = isConfiguration(item.types, ns)
     for (const [name, byValue] of item.types.flatMap(type => [...(wanted.get(type) ?? [])])) {
       const elements = item.properties.get(name) ?? []

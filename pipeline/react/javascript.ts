@@ -4,7 +4,7 @@ import { languagesOf } from '../evaluation/languages.ts'
 import { scriptSchemas } from '../evaluation/script-schemas.ts'
 import { scripts, viewFor } from '../evaluation/scripts.ts'
 import type { Allowance } from '../language/allowance.ts'
-import type { DocumentView, JavaScript, Settled } from '../language/javascript/interface.ts'
+import type { DocumentView, JavaScript, ScriptResult } from '../language/javascript/interface.ts'
 import { textForm } from '../language/sessel/sessel.ts'
 import { LazyDictionary, type Value } from '../language/values.ts'
 import type { Site } from '../site/site.ts'
@@ -37,7 +37,7 @@ async function run<T>(
   parts: JavaScriptParts,
   { code, context, path }: CodeSite,
   place: 'when' | 'action' | 'property',
-  take: (settled: Settled) => T,
+  take: (result: ScriptResult) => T,
 ): Promise<Ran<T>> {
   const { site, allowance, javascript } = parts
   const stored = await viewOf(parts)

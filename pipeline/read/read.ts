@@ -160,18 +160,18 @@ async function findAbsence(
 ): Promise<'redirect' | Admission> {
   const { requested } = read
   const index = mayNameDirectory(requested) && (await findFor(site, `${requested}/index.html`, reader)) !== undefined
-  const outcome = mayNameDirectory(requested)
+  const admission = mayNameDirectory(requested)
     ? authority.admitDirectory(requested, index)
     : authority.admit({ ask: 'read', path: read.path, exists: false, head: read.head })
-  if (outcome === 'refuse') throw authority.refusal('GET', requested)
-  return outcome
+  if (admission === 'refuse') throw authority.refusal('GET', requested)
+  return admission
 }
 
 async function absence(site: Site, read: Read, authority: Authority, reader: Reader | undefined): Promise<Answer> {
   const { requested, query } = read
-  const outcome = await findAbsence(site, read, authority, reader)
-  if (outcome !== 'redirect') {
-    requireAdmission(outcome, 'GET', requested, authority)
+  const admission = await findAbsence(site, read, authority, reader)
+  if (admission !== 'redirect') {
+    requireAdmission(admission, 'GET', requested, authority)
     throw absent()
   }
   const headers = { Location: directoryLocation(requested, query), 'Cache-Control': cacheControl('redirect', true) }

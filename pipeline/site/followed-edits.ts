@@ -63,7 +63,7 @@ export function* following(
       if (!wanted) return undefined
       const edit = yield* editing(reached, wanted)
       const parents = edit.propose(view => view.parents)
-      reached = edit.settle()
+      reached = edit.accept()
       forgetEntries(elementsAround(reached, parents))
       yield
     }

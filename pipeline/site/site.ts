@@ -399,7 +399,7 @@ function blobBytes({ changes }: AskedCommit, path: string): Uint8Array | undefin
   return others.every(({ op }) => op === 'describe') ? first.content.bytes : undefined
 }
 
-/** Collections about whose files the store drafts events by itself. */
+/** Collections about whose files the store makes events by itself. */
 function toldTrees({ changes }: AskedCommit): string[] {
   return changes.flatMap(change => {
     if (!('tell' in change) || change.tell === undefined) return []

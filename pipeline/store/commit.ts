@@ -84,8 +84,8 @@ export type Change =
       language?: string
     }
 
-/** An event as drafted by the pipeline; the store gives it its id (EVT-45). */
-export interface EventDraft {
+/** An event that a commit brings; the store gives it its id (EVT-45). */
+export interface NewEvent {
   path: string
   /** The `data` of the event, LF line ends, without field names. */
   payload: string
@@ -97,22 +97,22 @@ export interface EventDraft {
 }
 
 /**
- * Events that the store drafts by itself when a collection is deleted, moved or copied: one for every file in it, `gone`
- * where it was and `come` where it is then. They come before the drafts of the commit. Paths stand in them with `&` and
+ * events that the store makes by itself when a collection is deleted, moved or copied: one for every file in it, `gone`
+ * where it was and `come` where it is then. They come before those of the commit. Paths stand in them with `&` and
  * `<` escaped.
  */
 export interface TreeEvents {
   /** Payload before and after the path. */
-  gone: Pick<EventDraft, 'session' | 'token'> & { around: readonly [string, string] }
+  gone: Pick<NewEvent, 'session' | 'token'> & { around: readonly [string, string] }
   /** Payload before, between and after the content tag without its quotes, the path, and the text of a document. */
-  come: Pick<EventDraft, 'session' | 'token'> & { around: readonly [string, string, string, string] }
+  come: Pick<NewEvent, 'session' | 'token'> & { around: readonly [string, string, string, string] }
   /** Bytes; documents with a longer text come without it. */
   largestBody: number
 }
 
 export interface Commit {
   changes: Change[]
-  events?: EventDraft[]
+  events?: NewEvent[]
   /** Counters of the site that must stand at these values, else nothing is done. Unknown counters stand at 0. */
   requires?: Record<string, number>
   /** Counters that this commit raises by one. */
@@ -131,7 +131,7 @@ export type CommitResult =
       version: number
       /** Unix milliseconds of the commit. */
       at: number
-      /** Ids of the events, in the order of the drafts. */
+      /** Ids of the events, in the order of `events`. */
       events: string[]
       /** New state of every file and collection that the changes named, by path; undefined where it is gone. */
       resources: Map<string, Resource | undefined>

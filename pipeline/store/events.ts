@@ -1,8 +1,8 @@
 /** Events of commits, as they are kept for a time (EVT-46). */
 
-import type { EventDraft } from './commit.ts'
+import type { NewEvent } from './commit.ts'
 
-export interface StoredEvent extends EventDraft {
+export interface StoredEvent extends NewEvent {
   /** `<unix ms>-<sequence>`, rising per site. */
   id: string
   version: number

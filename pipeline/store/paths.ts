@@ -1,7 +1,7 @@
 /** Paths as keys: how a decoded absolute path is taken apart, and which paths may be stored at all. */
 
-/** Where a resource stands: the path of its collection and its name in it. The root has neither. */
-export interface Place {
+/** A path taken apart: that of its collection and its name in it. The root has neither. */
+export interface SplitPath {
   /** Ends in `/`; empty for the root. */
   folder: string
   /** Last segment without slash; empty for the root. */
@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** Takes a path apart; a trailing slash makes no difference, because a name is used once per collection. */
-export function placeOf(path: string): Place {
+export function splitPath(path: string): SplitPath {
   if (path === '/') return { folder: '', name: '' }
   const end = path.endsWith('/') ? path.length - 1 : path.length
   const cut = path.lastIndexOf('/', end - 1) + 1
@@ -18,7 +18,7 @@ export function placeOf(path: string): Place {
 
 /** Path of the collection that a resource is a member of; empty for the root. */
 export function parentOf(path: string): string {
-  return placeOf(path).folder
+  return splitPath(path).folder
 }
 
 /** True of paths of collections. */

@@ -7,7 +7,7 @@ import { blobStream } from './blobs.ts'
 import { Unusable } from './errors.ts'
 import { fileName, type TakenNames, takenNames } from './filenames.ts'
 import { entryOf, fileKey, MANIFEST, MANIFEST_END, type ManifestEntry, openManifest, readManifest } from './manifest.ts'
-import { isStorable, placeOf } from './paths.ts'
+import { isStorable, splitPath } from './paths.ts'
 import type { Property, Resource } from './resource.ts'
 import type { SiteStore } from './store.ts'
 import { shownSeconds } from './tags.ts'
@@ -91,7 +91,7 @@ export async function exportSite(site: SiteStore, directory: string, options: Tr
     const root = await site.find('/')
     if (root !== undefined) await note(root, './')
     for await (const resource of site.walk('/', { collections: true })) {
-      const { folder: collection, name } = placeOf(resource.path)
+      const { folder: collection, name } = splitPath(resource.path)
       const parent = folders.get(collection)
       // Made while the export runs, in a collection that was not there when it was passed.
       if (parent === undefined) continue

@@ -1,7 +1,7 @@
 /** Going through everything below a collection in path order, a page at a time, so that the event loop stays free. */
 
 import { setImmediate } from 'node:timers/promises'
-import { placeOf } from './paths.ts'
+import { splitPath } from './paths.ts'
 import type { Resource } from './resource.ts'
 
 /** A page of members with greater names than `after`, ascending by name; empty at the end. */
@@ -50,7 +50,7 @@ export async function* walk(page: Page, root: string): AsyncGenerator<Resource> 
     }
     if (frame.next === frame.page.length && frame.page.length > 0) {
       const last = frame.page[frame.next - 1]
-      frame.page = last === undefined ? [] : await page(frame.collection, placeOf(last.path).name)
+      frame.page = last === undefined ? [] : await page(frame.collection, splitPath(last.path).name)
       frame.next = 0
     }
     if (++served % 512 === 0) await setImmediate()

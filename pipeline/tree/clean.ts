@@ -11,7 +11,7 @@ import {
   HTML_NAMESPACE,
   isElement,
   isText,
-  type Place,
+  type SourcePlace,
 } from './nodes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
@@ -82,7 +82,7 @@ export function* provingClean(document: DocumentNode, source: string): Steps<boo
   return clean
 }
 
-function isPlain(element: ElementNode, place: Place, source: string): boolean {
+function isPlain(element: ElementNode, place: SourcePlace, source: string): boolean {
   if (element.namespaceURI === HTML_NAMESPACE && LASTING.has(element.tagName) && !place.endTag) return false
   // The parser renames `image` to `img`.
   return /[\t\n\f\r />]/.test(source.charAt(place.startOffset + 1 + element.tagName.length))

@@ -6,7 +6,7 @@ import {
   type ElementNode,
   isElement,
   type ParentNode,
-  type Place,
+  type SourcePlace,
   type TreeDocument,
 } from './nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
@@ -80,7 +80,7 @@ function copyNode(node: ChildNode, parent: ParentNode | null): ChildNode {
   return copy
 }
 
-function copyPlace(place: Place | null | undefined): Place | null | undefined {
+function copyPlace(place: SourcePlace | null | undefined): SourcePlace | null | undefined {
   if (!place) return place
   const { startOffset, endOffset, startTag, endTag } = place
   if (!startTag) return { startOffset, endOffset }

@@ -165,7 +165,7 @@ function eachElement(node: ParentNode, visit: (element: ElementNode) => boolean)
 interface TreeIndex {
   /** First element in tree order with each id. */
   ids: Map<string, ElementNode>
-  /** Place of each element in tree order. */
+  /** SourcePlace of each element in tree order. */
   order: Map<ElementNode, number>
 }
 

@@ -10,7 +10,7 @@ export interface Span {
 }
 
 /** Where a node stands in its source; tags are missing where the parser implied them. */
-export interface Place extends Span {
+export interface SourcePlace extends Span {
   startTag?: Span
   endTag?: Span
 }
@@ -27,14 +27,14 @@ export interface TextNode {
   nodeName: '#text'
   value: string
   parentNode: ParentNode | null
-  sourceCodeLocation?: Place | null
+  sourceCodeLocation?: SourcePlace | null
 }
 
 export interface CommentNode {
   nodeName: '#comment'
   data: string
   parentNode: ParentNode | null
-  sourceCodeLocation?: Place | null
+  sourceCodeLocation?: SourcePlace | null
 }
 
 export interface DoctypeNode {
@@ -43,7 +43,7 @@ export interface DoctypeNode {
   publicId: string
   systemId: string
   parentNode: ParentNode | null
-  sourceCodeLocation?: Place | null
+  sourceCodeLocation?: SourcePlace | null
 }
 
 /** XML only: `<?target data?>`; the XML declaration is not a node. */
@@ -52,7 +52,7 @@ export interface InstructionNode {
   target: string
   data: string
   parentNode: ParentNode | null
-  sourceCodeLocation?: Place | null
+  sourceCodeLocation?: SourcePlace | null
 }
 
 export interface ElementNode {
@@ -64,7 +64,7 @@ export interface ElementNode {
   attrs: Attribute[]
   childNodes: ChildNode[]
   parentNode: ParentNode | null
-  sourceCodeLocation?: Place | null
+  sourceCodeLocation?: SourcePlace | null
   /** Only on HTML `template` elements. */
   content?: FragmentNode
 }
@@ -78,7 +78,7 @@ export interface DocumentNode {
   nodeName: '#document'
   mode?: string
   childNodes: ChildNode[]
-  sourceCodeLocation?: Place | null
+  sourceCodeLocation?: SourcePlace | null
 }
 
 export type ParentNode = DocumentNode | FragmentNode | ElementNode

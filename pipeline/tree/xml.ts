@@ -15,7 +15,7 @@ import {
   isElement,
   isText,
   type ParentNode,
-  type Place,
+  type SourcePlace,
 } from './nodes.ts'
 import { atOnce, type Steps } from './steps.ts'
 
@@ -80,7 +80,7 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
   // End of the construct reported last: the next one begins here.
   let cursor = fragment ? 0 : source.length - source.trimStart().length
 
-  const place = (startOffset: number, endOffset: number): Place => {
+  const place = (startOffset: number, endOffset: number): SourcePlace => {
     cursor = endOffset
     return { startOffset, endOffset }
   }

@@ -10,7 +10,7 @@ import { LONGEST_PATH, overlongMember } from '../http/path.ts'
 import { Allowance } from '../language/allowance.ts'
 import { absent } from '../refusals.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
-import type { Change, CommitResult, EventDraft, Expectation } from '../store/commit.ts'
+import type { Change, CommitResult, Expectation, NewEvent } from '../store/commit.ts'
 import { parentOf } from '../store/paths.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import { ZERO } from '../store/tags.ts'
@@ -192,9 +192,9 @@ async function fileEvents(
   { op, from, to, cause }: Transfer,
   source: Resource,
   replaced: Resource | undefined,
-): Promise<EventDraft[]> {
+): Promise<NewEvent[]> {
   const isFile = source.kind !== 'collection'
-  const events: EventDraft[] = []
+  const events: NewEvent[] = []
   if (isFile && op === 'move') events.push(deleteEvent(site, from, cause))
   if (replaced && replaced.kind !== 'collection' && replaced.path !== to)
     events.push(deleteEvent(site, replaced.path, cause))

@@ -6,7 +6,7 @@ import type { CodeHost } from '../model/code.ts'
 import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
-import type { Change, CommitResult, EventDraft } from '../store/commit.ts'
+import type { Change, CommitResult, NewEvent } from '../store/commit.ts'
 import type { NoteChange } from '../store/notes.ts'
 import type { Consequences } from './consequences.ts'
 import { refuseConfiguring } from './may-configure.ts'
@@ -73,7 +73,7 @@ export function modelState(
 /** What a write changes by itself. */
 export interface OwnChanges {
   changes: readonly Change[]
-  events: readonly EventDraft[]
+  events: readonly NewEvent[]
   /** What the changes put, for every document among them. */
   written: readonly WrittenDocument[]
   /** Value of the counter of rules that the write was decided under; undefined when no rules decided. */

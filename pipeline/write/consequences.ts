@@ -13,7 +13,7 @@ import { type ConstraintViolation, constraintFault } from '../model/violations.t
 import type { OwnDocument } from '../model/working.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
-import type { Change, EventDraft } from '../store/commit.ts'
+import type { Change, NewEvent } from '../store/commit.ts'
 import type { Entry } from '../store/resource.ts'
 import { cloning } from '../tree/clone.ts'
 import { inTurns } from '../tree/steps.ts'
@@ -45,7 +45,7 @@ export interface Consequences {
   /** Documents of the write itself that are changed further. */
   own: ReadonlyMap<string, WrittenPlace>
   changes: readonly Change[]
-  events: readonly EventDraft[]
+  events: readonly NewEvent[]
   written: readonly WrittenDocument[]
 }
 

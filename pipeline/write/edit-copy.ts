@@ -44,7 +44,7 @@ export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<Edit
   const given = 'text' in wanted ? wanted.text.length : 0
   const edited = await inTurns(editing(copy, onCopy(wanted, copies)), length + given)
   const { nodes, parents } = edited.propose(view => view)
-  return { place: { document: edited.settle(), part: { nodes, parents } }, edited }
+  return { place: { document: edited.accept(), part: { nodes, parents } }, edited }
 }
 
 /** Makes an edit on a copy, which the proposal puts in place of the document: for edits that take long. */
@@ -106,7 +106,7 @@ function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, inse
     way: edited.way,
     inserted,
     propose: look => look({ document, nodes, parents }),
-    settle: () => document,
+    accept: () => document,
   }
 }
 

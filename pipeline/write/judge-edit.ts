@@ -83,7 +83,7 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   const judge = TransitionJudge.of(site, transitionSink)
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
   const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
-    const { inserted, way, settle } = proposal
+    const { inserted, way, accept } = proposal
     const { document, nodes, parents } = view
     const { bytes, digest } = encoded(site, proposal.source, file.bytes)
     const around = new Set(elementsAround(document, parents))
@@ -95,7 +95,7 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
     const facts = request.facts(view)
     const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
     const transitions = judge && states ? yield* judge.edit(path, states, wanted, { tree, view, way }) : NO_TRANSITIONS
-    return { inserted, way, newTree: settle, show, bytes, digest, derived, tag, facts, judgement, losses, transitions }
+    return { inserted, way, newTree: accept, show, bytes, digest, derived, tag, facts, judgement, losses, transitions }
   }
   /** For a proposal that is a document of its own. */
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>

@@ -1,6 +1,6 @@
 /** Fan-out within a single process: the store keeps the events and their order, publishing is a call. */
 
-import type { EventDraft } from '../../store/commit.ts'
+import type { NewEvent } from '../../store/commit.ts'
 import { compareEventIds, parseEventId } from '../../store/event-id.ts'
 import type { StoredEvent } from '../../store/events.ts'
 import type { Store } from '../../store/store.ts'
@@ -81,14 +81,14 @@ export function localFanOut({ store, failed = () => undefined }: LocalFanOutOpti
     enter(key)
   }
 
-  function publication(site: string, drafts: readonly EventDraft[], trees: readonly string[]): Publication {
-    const keys = new Set(drafts.map(({ path }) => keyOf(site, path)))
+  function publication(site: string, news: readonly NewEvent[], trees: readonly string[]): Publication {
+    const keys = new Set(news.map(({ path }) => keyOf(site, path)))
     for (const key of keys) enter(key)
     const followed = trees.length > 0 ? followTrees(site, trees) : undefined
     return {
       finish(outcome) {
         followed?.finish(outcome)
-        for (const [key, event] of arrivals(site, drafts, outcome)) {
+        for (const [key, event] of arrivals(site, news, outcome)) {
           if (watchers.has(key)) lanes.get(key)?.waiting.push(event)
         }
         for (const key of keys) {
@@ -102,8 +102,7 @@ export function localFanOut({ store, failed = () => undefined }: LocalFanOutOpti
   }
 
   return {
-    begin: (site, drafts, trees = []) =>
-      drafts.length + trees.length === 0 ? NOTHING : publication(site, drafts, trees),
+    begin: (site, news, trees = []) => (news.length + trees.length === 0 ? NOTHING : publication(site, news, trees)),
     watch(site, path, watcher) {
       const key = keyOf(site, path)
       let told = watchers.get(key)
@@ -129,16 +128,12 @@ function keyOf(site: string, path: string): string {
   return `${site}\n${path}`
 }
 
-function* arrivals(
-  site: string,
-  drafts: readonly EventDraft[],
-  outcome: CommitOutcome,
-): Generator<[string, StoredEvent]> {
+function* arrivals(site: string, news: readonly NewEvent[], outcome: CommitOutcome): Generator<[string, StoredEvent]> {
   if (typeof outcome === 'string') return
   const { version, events } = outcome
-  for (const [i, draft] of drafts.entries()) {
+  for (const [i, event] of news.entries()) {
     const id = events[i]
-    if (id !== undefined) yield [keyOf(site, draft.path), { ...draft, id, version }]
+    if (id !== undefined) yield [keyOf(site, event.path), { ...event, id, version }]
   }
 }
 

@@ -142,8 +142,8 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
   }
 
   return {
-    begin(site, drafts, trees = []): Publication {
-      const paths = new Set(drafts.map(({ path }) => path))
+    begin(site, news, trees = []): Publication {
+      const paths = new Set(news.map(({ path }) => path))
       if (paths.size + trees.length === 0) return { finish: () => Promise.resolve() }
       return {
         finish: outcome => {

@@ -7,7 +7,7 @@ import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
 import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
-import type { DocumentView, Job, SchemaClasses } from './interface.ts'
+import type { DocumentView, SchemaClasses, ScriptJob } from './interface.ts'
 import type { Reference, SentValues, SentView } from './messages.ts'
 
 /** A value that JavaScript cannot be given: failure `marshal`. */
@@ -31,7 +31,7 @@ export class Sender {
   #references: Reference[] = []
   #treeCount = 0
 
-  constructor(job: Job) {
+  constructor(job: ScriptJob) {
     this.#view = job.document
     this.#schemas = job.schemas
   }
@@ -51,7 +51,7 @@ export class Sender {
   }
 
   /** The JSON of what a place hands over, with what it refers to. */
-  job(job: Job): SentValues {
+  job(job: ScriptJob): SentValues {
     const isFixed = job.place === 'when' || job.place === 'action' || job.place === 'property'
     const parts = [`"arguments":[${(job.arguments ?? []).map(each => this.#write(each, isFixed)).join()}]`]
     if (job.this !== undefined) parts.push(`"self":${this.#write(job.this)}`)

@@ -10,7 +10,7 @@ import type { Allowance } from '../allowance.ts'
 import type { ElementValue, LazyDictionary, Value } from '../values.ts'
 
 /** Where code stands (JS-1); it decides what is made of the result and whether a response may be thrown (JS-45). */
-export type Place =
+export type CodePlace =
   /** Method `implementation`, dispatched by a page (JS-11). */
   | 'method'
   /** Method called from code (JS-16). */
@@ -48,14 +48,14 @@ export interface DocumentView {
 }
 
 /** One evaluation: one run of one module or of one expression. */
-export interface Job {
+export interface ScriptJob {
   /** Whose code it is: sites share the workers in turns, and nothing else (JS-38). */
   site: string
   /** Base URI of the site's vocabulary, without a slash at its end. */
   ns: string
   /** Where the code is written, for the operator's log: a canonical path. */
   origin?: string
-  place: Place
+  place: CodePlace
   /** The raw text of a module (JS-3), or of an expression where the place is `expression`. */
   source: string
   /**
@@ -93,7 +93,7 @@ export interface ThrownResponse {
 }
 
 /** What a program gave. */
-export interface Settled {
+export interface ScriptResult {
   /** The settled result (JS-36); null where the place discards it or asks for its truth value. */
   value: Value
   /** The truth value of the result, by JavaScript's rules. */
@@ -104,7 +104,7 @@ export interface Settled {
   changed?: ElementNode
 }
 
-export type Outcome = Settled | { failure: CodeFailure } | { response: ThrownResponse }
+export type ScriptOutcome = ScriptResult | { failure: CodeFailure } | { response: ThrownResponse }
 
 /** A schema as a class (JS-9). */
 export interface SchemaClass {
@@ -156,7 +156,7 @@ export interface SchemaClasses {
   call(call: MethodCall, allowance: Allowance, inner: Evaluate): Promise<Value>
 }
 
-export type Evaluate = (job: Job, allowance: Allowance) => Promise<Outcome>
+export type Evaluate = (job: ScriptJob, allowance: Allowance) => Promise<ScriptOutcome>
 
 /** A line that a script has written with `console` (JS-30). */
 export interface ConsoleLine {
@@ -228,7 +228,7 @@ export interface JavaScript {
    */
   evaluate: Evaluate
   /** The same for several, each in a realm of its own, one after the other in one message to one worker. */
-  batch(jobs: readonly Job[], allowance: Allowance): Promise<Outcome[]>
+  batch(jobs: readonly ScriptJob[], allowance: Allowance): Promise<ScriptOutcome[]>
   counters(): Counters
   /** Ends all workers; evaluations that are not done yet fail with `timeout`. */
   close(): Promise<void>

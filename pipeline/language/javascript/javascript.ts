@@ -15,13 +15,13 @@ import {
   type Instance,
   type JavaScript,
   type JavaScriptOptions,
-  type Job,
   type Limits,
-  type Outcome,
-  type Settled,
+  type ScriptJob,
+  type ScriptOutcome,
+  type ScriptResult,
   type ThrownResponse,
 } from './interface.ts'
-import type { Answer, Question, Report, SentJob } from './messages.ts'
+import type { RealmAnswer, RealmQuestion, Report, SentJob } from './messages.ts'
 import { Pool } from './pool.ts'
 import type { Lost, Thread } from './thread.ts'
 
@@ -29,7 +29,7 @@ export * from './interface.ts'
 
 /** One job on its way. */
 interface Sending {
-  job: Job
+  job: ScriptJob
   sender: Sender
   allowance: Allowance
 }
@@ -44,7 +44,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
   const pool = new Pool(limits, options.workers ?? availableParallelism(), error => options.failed?.(error))
   const figures = { evaluations: 0, failures: 0, time: 0 }
 
-  const batch = async (jobs: readonly Job[], allowance: Allowance): Promise<Outcome[]> => {
+  const batch = async (jobs: readonly ScriptJob[], allowance: Allowance): Promise<ScriptOutcome[]> => {
     const prepared = jobs.map(job => prepare(job, allowance))
     const sendings = prepared.flatMap(each => ('job' in each ? [each] : []))
     const outcomes = sendings.length > 0 ? await send(sendings, allowance) : []
@@ -54,7 +54,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
   const send = async (
     sendings: readonly (Sending & { sent: Prepared })[],
     allowance: Allowance,
-  ): Promise<Outcome[]> => {
+  ): Promise<ScriptOutcome[]> => {
     const [first] = sendings
     if (!first || allowance.timeLeft === 0) return sendings.map(({ job }) => stopped(job, 'timeout'))
     const reports = await pool.run({
@@ -73,7 +73,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
       answers: thread => answersOf(sendings, thread),
     })
     if (typeof reports === 'string') return sendings.map(({ job }) => lost(job, reports))
-    const outcomes: Outcome[] = []
+    const outcomes: ScriptOutcome[] = []
     for (const [i, sending] of sendings.entries()) {
       const report = reports[i]
       outcomes.push(report ? await received(report, sending) : stopped(sending.job, 'timeout'))
@@ -87,10 +87,10 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
     const inner: Sending[] = []
     const waiting: ((report: Report) => void)[] = []
     return {
-      answer: async (question: Question, depth: number, number: number): Promise<Answer> => {
+      answer: async (question: RealmQuestion, depth: number, number: number): Promise<RealmAnswer> => {
         const sending = depth === 0 ? sendings[number] : inner[depth]
         if (!sending) return { error: 'Nobody asks.' }
-        const evaluateInner = async (job: Job, allowance: Allowance): Promise<Outcome> => {
+        const evaluateInner = async (job: ScriptJob, allowance: Allowance): Promise<ScriptOutcome> => {
           const each = prepare(job, allowance)
           if ('failure' in each) return each
           inner[depth + 1] = each
@@ -112,7 +112,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
     }
   }
 
-  const received = async (report: Report, sending: Sending): Promise<Outcome> => {
+  const received = async (report: Report, sending: Sending): Promise<ScriptOutcome> => {
     const { job, allowance } = sending
     figures.evaluations++
     figures.time += report.milliseconds
@@ -128,7 +128,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
     return outcome
   }
 
-  const lost = (job: Job, why: Lost): Outcome => {
+  const lost = (job: ScriptJob, why: Lost): ScriptOutcome => {
     figures.evaluations++
     figures.failures++
     return stopped(job, why === 'out-of-memory' ? 'out-of-memory' : 'timeout')
@@ -151,7 +151,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
 type Prepared = Omit<SentJob, 'time' | 'steps' | 'view'> & { view: Sender['view'] }
 
 /** Reads all that a job refers to. */
-function prepare(job: Job, allowance: Allowance): (Sending & { sent: Prepared }) | { failure: CodeFailure } {
+function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepared }) | { failure: CodeFailure } {
   const sender = new Sender(job)
   try {
     const { site, ns, origin, place, source, document } = job
@@ -168,7 +168,7 @@ function prepare(job: Job, allowance: Allowance): (Sending & { sent: Prepared })
 }
 
 /** The view of a version; its source is taken down now. */
-function laterView({ document }: Job): Sender['view'] {
+function laterView({ document }: ScriptJob): Sender['view'] {
   const { kind, source } = document?.document ?? { kind: 'html', source: '' }
   const version = document?.version ?? ''
   return knows => ({ kind, version, source: knows(version) ? undefined : source })
@@ -186,7 +186,11 @@ function finished(
   return { ...sent, view, time: allowance.timeLeft, steps: allowance.stepsLeft }
 }
 
-async function answered(question: Question, sending: Sending, inner: JavaScript['evaluate']): Promise<Answer> {
+async function answered(
+  question: RealmQuestion,
+  sending: Sending,
+  inner: JavaScript['evaluate'],
+): Promise<RealmAnswer> {
   const { job, sender, allowance } = sending
   const { schemas } = job
   switch (question.want) {
@@ -276,7 +280,7 @@ function complete({ job: { schemas } }: Sending): (instance: Instance) => Promis
   }
 }
 
-async function outcomeOf({ result, trees }: Report, sending: Sending): Promise<Outcome> {
+async function outcomeOf({ result, trees }: Report, sending: Sending): Promise<ScriptOutcome> {
   const { job, sender } = sending
   if ('failure' in result) return { failure: { language: language(job), ...result.failure } }
   const read = (json: string) => decode(json, trees, number => sender.elements[number], complete(sending))
@@ -284,14 +288,14 @@ async function outcomeOf({ result, trees }: Report, sending: Sending): Promise<O
     if ('response' in result) return { response: responseFrom(await read(result.response)) }
     const { value, truthy, written, changed } = result
     const assigned = await read(written)
-    const settled: Settled = {
+    const done: ScriptResult = {
       value: await read(value),
       truthy,
       written: assigned instanceof Map ? assigned : new Map<string, Value>(),
     }
     const element = changed && elementFrom(changed)
-    if (element) settled.changed = element
-    return settled
+    if (element) done.changed = element
+    return done
   } catch (error) {
     if (error instanceof AllowanceSpent) return stopped(job, error.spent === 'memory' ? 'out-of-memory' : 'timeout')
     return failure(job, 'threw', error instanceof Error ? error.message : 'The result could not be completed.')
@@ -330,15 +334,15 @@ function textOf(value: Value): string {
   return String(value)
 }
 
-function language({ ns }: Job): string {
+function language({ ns }: ScriptJob): string {
   return `${ns}/JavaScript/Module`
 }
 
-function failure(job: Job, variant: CodeFailure['variant'], message: string): { failure: CodeFailure } {
+function failure(job: ScriptJob, variant: CodeFailure['variant'], message: string): { failure: CodeFailure } {
   return { failure: { language: language(job), variant, message: message.slice(0, 500) } }
 }
 
-function stopped(job: Job, variant: 'timeout' | 'out-of-memory'): { failure: CodeFailure } {
+function stopped(job: ScriptJob, variant: 'timeout' | 'out-of-memory'): { failure: CodeFailure } {
   return failure(
     job,
     variant,

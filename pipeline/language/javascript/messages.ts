@@ -4,7 +4,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { CodeFailure } from '../../fault.ts'
 import type { DocumentKind } from '../../tree/nodes.ts'
 import type { CompactTree } from './compact.ts'
-import type { ConsoleLine, Limits, Place } from './interface.ts'
+import type { CodePlace, ConsoleLine, Limits } from './interface.ts'
 
 /** Given to a worker when it starts. */
 export interface WorkerSetup {
@@ -34,7 +34,7 @@ export interface SentJob {
   site: string
   ns: string
   origin: string | undefined
-  place: Place
+  place: CodePlace
   source: string
   /** Milliseconds that are left of the allowance, and its steps. */
   time: number
@@ -52,13 +52,13 @@ export interface Order {
 }
 
 /** What a realm wants to know or to have done while it waits. `batch` is the place of the job that asks. */
-export type Question =
+export type RealmQuestion =
   | { want: 'get' | 'has' | 'keys'; dictionary: number; key: string }
   | { want: 'schema'; type: string }
   | { want: 'call'; call: string; trees: GivenTree[] }
 
 /** Answers to a question: a value, an error that the script may catch, or a job that has to be run first. */
-export type Answer = { values: SentValues } | { error: string } | { run: SentJob }
+export type RealmAnswer = { values: SentValues } | { error: string } | { run: SentJob }
 
 /** An element of a result: one that was sent, by its number, or a copy of any other. */
 export type GivenTree = { reference: number } | { tree: CompactTree }
@@ -78,5 +78,5 @@ export interface Report {
 /** From the worker. `ran` is the report of a job that was run in answer to a question. */
 export type News =
   | { reports: Report[] }
-  | { question: Question; depth: number; job: number }
+  | { question: RealmQuestion; depth: number; job: number }
   | { ran: Report; depth: number }

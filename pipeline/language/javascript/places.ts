@@ -1,6 +1,6 @@
 /** What is made of the result in each place, and where a response may be thrown (JS-15 to JS-23, JS-45). */
 
-import type { Place } from './interface.ts'
+import type { CodePlace } from './interface.ts'
 
 export interface PlaceRules {
   /** The settled value, its truth value alone, or nothing. */
@@ -10,7 +10,7 @@ export interface PlaceRules {
 
 const value: PlaceRules = { returns: 'value', mayAnswer: false }
 
-export const PLACES: Readonly<Record<Place, PlaceRules>> = {
+export const PLACES: Readonly<Record<CodePlace, PlaceRules>> = {
   method: value,
   call: value,
   default: value,

@@ -3,11 +3,11 @@
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Limits } from './interface.ts'
 import {
-  type Answer,
   CONTROL,
   type News,
   type Order,
-  type Question,
+  type RealmAnswer,
+  type RealmQuestion,
   type Report,
   type WorkerSetup,
 } from './messages.ts'
@@ -29,7 +29,7 @@ export type Failed = (error: Error) => void
 
 /** Who answers what a script asks while it waits. */
 export interface Answers {
-  answer(question: Question, depth: number, job: number): Promise<Answer>
+  answer(question: RealmQuestion, depth: number, job: number): Promise<RealmAnswer>
   /** Takes the report of a job that was an answer. */
   ran(report: Report, depth: number): void
 }
@@ -125,7 +125,7 @@ export class Thread {
   }
 
   /** Wakes the worker, which waits for this. */
-  tell(answer: Answer): void {
+  tell(answer: RealmAnswer): void {
     this.#answers.port1.postMessage(answer)
     const signal = new Int32Array(this.#control)
     Atomics.add(signal, CONTROL.signal, 1)

@@ -3,7 +3,7 @@
 import type { Position } from './markup.ts'
 import type { Safe } from './values.ts'
 
-export interface Place {
+export interface OutputPlace {
   position: Position
   xml: boolean
   /** Raw text behind a `<!--`: `<script` would hide the end tag. */
@@ -31,7 +31,7 @@ function reference(char: string): string {
  *
  * @param before the last characters written before it, twelve at most
  */
-export function inserted(text: string, place: Place, before: string): string {
+export function inserted(text: string, place: OutputPlace, before: string): string {
   const { position } = place
   switch (position) {
     case 'raw':
@@ -52,14 +52,14 @@ export function inserted(text: string, place: Place, before: string): string {
 }
 
 /** Safe text as it is inserted; only its author's own mistakes are left in it. */
-export function insertedSafe(safe: Safe, place: Place, before: string): string {
+export function insertedSafe(safe: Safe, place: OutputPlace, before: string): string {
   if (safe.trust === 'raw' && place.position !== 'raw') return inserted(safe.text, place, before)
   // Where blanks end a value, escaped text would not be one value.
   if (safe.trust === 'escaped' && place.position === 'unquoted') return safe.text.replace(/[\s=`]/gu, reference)
   return safe.text
 }
 
-function inRawText(text: string, { hidden }: Place, before: string): string {
+function inRawText(text: string, { hidden }: OutputPlace, before: string): string {
   let result = text.replace(/<\/(?=[a-z]|$)/gi, '<\\/').replace(/<!(?=--|-?$)/g, '<\\!')
   if (hidden) result = result.replace(/<(?=script)/gi, '<\\')
   // What was written before may be the beginning of a tag or comment.

@@ -2,7 +2,7 @@
 
 import type { Steps } from '../../tree/steps.ts'
 import { lineAt, TemplateError } from './error.ts'
-import type { Place } from './escape.ts'
+import type { OutputPlace } from './escape.ts'
 import { ExpressionReader, Malformed, shortened } from './expression.ts'
 import { type MarkupContext, MarkupScanner } from './markup.ts'
 import { decoded } from './references.ts'
@@ -33,7 +33,7 @@ export interface OpenBlock {
 
 export interface Parsing {
   line: number
-  place: Place
+  place: OutputPlace
   blocks: OpenBlock[]
 }
 
@@ -137,14 +137,14 @@ class Parser {
     this.#scanner.output()
   }
 
-  #place(): Place {
+  #place(): OutputPlace {
     const { position, hidden } = this.#scanner
     if (!this.#uncertain) return { position, xml: this.#xml, hidden }
     // The strictest escaping that does not spoil ordinary text.
     return { position: position === 'text' || position === 'escapable' ? 'text' : 'unquoted', xml: this.#xml, hidden }
   }
 
-  #tag(text: string, place: Place): void {
+  #tag(text: string, place: OutputPlace): void {
     if (text.startsWith('#')) {
       if (/\n\s*[^#\s]/.test(text)) throw this.#error('Every line of an inline comment begins with #.')
       return
@@ -156,7 +156,7 @@ class Parser {
   }
 
   /** Each line of a `liquid` tag is a tag; its blocks are closed inside it. */
-  #lines(text: string, place: Place): void {
+  #lines(text: string, place: OutputPlace): void {
     const depth = this.#blocks.length
     const first = this.#line
     let ignored: string | undefined
@@ -175,7 +175,7 @@ class Parser {
     if (block) throw new TemplateError(`The block ${block.tag} is not closed.`, block.line)
   }
 
-  #statement(name: string, text: string, place: Place): void {
+  #statement(name: string, text: string, place: OutputPlace): void {
     this.#reading(() => {
       const state: Parsing = { line: this.#line, place, blocks: this.#blocks }
       const reader = new ExpressionReader(text)

@@ -1,7 +1,7 @@
 /** Rendering: the nodes of a template, one after another. */
 
 import { FilterError, TemplateError } from './error.ts'
-import { escapeMarkup, inserted, insertedSafe, type Place } from './escape.ts'
+import { escapeMarkup, inserted, insertedSafe, type OutputPlace } from './escape.ts'
 import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
 import type { Expression, Filtered } from './expression.ts'
 import { numbersOf } from './json.ts'
@@ -65,7 +65,7 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
 }
 
 /** @returns what to wait for when a value is not there yet */
-function output(value: Filtered, place: Place, run: Run): Promise<unknown> | undefined {
+function output(value: Filtered, place: OutputPlace, run: Run): Promise<unknown> | undefined {
   try {
     print(evaluateFiltered(value, run), place, run)
   } catch (error) {
@@ -75,7 +75,7 @@ function output(value: Filtered, place: Place, run: Run): Promise<unknown> | und
   return undefined
 }
 
-function* slowOutput(value: Filtered, place: Place, run: Run): Work<void> {
+function* slowOutput(value: Filtered, place: OutputPlace, run: Run): Work<void> {
   try {
     const result = yield* evaluating(value, run)
     const text = yield* ready(() => written(result, place, run))
@@ -85,18 +85,18 @@ function* slowOutput(value: Filtered, place: Place, run: Run): Work<void> {
   }
 }
 
-function print(value: LiquidValue, place: Place, run: Run): void {
+function print(value: LiquidValue, place: OutputPlace, run: Run): void {
   run.print(written(value, place, run))
 }
 
-function written(value: LiquidValue, place: Place, run: Run): string {
+function written(value: LiquidValue, place: OutputPlace, run: Run): string {
   return value instanceof Safe
     ? insertedSafe(value, place, run.out.tail)
     : inserted(run.text(value), place, run.out.tail)
 }
 
 /** An expression that cannot be evaluated says so where a reader sees it, and nowhere else (LIQ-60). */
-function degrade(error: unknown, { position }: Place, run: Run): void {
+function degrade(error: unknown, { position }: OutputPlace, run: Run): void {
   if (!(error instanceof FilterError)) throw error
   if (position !== 'text') return
   const message = escapeMarkup([...error.message].slice(0, MAX_MESSAGE).join(''))

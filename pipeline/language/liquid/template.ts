@@ -1,6 +1,6 @@
 /** A template that is ready to render. */
 
-import type { Place } from './escape.ts'
+import type { OutputPlace } from './escape.ts'
 import type { Expression, Filtered } from './expression.ts'
 
 export interface Template {
@@ -47,14 +47,14 @@ export type Node =
       /** It ends an unquoted value that a span began: an empty value gets quotes, else the next name would become it. */
       endsValue: boolean
     }
-  | { kind: 'output'; value: Filtered; place: Place }
+  | { kind: 'output'; value: Filtered; place: OutputPlace }
   | { kind: 'if'; branches: readonly Branch[] }
   | { kind: 'case'; subject: Located<Filtered>; whens: readonly When[] }
   | { kind: 'for'; loop: Loop }
   | { kind: 'tablerow'; loop: Loop }
-  | { kind: 'cycle'; group: string; name: Expression | undefined; values: readonly Filtered[]; place: Place }
+  | { kind: 'cycle'; group: string; name: Expression | undefined; values: readonly Filtered[]; place: OutputPlace }
   | { kind: 'assign'; name: string; value: Located<Filtered> }
-  | { kind: 'capture'; name: string; body: readonly Node[]; place: Place }
-  | { kind: 'count'; name: string; by: 1n | -1n; place: Place }
+  | { kind: 'capture'; name: string; body: readonly Node[]; place: OutputPlace }
+  | { kind: 'count'; name: string; by: 1n | -1n; place: OutputPlace }
   | { kind: 'break' }
   | { kind: 'continue' }

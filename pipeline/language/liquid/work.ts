@@ -82,7 +82,7 @@ export function withoutPause<T>(work: Work<T>): T {
   }
 }
 
-export function* settled<T>(promise: Promise<T>): Work<T> {
+export function* awaiting<T>(promise: Promise<T>): Work<T> {
   const box: { value?: T } = {}
   yield promise.then(value => {
     box.value = value

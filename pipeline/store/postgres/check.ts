@@ -2,7 +2,7 @@
 
 import { createHash, hash } from 'node:crypto'
 import { blobStream } from '../blobs.ts'
-import { placeOf } from '../paths.ts'
+import { splitPath } from '../paths.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader } from '../store.ts'
 import { memberSum, propertySum } from '../tags.ts'
@@ -84,7 +84,7 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
       path,
     )
     const unlisted = new Set(hidden.map(each => each.name))
-    const listed = (await site.list(path)).filter(member => !unlisted.has(placeOf(member.path).name))
+    const listed = (await site.list(path)).filter(member => !unlisted.has(splitPath(member.path).name))
     if (memberSum(listed) !== resource.members) yield 'its members have another sum'
     return
   }

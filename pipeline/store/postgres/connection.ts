@@ -59,7 +59,7 @@ export function clientOptions(address: DatabaseAddress, name: string): pg.Client
 }
 
 /** Brings a new connection into the state that all of them have. */
-export async function settle(client: pg.ClientBase, { schema }: DatabaseAddress, more: readonly string[] = []) {
+export async function setUp(client: pg.ClientBase, { schema }: DatabaseAddress, more: readonly string[] = []) {
   const path = schema === undefined ? [] : [`SET search_path = ${quoted(schema)}`]
   await client.query([...path, ...SETTINGS, ...more].join('; '))
 }
@@ -76,7 +76,7 @@ export async function connect(address: DatabaseAddress, name: string, more?: rea
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await settle(client, address, more)
+    await setUp(client, address, more)
   } catch (error) {
     drop(client)
     throw error

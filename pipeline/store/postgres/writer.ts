@@ -8,7 +8,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import type { CommitResult } from '../commit.ts'
 import { StoreError } from '../errors.ts'
-import { type GroupContext, type Job, type JobResult, runGroup, Unanswered } from './commit/group.ts'
+import { type GroupContext, type JobResult, runGroup, Unanswered, type WriterJob } from './commit/group.ts'
 import { connect, type DatabaseAddress, drop, isLost, storeError } from './connection.ts'
 import { clean } from './housekeeping/housekeeping.ts'
 import { prepareRetention } from './housekeeping/retention.ts'
@@ -31,7 +31,7 @@ export interface WriterOptions {
 
 export interface Writer {
   /** Settles when the job is on disk. @throws StoreError */
-  submit(job: Job): Promise<CommitResult | undefined>
+  submit(job: WriterJob): Promise<CommitResult | undefined>
   /** Nothing to commit, but time has passed. */
   housekeeping(now: number): void
   /** Breaks the connection: what is under way on it fails at once. */
@@ -53,13 +53,13 @@ const GROUP_BYTES = 32 * 1024 * 1024
 const FIND_OUT = 1000
 
 interface Waiting {
-  job: Job
+  job: WriterJob
   resolve(result: CommitResult | undefined): void
   reject(error: Error): void
 }
 
 /** Bytes that a job brings. */
-function bytesOf(job: Job): number {
+function bytesOf(job: WriterJob): number {
   if (job.task !== 'commit') return 0
   let bytes = 0
   for (const change of job.commit.changes) {

@@ -1,6 +1,6 @@
 /** Offsets of a tree after its source changed: everything behind a change moves by the same distance. */
 
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type Place } from '../nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type SourcePlace } from '../nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { contentOf } from './shape.ts'
 
@@ -41,7 +41,7 @@ function shiftAlone({ sourceCodeLocation: place }: ChildNode, distance: number):
   shiftEnd(place, distance)
 }
 
-function shiftStart(place: Place, distance: number): void {
+function shiftStart(place: SourcePlace, distance: number): void {
   place.startOffset += distance
   if (place.startTag) {
     place.startTag.startOffset += distance
@@ -49,7 +49,7 @@ function shiftStart(place: Place, distance: number): void {
   }
 }
 
-export function shiftEnd(place: Place, distance: number): void {
+export function shiftEnd(place: SourcePlace, distance: number): void {
   place.endOffset += distance
   if (place.endTag) {
     place.endTag.startOffset += distance
@@ -58,11 +58,11 @@ export function shiftEnd(place: Place, distance: number): void {
 }
 
 /** A stretch of a tree that has its final offsets already, with what it adds to the length of the source. */
-export interface Settled {
+export interface ShiftedRange {
   parent: ParentNode
   /** The element whose children (or template contents) `parent` holds. */
   host: ElementNode
-  /** The children that are settled, as positions in the changed list. */
+  /** The children that are shifted, as positions in the changed list. */
   from: number
   to: number
   /** Old offset of the end of the change in it. */
@@ -75,7 +75,7 @@ export interface Settled {
  *
  * @param first in the order of the source
  */
-export function shiftBehind(first: Settled, second?: Settled): void {
+export function shiftBehind(first: ShiftedRange, second?: ShiftedRange): void {
   if (!second) {
     shiftToEnd(first, first.distance)
     return
@@ -104,12 +104,12 @@ export function shiftBehind(first: Settled, second?: Settled): void {
   shiftToEnd(second, first.distance + second.distance)
 }
 
-function shiftToEnd(settled: Settled, distance: number): void {
+function shiftToEnd(shifted: ShiftedRange, distance: number): void {
   if (distance === 0) return
-  for (let level: Level = settled; ; level = outside(level.host)) {
+  for (let level: Level = shifted; ; level = outside(level.host)) {
     shiftNodes(level.parent.childNodes, distance, level.to)
     if (!level.host) return
-    shiftEndBehind(level.host, settled.end, distance)
+    shiftEndBehind(level.host, shifted.end, distance)
   }
 }
 

@@ -4,7 +4,7 @@ import type { ChildNode, ParentNode, TreeDocument } from '../nodes.ts'
 import { isPinned } from '../pins.ts'
 import type { Steps } from '../steps.ts'
 import { ChangedDocument, PinnedDocument } from './error.ts'
-import { type Settled, shiftBehind, shiftEnd, shiftingNodes } from './offsets.ts'
+import { type ShiftedRange, shiftBehind, shiftEnd, shiftingNodes } from './offsets.ts'
 import { applyPatch, preparePatch, withPatch } from './patch.ts'
 import { changedSource, type PlannedSplice } from './plan.ts'
 import type { Piece } from './prove.ts'
@@ -43,12 +43,12 @@ export interface ProposedEdit {
    * @throws ChangedDocument when the document has changed since the edit was proposed; PinnedDocument when it would be
    *   patched and somebody is reading it
    */
-  settle(): TreeDocument
+  accept(): TreeDocument
 }
 
 /** What edits know of a document beyond its tree. */
 interface State {
-  /** Changes with every edit that settled. */
+  /** Changes with every edit that was accepted. */
   revision: number
   /** Whether a proposed tree is being shown. */
   showing: boolean
@@ -88,7 +88,7 @@ function guarded(
   parts: Parts,
   show: <T>(run: () => T) => T,
   shown: TreeDocument,
-  settle: () => TreeDocument,
+  accept: () => TreeDocument,
 ): ProposedEdit {
   const { changes, way, inserted, nodes, parents } = parts
   const state = stateOf(document)
@@ -111,19 +111,19 @@ function guarded(
         state.showing = false
       }
     },
-    settle: () => {
+    accept: () => {
       check()
       if (shown === document && changes.length > 0 && isPinned(document)) throw new PinnedDocument()
       if (changes.length > 0) state.revision++
-      return settle()
+      return accept()
     },
   }
 }
 
 /** A proposal that keeps the document as it is: nothing changes. */
 export function unchanged(document: TreeDocument, parts: Omit<Parts, 'changes' | 'way'>): ProposedEdit {
-  const settle = (): TreeDocument => document
-  return guarded(document, document.source, { ...parts, changes: [], way: 'splice' }, run => run(), document, settle)
+  const accept = (): TreeDocument => document
+  return guarded(document, document.source, { ...parts, changes: [], way: 'splice' }, run => run(), document, accept)
 }
 
 /** A proposal that puts another document in place of this one. */
@@ -141,7 +141,7 @@ export function replaced(document: TreeDocument, by: TreeDocument, parts: Parts)
 /** A proposal that patches the document in place; in steps. */
 export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts): Steps<ProposedEdit> {
   const source = changedSource(document.source, parts.changes)
-  const settled = yield* placing(pieces)
+  const shifted = yield* placing(pieces)
   const patch = preparePatch(pieces.map(({ region: { parent, from, to }, nodes }) => ({ parent, from, to, nodes })))
   const show = <T>(run: () => T): T => {
     const before = document.source
@@ -152,9 +152,9 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
       document.source = before
     }
   }
-  const settle = (): TreeDocument => {
+  const accept = (): TreeDocument => {
     applyPatch(patch)
-    const [first, second] = settled
+    const [first, second] = shifted
     if (first) shiftBehind(first, second)
     for (const { element, place: end } of pieces.flatMap(({ ends }) => ends)) {
       const place = element.sourceCodeLocation
@@ -165,12 +165,12 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
     document.source = source
     return document
   }
-  return guarded(document, source, parts, show, document, settle)
+  return guarded(document, source, parts, show, document, accept)
 }
 
 /** Gives the new nodes of all pieces their offsets in the new source. */
-function* placing(pieces: Piece[]): Steps<Settled[]> {
-  const settled: Settled[] = []
+function* placing(pieces: Piece[]): Steps<ShiftedRange[]> {
+  const shifted: ShiftedRange[] = []
   let moved = 0
   let last: { parent: ParentNode; added: number } | undefined
   for (const { region, nodes, ends, changes, skip } of pieces) {
@@ -181,8 +181,8 @@ function* placing(pieces: Piece[]): Steps<Settled[]> {
     moved += distance
     const from = region.from + (last?.parent === parent ? last.added : 0)
     const end = Math.max(...changes.map(change => change.end))
-    settled.push({ parent, host, from, to: from + nodes.length, end, distance })
+    shifted.push({ parent, host, from, to: from + nodes.length, end, distance })
     last = { parent, added: from + nodes.length - region.to }
   }
-  return settled
+  return shifted
 }

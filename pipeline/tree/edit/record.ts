@@ -7,9 +7,9 @@ import { type ElementNode, isElement, type ParentNode, type TreeDocument } from 
 import type { Edit } from './edit.ts'
 
 /** From the document down: how many elements stand before each one among the children of its parent. */
-type Place = readonly number[]
+type SourcePlace = readonly number[]
 
-type Recorded<E> = { [K in keyof E]: E[K] extends ElementNode ? Place : E[K] }
+type Recorded<E> = { [K in keyof E]: E[K] extends ElementNode ? SourcePlace : E[K] }
 type OfEach<E> = E extends unknown ? Recorded<E> : never
 
 /** An edit that is not tied to one tree; plain data. */
@@ -51,7 +51,7 @@ export function recalledEdit(document: TreeDocument, record: EditRecord): Edit |
   return target && { ...record, target }
 }
 
-function placeOf(element: ElementNode): Place | undefined {
+function placeOf(element: ElementNode): SourcePlace | undefined {
   const place: number[] = []
   let node: ParentNode = element
   while (isElement(node)) {
@@ -69,7 +69,7 @@ function placeOf(element: ElementNode): Place | undefined {
   return place.reverse()
 }
 
-function elementAt(document: TreeDocument, place: Place): ElementNode | undefined {
+function elementAt(document: TreeDocument, place: SourcePlace): ElementNode | undefined {
   let node: ParentNode = document.root
   for (const before of place) {
     const next: ElementNode | undefined = nthElement(node, before)

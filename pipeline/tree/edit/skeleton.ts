@@ -20,7 +20,7 @@ import {
   type ElementNode,
   isElement,
   type ParentNode,
-  type Place,
+  type SourcePlace,
   type TreeDocument,
 } from '../nodes.ts'
 import { SteppedParser } from '../stepped-parser.ts'
@@ -43,7 +43,7 @@ export interface Skeleton {
 /** An element of the document, and its place in a text that was tried. */
 export interface End {
   element: ElementNode
-  place: Place
+  place: SourcePlace
 }
 
 export interface Trial {

@@ -5,8 +5,8 @@ import { Allowance } from '../../../pipeline/language/allowance.ts'
 import {
   createJavaScript,
   type JavaScript,
-  type Job,
-  type Outcome,
+  type ScriptJob,
+  type ScriptOutcome,
 } from '../../../pipeline/language/javascript/javascript.ts'
 import { ElementValue } from '../../../pipeline/language/values.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
@@ -17,7 +17,7 @@ export const JAVASCRIPT_HEAD: Row = ['A script', 'here', 'wanted']
 
 const RUNS = 400
 
-const JOB: Job = {
+const JOB: ScriptJob = {
   site: 'bench.example',
   ns: 'https://platform.example/ns',
   place: 'method',
@@ -65,7 +65,7 @@ async function timed(work: () => unknown, runs = RUNS): Promise<number> {
   return median(times)
 }
 
-function resultOf(outcome: Outcome | undefined): unknown {
+function resultOf(outcome: ScriptOutcome | undefined): unknown {
   if (!outcome || !('value' in outcome)) throw new Error(`A script failed: ${JSON.stringify(outcome)}`)
   return outcome.value
 }
@@ -97,8 +97,8 @@ export async function benchJavaScript(say: (line: string) => void): Promise<Row[
     const many = await perSecond(javascript)
     say('the DOM')
     const source = `export default () => {${OPERATIONS}}`
-    const stored: Job = { ...JOB, source, document: { document, version: 'bench 1' } }
-    const made: Job = { ...JOB, source, document: { document } }
+    const stored: ScriptJob = { ...JOB, source, document: { document, version: 'bench 1' } }
+    const made: ScriptJob = { ...JOB, source, document: { document } }
     const expected = resultOf(await javascript.evaluate(stored, ample()))
     const byVersion = await timed(() => javascript.evaluate(stored, ample()))
     const byTree = await timed(() => javascript.evaluate(made, ample()))
@@ -113,11 +113,11 @@ export async function benchJavaScript(say: (line: string) => void): Promise<Row[
     say('batches')
     const values = Array.from(
       { length: 100 },
-      (_, i): Job => ({ ...JOB, place: 'read', source: 'export default v => v + "!"', arguments: [`v${i}`] }),
+      (_, i): ScriptJob => ({ ...JOB, place: 'read', source: 'export default v => v + "!"', arguments: [`v${i}`] }),
     )
     const batch = await timed(() => javascript.batch(values, ample()), 30)
     const host = document.root.childNodes.find(isElement)
-    const expression: Job = {
+    const expression: ScriptJob = {
       ...JOB,
       place: 'expression',
       source: '[10, 20, 30].reduce((a, b) => a + b, total)',

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { createAnswerCache, ENTRY } from '../../../edge/answer-cache.ts'
 import type { Answer } from '../../../pipeline/answer.ts'
-import { ENTRY, keptAnswers } from '../../../pipeline/read/kept-answers.ts'
 
 const always = { holds: () => true }
 
@@ -13,7 +13,7 @@ const BLOB = { size: 1, open: () => Promise.reject(new Error('not to be read')) 
 
 describe('answers kept in memory', () => {
   const empty = (bytes = ENTRY + 100) =>
-    keptAnswers<string>({ bytes, repeats: field => field === 'etag', stands: facts => facts !== 'closed' })
+    createAnswerCache<string>({ bytes, repeats: field => field === 'etag', stands: facts => facts !== 'closed' })
 
   it('are found by their question alone, with heads for 200 and 304', () => {
     const kept = empty()

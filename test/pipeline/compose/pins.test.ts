@@ -26,11 +26,11 @@ describe('A pinned tree', () => {
     first()
     first()
     expect(isPinned(document)).to.equal(true)
-    expect(() => proposal.settle()).to.throw(PinnedDocument)
+    expect(() => proposal.accept()).to.throw(PinnedDocument)
     expect(document.source).to.equal(source)
     expect(target.childNodes).to.have.length(0)
     second()
-    expect(proposal.settle()).to.equal(document)
+    expect(proposal.accept()).to.equal(document)
     expect(target.childNodes).to.have.length(1)
   })
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { afterEach, it } from 'mocha'
 import type { FanOut, Publication, Watcher } from '../../../pipeline/coordination/fan-out.ts'
-import type { EventDraft } from '../../../pipeline/store/commit.ts'
+import type { NewEvent } from '../../../pipeline/store/commit.ts'
 import { compareEventIds, parseEventId } from '../../../pipeline/store/event-id.ts'
 import type { StoredEvent } from '../../../pipeline/store/events.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
@@ -57,18 +57,18 @@ export function fanOutContract(open: () => Promise<OpenedFanOut>, { connected }:
     for (const end of ended.splice(0)) await end()
   })
 
-  const drafts = (payload: string, ...paths: string[]): EventDraft[] =>
+  const drafts = (payload: string, ...paths: string[]): NewEvent[] =>
     (paths.length > 0 ? paths : [PATH]).map(path => ({ path, payload }))
 
   /** Commits as a site does, with its events; they are settled by the test. */
-  async function commit({ fanOut, store }: OpenedFanOut, events: EventDraft[], site = SITE) {
+  async function commit({ fanOut, store }: OpenedFanOut, events: NewEvent[], site = SITE) {
     const publication = fanOut.begin(site, events)
     const result = await store.site(site).commit({ changes: [], events })
     if (!result.ok) throw new Error('the commit was refused')
     return { publication, result }
   }
 
-  async function publish(made: OpenedFanOut, events: EventDraft[], site = SITE): Promise<readonly string[]> {
+  async function publish(made: OpenedFanOut, events: NewEvent[], site = SITE): Promise<readonly string[]> {
     const { publication, result } = await commit(made, events, site)
     await publication.finish(result)
     return result.events

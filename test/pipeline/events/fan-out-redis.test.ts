@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { redisFanOut } from '../../../pipeline/coordination/redis/fan-out.ts'
 import { Coherence } from '../../../pipeline/site/coherence.ts'
-import type { EventDraft } from '../../../pipeline/store/commit.ts'
+import type { NewEvent } from '../../../pipeline/store/commit.ts'
 import type { StoredEvent } from '../../../pipeline/store/events.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { startRedis, type TestRedis } from '../coordination/redis-server.ts'
@@ -66,7 +66,7 @@ describe('fan-out between processes', () => {
   type Joined = Awaited<ReturnType<typeof joined>>
 
   async function publish({ fanOut, store }: Joined, payload: string, path = PATH): Promise<readonly string[]> {
-    const events: EventDraft[] = [{ path, payload }]
+    const events: NewEvent[] = [{ path, payload }]
     const publication = fanOut.begin(SITE, events)
     const result = await store.site(SITE).commit({ changes: [], events })
     if (!result.ok) throw new Error('the commit was refused')

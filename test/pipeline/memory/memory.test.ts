@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { createAnswerCache } from '../../../edge/answer-cache.ts'
 import { type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../../pipeline/memory.ts'
-import { keptAnswers } from '../../../pipeline/read/kept-answers.ts'
 import { documentCache } from '../../../pipeline/site/cache.ts'
 import { StoredFile } from '../../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
@@ -130,7 +130,7 @@ describe('Memory of caches', () => {
   })
 
   it('of answers counts their fields', () => {
-    const answers = keptAnswers<undefined>({ bytes: 10_000, repeats: () => true })
+    const answers = createAnswerCache<undefined>({ bytes: 10_000, repeats: () => true })
     const reuse = { holds: () => true }
     for (let i = 0; i < 10; i++)
       answers.keep(`${i}`, { status: 200, headers: { ETag: '"a"' }, body: Buffer.alloc(1000), reuse }, undefined)

@@ -79,13 +79,13 @@ describe('Entries of documents', () => {
       to: fc.nat(60),
       placement: fc.constantFrom('append', 'prepend', 'before', 'after'),
       text: markup.list.filter(text => text.includes('<')),
-      settle: fc.boolean(),
+      accept: fc.boolean(),
     })
     fc.assert(
       fc.property(markup.list, fc.array(step, { minLength: 1, maxLength: 12 }), (inside, steps) => {
         let document = parseDocument('html', page(`<main>${inside}</main>`))
         atOnce(deriving(document, { ns: NS, schemaHost: SCHEMA_HOST }, true))
-        for (const { op, at, to, placement, text, settle } of steps) {
+        for (const { op, at, to, placement, text, accept } of steps) {
           const elements = below(document.root).slice(3)
           const [target, anchor] = [elements[at % elements.length], elements[to % elements.length]]
           if (!target || !anchor) break
@@ -97,7 +97,7 @@ describe('Entries of documents', () => {
             })
             const fresh = parseDocument('html', proposal.source)
             expect(kept).to.deep.equal(entriesOf(itemElements(fresh.root), NS))
-            if (settle) document = proposal.settle()
+            if (accept) document = proposal.accept()
           } catch (error) {
             if (!(error instanceof EditError)) throw error
           }

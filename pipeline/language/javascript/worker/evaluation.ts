@@ -4,7 +4,7 @@ import type { AnyNode, ChildNode, DocumentNode, TreeDocument } from '../../../tr
 import { isElement } from '../../../tree/nodes.ts'
 import { type CompactTree, compact, expand } from '../compact.ts'
 import type { ConsoleLine, Limits } from '../interface.ts'
-import type { Answer, GivenTree, Question, Reference, Report, SentJob, SentValues } from '../messages.ts'
+import type { GivenTree, RealmAnswer, RealmQuestion, Reference, Report, SentJob, SentValues } from '../messages.ts'
 import { PLACES } from '../places.ts'
 import { Budget } from './budget.ts'
 import { DomError } from './dom/errors.ts'
@@ -21,7 +21,7 @@ export interface Worker {
   /** The parsed document of a version. */
   documentOf(view: { kind: TreeDocument['kind']; version: string; source: string | undefined }): DocumentNode
   /** Asks the request thread, and waits for the answer. */
-  ask(question: Question): Exclude<Answer, { run: SentJob }>
+  ask(question: RealmQuestion): Exclude<RealmAnswer, { run: SentJob }>
 }
 
 type Failure = Extract<Report['result'], { failure: unknown }>['failure']
@@ -99,7 +99,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
     const known = new Map<AnyNode, number>()
 
     let questions = 0
-    const asked = (question: Question): string | null => {
+    const asked = (question: RealmQuestion): string | null => {
       budget.step(STEPS_PER_QUESTION)
       // The request thread has others to answer, too.
       if (++questions > MOST_QUESTIONS) budget.ended ??= 'timeout'

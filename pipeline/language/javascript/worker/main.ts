@@ -5,11 +5,11 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { parseDocument } from '../../../tree/document.ts'
 import type { DocumentNode } from '../../../tree/nodes.ts'
 import {
-  type Answer,
   CONTROL,
   type News,
   type Order,
-  type Question,
+  type RealmAnswer,
+  type RealmQuestion,
   type Report,
   type SentJob,
   type WorkerSetup,
@@ -57,16 +57,16 @@ function say(news: News): void {
 }
 
 /** Waits for a message of the request thread; this thread has nothing else to do. */
-function wait(): Answer {
+function wait(): RealmAnswer {
   for (;;) {
     const seen = Atomics.load(signal, CONTROL.signal)
     const received = receiveMessageOnPort(answers)
-    if (received) return received.message as Answer
+    if (received) return received.message as RealmAnswer
     Atomics.wait(signal, CONTROL.signal, seen)
   }
 }
 
-function ask(question: Question, depth: number, job: number): ReturnType<Worker['ask']> {
+function ask(question: RealmQuestion, depth: number, job: number): ReturnType<Worker['ask']> {
   say({ question, depth, job })
   for (;;) {
     const answer = wait()

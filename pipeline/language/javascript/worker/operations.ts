@@ -28,9 +28,9 @@ export interface Surroundings {
   log(level: string, text: string): void
 }
 
-type Answer = string | number | null | undefined
+type Reply = string | number | null | undefined
 
-const own: Record<string, (around: Surroundings, values: Arguments) => Answer> = {
+const own: Record<string, (around: Surroundings, values: Arguments) => Reply> = {
   document: around => around.document(),
   reference: (around, values) => around.reference(values.number(1)),
   give: (around, values) => around.give(values.number(1)),
@@ -81,7 +81,7 @@ export function setup(limits: Limits): string {
   return JSON.stringify({ operations, interfaces: INTERFACES, errors: ERRORS, limits })
 }
 
-const TABLE = NAMES.map((name): ((around: Surroundings, values: Arguments) => Answer) => {
+const TABLE = NAMES.map((name): ((around: Surroundings, values: Arguments) => Reply) => {
   const ofNodes = OF_NODES[name]
   if (ofNodes) return ({ nodes }, values) => ofNodes(nodes, values)
   return own[name] ?? (() => null)
@@ -95,7 +95,7 @@ export class RealmError extends Error {}
  *
  * @returns the answer; for an error the negative number of its name, whose message is asked for next
  */
-export function answering(around: Surroundings): (operation: number, values: Arguments) => Answer {
+export function answering(around: Surroundings): (operation: number, values: Arguments) => Reply {
   const { budget } = around.nodes
   let message = ''
   return (operation, values) => {

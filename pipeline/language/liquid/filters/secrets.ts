@@ -4,7 +4,7 @@ import { argon2, createHash, randomBytes, randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { hash as bcryptHash } from 'bcryptjs'
 import { type LiquidValue, plain } from '../values.ts'
-import { settled, type Work } from '../work.ts'
+import { awaiting, type Work } from '../work.ts'
 import { type Call, countArgument, type Filters, fail, inputText, numberOf, type WorkFilters } from './call.ts'
 import { WORDS } from './words.ts'
 
@@ -48,7 +48,7 @@ export const SECRET_WORK_FILTERS: WorkFilters = {
     if (Buffer.byteLength(text) > BCRYPT_INPUT) throw fail(call, `the input is longer than ${BCRYPT_INPUT} bytes.`)
     // Doubles with each unit of cost, like the time it takes.
     call.run.step(2 ** cost)
-    return yield* settled(bcryptHash(text, cost))
+    return yield* awaiting(bcryptHash(text, cost))
   },
   *argon2(call) {
     return yield* argon2Hash(call)
@@ -81,7 +81,7 @@ function* argon2Hash(call: Call): Work<LiquidValue> {
   const nonce = format === 'raw' && salt ? salt : (salt ?? randomBytes(16))
   call.run.step(memory * passes)
   const message = Buffer.from(inputText(call))
-  const key = yield* settled(deriveKey('argon2id', { message, nonce, memory, passes, tagLength, parallelism: 1 }))
+  const key = yield* awaiting(deriveKey('argon2id', { message, nonce, memory, passes, tagLength, parallelism: 1 }))
   if (format === 'raw') return key.toString('hex')
   const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
   return `$argon2id$v=19$m=${memory},t=${passes},p=1$${base64(nonce)}$${base64(key)}`

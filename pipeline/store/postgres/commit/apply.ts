@@ -1,7 +1,7 @@
 /** The changes of a commit, applied in order. */
 
 import type { Change } from '../../commit.ts'
-import { namesCollection, placeOf } from '../../paths.ts'
+import { namesCollection, splitPath } from '../../paths.ts'
 import { packEntries } from '../../records/entries.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'
 import { gain, markMembership, share } from '../../records/sums.ts'
@@ -53,7 +53,7 @@ export async function applyChange(state: CommitState, change: Change): Promise<v
 
 async function put(state: CommitState, change: ChangeOf<'put'>): Promise<void> {
   const { site, version, at, pending, transaction } = state
-  const { folder, name } = placeOf(change.path)
+  const { folder, name } = splitPath(change.path)
   const old = await rowAt(state, change.path)
   if (old?.kind === 0) refuse('kind', change.path, old)
   if (!meets(change.expect, old)) refuse('version', change.path, old)

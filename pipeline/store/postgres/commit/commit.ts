@@ -1,6 +1,6 @@
 /** One commit inside a transaction: counters, changes, events and the answer. */
 
-import type { Change, Commit, CommitResult, EventDraft } from '../../commit.ts'
+import type { Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
 import { namesCollection } from '../../paths.ts'
 import { pathsIn, pathsOf } from '../../records/changes.ts'
 import { mergeSums } from '../../records/sums.ts'
@@ -62,7 +62,7 @@ function raise({ counters, site, pending }: CommitState, name: string): number {
   return value
 }
 
-function addEvent(state: CommitState, { path, payload, session, token, facts }: EventDraft): string {
+function addEvent(state: CommitState, { path, payload, session, token, facts }: NewEvent): string {
   state.seq = startEventIds(state)
   const bytes = Buffer.byteLength(payload)
   state.pending.events.push({

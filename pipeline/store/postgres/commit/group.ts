@@ -7,7 +7,7 @@
 import type { CommitResult } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
 import type { NoteChange } from '../../notes.ts'
-import { namesCollection, parentOf, placeOf } from '../../paths.ts'
+import { namesCollection, parentOf, splitPath } from '../../paths.ts'
 import { pathsIn } from '../../records/changes.ts'
 import { isLost, storeError } from '../connection.ts'
 import type { EventLimits } from '../housekeeping/retention.ts'
@@ -23,7 +23,7 @@ import { lastSeenSql } from './placing.ts'
 import { type CommitState, Refusal, rowAt, type SiteState, settleSums, type Transaction } from './state.ts'
 
 /** One thing to write. Times are unix milliseconds by the clock of the process. */
-export type Job =
+export type WriterJob =
   | CommitJob
   | {
       task: 'derive'
@@ -72,10 +72,10 @@ interface Wanted {
 }
 
 /** Everything that most commits look at: the resources they name and the collections above. */
-function wantedBy(jobs: readonly Job[]): Wanted[] {
+function wantedBy(jobs: readonly WriterJob[]): Wanted[] {
   const wanted = new Map<string, Wanted>()
   const want = (site: string, path: string, put: boolean) => {
-    const { folder, name } = placeOf(path)
+    const { folder, name } = splitPath(path)
     const key = `${site}\0${folder}\0${name}`
     const known = wanted.get(key)
     if (known === undefined) wanted.set(key, { site, folder, name, put })
@@ -116,7 +116,10 @@ type PlaceRow = Omit<Row, 'id'> & {
 }
 
 /** Begins a transaction and reads what its jobs need, in one flight. */
-async function startTransaction({ session, origin, grew }: GroupContext, jobs: readonly Job[]): Promise<Transaction> {
+async function startTransaction(
+  { session, origin, grew }: GroupContext,
+  jobs: readonly WriterJob[],
+): Promise<Transaction> {
   const names = [...new Set(jobs.flatMap(job => ('site' in job ? [job.site] : [])))]
   const wanted = wantedBy(jobs)
   const [, progress, sites, counters, places] = await Promise.all([
@@ -183,7 +186,7 @@ function bareState(transaction: Transaction, site: SiteState, at: number): Commi
   }
 }
 
-async function derive(transaction: Transaction, job: Extract<Job, { task: 'derive' }>): Promise<void> {
+async function derive(transaction: Transaction, job: Extract<WriterJob, { task: 'derive' }>): Promise<void> {
   const site = transaction.sites.get(job.site)
   if (site === undefined) return
   const state = bareState(transaction, site, job.at)
@@ -194,7 +197,10 @@ async function derive(transaction: Transaction, job: Extract<Job, { task: 'deriv
   mergePending(transaction.pending, state.pending)
 }
 
-async function setSetting({ session }: Transaction, { name, value, unlessSet }: Extract<Job, { task: 'setting' }>) {
+async function setSetting(
+  { session }: Transaction,
+  { name, value, unlessSet }: Extract<WriterJob, { task: 'setting' }>,
+) {
   const conflict = unlessSet ? 'DO NOTHING' : '(name) DO UPDATE SET value = EXCLUDED.value'
   await session.run(
     `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT ${conflict}`,
@@ -204,7 +210,7 @@ async function setSetting({ session }: Transaction, { name, value, unlessSet }: 
 }
 
 /** @throws the database's error, after which the transaction cannot go on */
-async function runJob(transaction: Transaction, job: Job): Promise<JobResult> {
+async function runJob(transaction: Transaction, job: WriterJob): Promise<JobResult> {
   try {
     if (job.task === 'commit') return { result: await runCommit(transaction, job) }
     if (job.task === 'derive') await derive(transaction, job)
@@ -241,7 +247,7 @@ async function finish(transaction: Transaction, before: number, answers: JobResu
  * @returns an answer for every job, after everything answered with success is on disk
  * @throws Unanswered when nobody knows, and errors after which the connection cannot be used
  */
-export async function runGroup(context: GroupContext, jobs: readonly Job[]): Promise<JobResult[]> {
+export async function runGroup(context: GroupContext, jobs: readonly WriterJob[]): Promise<JobResult[]> {
   try {
     const transaction = await startTransaction(context, jobs)
     const before = transaction.version

@@ -1,7 +1,7 @@
 /** How resources come into collections and go out of them, and what that leaves to be summed up. */
 
 import type { Expectation } from '../../commit.ts'
-import { endOf, namesCollection, parentOf, placeOf } from '../../paths.ts'
+import { endOf, namesCollection, parentOf, splitPath } from '../../paths.ts'
 import { pathOf } from '../../records/rows.ts'
 import { gain, markMembership, share } from '../../records/sums.ts'
 import { ZERO } from '../../tags.ts'
@@ -99,7 +99,7 @@ function emptyCollection(state: CommitState, folder: string, name: string): Row 
 
 /** Adds an empty collection; also the root when a site is founded. */
 export function addCollection(state: CommitState, path: string): void {
-  const { folder, name } = placeOf(path)
+  const { folder, name } = splitPath(path)
   const row = emptyCollection(state, folder, name)
   setRow(state.pending, state.site.id, row)
   state.known.add(path)

@@ -1,6 +1,6 @@
 /** Moves and copies (DAV-48): one resource, or a collection with everything below it. Always inside a savepoint. */
 
-import { placeOf } from '../../paths.ts'
+import { splitPath } from '../../paths.ts'
 import { packEntries } from '../../records/entries.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'
 import type { Row } from '../rows.ts'
@@ -81,7 +81,7 @@ async function inline(state: CommitState, source: Row, kind: number): Promise<Pi
 export async function move(state: CommitState, change: ChangeOf<'move'>): Promise<void> {
   const { site, version, at, pending } = state
   const { source, replaced, seen } = await prepare(state, change)
-  const { folder, name } = placeOf(change.to)
+  const { folder, name } = splitPath(change.to)
   const tell = source.kind === 0 ? change.tell : undefined
   if (tell !== undefined) await tellGone(state, change.from, tell)
   const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
@@ -158,7 +158,7 @@ async function copyHanging(state: CommitState, from: Row, to: Row, withDerived: 
 export async function copy(state: CommitState, change: ChangeOf<'copy'>): Promise<void> {
   const { site, version, at, pending, transaction } = state
   const { source, replaced, seen } = await prepare(state, change)
-  const { folder, name } = placeOf(change.to)
+  const { folder, name } = splitPath(change.to)
   const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
   const modified = Math.max(at, seen)
   const bytes = await inline(state, source, kind)

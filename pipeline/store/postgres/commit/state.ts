@@ -4,7 +4,7 @@
  */
 
 import type { CommitResult } from '../../commit.ts'
-import { parentOf, placeOf } from '../../paths.ts'
+import { parentOf, splitPath } from '../../paths.ts'
 import { pathOf, resourceOf } from '../../records/rows.ts'
 import { gain, mergeSums, type Sums, share } from '../../records/sums.ts'
 import type { Resource } from '../../resource.ts'
@@ -89,7 +89,7 @@ export function refuse(reason: 'version' | 'missing' | 'kind', path: string, row
 
 /** The row at a place, whatever its kind, as the changes so far have it. */
 export async function rowAt(state: CommitState, path: string): Promise<Row | undefined> {
-  const { folder, name } = placeOf(path)
+  const { folder, name } = splitPath(path)
   return rowIn(state.transaction, state.pending, state.site.id, folder, name)
 }
 
@@ -212,7 +212,7 @@ export async function flushSums(transaction: Transaction, own: Pending, site: nu
   for (const path of [...paths].sort((a, b) => b.length - a.length)) {
     const pending = sums.get(path)
     if (pending === undefined || (pending.gain === 0n && pending.version === 0)) continue
-    const { folder, name } = placeOf(path)
+    const { folder, name } = splitPath(path)
     const row = await rowIn(transaction, own, site, folder, name)
     if (row === undefined || row.kind !== 0) continue
     const members = addTo(row.members ?? ZERO, pending.gain)

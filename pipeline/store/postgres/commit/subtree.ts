@@ -1,6 +1,6 @@
 /** Everything below a collection at once: taken away, moved or copied by a statement a table, inside a savepoint. */
 
-import { endOf, placeOf } from '../../paths.ts'
+import { endOf, splitPath } from '../../paths.ts'
 import { pathOf } from '../../records/rows.ts'
 import { sumsOf } from '../../records/sums.ts'
 import { COLUMNS, type Row, rowOf, STORED } from '../rows.ts'
@@ -163,7 +163,7 @@ async function rebuildSums(state: CommitState, collection: string): Promise<stri
   const { session, site, transaction } = state
   const sums = [...sumsOf(await rowsBelow(state, collection), collection)]
   for (let from = 0; from < sums.length; from += PAGE) {
-    const places = sums.slice(from, from + PAGE).map(([path, members]) => ({ ...placeOf(path), members }))
+    const places = sums.slice(from, from + PAGE).map(([path, members]) => ({ ...splitPath(path), members }))
     await session.run(
       `UPDATE resource r SET members = k.members
        FROM json_to_recordset($2::json) AS k (folder text COLLATE "C", name text COLLATE "C", members text)

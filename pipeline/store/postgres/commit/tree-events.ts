@@ -3,7 +3,7 @@
  * savepoint.
  */
 
-import type { EventDraft, TreeEvents } from '../../commit.ts'
+import type { NewEvent, TreeEvents } from '../../commit.ts'
 import { endOf } from '../../paths.ts'
 import { documentText, kindNumber } from '../../records/rows.ts'
 import { TAG_DIGITS } from '../../tags.ts'
@@ -19,7 +19,7 @@ const AROUND = 4096
 /** Times that a text can be longer than its bytes, where they are no UTF-8. */
 const GROWTH = 3
 
-type Cause = Pick<EventDraft, 'session' | 'token'>
+type Cause = Pick<NewEvent, 'session' | 'token'>
 
 /** Files below a collection; parameters from `$6` on: its site, its path, and the first key behind it. */
 const FILES = 'site = $6 AND folder >= $7 AND folder < $8 AND kind <> 0'

@@ -1,7 +1,7 @@
 /** Connections for reading: several, because a long answer must not stand before short ones. */
 
 import pg from 'pg'
-import { clientOptions, connect, type DatabaseAddress, drop, settle, storeError } from '../connection.ts'
+import { clientOptions, connect, type DatabaseAddress, drop, setUp, storeError } from '../connection.ts'
 import { type Session, sessionOn } from '../session.ts'
 
 /** Milliseconds that a read may take: after that nobody waits for its answer any more. */
@@ -47,7 +47,7 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
     query_timeout: READ_WAIT,
     idleTimeoutMillis: 60_000,
     allowExitOnIdle: true,
-    onConnect: client => settle(client, address, more),
+    onConnect: client => setUp(client, address, more),
   })
   const open = new Set<pg.PoolClient>()
   pool.on('connect', client => open.add(client))

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Body } from '../../blobs.ts'
-import { namesCollection, placeOf } from '../../paths.ts'
+import { namesCollection, splitPath } from '../../paths.ts'
 import { pathOf, resourceOf } from '../../records/rows.ts'
 import type { Property, Resource } from '../../resource.ts'
 import type { SiteStore } from '../../store.ts'
@@ -78,7 +78,7 @@ async function listSlowly(reads: Reading, site: number, collection: string): Pro
       for (const member of members) found.push(member)
       const last = members.at(-1)
       if (last === undefined || members.length < LISTING) return found
-      after = placeOf(last.path).name
+      after = splitPath(last.path).name
     }
   })
 }
@@ -100,14 +100,14 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
   }
 
   async function find(path: string): Promise<Resource | undefined> {
-    const { folder, name } = placeOf(path)
+    const { folder, name } = splitPath(path)
     const row = await reads.row<Row>(FIND, await site(), folder, name)
     if (row === undefined) return path === '/' ? emptyRoot(opened) : undefined
     return pathOf(row) === path ? resourceOf(rowOf(row)) : undefined
   }
 
   async function body({ path, version, digest, size }: Resource): Promise<Body | undefined> {
-    const { folder, name } = placeOf(path)
+    const { folder, name } = splitPath(path)
     const row = await reads.row<{ in_blob: boolean; bytes: Uint8Array | null }>(
       `SELECT blob IS NOT NULL AS in_blob, bytes FROM resource LEFT JOIN body ON body.id = resource.body
        WHERE site = $1 AND folder = $2 AND name = $3 AND version = $4 AND kind <> 0`,
@@ -142,7 +142,7 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       }
     },
     async derived(path, kind) {
-      const { folder, name } = placeOf(path)
+      const { folder, name } = splitPath(path)
       const row = await reads.row<{ value: string }>(
         `SELECT value FROM resource r JOIN derived d ON d.id = r.id
          WHERE r.site = $1 AND r.folder = $2 AND r.name = $3 AND d.name = $4`,
@@ -162,7 +162,7 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
         pack(kind),
       )
       for (let from = 0; from < places.length; from += DERIVED) {
-        const wanted = places.slice(from, from + DERIVED).map(({ path }) => ({ path, ...placeOf(path) }))
+        const wanted = places.slice(from, from + DERIVED).map(({ path }) => ({ path, ...splitPath(path) }))
         const rows = await reads.rows<{ path: string; version: number; value: string }>(
           `SELECT k.path, r.version, d.value
            FROM json_to_recordset($2::json) AS k (path text COLLATE "C", folder text COLLATE "C", name text COLLATE "C")
@@ -190,7 +190,7 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       return rows.map(({ path, item }) => ({ path, item: unpack(item) }))
     },
     async properties(path) {
-      const { folder, name } = placeOf(path)
+      const { folder, name } = splitPath(path)
       const rows = await reads.rows<Property>(
         `SELECT p.namespace, p.name, p.value FROM resource r JOIN property p ON p.id = r.id
          WHERE r.site = $1 AND r.folder = $2 AND r.name = $3 ORDER BY p.namespace, p.name`,
@@ -201,7 +201,7 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       return rows.map(propertyOf)
     },
     async propertiesBetween(first, last) {
-      const { folder, name } = placeOf(first)
+      const { folder, name } = splitPath(first)
       const rows = await reads.rows<Property & { member: string; kind: number }>(
         `SELECT r.name AS member, r.kind, p.namespace, p.name, p.value FROM resource r JOIN property p ON p.id = r.id
          WHERE r.site = $1 AND r.folder = $2 AND r.name BETWEEN $3 AND $4 AND r.properties IS NOT NULL
@@ -209,7 +209,7 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
         await site(),
         folder,
         name,
-        placeOf(last).name,
+        splitPath(last).name,
       )
       const found = new Map<string, Property[]>()
       for (const row of rows) {

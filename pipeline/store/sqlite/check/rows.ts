@@ -1,7 +1,7 @@
 /** Whether the rows of a store agree with each other: bodies with digests, members with parents, sums with lines. */
 
 import { hash } from 'node:crypto'
-import { isStorable, parentOf, placeOf } from '../../paths.ts'
+import { isStorable, parentOf, splitPath } from '../../paths.ts'
 import { COLUMNS, pathOf, type ResourceRow } from '../../records/rows.ts'
 import { sumsOf } from '../../records/sums.ts'
 import type { Property } from '../../resource.ts'
@@ -48,7 +48,7 @@ export function* checkIntegrity({ reader }: CheckContext): Generator<Found> {
 /** Missing collections on the way to a member are made anew. */
 function makeParents({ statements }: CheckContext, site: number, path: string): void {
   for (let folder = parentOf(path); ; folder = parentOf(folder)) {
-    const { folder: above, name } = placeOf(folder)
+    const { folder: above, name } = splitPath(folder)
     const row = statements.find.get(site, above, name)
     if (row !== undefined) break
     const id = (statements.lastId.get()?.id ?? 0) + 1
@@ -76,7 +76,7 @@ export function* checkResources(context: CheckContext): Generator<Found> {
       context.counted('checking documents', total)
       if (!isStorable(path)) yield { kind: 'path', message: 'No such path can exist', ...at }
       if (row.folder !== known && path !== '/') {
-        const { folder, name } = placeOf(row.folder)
+        const { folder, name } = splitPath(row.folder)
         const parent = find.get(site.id, folder, name)
         if (parent === undefined) {
           const repair = () => makeParents(context, site.id, path)
@@ -138,7 +138,7 @@ export function* checkSums({ reader, statements }: CheckContext): Generator<Foun
       for (const row of rows) if (row.folder !== '') yield row
     })()
     for (const [path, sum] of sumsOf(belowRoot, '/')) {
-      const { folder, name } = placeOf(path)
+      const { folder, name } = splitPath(path)
       if ((find.get(site.id, folder, name)?.members ?? null) === sum) continue
       const repair = () => rebuildSums(statements, site.id, '/')
       yield { kind: 'sum', message: 'The sum of its members is wrong', site: site.name, path, repair }

@@ -1,6 +1,6 @@
 /** The changes of a commit, applied in order inside a savepoint. */
 
-import { namesCollection, placeOf } from '../../paths.ts'
+import { namesCollection, splitPath } from '../../paths.ts'
 import { kindNumber, pathOf, type ResourceRow } from '../../records/rows.ts'
 import { gain, markMembership, share } from '../../records/sums.ts'
 import { addTo, propertyWeight, ZERO } from '../../tags.ts'
@@ -41,7 +41,7 @@ export function applyChange(state: CommitState, change: PackedChange): void {
 
 function put(state: CommitState, change: ChangeOf<'put'>): void {
   const { statements, site, version, at } = state
-  const { folder, name } = placeOf(change.path)
+  const { folder, name } = splitPath(change.path)
   const old = rowAt(state, change.path)
   if (old?.kind === 0) refuse('kind', change.path, old)
   if (!meets(change.expect, old)) refuse('version', change.path, old)

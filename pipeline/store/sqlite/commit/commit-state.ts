@@ -4,7 +4,7 @@
  */
 
 import type { CommitResult } from '../../commit.ts'
-import { placeOf } from '../../paths.ts'
+import { splitPath } from '../../paths.ts'
 import { pathOf, type ResourceRow, resourceOf } from '../../records/rows.ts'
 import { mergeSums, type Sums } from '../../records/sums.ts'
 import type { Resource } from '../../resource.ts'
@@ -104,7 +104,7 @@ export function refuse(reason: 'version' | 'missing' | 'kind', path: string, row
 
 /** The row at a place, whatever its kind. */
 export function rowAt(state: CommitState, path: string): ResourceRow | undefined {
-  const { folder, name } = placeOf(path)
+  const { folder, name } = splitPath(path)
   return state.statements.find.get(state.site.id, folder, name)
 }
 

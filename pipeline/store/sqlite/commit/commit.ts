@@ -1,9 +1,9 @@
 /** One commit inside a transaction: counters, changes, events and the answer. */
 
-import type { CommitResult, EventDraft } from '../../commit.ts'
+import type { CommitResult, NewEvent } from '../../commit.ts'
 import { adoptFile } from '../../disk/folder.ts'
 import { namesCollection } from '../../paths.ts'
-import type { Job, PackedChange } from '../writer/messages.ts'
+import type { PackedChange, WriterJob } from '../writer/messages.ts'
 import { applyChange } from './apply.ts'
 import {
   type CommitState,
@@ -20,7 +20,7 @@ import { requireGuards } from './entries.ts'
 import { applyNotes } from './notes.ts'
 import { addCollection } from './placing.ts'
 
-type CommitJob = Extract<Job, { task: 'commit' }>
+type CommitJob = Extract<WriterJob, { task: 'commit' }>
 
 /** The site of a job; made when it is new. */
 function siteOf(transaction: Transaction, name: string): { site: SiteState; founded: boolean } {
@@ -67,7 +67,7 @@ function requireCounters(state: CommitState, required: Record<string, number>): 
   }
 }
 
-function addEvent(state: CommitState, event: EventDraft): string {
+function addEvent(state: CommitState, event: NewEvent): string {
   const { path, payload, session = null, token = null, facts = null } = event
   state.seq = startEventIds(state)
   const bytes = Buffer.byteLength(payload)

@@ -2,9 +2,9 @@
 
 import type { CommitResult } from '../../commit.ts'
 import { removeLater, syncFolders } from '../../disk/folder.ts'
-import { type Place, placeOf } from '../../paths.ts'
+import { type SplitPath, splitPath } from '../../paths.ts'
 import { reasonOf } from '../database.ts'
-import type { Job, JobResult } from '../writer/messages.ts'
+import type { JobResult, WriterJob } from '../writer/messages.ts'
 import { runCommit } from './commit.ts'
 import { Refusal, type Transaction, type WriterState } from './commit-state.ts'
 import { exchangeEntries } from './entries.ts'
@@ -13,16 +13,20 @@ import { flushSums } from './sums.ts'
 
 /** A job with the bytes of the message it came in. */
 export interface Arrived {
-  job: Job
+  job: WriterJob
   bytes: ArrayBuffer
 }
 
-function failure(job: Job, error: unknown): JobResult {
+function failure(job: WriterJob, error: unknown): JobResult {
   const message = error instanceof Error ? error.message : String(error)
   return { id: job.id, error: { reason: reasonOf(error), message } }
 }
 
-function derive({ writer: { statements } }: Transaction, job: Extract<Job, { task: 'derive' }>, place: Place): void {
+function derive(
+  { writer: { statements } }: Transaction,
+  job: Extract<WriterJob, { task: 'derive' }>,
+  place: SplitPath,
+): void {
   const site = statements.site.get(job.site)
   const row = site === undefined ? undefined : statements.find.get(site.id, place.folder, place.name)
   if (site === undefined || row === undefined || row.version !== job.version) return
@@ -45,7 +49,7 @@ function startTransaction(writer: WriterState): Transaction {
 function work(transaction: Transaction, { job, bytes }: Arrived): CommitResult | undefined {
   if (job.task === 'commit') return runCommit(transaction, job, bytes)
   const { statements } = transaction.writer
-  if (job.task === 'derive') derive(transaction, job, placeOf(job.path))
+  if (job.task === 'derive') derive(transaction, job, splitPath(job.path))
   else if (job.task === 'notes') applyNotes(statements, job.changes)
   else (job.unlessSet ? statements.addSetting : statements.setSetting).run(job.name, job.value)
   return undefined

@@ -1,6 +1,6 @@
 /** Moves and copies (DAV-48): one resource, or a collection with everything below it. */
 
-import { namesCollection, placeOf } from '../../paths.ts'
+import { namesCollection, splitPath } from '../../paths.ts'
 import { kindNumber, pathOf, type ResourceRow } from '../../records/rows.ts'
 import type { ChangeOf } from '../writer/messages.ts'
 import { type CommitState, flushPendingSums, nextId, Refusal, refuse, rowAt } from './commit-state.ts'
@@ -59,7 +59,7 @@ function isSameSecond(row: ResourceRow, replaced: ResourceRow | undefined, seen:
 export function move(state: CommitState, change: ChangeOf<'move'>): void {
   const { statements, site, version, at } = state
   const { source, replaced, seen } = prepare(state, change)
-  const { folder, name } = placeOf(change.to)
+  const { folder, name } = splitPath(change.to)
   const tell = source.kind === 0 ? change.tell : undefined
   if (tell !== undefined) tellGone(state, change.from, tell)
   const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
@@ -106,7 +106,7 @@ export function move(state: CommitState, change: ChangeOf<'move'>): void {
 export function copy(state: CommitState, change: ChangeOf<'copy'>): void {
   const { statements, version, at } = state
   const { source, replaced, seen } = prepare(state, change)
-  const { folder, name } = placeOf(change.to)
+  const { folder, name } = splitPath(change.to)
   const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
   const modified = Math.max(at, seen)
   const row: ResourceRow = {

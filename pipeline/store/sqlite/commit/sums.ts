@@ -3,7 +3,7 @@
  * and every collection touched, up to the root, is rewritten once at the end.
  */
 
-import { endOf, parentOf, placeOf } from '../../paths.ts'
+import { endOf, parentOf, splitPath } from '../../paths.ts'
 import { gain, type Sums, share, sumsOf } from '../../records/sums.ts'
 import { addTo, ZERO } from '../../tags.ts'
 import type { Statements } from './statements.ts'
@@ -18,7 +18,7 @@ export function flushSums(statements: Statements, site: number, sums: Sums): voi
   for (const path of [...paths].sort((a, b) => b.length - a.length)) {
     const pending = sums.get(path)
     if (pending === undefined || (pending.gain === 0n && pending.version === 0)) continue
-    const { folder, name } = placeOf(path)
+    const { folder, name } = splitPath(path)
     const row = statements.find.get(site, folder, name)
     if (row === undefined || row.kind !== 0) continue
     const members = addTo(row.members ?? ZERO, pending.gain)
@@ -36,7 +36,7 @@ export function flushSums(statements: Statements, site: number, sums: Sums): voi
 export function rebuildSums(statements: Statements, site: number, collection: string): void {
   const rows = statements.below.all(site, collection, endOf(collection))
   for (const [path, sum] of sumsOf(rows, collection)) {
-    const { folder, name } = placeOf(path)
+    const { folder, name } = splitPath(path)
     statements.member.run(sum, site, folder, name)
   }
 }

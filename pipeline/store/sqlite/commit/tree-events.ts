@@ -1,9 +1,9 @@
 /**
  * Events about the files of whole trees, written where the files are known: one statement for all of them, so that moving
- * a thousand files does not take two thousand drafts from thread to thread.
+ * a thousand files does not take two thousand events from thread to thread.
  */
 
-import type { EventDraft, TreeEvents } from '../../commit.ts'
+import type { NewEvent, TreeEvents } from '../../commit.ts'
 import { endOf } from '../../paths.ts'
 import { documentText, kindNumber } from '../../records/rows.ts'
 import { TAG_DIGITS } from '../../tags.ts'
@@ -73,7 +73,7 @@ function add(
   state: CommitState,
   statement: Statement<never>,
   tree: string,
-  cause: Pick<EventDraft, 'session' | 'token'>,
+  cause: Pick<NewEvent, 'session' | 'token'>,
   values: Value[],
 ): number {
   const { site, version } = state

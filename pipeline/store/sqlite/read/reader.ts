@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Body } from '../../blobs.ts'
 import { fileBlob } from '../../disk/file-blob.ts'
 import { blobFile } from '../../disk/folder.ts'
-import { namesCollection, placeOf } from '../../paths.ts'
+import { namesCollection, splitPath } from '../../paths.ts'
 import {
   COLUMNS,
   MEMBER_COLUMNS,
@@ -160,14 +160,14 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
   const site = (): number => (known ??= reads.site.get(name)?.id) ?? 0
 
   function find(path: string): Resource | undefined {
-    const { folder, name } = placeOf(path)
+    const { folder, name } = splitPath(path)
     const row = reads.find.get(site(), folder, name)
     if (row === undefined) return path === '/' ? emptyRoot(context.opened) : undefined
     return pathOf(row) === path ? resourceOf(row) : undefined
   }
 
   function body(resource: Resource): Body | undefined {
-    const { folder, name } = placeOf(resource.path)
+    const { folder, name } = splitPath(resource.path)
     const row = reads.body.get(site(), folder, name, resource.version)
     if (row === undefined) return undefined
     if (row.in_file === 1) return { blob: fileBlob(blobFile(context.folder, resource.digest), resource.size) }
@@ -175,7 +175,7 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
   }
 
   function derived(path: string, kind: string) {
-    const { folder, name } = placeOf(path)
+    const { folder, name } = splitPath(path)
     return reads.derived.get(site(), folder, name, kind)
   }
 
@@ -221,13 +221,13 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
       return entries.lookup(site(), keys, limit)
     },
     async properties(path) {
-      const { folder, name } = placeOf(path)
+      const { folder, name } = splitPath(path)
       return reads.properties.all(site(), folder, name)
     },
     async propertiesBetween(first, last) {
-      const { folder, name } = placeOf(first)
+      const { folder, name } = splitPath(first)
       const found = new Map<string, Property[]>()
-      for (const row of reads.propertiesBetween.all(site(), folder, name, placeOf(last).name)) {
+      for (const row of reads.propertiesBetween.all(site(), folder, name, splitPath(last).name)) {
         const [member, kind, namespace, local, value] = row
         const path = pathOf({ folder, name: member, kind })
         const known = found.get(path)

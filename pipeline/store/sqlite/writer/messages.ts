@@ -26,7 +26,7 @@ export type PackedChange =
 export type ChangeOf<Op extends PackedChange['op']> = Extract<PackedChange, { op: Op }>
 
 /** One thing for the writer to do. Times are unix milliseconds by the clock of the process. */
-export type Job =
+export type WriterJob =
   | {
       task: 'commit'
       id: number
@@ -54,7 +54,7 @@ export type Job =
 
 /** A message to the writer. */
 export type WriterMessage =
-  | { jobs: Job[]; bytes: ArrayBuffer }
+  | { jobs: WriterJob[]; bytes: ArrayBuffer }
   /** Nothing to commit, but time has passed. */
   | { housekeeping: number }
   /** Memory is to be given back. */

@@ -14,7 +14,7 @@ import { type OrphanSearch, prepareOrphanSearch } from '../housekeeping/orphaned
 import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
 import { connectWriter, relaxPages } from '../schema.ts'
-import type { Job, JobResult, WriterData, WriterMessage, WriterReply } from './messages.ts'
+import type { JobResult, WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
 
 /** Milliseconds between two rounds of cleaning while there is traffic. */
 const HOUSEKEEPING_EVERY = 5000
@@ -103,7 +103,7 @@ function searchOrphans(search: OrphanSearch): void {
 }
 
 /** Whether a job makes nothing but room. */
-function frees(job: Job): boolean {
+function frees(job: WriterJob): boolean {
   return job.task === 'commit' && job.commit.changes.every(({ op }) => op === 'delete')
 }
 

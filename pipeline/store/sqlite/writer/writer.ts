@@ -6,12 +6,12 @@
 import { Worker } from 'node:worker_threads'
 import type { CommitResult } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
-import type { Job, PackedContent, WriterData, WriterMessage, WriterReply } from './messages.ts'
+import type { PackedContent, WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
 
 /** A job without number; contents are still where the caller has them. */
 export type NewJob = {
-  [Task in Job['task']]: Omit<Extract<Job, { task: Task }>, 'id'>
-}[Job['task']]
+  [Task in WriterJob['task']]: Omit<Extract<WriterJob, { task: Task }>, 'id'>
+}[WriterJob['task']]
 
 /** Bytes that have to travel with a job, and the content that will say where they are. */
 export interface Cargo {
@@ -47,7 +47,7 @@ interface Waiting {
 /** Starts the writing thread. Nothing waits for it: jobs do. */
 export function startWriter(data: WriterData, log: Log): Writer {
   const waiting = new Map<number, Waiting>()
-  let outgoing: Job[] = []
+  let outgoing: WriterJob[] = []
   let cargo: Cargo[] = []
   let lastId = 0
   let failures = 0

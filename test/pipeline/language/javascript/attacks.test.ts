@@ -1,6 +1,10 @@
 import { expect } from 'chai'
 import { Allowance } from '../../../../pipeline/language/allowance.ts'
-import { createJavaScript, type Job, type Outcome } from '../../../../pipeline/language/javascript/javascript.ts'
+import {
+  createJavaScript,
+  type ScriptJob,
+  type ScriptOutcome,
+} from '../../../../pipeline/language/javascript/javascript.ts'
 import { ElementValue, type Value } from '../../../../pipeline/language/values.ts'
 import { longestTurn } from '../../../support/loop-hold.ts'
 import { ESCAPES, EXHAUSTIONS, LEFTOVERS } from './attacks.ts'
@@ -18,7 +22,7 @@ describe('language: JavaScript: attacks', () => {
   const patient = createJavaScript({ workers: 1, limits: { time: 50 * TIME } })
   after(() => Promise.all([javascript.close(), patient.close()]))
 
-  const run = (source: string, more: Partial<Job> = {}, by = javascript): Promise<Outcome> => {
+  const run = (source: string, more: Partial<ScriptJob> = {}, by = javascript): Promise<ScriptOutcome> => {
     const document = html('<main><p id="a" class="k">x<b id="b">y</b></p></main>')
     const other = html('<i id="i">z</i>')
     const self = new ElementValue(find(document, 'a'), { path: '/', document })
@@ -27,7 +31,7 @@ describe('language: JavaScript: attacks', () => {
       ['__proto__', 'p'],
       ['e', element],
     ])
-    const job: Job = {
+    const job: ScriptJob = {
       site: 'attacker.example',
       ns: NS,
       place: 'method',

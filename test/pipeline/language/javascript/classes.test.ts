@@ -1,5 +1,10 @@
 import { expect } from 'chai'
-import type { Job, MethodCall, SchemaClass, SchemaClasses } from '../../../../pipeline/language/javascript/interface.ts'
+import type {
+  MethodCall,
+  SchemaClass,
+  SchemaClasses,
+  ScriptJob,
+} from '../../../../pipeline/language/javascript/interface.ts'
 import { ElementValue, type Value } from '../../../../pipeline/language/values.ts'
 import type { ElementNode } from '../../../../pipeline/tree/nodes.ts'
 import { NS, plain, plainValue, run, variant } from './programs.ts'
@@ -75,7 +80,7 @@ const schemas: SchemaClasses = {
   async call(call, allowance, inner) {
     calls.push(call)
     const self = call.receiver && (call.receiver.element ?? built(call.type, call.receiver.fields))
-    const job: Job = {
+    const job: ScriptJob = {
       site: 'a.example',
       ns: NS,
       place: 'call',

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Allowance } from '../../../../pipeline/language/allowance.ts'
-import { createJavaScript, type Job } from '../../../../pipeline/language/javascript/javascript.ts'
+import { createJavaScript, type ScriptJob } from '../../../../pipeline/language/javascript/javascript.ts'
 import type { Value } from '../../../../pipeline/language/values.ts'
 import { html, javascript, NS, plain, run, variant } from './programs.ts'
 
-const job = (source: string, more: Partial<Job> = {}): Job => ({
+const job = (source: string, more: Partial<ScriptJob> = {}): ScriptJob => ({
   site: 'a.example',
   ns: NS,
   place: 'method',

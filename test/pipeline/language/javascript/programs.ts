@@ -5,8 +5,8 @@ import {
   type ConsoleLine,
   createJavaScript,
   type JavaScript,
-  type Job,
-  type Outcome,
+  type ScriptJob,
+  type ScriptOutcome,
 } from '../../../../pipeline/language/javascript/javascript.ts'
 import { ElementValue, LazyDictionary, type Value } from '../../../../pipeline/language/values.ts'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
@@ -29,10 +29,10 @@ export function javascript(): JavaScript {
   return shared
 }
 
-export type More = Partial<Job> & { limits?: Partial<AllowanceLimits> }
+export type More = Partial<ScriptJob> & { limits?: Partial<AllowanceLimits> }
 
 /** Evaluates a program; by default as a method of a page. */
-export function run(source: string, { limits, ...job }: More = {}): Promise<Outcome> {
+export function run(source: string, { limits, ...job }: More = {}): Promise<ScriptOutcome> {
   const allowance = new Allowance({ ...AMPLE, ...limits })
   return javascript().evaluate({ site: 'a.example', ns: NS, place: 'method', source, ...job }, allowance)
 }
@@ -43,7 +43,7 @@ export async function value(body: string, more: More = {}): Promise<unknown> {
 }
 
 /** An outcome as plain data: its value, or `variant: message` of a failure. */
-export function plain(outcome: Outcome): unknown {
+export function plain(outcome: ScriptOutcome): unknown {
   if ('failure' in outcome) return `${outcome.failure.variant}: ${outcome.failure.message}`
   return 'response' in outcome ? outcome.response : plainValue(outcome.value)
 }
@@ -56,7 +56,7 @@ export function plainValue(value: Value): unknown {
 }
 
 /** The variant of a failure; the value of what did not fail. */
-export function variant(outcome: Outcome): unknown {
+export function variant(outcome: ScriptOutcome): unknown {
   return 'failure' in outcome ? outcome.failure.variant : plain(outcome)
 }
 

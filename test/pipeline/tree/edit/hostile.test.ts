@@ -44,7 +44,7 @@ describe('Hostile documents and fragments are edited in linear time', () => {
         try {
           const proposed = edit(document, wanted)
           expect(proposed.way).to.equal(way)
-          proposed.settle()
+          proposed.accept()
         } catch (error) {
           if (!(error instanceof EditError)) throw error
           expect(error.reason).to.equal(way)

@@ -256,7 +256,7 @@ export function judged(document: TreeDocument, wanted: Edit): Judged | undefined
     }
   } else must(document.kind === 'html', () => 'XML is always written')
 
-  const settled = proposed.settle()
+  const settled = proposed.accept()
   must(settled.source === proposed.source, () => 'settled source')
   const places = dump(settled.root, true)
   must(places === freshPlaces, () => `settled (${proposed.way}):\n${places}\nparsed:\n${freshPlaces}`)

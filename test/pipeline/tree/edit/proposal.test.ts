@@ -59,7 +59,7 @@ describe('HTTP-80, HTTP-95, HTTP-100, HTTP-106 edits that cannot be made', () =>
 
   it('512 levels are not too deep', () => {
     const document = page()
-    expect(edit(document, command(document, `append a ${'<div>'.repeat(508)}`)).settle()).to.equal(document)
+    expect(edit(document, command(document, `append a ${'<div>'.repeat(508)}`)).accept()).to.equal(document)
   })
 
   const XML: [line: string, reason: string][] = [
@@ -88,7 +88,7 @@ describe('HTTP-80, HTTP-95, HTTP-100, HTTP-106 edits that cannot be made', () =>
     const document = page()
     const proposed = edit(document, command(document, 'move a after a'))
     expect([proposed.source, proposed.changes]).to.deep.equal([PAGE, []])
-    expect(proposed.settle()).to.equal(document)
+    expect(proposed.accept()).to.equal(document)
     expect(document.source).to.equal(PAGE)
   })
 })
@@ -170,7 +170,7 @@ describe('Proposed edits', () => {
     const other = edit(document, command(document, 'remove b'))
     proposed.propose(() => {
       expect(() => edit(document, command(document, 'remove b'))).to.throw('proposed tree')
-      expect(() => other.settle()).to.throw('proposed tree')
+      expect(() => other.accept()).to.throw('proposed tree')
       expect(() => proposed.propose(() => 0)).to.throw('proposed tree')
     })
   })
@@ -179,21 +179,21 @@ describe('Proposed edits', () => {
     const document = page()
     const first = edit(document, command(document, 'remove a'))
     const second = edit(document, command(document, 'remove b'))
-    expect(first.settle()).to.equal(document)
+    expect(first.accept()).to.equal(document)
     const { source } = document
-    expect(() => second.settle()).to.throw('changed since')
+    expect(() => second.accept()).to.throw('changed since')
     expect(() => second.propose(() => 0)).to.throw('changed since')
-    expect(() => first.settle()).to.throw('changed since')
+    expect(() => first.accept()).to.throw('changed since')
     expect(document.source).to.equal(source)
   })
 
   it('settle to another document when the whole was parsed', () => {
     const document = page()
     const other = edit(document, command(document, 'append p <p>z'))
-    const settled = edit(document, command(document, 'append p <p>y')).settle()
+    const settled = edit(document, command(document, 'append p <p>y')).accept()
     expect(settled).to.not.equal(document)
     expect(document.source).to.equal(PAGE)
-    expect(() => other.settle()).to.throw('changed since')
+    expect(() => other.accept()).to.throw('changed since')
   })
 
   it('are made from the source when the offsets of the tree are wrong', () => {
@@ -204,7 +204,7 @@ describe('Proposed edits', () => {
     place.startTag.startOffset += 3
     const proposed = edit(document, { op: 'remove', target })
     expect(proposed.source).to.equal(PAGE.replace('<li id=a>A</li>', ''))
-    expect(proposed.settle().source).to.equal(proposed.source)
+    expect(proposed.accept().source).to.equal(proposed.source)
   })
 
   it('refuse a tree that is not that of its source, and elements of other trees', () => {
@@ -244,7 +244,7 @@ describe('edits that are broken off', () => {
           expect(document.source).to.equal(source)
           expect(dump(document.root, true), `after ${steps} steps`).to.equal(before)
         }
-        expect(edit(document, command(document, line)).settle()).to.be.an('object')
+        expect(edit(document, command(document, line)).accept()).to.be.an('object')
       })
     }
   }

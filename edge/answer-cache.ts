@@ -3,11 +3,11 @@
  * has changed that it was made of.
  */
 
-import type { Answer, AnswerBody, Reuse } from '../answer.ts'
-import type { KeptMemory } from '../memory.ts'
+import type { Answer, AnswerBody, Reuse } from '../pipeline/answer.ts'
+import type { KeptMemory } from '../pipeline/memory.ts'
 
 /** An answer as it goes to a socket. */
-export interface KeptAnswer<Facts> {
+export interface CachedAnswer<Facts> {
   status: number
   /** `ETag`, quoted. */
   tag: string | undefined
@@ -23,9 +23,9 @@ export interface KeptAnswer<Facts> {
 }
 
 /** @typeParam Facts whatever its reader needs to know of an answer beside its question */
-export interface KeptAnswers<Facts> {
+export interface AnswerCache<Facts> {
   /** The answer to a question, unless something has changed. */
-  find(question: string): KeptAnswer<Facts> | undefined
+  find(question: string): CachedAnswer<Facts> | undefined
   /**
    * Keeps an answer that may be reused and is held in memory; any other one is ignored.
    *
@@ -47,13 +47,13 @@ const LONGEST_QUESTION = 4096
  * @param options.repeats whether a field, by its name in lower case, belongs to a 304 as well
  * @param options.stands whether an answer of these facts still may be given at all
  */
-export function keptAnswers<Facts>(options: {
+export function createAnswerCache<Facts>(options: {
   bytes: number
   repeats: (field: string) => boolean
   stands?: (facts: Facts) => boolean
-}): KeptAnswers<Facts> {
+}): AnswerCache<Facts> {
   const { repeats, stands = () => true } = options
-  const kept = new Map<string, KeptAnswer<Facts>>()
+  const kept = new Map<string, CachedAnswer<Facts>>()
   let bytes = 0
 
   function drop(question: string): void {
@@ -70,7 +70,7 @@ export function keptAnswers<Facts>(options: {
     }
   }
 
-  function find(question: string): KeptAnswer<Facts> | undefined {
+  function find(question: string): CachedAnswer<Facts> | undefined {
     const answer = kept.get(question)
     if (!answer) return undefined
     if (stands(answer.facts) && answer.reuse.holds()) return answer
@@ -78,7 +78,7 @@ export function keptAnswers<Facts>(options: {
     return undefined
   }
 
-  function add(question: string, answer: KeptAnswer<Facts>): void {
+  function add(question: string, answer: CachedAnswer<Facts>): void {
     drop(question)
     kept.set(question, answer)
     bytes += ENTRY + answer.size
