@@ -175,6 +175,13 @@ async function judged(
   }
 }
 
+/** An effect would make transitions that no rule permits (MOD-56); nothing is told of where. */
+export function transitionsBlocked(registry: Registry, items: number): Fault {
+  const violation = violationOf(undefined, items)
+  const message = `${violation.message}: no rule permits the transition`
+  return constraintFault(registry.vocabulary.ns, 'restrict', [{ ...violation, message }], 409)
+}
+
 /** @param referrer the property that stands in the way; undefined when an effect would break something */
 function blocked(registry: Registry, referrer: Referrer | undefined, items: number): Fault {
   return constraintFault(registry.vocabulary.ns, 'restrict', [violationOf(referrer, items)], 409)

@@ -16,7 +16,7 @@ import { findingInstances } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { chainsOf, resolve } from './resolvers.ts'
-import { findAll, type Revised, type Revision, revising } from './revise.ts'
+import { findAll, followedIn, type Revised, type Revision, revising } from './revise.ts'
 import { schemaFault } from './violations.ts'
 
 /** What a write is judged with. */
@@ -89,8 +89,12 @@ function unmade({ missing: { schema, property } }: ChangedItem, reason: string) 
 }
 
 /** The place of a write that has also replaced items: what it brought to one of them is the whole item (JS-18, MOD-111). */
-function aroundChanges({ document, part }: WrittenPlace, changed: ReadonlyMap<ElementNode, ElementNode>): WrittenPlace {
-  if (!part || changed.size === 0) return { document, ...(part && { part }) }
+function aroundChanges(
+  { document, part, followed }: WrittenPlace,
+  changed: ReadonlyMap<ElementNode, ElementNode>,
+): WrittenPlace {
+  const same = { document, ...(followed && { followed }) }
+  if (!part || changed.size === 0) return { ...same, ...(part && { part }) }
   const items = new Set<AnyNode>(changed.keys())
   const whole = (nodes: readonly ChildNode[]) => [
     ...new Set(nodes.map(node => (aroundIn(node, items) as ElementNode | undefined) ?? node)),
@@ -102,7 +106,7 @@ function aroundChanges({ document, part }: WrittenPlace, changed: ReadonlyMap<El
     return item?.parentNode ?? parent
   })
   const brought = part.brought && whole(part.brought)
-  return { document, part: { nodes: whole(nodes), parents: [...new Set(parents)], ...(brought && { brought }) } }
+  return { ...same, part: { nodes: whole(nodes), parents: [...new Set(parents)], ...(brought && { brought }) } }
 }
 
 function noPlace({ missing: { schema, property }, revision: { to } }: Addition) {
@@ -137,19 +141,22 @@ async function revisedPlace(
 ): Promise<{ place: WrittenPlace; find: Revised['find'] } | undefined> {
   if (revisions.length === 0) return { place, find: node => node }
   const { document, part } = place
+  const standing = place.followed?.map(element => element && replacementsOf(element, revisions)[0])
   const nodes = (part?.nodes ?? []).flatMap(node => replacementsOf(node, revisions))
   const brought = part?.brought?.flatMap(node => replacementsOf(node, revisions))
   const parents = part?.parents ?? []
-  const tracked = [...nodes, ...parents, ...followed]
+  const tracked = [...nodes, ...parents, ...followed, ...(standing ?? []).flatMap(element => element ?? [])]
   const revised = await inTurns(revising(document, revisions, tracked), document.source.length)
   if (!revised) return undefined
   const { find } = revised
-  if (!part) return { place: { document: revised.document }, find }
+  const kept = followedIn(revised, standing)
+  if (!part) return { place: { document: revised.document, ...kept }, find }
   const found = parents.flatMap(parent => (find(parent) as ParentNode | undefined) ?? [])
   return {
     find,
     place: {
       document: revised.document,
+      ...kept,
       part: {
         nodes: findAll(revised, nodes),
         parents: found,

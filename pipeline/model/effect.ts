@@ -7,7 +7,7 @@ import { findingItems, isItem, readItem, valueReader } from './items.ts'
 import { heldBy, type Pair } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Referrer, Registry } from './registry.ts'
-import { findAll, type Revision, revising } from './revise.ts'
+import { findAll, followedIn, type Revision, revising } from './revise.ts'
 import { withText } from './write-back.ts'
 
 /** What a property that referred to a value does now that the value has ended. */
@@ -88,7 +88,8 @@ export function* following(
     if (revision.op === 'replace') fresh.push(...revision.by)
   }
   const nodes = [...(place.part?.nodes ?? []), ...fresh]
-  const revised = yield* revising(document, revisions, [...parents, ...nodes, ...staying])
+  const followed = (place.followed ?? []).flatMap(element => element ?? [])
+  const revised = yield* revising(document, revisions, [...parents, ...nodes, ...staying, ...followed])
   if (!revised) return 'unwritable'
   const pairs = staying.map((element, i): Pair => {
     const now = revised.find(element) as ElementNode | undefined
@@ -100,7 +101,7 @@ export function* following(
     parents: findAll(revised, [...parents]),
     brought: findAll(revised, brought),
   }
-  return { place: { document: revised.document, part }, pairs }
+  return { place: { document: revised.document, part, ...followedIn(revised, place.followed) }, pairs }
 }
 
 function* findingChanges(

@@ -16,6 +16,11 @@ export interface WrittenPlace {
     /** Of the nodes, those that the write itself brought, where effects have added others; all of them when missing. */
     brought?: readonly ChildNode[]
   }
+  /**
+   * Items that somebody follows through the changes that the server makes: where they stand now, in the order in which they
+   * were given; undefined for one that has gone.
+   */
+  followed?: readonly (ElementNode | undefined)[]
 }
 
 /** Elements that a write touches, outermost first; contents of templates hold none. */

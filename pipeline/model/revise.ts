@@ -183,3 +183,11 @@ function widened(document: TreeDocument, revisions: readonly Revision[]): string
 export function findAll<Node extends AnyNode>({ find }: Revised, nodes: readonly Node[]): Node[] {
   return nodes.flatMap(node => (find(node) as Node | undefined) ?? [])
 }
+
+/** Followed items of a place as they stand in a revised document (`WrittenPlace.followed`). */
+export function followedIn(
+  { find }: Revised,
+  followed: readonly (ElementNode | undefined)[] | undefined,
+): { followed?: (ElementNode | undefined)[] } {
+  return followed ? { followed: followed.map(element => element && (find(element) as ElementNode | undefined)) } : {}
+}

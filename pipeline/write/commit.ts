@@ -112,7 +112,8 @@ export async function commitJudged(
   )
   if (result.ok) {
     alongside?.stored(notes)
-    if (fired.length > 0) transitions?.fired(fired)
+    const all = [...fired, ...(follows.fired ?? [])]
+    if (all.length > 0) transitions?.fired(all)
   }
   if (result.ok || result.reason !== 'guard') return result
   const broken = requirements[result.guard]

@@ -18,8 +18,10 @@ import type { Entry } from '../store/resource.ts'
 import { cloning } from '../tree/clone.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
+import { EffectTransitions } from './effect-transitions.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { newDocumentOf, putVersion, writtenDocuments } from './new-version.ts'
+import type { Fired } from './transitions.ts'
 
 /** A write that has been judged by itself. */
 export interface Judged {
@@ -47,6 +49,8 @@ export interface Consequences {
   changes: readonly Change[]
   events: readonly NewEvent[]
   written: readonly WrittenDocument[]
+  /** Handlers that fire on other pages (REA-122). */
+  fired?: readonly Fired[]
 }
 
 /** The consequences of a write that nobody depends on. */
@@ -71,16 +75,15 @@ const SLICE = 16
 /**
  * @throws Fault when a shape is broken, a referrer forbids the write, or an effect would break something
  */
-export async function consequencesOf(
-  site: Site,
-  { registry, host }: ModelState,
-  judged: Judged,
-): Promise<Consequences> {
-  const { path, judgement, entries, status, losses, own } = judged
+export async function consequencesOf(site: Site, model: ModelState, judged: Judged): Promise<Consequences> {
+  const { registry, host } = model
+  const { path, judgement, entries, status, losses } = judged
   await refuseFailures(registry, site.store, judgement, { path, entries, status })
   await refuseTransitions(site, registry, judged)
   const { requirements } = judgement
   if (losses.length === 0) return nothingFollows(requirements)
+  const transitions = new EffectTransitions(site, model)
+  const own = transitions.ofOwn(judged.own)
   const opened = new Map<string, StoredFile>()
   const open = async (other: string): Promise<WrittenPlace | undefined> => {
     if (opened.size % SLICE === SLICE - 1) await setImmediate()
@@ -90,7 +93,7 @@ export async function consequencesOf(
       throw new Fault(409, 'Conflict', 'A document that would have to follow this change is not valid UTF-8.')
     opened.set(other, file)
     const tree = await site.parsed(file)
-    return { document: await inTurns(cloning(tree), tree.source.length) }
+    return transitions.opened(other, { document: await inTurns(cloning(tree), tree.source.length) })
   }
   const isGone = (other: string) => judged.isGone?.(other) ?? false
   // What the write breaks by itself comes before what follows from it (MOD-53, MOD-112).
@@ -102,6 +105,7 @@ export async function consequencesOf(
   try {
     const followed = await cascade(registry, host, { store: site.store, open, isGone }, losses, own)
     if (followed.effects.size > 0) await refuseItself()
+    const fired = await transitions.judged(followed.effects)
     // An effect on the document itself was judged with what the write brought to it.
     const remaining = followed.effects.has(path) ? [] : requirements
     const effects: Effect[] = []
@@ -113,6 +117,7 @@ export async function consequencesOf(
         [...followed.effects].flatMap(([other, place]) => (place && own.has(other) ? [[other, place]] : [])),
       ),
       ...merged(effects),
+      ...(fired.length > 0 && { fired }),
     }
   } catch (error) {
     if (error instanceof Fault) await refuseItself()

@@ -91,6 +91,7 @@ async function completed(site: Site, prepared: NewVersion, document: TreeDocumen
 /**
  * What follows when documents go.
  *
+ * @param further transitions of the same write that no rule permits
  * @throws Fault 409 when a referrer forbids it
  */
 export async function consequencesOfRemoval(
@@ -98,11 +99,12 @@ export async function consequencesOfRemoval(
   model: ModelState,
   removed: readonly StoredFile[],
   isGone: (path: string) => boolean = path => removed.some(({ resource }) => resource.path === path),
+  further: readonly ConstraintViolation[] = [],
 ): Promise<Consequences> {
   const { registry } = model
   const documents = registry.guarded.size > 0 ? removed.filter(file => file.isDocument) : []
   const judge = TransitionJudge.of(site, model.transitions)
-  const transitions: ConstraintViolation[] = []
+  const transitions = [...further]
   for (const file of judge ? removed.filter(({ isDocument }) => isDocument) : []) {
     const tree = await site.parsed(file)
     const found = judge && (await inTurns(judge.whole(file.resource.path, tree, undefined), tree.source.length))

@@ -8,6 +8,7 @@ import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { CommitResult } from '../store/commit.ts'
 import { decode } from '../tree/document.ts'
+import { inTurns } from '../tree/steps.ts'
 import { commitJudged, type ModelState, modelState } from './commit.ts'
 import { configures } from './configuration.ts'
 import { deleteEvent, putEvent } from './events.ts'
@@ -15,6 +16,7 @@ import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
 import { refuseEntangled } from './judge-tree.ts'
 import { retyping, type UnderNewName, underNewName, writtenDocuments } from './new-version.ts'
 import { mayNotReplace, missingParents } from './places.ts'
+import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 import {
   carriedOut,
   existence,
@@ -113,8 +115,11 @@ async function commitMove(
     tree: prepared?.tree ?? (isShaped ? await site.parsed(file) : undefined),
     entries: prepared?.derived.entries,
   })
+  const transitions = await retypedTransitions(site, model, file, to, arrival)
   // What is replaced goes as if it were deleted (MOD-53).
-  const follows = await consequencesOfRemoval(site, model, replaced ? [replaced] : [])
+  const removed = replaced ? [replaced] : []
+  const isGone = (gone: string) => gone === replaced?.resource.path
+  const follows = await consequencesOfRemoval(site, model, removed, isGone, transitions.violations)
   refuseEntangled(follows, path)
   // Directories are implicit here (HTTP-13), while the store moves only into collections that exist.
   const parents = replaced ? [] : await missingParents(site.store, to)
@@ -125,11 +130,30 @@ async function commitMove(
     events: [deleteEvent(site, path, cause), putEvent(site, to, resource.digest, text, cause)],
     written: prepared ? writtenDocuments(to, prepared) : [],
     accessVersion: authority.accessVersion,
+    fired: transitions.fired,
   }
   return commitJudged(site, model, own, {
     ...follows,
     requirements: [...judged.requirements, ...follows.requirements],
   })
+}
+
+/**
+ * Items that move with their document are the same at the new place, whatever their states (REA-103). Under a name of another
+ * kind they come to be, or cease to be.
+ */
+async function retypedTransitions(
+  site: Site,
+  model: ModelState,
+  file: StoredFile,
+  to: string,
+  { type, prepared }: UnderNewName,
+): Promise<Transitions> {
+  const judge = TransitionJudge.of(site, model.transitions)
+  if (!judge || kindOf(type) === file.kind) return NO_TRANSITIONS
+  const before = file.isDocument ? await site.parsed(file) : undefined
+  const longest = Math.max(before?.source.length ?? 0, prepared?.tree?.source.length ?? 0)
+  return inTurns(judge.whole(to, before, prepared?.tree), longest)
 }
 
 /**

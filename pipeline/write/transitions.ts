@@ -12,7 +12,7 @@ import type { PlacedConstraint, PlacedHandler } from '../react/declared/reaction
 import type { Site } from '../site/site.ts'
 import { cloneNode } from '../tree/clone.ts'
 import type { Edit, View, Way } from '../tree/edit/edit.ts'
-import { isElement, type TreeDocument } from '../tree/nodes.ts'
+import { type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { outerMarkup } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import { itemsAround, placesOf } from './edit-losses.ts'
@@ -77,11 +77,35 @@ export class TransitionJudge {
 
   /** A whole document before and after; undefined where there is none (REA-104). */
   *whole(path: string, before: TreeDocument | undefined, after: TreeDocument | undefined): Steps<Transitions> {
-    const { pairs, ambiguous } = pairing(yield* this.#itemsOf(before), yield* this.#itemsOf(after))
+    const { pairs, ambiguous } = pairing(yield* this.statesOf(before), yield* this.statesOf(after))
     return this.#judged(path, pairs, ambiguous)
   }
 
-  *#itemsOf(document: TreeDocument | undefined): Steps<ItemStates[]> {
+  /**
+   * Items of a document that the server itself changes: each is followed to where it stands afterwards (REA-103).
+   *
+   * @param before as `statesOf` has read them
+   * @param followed where each of them stands in `after`
+   */
+  *following(
+    path: string,
+    before: readonly ItemStates[],
+    after: TreeDocument | undefined,
+    followed: readonly (ElementNode | undefined)[],
+  ): Steps<Transitions> {
+    const now = new Map((yield* this.statesOf(after)).map(item => [item.element, item]))
+    const pairs = before.map((item, i): Pair => {
+      const element = followed[i]
+      const same = element && now.get(element)
+      if (element) now.delete(element)
+      return { before: item, after: same }
+    })
+    for (const item of now.values()) pairs.push({ before: undefined, after: item })
+    return this.#judged(path, pairs, [])
+  }
+
+  /** Items of a document in tree order. */
+  *statesOf(document: TreeDocument | undefined): Steps<ItemStates[]> {
     return document ? yield* this.#read(document, yield* findingItems(document.root)) : []
   }
 
@@ -181,7 +205,7 @@ export class TransitionJudge {
 
   /** The same of a whole document. */
   *noteWhole(document: TreeDocument | undefined): Steps<Noted> {
-    return this.#isWatching ? noted(yield* this.#itemsOf(document)) : new Map()
+    return this.#isWatching ? noted(yield* this.statesOf(document)) : new Map()
   }
 }
 

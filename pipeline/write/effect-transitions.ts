@@ -1,0 +1,61 @@
+/** Transitions of items that follow a write on other pages: cascades are judged, and fire handlers, like writes (REA-103). */
+
+import { transitionsBlocked } from '../model/cascade.ts'
+import type { WrittenPlace } from '../model/place.ts'
+import type { OwnDocument } from '../model/working.ts'
+import type { Site } from '../site/site.ts'
+import { inTurns } from '../tree/steps.ts'
+import type { ModelState } from './commit.ts'
+import type { ItemStates } from './transition-items.ts'
+import { type Fired, TransitionJudge } from './transitions.ts'
+
+/** Follows the items of documents through the effects of one write. Where nobody watches anything it does nothing. */
+export class EffectTransitions {
+  readonly #judge: TransitionJudge | undefined
+  readonly #registry: ModelState['registry']
+  /** Items as they stood before effects, by path. */
+  readonly #before = new Map<string, ItemStates[]>()
+
+  constructor(site: Site, { registry, transitions }: ModelState) {
+    this.#judge = TransitionJudge.of(site, transitions)
+    this.#registry = registry
+  }
+
+  /** @returns the same place, in which the items of its document are followed */
+  async opened(path: string, place: WrittenPlace): Promise<WrittenPlace> {
+    if (!this.#judge) return place
+    const items = await inTurns(this.#judge.statesOf(place.document), place.document.source.length)
+    this.#before.set(path, items)
+    return { ...place, followed: items.map(({ element }) => element) }
+  }
+
+  /** The same for documents of the write itself. */
+  ofOwn(own: ReadonlyMap<string, OwnDocument>): ReadonlyMap<string, OwnDocument> {
+    if (!this.#judge) return own
+    const opened = ([path, document]: [string, OwnDocument]): [string, OwnDocument] => [
+      path,
+      { ...document, open: async () => this.opened(path, await document.open()) },
+    ]
+    return new Map([...own].map(opened))
+  }
+
+  /**
+   * @param effects documents after all effects; undefined where one has gone
+   * @returns handlers that fire once the write is committed
+   * @throws Fault 409 for a transition that no rule permits (MOD-56)
+   */
+  async judged(effects: ReadonlyMap<string, WrittenPlace | undefined>): Promise<Fired[]> {
+    if (!this.#judge) return []
+    const fired: Fired[] = []
+    let refused = 0
+    for (const [path, place] of effects) {
+      const before = this.#before.get(path) ?? []
+      const following = this.#judge.following(path, before, place?.document, place?.followed ?? [])
+      const found = await inTurns(following, place?.document.source.length ?? 0)
+      refused += found.violations.length
+      fired.push(...found.fired)
+    }
+    if (refused > 0) throw transitionsBlocked(this.#registry, refused)
+    return fired
+  }
+}
