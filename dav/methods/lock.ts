@@ -40,7 +40,6 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
   if (!found) await checkPlace(exchange)
   const path = found?.resource.path ?? exchange.path
 
-  if (scope === 'shared' && (await mount.locks.on(site, path)).length >= MOST_SHARED) throw full()
   const taken = await mount.locks.take(site, { path, scope, depth, owner, user: author.user, seconds })
   if (!taken.ok) {
     if (taken.reason === 'full') throw full()
@@ -155,11 +154,8 @@ function locked(holder: Lock): Fault {
   })
 }
 
-/** Shared locks that one path may have: each of them is told to everybody who lists it. */
-const MOST_SHARED = 64
-
 function full(): Fault {
-  return new Fault(507, 'AllowanceExhausted', 'The site holds as many locks as it may. Try again later.')
+  return new Fault(507, 'AllowanceExhausted', 'There are as many locks here as there may be. Try again later.')
 }
 
 /** What is wrong with a token: the same for UNLOCK (409) and for a refresh (412). */

@@ -35,7 +35,7 @@ export type Taken =
   | { ok: true; lock: Lock }
   /** Another lock is in the way: on the path or above, or else only `below` it. */
   | { ok: false; reason: 'conflict'; holder: Lock; below: boolean }
-  /** The site holds as many locks as it may. */
+  /** The site holds as many locks as it may, or there are as many shared ones on the path. */
   | { ok: false; reason: 'full' }
 
 /** Keeps locks alive as long as somebody works under them (DAV-83). */
@@ -56,7 +56,8 @@ export class LockError extends Error {
 export interface Locks {
   /**
    * Searches for conflicts and takes the lock in one step (DAV-82): exclusive conflicts with any lock, shared with an
-   * exclusive one; looked for on the path, on ancestors locked with depth infinity and, for depth infinity, below.
+   * exclusive one; looked for on the path, on ancestors locked with depth infinity and, for depth infinity, below. Shared
+   * locks are counted in the same step.
    */
   take(site: string, request: LockRequest): Promise<Taken>
   /**
@@ -97,6 +98,9 @@ export interface Locks {
 
 /** Locks of one site at most, unless the keeper is told otherwise. */
 export const MOST_LOCKS = 100_000
+
+/** Shared locks in whose scope one path may lie: each of them is told to everybody who lists it (DAV-82). */
+export const MOST_SHARED = 64
 
 /** Paths as keys of indexes: without trailing slash, so that the root is the empty string. */
 export function lockKey(path: string): string {

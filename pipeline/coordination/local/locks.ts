@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Lock, LockError, type LockRequest, type Locks, MOST_LOCKS, type Taken } from '../locks.ts'
+import { type Lock, LockError, type LockRequest, type Locks, MOST_LOCKS, MOST_SHARED, type Taken } from '../locks.ts'
 import { encodeEntry, type JournalEntry, readEntry } from './locks-entries.ts'
 import { type Journal, openJournal } from './locks-journal.ts'
 import { type HeldLock, LockMemory } from './locks-memory.ts'
@@ -55,7 +55,9 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
     const tree = present().of(site)
     const conflict = tree?.conflict(request)
     if (conflict) return { ok: false, reason: 'conflict', holder: conflict.holder.lock, below: conflict.below }
-    if (tree && tree.size >= most) return { ok: false, reason: 'full' }
+    const isFull =
+      tree && (tree.size >= most || (request.scope === 'shared' && tree.on(request.path).length >= MOST_SHARED))
+    if (isFull) return { ok: false, reason: 'full' }
     const { path, scope, depth, owner, user, seconds } = request
     const token = `opaquelocktoken:${randomUUID()}`
     const lock: Lock = { token, path, scope, depth, owner, user, expires: clock() + seconds * 1000 }

@@ -163,11 +163,12 @@ end
 
 local operations = {}
 
-function operations.take(token, path, name, scope, depth, owner, user, milliseconds, most)
+function operations.take(token, path, name, scope, depth, owner, user, milliseconds, most, most_shared)
   sweep()
   local holder, where = conflict(path, scope, depth)
   if holder then return { where, tell(holder) } end
   if redis.call('ZCARD', EXPIRY) >= tonumber(most) then return { 'full' } end
+  if scope == 'shared' and #locks_on(path) >= tonumber(most_shared) then return { 'full' } end
   local expires = string.format('%.0f', now + milliseconds)
   redis.call('HSET', lock_key(token), 'path', path, 'name', name, 'scope', scope, 'depth', depth, 'owner', owner,
     'user', user, 'expires', expires)

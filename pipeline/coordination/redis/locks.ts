@@ -2,7 +2,7 @@
 
 import { hash, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type Lock, LockError, type Locks, lockKey, MOST_LOCKS } from '../locks.ts'
+import { type Lock, LockError, type Locks, lockKey, MOST_LOCKS, MOST_SHARED } from '../locks.ts'
 import type { RedisClient } from './connection.ts'
 
 const SCRIPT = readFileSync(new URL('./locks.lua', import.meta.url), 'utf8')
@@ -63,7 +63,7 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
       const [outcome, told] = await run<['taken' | 'held' | 'below', Told] | ['full', undefined?]>(
         site,
         'take',
-        ...[token, lockKey(path), path, scope, depth, owner, user, seconds * 1000, most],
+        ...[token, lockKey(path), path, scope, depth, owner, user, seconds * 1000, most, MOST_SHARED],
       )
       if (!told) return { ok: false, reason: 'full' }
       const lock = lockOf(told)

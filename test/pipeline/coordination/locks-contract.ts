@@ -1,7 +1,7 @@
 /** What every keeper of locks must do, run against each of them. */
 
 import { expect } from 'chai'
-import type { LockRequest } from '../../../pipeline/coordination/locks.ts'
+import { type LockRequest, MOST_SHARED } from '../../../pipeline/coordination/locks.ts'
 import { type Opened, SITE, take, tokens, wish } from './locks-kept.ts'
 import { answersLikeAList } from './locks-oracle.ts'
 import { locksOverTime } from './locks-time.ts'
@@ -124,6 +124,19 @@ export function locksContract(open: Opened, { lasting }: { lasting: boolean }): 
       await locks.endAll(other, [lock.token, ...(theirs.ok ? [theirs.lock.token] : [])])
       expect(await locks.on(SITE, '/x')).to.deep.equal([lock])
       expect(await locks.on(other, '/x')).to.deep.equal([])
+    })
+
+    it('DAV-82 a path has no more shared locks than it may, counted in the step that takes one', async () => {
+      const { locks, advance } = await opened()
+      const shared = { scope: 'shared', seconds: 10 } as const
+      await take(locks, '/a/', { ...shared, depth: 'infinity' })
+      const all = await Promise.all(Array.from({ length: 200 }, () => locks.take(SITE, wish('/a/b', shared))))
+      expect(all.filter(({ ok }) => ok)).to.have.length(MOST_SHARED - 1)
+      expect(all.filter(taken => !taken.ok && taken.reason === 'full')).to.have.length(201 - MOST_SHARED)
+      expect(await locks.on(SITE, '/a/b')).to.have.length(MOST_SHARED)
+      expect((await locks.take(SITE, wish('/a/c', shared))).ok).to.equal(true)
+      advance(10_000)
+      expect((await locks.take(SITE, wish('/a/b', shared))).ok).to.equal(true)
     })
 
     it('a site holds no more locks than it may', async () => {
