@@ -7,6 +7,7 @@ import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
+import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
 import { commitUnpublished } from '../../pipeline/write/unpublished.ts'
 import type { HelperNames } from './helper-names.ts'
@@ -151,6 +152,8 @@ export class Unpublished {
   async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<boolean> {
     const changes: Change[] = await this.#missingParents(to)
     for (const path of [to, otherForm(to)]) if (await this.site.store.find(path)) changes.push({ op: 'delete', path })
+    const source = op === 'copy' && (await this.site.store.find(from))
+    if (source) await proveReadable(this.site, source, deep)
     const common = { from, to, longest: LONGEST_PATH }
     changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
     return (await this.commit(changes)) !== undefined

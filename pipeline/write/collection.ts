@@ -122,7 +122,7 @@ export async function transferTree(
       const source = await site.store.find(from)
       if (!source) throw absent()
       await transfer.check?.()
-      if (transfer.op === 'copy') await proveReadable(site, source)
+      if (transfer.op === 'copy') await proveReadable(site, source, transfer.deep)
       const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
       if (replaced && !transfer.overwrite) throw mayNotReplace()
       const model = modelState(site, allowance, transfer)
@@ -159,11 +159,26 @@ function carriedOut(result: CommitResult): (CommitResult & { ok: true }) | undef
   return undefined
 }
 
-/** A copy of what is lost would be acknowledged, and then be lost as well. @throws Error of the system */
-async function proveReadable(site: Site, source: Resource): Promise<void> {
+/**
+ * A copy of what is lost would be acknowledged, and then be lost as well; one member refuses the whole (DAV-8).
+ *
+ * @throws Fault 500 that names what cannot be read
+ */
+export async function proveReadable({ store }: Pick<Site, 'store'>, source: Resource, deep: boolean): Promise<void> {
+  if (source.kind === 'collection') {
+    if (deep) for await (const member of store.walk(source.path)) await proveReadable({ store }, member, false)
+    return
+  }
   if (source.kind !== 'blob') return
-  const body = await site.store.body(source)
-  if (body && 'blob' in body) await (await body.blob.open()).close()
+  const body = await store.body(source)
+  if (!body || !('blob' in body)) return
+  try {
+    await (await body.blob.open()).close()
+  } catch (cause) {
+    // Bytes go with their version; another attempt finds the next one.
+    if ((await store.find(source.path))?.version !== source.version) return
+    throw new Fault(500, 'Internal', `The bytes of ${source.path} are lost. Nothing was copied.`, { cause })
+  }
 }
 
 async function changesOf(

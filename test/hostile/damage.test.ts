@@ -55,6 +55,32 @@ describe('damage: what a bad day leaves on a disk', () => {
     expect((await mount('PROPFIND', '/copy.bin', { Depth: '0' })).status).to.equal(404)
   })
 
+  it('DAV-8 a collection with a member whose bytes are lost is not copied, and the answer names the member', async () => {
+    const basic = Buffer.from(`${server.user}:${server.password}`).toString('base64')
+    let mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${basic}` })
+    const to = (path: string) => ({ Destination: `${server.mountUrl}${path}` })
+    for (const path of ['/d/', '/d/e/', '/.Trashes/', '/.Trashes/e/']) await mount('MKCOL', path)
+    const large = Buffer.alloc(1024 * 1024, 7)
+    for (const path of ['/d/a.txt', '/d/e/large.bin', '/.Trashes/e/large.bin'])
+      expect((await mount('PUT', path, {}, path.endsWith('bin') ? large : 'small')).status, path).to.equal(201)
+    expect((await mount('COPY', '/d/', to('/whole/'))).status).to.equal(201)
+    await restarted(data => {
+      for (const folder of readdirSync(join(data, 'blobs')))
+        rmSync(join(data, 'blobs', folder), { recursive: true, force: true })
+    })
+    mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${basic}` })
+    for (const [from, copy, member] of [
+      ['/d/', '/copy/', '/d/e/large.bin'],
+      ['/.Trashes/', '/.TemporaryItems/', '/.Trashes/e/large.bin'],
+    ] as const) {
+      const copied = await mount('COPY', from, to(copy))
+      expect(copied.status, from).to.equal(500)
+      expect(copied.text).to.include(member)
+      expect((await mount('PROPFIND', copy, { Depth: '0' })).status).to.equal(404)
+      expect((await mount('COPY', from, { ...to(copy), Depth: '0' })).status, 'without members').to.equal(201)
+    }
+  })
+
   it('host names that visitors make up leave nothing behind', async () => {
     const http = client(server.port)
     for (let i = 0; i < 5; i++) await http('GET', '/', { Host: `made-up-${i}.example` })
