@@ -2,7 +2,7 @@
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { removeLater } from '../../disk/folder.ts'
-import { giveUpReserve, keepReserve, ROOM_BESIDE } from '../../disk/reserve.ts'
+import { keepReserve, ROOM_BESIDE } from '../../disk/reserve.ts'
 import { dropGarbage } from '../../garbage-collection.ts'
 import { prepareLogging, prepareLogTrim } from '../commit/commit-log.ts'
 import type { WriterState } from '../commit/commit-state.ts'
@@ -14,7 +14,8 @@ import { type OrphanSearch, prepareOrphanSearch } from '../housekeeping/orphaned
 import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
 import { connectWriter, relaxPages } from '../schema.ts'
-import type { JobResult, WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
+import type { WriterData, WriterMessage, WriterReply } from './messages.ts'
+import { commitWithin, type Room } from './room.ts'
 
 /** Milliseconds between two rounds of cleaning while there is traffic. */
 const HOUSEKEEPING_EVERY = 5000
@@ -102,29 +103,7 @@ function searchOrphans(search: OrphanSearch): void {
   setTimeout(searchOrphans, SEARCH_EVERY, search).unref()
 }
 
-/** Whether a job makes nothing but room. */
-function frees(job: WriterJob): boolean {
-  return job.task === 'commit' && job.commit.changes.every(({ op }) => op === 'delete')
-}
-
-/** Commits a group. What frees room, and found none on the disk for itself, gets the reserve. */
-function commitGroup(group: Arrived[]): JobResult[] {
-  const answers = runGroup(writer, group)
-  const full = new Set(
-    answers.flatMap(answer => ('error' in answer && answer.error.reason === 'full' ? answer.id : [])),
-  )
-  const stuck = group.filter(({ job }) => full.has(job.id) && frees(job))
-  if (stuck.length === 0 || !giveUpReserve(folder)) return answers
-  const again = new Map(runGroup(writer, stuck).map(answer => [answer.id, answer]))
-  try {
-    // What was logged is brought into the pages that it freed, so that the room of the log can be kept again.
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    keepReserve(folder)
-  } catch (error) {
-    warn('Room for removals could not be kept', error)
-  }
-  return answers.map(answer => again.get(answer.id) ?? answer)
-}
+const room: Room = { folder, warn, settle: () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)') }
 
 function relax(): void {
   relaxPages(database)
@@ -147,7 +126,7 @@ function work(first: WriterMessage): void {
   }
   for (let from = 0; from < arrived.length; from += GROUP) {
     const group = arrived.slice(from, from + GROUP)
-    reply({ answers: commitGroup(group) })
+    reply({ answers: commitWithin(room, group, stuck => runGroup(writer, stuck)) })
     now = Math.max(now, group.at(-1)?.job.at ?? 0)
   }
   // The collector of this small thread would let tens of megabytes of them come together.
