@@ -59,8 +59,8 @@ export class Memory {
     return new Map([...this.#kept].map(([holder, { bytes }]) => [holder, bytes]))
   }
 
-  /** For times when nobody asks for anything: trees are made again in less time than it takes to notice. */
+  /** For times when nobody asks for anything. */
   release(): void {
-    for (const [holder, kept] of this.#kept) kept.shrink(holder === 'trees' ? 0 : this.share(holder) * AT_REST)
+    for (const [holder, kept] of this.#kept) kept.shrink(this.share(holder) * AT_REST)
   }
 }

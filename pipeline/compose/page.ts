@@ -11,6 +11,7 @@ import { parsingHtml } from '../tree/html.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { mayHavePrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
 import type { Steps } from '../tree/steps.ts'
+import { treeBytes } from '../tree/weight.ts'
 import { parsingXml } from '../tree/xml.ts'
 import { isTemplateHost } from './introduced.ts'
 import { declaredPrefix, qualifiedName, writtenName } from './prefixes.ts'
@@ -22,8 +23,6 @@ export interface Page {
   readonly source: Source
   /** Stored markup, in which selectors are matched. */
   readonly search: TreeDocument
-  /** `search` was parsed for composition alone. */
-  readonly isOwn: boolean
   /** What is composed: the same, with the sources of templates left out. */
   readonly tree: TreeDocument
   /** Elements of `tree` with a directive on or below them; everything else is copied as it is. */
@@ -34,7 +33,8 @@ export interface Page {
   counterpart(element: ElementNode): ElementNode | undefined
 }
 
-const pages = new WeakMap<StoredFile, Page>()
+/** By the plain trees, with which they go. */
+const pages = new WeakMap<TreeDocument, Page>()
 
 const NOTHING: ReadonlySet<ElementNode> = new Set()
 
@@ -45,11 +45,11 @@ const NOTHING: ReadonlySet<ElementNode> = new Set()
  * @param ns base URI of the site's vocabulary
  */
 export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string): Work<Page> {
-  const known = pages.get(file)
-  // A tree that belongs to the document is given up and made anew now and then.
-  if (known && (known.search === plain || known.isOwn)) return known
+  const known = pages.get(plain)
+  // An edit changes a tree in place and hands it on to the next version.
+  if (known?.file === file) return known
   const { source, kind } = plain
-  if (file.profile?.namespaces.length === 0) return pageOf(file, plain, plain, [], false, NOTHING)
+  if (file.profile?.namespaces.length === 0) return pageOf(file, plain, plain, [], NOTHING)
   const prefixed = kind === 'html' && mayHavePrefixed(source)
   const parsing = function* (text: string): Steps<TreeDocument> {
     const root = kind === 'xml' ? yield* parsingXml(text) : yield* prefixed ? parsingPrefixed(text) : parsingHtml(text)
@@ -64,8 +64,9 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
   })
   const search = prefixed ? yield* parsing(source) : plain
   const tree = hosts.length > 0 ? yield* parsing(withoutSources(source, hosts)) : search
-  const page = pageOf(file, search, tree, hosts, search !== plain)
-  pages.set(file, page)
+  const page = pageOf(file, search, tree, hosts)
+  pages.set(plain, page)
+  file.pageBytes = (search === plain ? 0 : treeBytes(search)) + (tree === search ? 0 : treeBytes(tree))
   return page
 }
 
@@ -74,7 +75,6 @@ function pageOf(
   search: TreeDocument,
   tree: TreeDocument,
   hosts: readonly TemplateHost[],
-  isOwn: boolean,
   known?: ReadonlySet<ElementNode>,
 ): Page {
   const sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
@@ -84,7 +84,6 @@ function pageOf(
     file,
     source: { path: file.resource.path, document: search },
     search,
-    isOwn,
     tree,
     get busy() {
       return (busy ??= busyElements(tree))

@@ -1,6 +1,7 @@
 /** Stored resources in process memory, shared by all sites: the least recently used leave when the budget is spent. */
 
 import { type KeptMemory, USUAL_MEMORY } from '../memory.ts'
+import { keptTrees } from './kept-trees.ts'
 import type { StoredFile } from './stored-file.ts'
 
 export interface DocumentCache {
@@ -11,7 +12,7 @@ export interface DocumentCache {
   deleteBelow(site: string, collection: string): void
   /** Forgets one site. */
   clear(site: string): void
-  /** To be called after a tree was parsed: trees weigh much more than their text. */
+  /** To be called for each use of a tree: trees weigh much more than their text. */
   weighTree(file: StoredFile): void
   readonly size: number
   /** What all takes but trees. */
@@ -25,31 +26,26 @@ const ENTRY = 1280
 /**
  * @param options.budget bytes of everything but trees
  * @param options.treeBudget bytes of trees
+ * @param options.later runs what has to wait until nobody shows an edit in a tree; as soon as the event loop is free
  */
-export function documentCache(options: { budget?: number; treeBudget?: number } = {}): DocumentCache {
+export function documentCache(
+  options: { budget?: number; treeBudget?: number; later?: (run: () => void) => void } = {},
+): DocumentCache {
   const budget = options.budget ?? USUAL_MEMORY
-  const treeBudget = options.treeBudget ?? USUAL_MEMORY / 4
   const entries = new Map<string, Map<string, StoredFile>>()
   /** Order of use over all sites, oldest first, with the site of each. */
   const order = new Map<StoredFile, string>()
-  /** Those with trees and what these weigh, in order of use. */
-  const trees = new Map<StoredFile, number>()
+  const trees = keptTrees(options.treeBudget ?? USUAL_MEMORY / 4, options.later ?? setImmediate)
   let weight = 0
-  let treeWeight = 0
 
   const weightOf = (file: StoredFile) => ENTRY + (file.bytes?.length ?? 0) + file.codingBytes
-
-  function forgetTree(file: StoredFile): void {
-    treeWeight -= trees.get(file) ?? 0
-    trees.delete(file)
-  }
 
   function remove(site: string, file: StoredFile): void {
     entries.get(site)?.delete(file.resource.path)
     order.delete(file)
     weight -= weightOf(file)
     file.grows = undefined
-    forgetTree(file)
+    trees.forget(file)
   }
 
   function touch(site: string, file: StoredFile): void {
@@ -62,14 +58,6 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
     for (const [oldest, owner] of order) {
       if (weight <= bytes || oldest === except) break
       remove(owner, oldest)
-    }
-  }
-
-  function shrinkTrees(bytes: number, except?: StoredFile): void {
-    for (const oldest of trees.keys()) {
-      if (treeWeight <= bytes || oldest === except) break
-      forgetTree(oldest)
-      oldest.releaseTree()
     }
   }
 
@@ -93,7 +81,7 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
         shrinkDocuments(budget, file)
       }
       shrinkDocuments(budget, file)
-      if (file.keepsTree) this.weighTree(file)
+      if (file.keepsTree) trees.use(file)
     },
     delete(site, path) {
       const file = entries.get(site)?.get(path)
@@ -107,17 +95,7 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
       entries.delete(site)
     },
     weighTree(file) {
-      if (!order.has(file)) return
-      const known = trees.get(file)
-      if (known !== undefined) {
-        trees.delete(file)
-        trees.set(file, known)
-        return
-      }
-      const bytes = file.treeBytes
-      trees.set(file, bytes)
-      treeWeight += bytes
-      shrinkTrees(treeBudget, file)
+      if (order.has(file)) trees.use(file)
     },
     get size() {
       return order.size
@@ -128,11 +106,6 @@ export function documentCache(options: { budget?: number; treeBudget?: number } 
       },
       shrink: bytes => shrinkDocuments(bytes),
     },
-    trees: {
-      get bytes() {
-        return treeWeight
-      },
-      shrink: bytes => shrinkTrees(bytes),
-    },
+    trees,
   }
 }

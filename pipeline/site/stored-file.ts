@@ -8,6 +8,7 @@ import type { Resource } from '../store/resource.ts'
 import { contentTag } from '../store/tags.ts'
 import { decode, parsingDocument, TreeError } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
+import { type PackedTree, packedBytes, packTree, unpackTree } from '../tree/packed.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { treeBytes } from '../tree/weight.ts'
 import { type Coding, compress } from './encodings.ts'
@@ -15,6 +16,9 @@ import { type FollowedEdit, following } from './followed-edits.ts'
 
 /** Edits that are followed one by one; behind more of them the document is parsed. */
 const MOST_EDITS = 32
+
+/** UTF-16 code units of the text of a tree that is packed and unpacked without a pause: two or three milliseconds. */
+const MOST_PACKED = 256 * 1024
 
 export class StoredFile {
   readonly resource: Resource
@@ -29,7 +33,11 @@ export class StoredFile {
   #codings: Map<Coding, Uint8Array | 'larger' | 'running'> | undefined
   /** Bytes of all compressed copies. */
   codingBytes = 0
+  /** Bytes of trees that were made of its text for composition. */
+  pageBytes = 0
   #tree: TreeDocument | undefined
+  /** The same tree, for when nobody needs it. */
+  #packed: PackedTree | undefined
   #parsing: Promise<void> | undefined
   /** What other processes have made of this version since. */
   readonly #later: (FollowedEdit & { to: number })[] = []
@@ -54,8 +62,9 @@ export class StoredFile {
     return 'bytes' in this.body ? this.body.bytes : undefined
   }
 
+  /** Whether its tree is there, or comes at once. */
   get hasTree(): boolean {
-    return this.#tree !== undefined
+    return this.#tree !== undefined || this.#packed !== undefined
   }
 
   /** Whether it takes the memory of a tree, be it that of an older version. */
@@ -63,10 +72,15 @@ export class StoredFile {
     return this.hasTree || this.#older !== undefined
   }
 
-  /** Bytes that its tree takes. */
+  /** Bytes that its tree takes, packed or not. */
   get treeBytes(): number {
     const tree = this.#tree ?? this.#older?.tree
-    return tree ? treeBytes(tree) : 0
+    return (tree ? treeBytes(tree) + this.pageBytes : 0) + this.packedBytes
+  }
+
+  /** Bytes of its packed tree, which stays when the tree itself is there again. */
+  get packedBytes(): number {
+    return this.#packed ? packedBytes(this.#packed) : 0
   }
 
   /** Whether there is a newer version, which this one helps to read. */
@@ -91,7 +105,7 @@ export class StoredFile {
   /** Takes over the tree of an outdated version, if this one is known to come of it. */
   inherit(before: StoredFile): void {
     if (before.#later.at(-1)?.to !== this.resource.version) return
-    const { tree, edits } = before.#older ?? { tree: before.#tree, edits: [] }
+    const { tree, edits } = before.#older ?? { tree: before.#tree ?? before.#unpacked(), edits: [] }
     if (tree) this.#older = { tree, edits: [...edits, ...before.#later] }
     before.releaseTree()
   }
@@ -102,6 +116,7 @@ export class StoredFile {
    * @throws Fault 422 for a blob or a document that cannot be parsed
    */
   get tree(): TreeDocument {
+    this.#tree ??= this.#unpacked()
     if (this.#tree) return this.#tree
     const { kind, text } = this.#markup()
     try {
@@ -147,9 +162,22 @@ export class StoredFile {
     return { kind, text: decode(bytes).text }
   }
 
+  #unpacked(): TreeDocument | undefined {
+    return this.#packed && unpackTree(this.#packed, this.#markup().text)
+  }
+
+  /** Keeps the tree as bytes, if it is not too large for that. Not while somebody shows an edit in it. */
+  packTree(): void {
+    const tree = this.#tree
+    if (tree && tree.source.length <= MOST_PACKED) this.#packed ??= packTree(tree)
+    this.#tree = undefined
+    this.#older = undefined
+  }
+
   /** The tree goes to the version that follows this one. */
   releaseTree(): void {
     this.#tree = undefined
+    this.#packed = undefined
     this.#older = undefined
   }
 

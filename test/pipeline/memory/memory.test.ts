@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { createAnswerCache } from '../../../edge/answer-cache.ts'
 import { type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../../pipeline/memory.ts'
-import { documentCache } from '../../../pipeline/site/cache.ts'
+import { type DocumentCache, documentCache } from '../../../pipeline/site/cache.ts'
 import { StoredFile } from '../../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { watchRest } from '../../../server/rest.ts'
@@ -55,7 +55,7 @@ describe('Memory of caches', () => {
     expect(shares.reduce((sum, share) => sum + share)).to.equal(160)
   })
 
-  it('is given back but for a quarter, trees as a whole', () => {
+  it('is given back but for a quarter', () => {
     const memory = new Memory(160)
     const left = new Map<string, number>()
     const kept = (name: string): KeptMemory => ({ bytes: 7, shrink: bytes => left.set(name, bytes) })
@@ -68,7 +68,7 @@ describe('Memory of caches', () => {
     memory.release()
     expect([...left]).to.deep.equal([
       ['documents', memory.share('documents') / 4],
-      ['trees', 0],
+      ['trees', memory.share('trees') / 4],
     ])
   })
 
@@ -100,32 +100,89 @@ describe('Memory of caches', () => {
   })
 
   describe('of trees', () => {
-    it('is that of their nodes, not of their text', () => {
-      const cache = documentCache({ budget: MIB, treeBudget: 8 * MIB })
-      const [one, two] = [held('/1'), held('/2')]
-      for (const each of [one, two]) {
+    const opened = (cache: DocumentCache, count: number) =>
+      Array.from({ length: count }, (_, i) => {
+        const each = held(`/${i}`)
         cache.set('s', each)
         expect(each.tree.clean).to.equal(true)
         cache.weighTree(each)
-        cache.weighTree(each)
-      }
+        return each
+      })
+    const atOnce = (run: () => void) => run()
+    const states = (all: readonly StoredFile[]) =>
+      all.map(({ hasTree, treeBytes, packedBytes }) =>
+        hasTree ? (treeBytes > packedBytes ? 'open' : 'packed') : 'gone',
+      )
+    /** Bytes of an open and of a packed tree. */
+    const open = held('/')
+    expect(open.tree.clean).to.equal(true)
+    const weight = open.treeBytes
+    open.packTree()
+    const packedWeight = open.packedBytes
+
+    it('is that of their nodes, not of their text', () => {
+      const cache = documentCache({ budget: MIB, treeBudget: 8 * MIB })
+      const [one, two] = opened(cache, 2)
+      if (!one || !two) throw new Error('two were opened')
+      cache.weighTree(two)
       expect(cache.trees.bytes).to.equal(one.treeBytes + two.treeBytes)
       expect(one.treeBytes).to.be.greaterThan(10 * page.length)
-      cache.trees.shrink(one.treeBytes)
-      expect([one.hasTree, two.hasTree]).to.deep.equal([false, true])
+    })
+
+    it('is less than a twelfth when they are packed', () => {
+      expect(weight / packedWeight).to.be.greaterThan(12)
+    })
+
+    it('goes first to those that were used last; then the oldest go', () => {
+      const cache = documentCache({ budget: MIB, treeBudget: 2 * weight + 2 * packedWeight, later: atOnce })
+      const all = opened(cache, 4)
+      expect(states(all)).to.deep.equal(['packed', 'packed', 'open', 'open'])
+      cache.weighTree(all[0] as StoredFile)
+      cache.trees.shrink(2 * packedWeight)
+      expect(states(all)).to.deep.equal(['packed', 'gone', 'gone', 'packed'])
+      expect(cache.trees.bytes).to.equal(2 * packedWeight)
       cache.trees.shrink(0)
-      expect([cache.trees.bytes, two.hasTree]).to.deep.equal([0, false])
+      expect([cache.trees.bytes, ...states(all)]).to.deep.equal([0, 'gone', 'gone', 'gone', 'gone'])
+    })
+
+    it('stays for packed ones as far as a quarter suffices for the others', () => {
+      const cache = documentCache({ budget: MIB, treeBudget: 4.5 * weight, later: atOnce })
+      const all = opened(cache, 100)
+      expect(cache.trees.bytes).to.be.within(4 * weight, 4.5 * weight)
+      const kept = states(all)
+      expect(kept.slice(0, 50)).to.deep.equal(Array(50).fill('gone'))
+      expect(kept.slice(-10, -4)).to.deep.equal(Array(6).fill('packed'))
+      expect(kept.slice(-2)).to.deep.equal(['open', 'open'])
     })
 
     it('stays under the limit, except for the one in use', () => {
-      const cache = documentCache({ budget: MIB, treeBudget: 1 })
-      const all = ['/1', '/2', '/3'].map(path => held(path))
-      for (const each of all) {
-        cache.set('s', each)
-        expect(each.tree.clean).to.equal(true)
-        cache.weighTree(each)
-      }
-      expect(all.map(({ hasTree }) => hasTree)).to.deep.equal([false, false, true])
+      const cache = documentCache({ budget: MIB, treeBudget: 1, later: atOnce })
+      expect(states(opened(cache, 3))).to.deep.equal(['gone', 'gone', 'open'])
+    })
+
+    it('is given back when nobody can be showing an edit in them', async () => {
+      const cache = documentCache({ budget: MIB, treeBudget: weight + 2 * packedWeight })
+      const all = opened(cache, 2)
+      expect(states(all)).to.deep.equal(['open', 'open'])
+      await new Promise(resolve => setImmediate(resolve))
+      expect(states(all)).to.deep.equal(['packed', 'open'])
+    })
+
+    it('comes back as the same tree, and stays packed beside it', () => {
+      const one = held('/1')
+      const before = structuredClone(one.tree.root)
+      one.packTree()
+      expect(structuredClone(one.tree.root)).to.deep.equal(before)
+      expect([one.hasTree, one.treeBytes]).to.deep.equal([true, weight + packedWeight])
+      one.releaseTree()
+      expect([one.hasTree, one.treeBytes]).to.deep.equal([false, 0])
+    })
+
+    it('of large documents is not packed', () => {
+      const one = held('/1', Buffer.from('<p>x'.repeat(70_000)))
+      expect(one.tree.clean).to.equal(true)
+      one.packTree()
+      expect(one.hasTree).to.equal(false)
     })
   })
 
