@@ -11,7 +11,17 @@ import type { StoredFile } from '../site/stored-file.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { type Needs, neededTokens } from '../tree/selector/needs.ts'
-import { type Selector, selectingAll } from '../tree/selector/selector.ts'
+import {
+  type FunctionCall,
+  replaced,
+  resultOf,
+  type Selector,
+  SelectorError,
+  saidBy,
+  selectingAll,
+  selectorFor,
+} from '../tree/selector/selector.ts'
+import { compositionError } from './failure.ts'
 import { type Page, readingPage } from './page.ts'
 import type { Reads } from './reads.ts'
 import { mayMatchRequest } from './request-document.ts'
@@ -94,6 +104,7 @@ export class SiteGraph {
    * @param globs of the documents to look into; all of them, the Request document included, when missing (COMP-114)
    */
   *select(selector: Selector, globs?: readonly string[]): Work<ElementValue[]> {
+    if (selector.calls) return yield* this.select(yield* this.#withoutFunctions(selector, selector.calls), globs)
     const found: ElementValue[] = []
     const needs = neededTokens(selector)
     for (const path of globs ? yield* this.matching(globs, needs) : yield* this.paths(needs)) {
@@ -107,6 +118,23 @@ export class SiteGraph {
     const own = yield* selectingAll(selector, request.document)
     for (const element of own) found.push(new ElementValue(element, request))
     return found
+  }
+
+  /** COMP-139: an author's functions see the whole site. @throws Fault 500 when their results make it no selector */
+  *#withoutFunctions({ text }: Selector, calls: readonly FunctionCall[]): Work<Selector> {
+    const { selectors } = this.#site
+    try {
+      const results: string[] = []
+      for (const call of calls) {
+        const elements = yield* this.select(selectorFor(call.selector, selectors))
+        const { node, source } = elements[0] ?? {}
+        results.push(resultOf(call, elements.length, () => (node && source ? saidBy(call, node, source.document) : '')))
+      }
+      return selectorFor(replaced(text, calls, results), selectors)
+    } catch (error) {
+      if (!(error instanceof SelectorError)) throw error
+      throw compositionError(`A selector with functions cannot be used: ${error.message}.`)
+    }
   }
 
   /** The Request document, for a search: what this one does not hold, that of the next visitor may. */

@@ -39,6 +39,7 @@ function isSharedSimple(simple: Simple): boolean {
       // Only some browsers know the flag.
       return simple.flag !== 's'
     case 'extension':
+    case 'computed':
     case 'only':
     case 'never':
     case 'heading':

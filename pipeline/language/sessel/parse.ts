@@ -132,9 +132,10 @@ function namesAt(scanner: Scanner, close: ')' | ']'): { names: string[]; rest: s
     if (rest !== undefined) scanner.fail('a rest stands last, and there is one')
     if (scanner.take('...')) rest = identifierAt(scanner)
     else names.push(identifierAt(scanner))
-    if (scanner.take(',')) continue
-    scanner.expect(close)
-    break
+    if (scanner.take(close)) break
+    scanner.expect(',')
+    // Only patterns may end in a comma.
+    if (close === ')' && scanner.looksAt(close)) scanner.expected('a name')
   }
   return { names, rest }
 }

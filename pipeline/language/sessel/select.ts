@@ -17,7 +17,7 @@ import { type Evaluation, type Given, Pending, runtimeError, settled, typeError,
 import type { Candidate } from './host.ts'
 import { FixedElement, isMutable } from './kinds.ts'
 import { resolvePath } from './paths.ts'
-import { hasFunctions, withoutFunctions } from './selector-functions.ts'
+import { withoutFunctions } from './selector-functions.ts'
 import { textForm, typeOf } from './text.ts'
 
 /** Elements of one result (SES-213). */
@@ -78,13 +78,18 @@ export function select(
 
 /** @param sources what `from` names; the default scope when undefined */
 export function searchFor(text: string, sources: Value | undefined, on: Evaluation): Given {
-  if (hasFunctions(text)) return new Pending(searchingWithFunctions(text, sources, on))
-  return new Pending(searching(compiled(text, on, false), sources, on))
+  const selector = compiled(text, on, false)
+  return new Pending(selector.calls ? searchingWithFunctions(text, sources, on) : searching(selector, sources, on))
 }
 
 function* searchingWithFunctions(text: string, sources: Value | undefined, on: Evaluation): Work {
   const find = (selector: string) => searching(compiled(selector, on, false), undefined, on)
-  const plain = yield* withoutFunctions(text, find, on)
+  let plain: string
+  try {
+    plain = yield* withoutFunctions(text, find, on)
+  } catch (error) {
+    throw asSesselError(error, text)
+  }
   return yield* searching(compiled(plain, on, false), sources, on)
 }
 

@@ -1,6 +1,7 @@
 /** Turns parsed selectors into tests of elements. */
 import { type ElementNode, HTML_NAMESPACE, isElement, NAMELESS } from '../nodes.ts'
 import { attributeTest, classTest, idTest, type Mode, type Test } from './attribute.ts'
+import { computedTest } from './computed.ts'
 import { directionTest, languageTest } from './language.ts'
 import { anyMatch, anyOf } from './list.ts'
 import { asciiLower, localName } from './name.ts'
@@ -125,6 +126,7 @@ const COSTS: Partial<Record<Simple['kind'], number>> = {
   lang: 4,
   dir: 4,
   extension: 5,
+  computed: 7,
   has: 6,
   only: 6,
 }
@@ -166,6 +168,8 @@ function simpleTest(simple: Simple, compilation: Compilation): Test {
       return headingTest(simple.levels)
     case 'extension':
       return simple.test
+    case 'computed':
+      return computedTest(simple, mode, listTest)
     case 'never':
       return () => false
   }

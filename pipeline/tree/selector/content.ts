@@ -13,7 +13,7 @@ import { type Token, tokenize } from './token.ts'
 type Read = (element: ElementNode, context: ExtensionContext) => Extract
 
 /** The value of an element: that of an attribute where microdata has one, else the text. */
-const valueText: Read = (element, context) => {
+export const valueText: Read = (element, context) => {
   const name = valueAttribute(element)
   if (name === undefined) return textOf(element, context)
   const value = attribute(element, name) ?? ''

@@ -4,8 +4,10 @@ import { atOnce, NODES_PER_STEP, type Steps } from '../steps.ts'
 import { additions } from './additions.ts'
 import type { Mode, Test } from './attribute.ts'
 import { fromScope, listTest } from './compile.ts'
+import { computedList, said } from './computed.ts'
 import { SelectorError } from './error.ts'
 import type { Extensions } from './extension.ts'
+import { type FunctionCall, functionCalls } from './functions.ts'
 import { parseRelativeList, parseSelectorList } from './parse.ts'
 import { Query } from './query.ts'
 import type { ComplexSelector } from './syntax.ts'
@@ -13,6 +15,7 @@ import type { ComplexSelector } from './syntax.ts'
 export { additions, type IsA } from './additions.ts'
 export { SelectorError, type SelectorFault } from './error.ts'
 export type { Extension, ExtensionContext, Extensions, ExtensionTest } from './extension.ts'
+export { cssString, type FunctionCall, functionCalls, replaced, resultOf } from './functions.ts'
 export type { ComplexSelector, Compound, Simple } from './syntax.ts'
 export { tokenize } from './token.ts'
 
@@ -32,13 +35,15 @@ export interface Selector {
   readonly list: readonly ComplexSelector[]
   /** Compiled tests, one for each way of comparing names. */
   readonly tests: Map<string, Test>
+  /** Functions in the text (COMP-139). They look into the document that is asked; whoever has a wider view replaces them. */
+  readonly calls?: readonly FunctionCall[]
 }
 
 /** Without a site there are no schemas: `:isa()` matches nothing. */
 const USUAL: Extensions = additions()
 
 /**
- * Compiles a selector list (Selectors Level 4, with the standard's rules of forgiveness, and COMP-134 to COMP-138). A
+ * Compiles a selector list (Selectors Level 4, with the standard's rules of forgiveness, and COMP-134 to COMP-139). A
  * namespace prefix that is not declared is invalid; in XML `a` matches the local name in any namespace, as `*|a` does.
  *
  * @param text the selector list, at most LIMITS.length characters
@@ -47,10 +52,14 @@ const USUAL: Extensions = additions()
  */
 export function compileSelector(text: string, options: SelectorOptions = {}): Selector {
   const extensions = options.extensions ?? USUAL
-  const list = options.relative
-    ? parseRelativeList(text, extensions, options.namespaces).map(fromScope)
-    : parseSelectorList(text, extensions, options.namespaces)
-  return { text, list, tests: new Map() }
+  const read = (plain: string) =>
+    options.relative
+      ? parseRelativeList(plain, extensions, options.namespaces).map(fromScope)
+      : parseSelectorList(plain, extensions, options.namespaces)
+  const calls = functionCalls(text)
+  if (calls.length === 0) return { text, list: read(text), tests: new Map() }
+  const lists = calls.map(({ selector }) => parseSelectorList(selector, extensions, options.namespaces))
+  return { text, list: computedList(text, calls, lists, read), tests: new Map(), calls }
 }
 
 /**
@@ -210,6 +219,11 @@ export function matcherIn(
       spent(query.steps - before)
     }
   }
+}
+
+/** What an element says to a function other than `count` (COMP-139). */
+export function saidBy(call: FunctionCall, element: ElementNode, document: TreeDocument): string {
+  return said(call, element, new Query(document, undefined))
 }
 
 /** Elementary steps that a complete search takes; a measure of cost that does not depend on the machine. */

@@ -1,5 +1,6 @@
 /** The parsed form of selectors, in the terms of Selectors Level 4. */
 import type { ExtensionTest } from './extension.ts'
+import type { FunctionCall } from './functions.ts'
 
 /** `' '` descendant, `'>'` child, `'+'` next sibling, `'~'` subsequent sibling. */
 export type Combinator = ' ' | '>' | '+' | '~'
@@ -45,8 +46,21 @@ export type Simple =
   | { kind: 'heading'; levels: number[] }
   /** `argument` is the text between the parentheses. */
   | { kind: 'extension'; name: string; argument: string; test: ExtensionTest }
+  /** One of the selectors of a list with functions (COMP-139): `branch` is its place. */
+  | { kind: 'computed'; source: ComputedList; branch: number; key: symbol }
   /** Dynamic states and the like: valid, but never true of a stored document. */
   | { kind: 'never' }
+
+/** A selector list that can be read once the results of its functions are known. */
+export interface ComputedList {
+  /** Stands for the results in a query. */
+  key: symbol
+  text: string
+  calls: readonly FunctionCall[]
+  /** What each function looks for. */
+  lists: readonly ComplexSelector[][]
+  read(plain: string): ComplexSelector[]
+}
 
 export interface AttributeSelector {
   kind: 'attribute'
