@@ -1,8 +1,16 @@
 /** Templates in Liquid, as pages run them (COMP-46 to COMP-50). */
 
 import { Fault } from '../fault.ts'
-import { compileTemplate, inDocument, renderTemplate, TemplateError } from '../language/liquid/liquid.ts'
+import type { Allowance } from '../language/allowance.ts'
+import {
+  compileTemplate,
+  compilingTemplate,
+  inDocument,
+  renderTemplate,
+  TemplateError,
+} from '../language/liquid/liquid.ts'
 import type { LiquidScope } from '../language/liquid/scope.ts'
+import { inTurns } from '../tree/steps.ts'
 import { lookUp } from './composing.ts'
 import { instanceNames, instanceProperty } from './instances.ts'
 import type { TemplateRun } from './languages.ts'
@@ -10,6 +18,12 @@ import type { MaybeLater } from './work.ts'
 
 /** What gives something else each time, so that the output cannot be kept. */
 const FLEETING = /random|diceware|sample|bcrypt|argon2/
+
+/** UTF-16 code units of source that are read without a pause. */
+const SHORT = 64 * 1024
+
+/** The instant of each request: `now` is the same in all of its templates (LIQ-44). */
+const instants = new WeakMap<Allowance, number>()
 
 /** @throws Fault 500 (LIQ-64) */
 export function renderLiquid({ dispatch, source, line, context }: TemplateRun): MaybeLater<string> {
@@ -22,7 +36,9 @@ export function renderLiquid({ dispatch, source, line, context }: TemplateRun): 
     ns: composing.site.settings.ns,
     get now() {
       composing.reads.fleeting = true
-      return Date.now()
+      const instant = instants.get(composing.allowance) ?? Date.now()
+      instants.set(composing.allowance, instant)
+      return instant
     },
   }
   const failed = (error: unknown): never => {
@@ -31,6 +47,10 @@ export function renderLiquid({ dispatch, source, line, context }: TemplateRun): 
     throw new Fault(500, 'TemplateError', `Line ${placed.line} of the template's document: ${placed.message}`)
   }
   try {
+    if (source.length > SHORT)
+      return inTurns(compilingTemplate(source, context), source.length)
+        .then(template => renderTemplate(template, scope, composing.allowance))
+        .catch(failed)
     const output = renderTemplate(compileTemplate(source, context), scope, composing.allowance)
     return typeof output === 'string' ? output : output.catch(failed)
   } catch (error) {

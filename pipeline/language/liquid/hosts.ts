@@ -123,15 +123,14 @@ class HostScan {
   #inside: string | undefined
   #depth = 0
 
-  /** @param isCandidate decides about start tags outside candidates; by default any `template` attribute with a prefix */
+  /**
+   * @param onTag looks at the tags outside of candidates, and says where a candidate begins; by default one begins at
+   * any `template` attribute with a prefix
+   */
   constructor(text: string, context: MarkupContext, onTag?: (tag: ScannedTag) => boolean) {
     this.#text = text
     this.#scanner = new MarkupScanner(context)
     this.#onTag = onTag
-  }
-
-  get inside(): boolean {
-    return this.#inside !== undefined
   }
 
   enter(name: string): void {
@@ -222,8 +221,8 @@ function* findingXmlHosts(text: string, isHost: (element: ElementNode) => boolea
   let host: { element: ElementNode; start: number } | undefined
   const scan = new HostScan(text, { kind: 'xml' }, tag => {
     if (host) {
-      // Only the end tag of the host comes here.
-      const end = text.lastIndexOf('</', tag.end)
+      // Only the end tag of the host comes here; another one may follow it at once.
+      const end = text.lastIndexOf('</', tag.end - 1)
       hosts.push(hostAt(text, host.element, host.start, end, 'xml'))
       host = undefined
       return true

@@ -14,6 +14,9 @@ import { Pending, ready, type Work } from './work.ts'
 /** Nodes and loop rounds after which others may get their turn. */
 const PER_TURN = 50
 
+/** UTF-16 code units of a value that are escaped and printed without a pause. */
+const PIECE = 128 * 1024
+
 /** Characters of a message in a page (LIQ-60). */
 const MAX_MESSAGE = 300
 
@@ -64,10 +67,12 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
   return undefined
 }
 
-/** @returns what to wait for when a value is not there yet */
+/** @returns what to wait for when a value is not there yet, or is too long to be printed at once */
 function output(value: Filtered, place: OutputPlace, run: Run): Promise<unknown> | undefined {
   try {
-    print(evaluateFiltered(value, run), place, run)
+    const result = evaluateFiltered(value, run)
+    if (typeof result === 'string' && result.length > PIECE) return Promise.resolve()
+    print(result, place, run)
   } catch (error) {
     if (error instanceof Pending) return error.promise
     degrade(error, place, run)
@@ -78,10 +83,22 @@ function output(value: Filtered, place: OutputPlace, run: Run): Promise<unknown>
 function* slowOutput(value: Filtered, place: OutputPlace, run: Run): Work<void> {
   try {
     const result = yield* evaluating(value, run)
-    const text = yield* ready(() => written(result, place, run))
-    run.print(text)
+    if (typeof result === 'string' && result.length > PIECE) yield* printing(result, place, run)
+    else run.print(yield* ready(() => written(result, place, run)))
   } catch (error) {
     degrade(error, place, run)
+  }
+}
+
+/** Prints a long text piece by piece: each is escaped for what stands before it. */
+function* printing(text: string, place: OutputPlace, run: Run): Work<void> {
+  let start = 0
+  while (start < text.length) {
+    let end = Math.min(text.length, start + PIECE)
+    if (/[\ud800-\udbff]/.test(text[end - 1] ?? '')) end--
+    print(text.slice(start, end), place, run)
+    start = end
+    yield undefined
   }
 }
 
@@ -201,7 +218,8 @@ function* rounds(loop: Loop, run: Run): Work<LiquidValue[]> {
   let offset = 0
   if (loop.offset === 'continue') offset = run.continued.get(loop.register) ?? 0
   else if (loop.offset) offset = count(yield* evaluated(loop.offset, run), 0)
-  const limit = loop.limit ? count(yield* evaluated(loop.limit, run), 0) : Number.POSITIVE_INFINITY
+  const given = loop.limit ? plain(yield* evaluated(loop.limit, run)) : null
+  const limit = given === null ? Number.POSITIVE_INFINITY : count(given, 0)
   const values = sliced(collection, offset, limit, run)
   run.continued.set(loop.register, offset + values.length)
   return loop.reversed ? values.reverse() : values

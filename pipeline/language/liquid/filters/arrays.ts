@@ -283,28 +283,29 @@ function ascending(a: LiquidValue, b: LiquidValue): number {
 }
 
 function* filtered(call: Call, wanted: boolean): Work<LiquidValue> {
+  const field = textArgument(call, 0)
   const kept: LiquidValue[] = []
   const list = visited(call)
   let number = 0
   for (const value of list) {
-    if ((yield* matches(call, value)) === wanted) kept.push(value)
+    if ((yield* matches(call, field, value)) === wanted) kept.push(value)
     if (++number % PER_TURN === 0) yield undefined
   }
   return kept
 }
 
 function* firstMatch(call: Call): Work<{ value: LiquidValue; index: number } | undefined> {
+  const field = textArgument(call, 0)
   let index = 0
   for (const value of visited(call)) {
-    if (yield* matches(call, value)) return { value, index }
+    if (yield* matches(call, field, value)) return { value, index }
     if (++index % PER_TURN === 0) yield undefined
   }
   return undefined
 }
 
 /** `field[, value]` (LIQ-39). */
-function* matches(call: Call, value: LiquidValue): Work<boolean> {
-  const field = textArgument(call, 0)
+function* matches(call: Call, field: string, value: LiquidValue): Work<boolean> {
   if (!isObject(value)) return false
   const found = yield* fieldOf(value, field, call.run)
   if (call.args.length < 2) return isTruthy(plain(found))

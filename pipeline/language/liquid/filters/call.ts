@@ -32,6 +32,23 @@ export function inputText({ run, input }: Call): string {
   return run.text(input)
 }
 
+/** UTF-16 code units that a filter may go through: a few milliseconds, in which nobody else has a turn (LIQ-71). */
+const MAX_SCANNED = 512 * 1024
+
+/**
+ * The input of a filter that goes through it character by character.
+ *
+ * @throws AllowanceSpent when it is too long for one turn
+ */
+export function scannedText(call: Call): string {
+  const text = inputText(call)
+  const { allowance } = call.run
+  if (text.length > MAX_SCANNED) allowance.take(allowance.memoryLeft + 1)
+  // A step for what the loop of a filter does with a line of text.
+  call.run.step(1 + (text.length >> 7))
+  return text
+}
+
 /** @throws FilterError when there is no such argument */
 export function required(call: Call, index: number): LiquidValue {
   if (index >= call.args.length) throw fail(call, `argument ${index + 1} is missing.`)

@@ -4,16 +4,21 @@ import { ElementValue } from '../../values.ts'
 import { escapeMarkup, escapeOnce } from '../escape.ts'
 import { characterCount } from '../run.ts'
 import { hashKeys, isHash, isList, type LiquidValue, plain, Range, Safe } from '../values.ts'
-import { type Call, countArgument, type Filters, fail, inputText, listOf, required, textArgument } from './call.ts'
+import {
+  type Call,
+  countArgument,
+  type Filters,
+  fail,
+  inputText,
+  listOf,
+  required,
+  scannedText,
+  textArgument,
+} from './call.ts'
 
 /** A filter from text to text; what it builds counts. */
 function text(change: (input: string, call: Call) => string): (call: Call) => LiquidValue {
-  return call => {
-    const input = inputText(call)
-    // A step for what the loop of a filter does with a line of text.
-    call.run.step(1 + (input.length >> 7))
-    return call.run.built(change(input, call))
-  }
+  return call => call.run.built(change(scannedText(call), call))
 }
 
 function safe(change: (input: string, call: Call) => string): (call: Call) => LiquidValue {
@@ -34,8 +39,8 @@ export const STRING_FILTERS: Filters = {
   strip_newlines: text(input => input.replace(/[\r\n]/g, '')),
   newline_to_br: call => {
     const { input } = call
-    const escaped = input instanceof Safe ? input.text : escapeMarkup(inputText(call))
-    call.run.step(1 + (escaped.length >> 7))
+    const text = scannedText(call)
+    const escaped = input instanceof Safe ? text : escapeMarkup(text)
     const broken = escaped.replace(/\r?\n/g, '<br />\n')
     return new Safe(call.run.built(broken), input instanceof Safe ? input.trust : 'escaped')
   },
@@ -56,13 +61,12 @@ export const STRING_FILTERS: Filters = {
   remove: text((input, call) => replaced(input, call, 'all', '')),
   remove_first: text((input, call) => replaced(input, call, 'first', '')),
   remove_last: text((input, call) => replaced(input, call, 'last', '')),
-  append: text((input, call) => input + textArgument(call, 0)),
-  prepend: text((input, call) => textArgument(call, 0) + input),
+  append: call => call.run.built(inputText(call) + textArgument(call, 0)),
+  prepend: call => call.run.built(textArgument(call, 0) + inputText(call)),
   slice: slice,
   split: call => {
-    const input = inputText(call)
+    const input = scannedText(call)
     const separator = textArgument(call, 0)
-    call.run.step(1 + (input.length >> 7))
     const parts = separator === '' ? Array.from(input) : input.split(separator)
     call.run.step(parts.length)
     call.run.allowance.take(parts.length * 16 + input.length * 2)
@@ -92,7 +96,7 @@ export const STRING_FILTERS: Filters = {
     if (isHash(bare) || bare instanceof ElementValue) return run.member(bare, 'size')
     return 0n
   },
-  number_of_words: call => BigInt((inputText(call).match(/\S+/gu) ?? []).length),
+  number_of_words: call => BigInt((scannedText(call).match(/\S+/gu) ?? []).length),
   default: call => {
     const value = plain(call.input)
     const otherwise = required(call, 0)
@@ -180,7 +184,7 @@ function replaced(input: string, call: Call, which: 'all' | 'first' | 'last', fi
 
 function slice(call: Call): LiquidValue {
   const bare = plain(call.input)
-  const whole = isList(bare) || bare instanceof Range ? listOf(bare, call.run) : Array.from(call.run.text(call.input))
+  const whole = isList(bare) || bare instanceof Range ? listOf(bare, call.run) : Array.from(scannedText(call))
   call.run.step(1 + (whole.length >> 3))
   const given = countArgument(call, 0)
   const length = countArgument(call, 1, 1)
