@@ -10,6 +10,9 @@ import { Fault } from './fault.ts'
 import type { TreeDocument } from './tree/nodes.ts'
 import type { Steps } from './tree/steps.ts'
 
+/** What a method could be granted on: elements at least, session content alone, or nothing. */
+export type Reach = 'elements' | 'session' | 'nothing'
+
 export type { Admission, Key, Question, ReadableView }
 
 export interface Authority {
@@ -20,6 +23,13 @@ export interface Authority {
   readonly accessVersion: number | undefined
   /** What becomes of a request (METH-3). */
   admit(question: Question): Admission
+  /**
+   * Whether anything on a resource could be granted: where it cannot, nothing is looked for there, and no page is put
+   * together (COMP-5, HTTP-6).
+   *
+   * @returns `session` where no rule matches, so that only what each visitor has a version of is open (DEC-8)
+   */
+  reach(method: string, path: string): Reach
   /** What the requester's selectors are matched against in a document (SEC-6), in steps. */
   viewing(path: string, document: TreeDocument): Steps<ReadableView>
   /** A request for a directory without its slash (ABS-6). */
@@ -45,6 +55,7 @@ export const fullAuthority: Authority = {
     if (question.ask === 'move-element') return question.source && question.anchor ? 'allow' : 'no-match'
     return 'target' in question && !question.target ? 'no-match' : 'allow'
   },
+  reach: () => 'elements',
   // biome-ignore lint/correctness/useYield: nothing takes long here
   *viewing(_path, document) {
     return wholeView(document)

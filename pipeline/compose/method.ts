@@ -22,9 +22,10 @@ const FALLBACK = 'doesNotUnderstand'
  * The method that an element calls.
  *
  * @param name as spelt in the source
+ * @returns undefined for a method without implementation, which gives nothing (COMP-58)
  * @throws Fault 500 where the schema has neither the method nor a `doesNotUnderstand`
  */
-export function elementCall(schema: Schema, name: string, dispatch: Dispatch, html: boolean): Call {
+export function elementCall(schema: Schema, name: string, dispatch: Dispatch, html: boolean): Call | undefined {
   const { element } = dispatch
   const attributes = element.attrs.filter(a => !writtenName(a).startsWith('xmlns'))
   const given = new Map(attributes.map(a => [writtenName(a), a.value]))
@@ -32,6 +33,7 @@ export function elementCall(schema: Schema, name: string, dispatch: Dispatch, ht
   const { model } = dispatch.composing
   const methods = methodsNamed(model, schema, name, html)
   if (methods.length === 0) {
+    if (isUnimplemented(schema, name, html)) return undefined
     const [caught] = methodsNamed(model, schema, FALLBACK, false)
     if (!caught) throw notFound(element.tagName)
     return fallback(caught, name, attributes.map(pairOf))
@@ -56,6 +58,7 @@ export function attributeCall(
 ): Call | undefined {
   const methods = methodsNamed(model, schema, name, html)
   if (methods.length === 0) {
+    if (isUnimplemented(schema, name, html)) return undefined
     const [caught] = methodsNamed(model, schema, FALLBACK, false)
     return caught && fallback(caught, name, [value])
   }
@@ -104,6 +107,12 @@ function methodsNamed(model: Registry, { chain }: Schema, name: string, html: bo
     if (folded.length > 0) return folded
   }
   return []
+}
+
+/** A method that is declared and does nothing. */
+function isUnimplemented({ unimplemented }: Schema, name: string, html: boolean): boolean {
+  const lower = name.toLowerCase()
+  return unimplemented.some(each => each === name || (html && each.toLowerCase() === lower))
 }
 
 /** The first of the best. */

@@ -93,7 +93,7 @@ function* replacing(
     throw compositionError(`${named(element.tagName)}: a binding is an attribute, not an element`)
   const spelled = spelledLocal(element.tagName, spellings(element, place.text))
   const call = elementCall(provides, spelled, dispatch, composing.kind === 'html')
-  return { list: splicesOf(yield* calling(dispatch, provides, call)), names }
+  return { list: call ? splicesOf(yield* calling(dispatch, provides, call)) : [], names }
 }
 
 /** An element with directives among its attributes. */

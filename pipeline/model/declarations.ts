@@ -66,6 +66,8 @@ export interface RawSchema {
   parent?: string
   properties: RawProperty[]
   methods: RawMethod[]
+  /** Names of methods without implementation: pages that call one get nothing for it (COMP-58). */
+  unimplemented?: string[]
   constraints: RawGroupConstraint[]
   validate?: RawCode
 }
@@ -206,10 +208,15 @@ function* extractingSchema(fields: Fields, vocabulary: Vocabulary, leaveOut: Lea
   const leaveOutOf: LeaveOut = reason => leaveOut(`${reason}, in the schema of ${shown(type)}`)
   const properties: RawProperty[] = []
   const methods: RawMethod[] = []
+  const unimplemented: string[] = []
   for (const member of fields.items('property')) {
     yield
-    if (member.types.includes(`${vocabulary.ns}/Method`)) methods.push(...methodOf(member, leaveOutOf))
-    else properties.push(...propertyOf(member, vocabulary, leaveOutOf))
+    if (member.types.includes(`${vocabulary.ns}/Method`)) {
+      const found = methodOf(member, leaveOutOf)
+      methods.push(...found)
+      const name = member.one('name')
+      if (found.length === 0 && name !== undefined) unimplemented.push(name)
+    } else properties.push(...propertyOf(member, vocabulary, leaveOutOf))
   }
   const constraints: RawGroupConstraint[] = []
   for (const item of fields.items('constraint')) {
@@ -217,7 +224,8 @@ function* extractingSchema(fields: Fields, vocabulary: Vocabulary, leaveOut: Lea
     constraints.push(...constraintOf(item, leaveOutOf))
   }
   const [name, parent, validate] = [fields.one('name'), fields.one('parent'), fields.code('@validate')]
-  return compact({ type, name, parent, properties, methods, constraints, validate })
+  const named = unimplemented.length > 0 ? unimplemented : undefined
+  return compact({ type, name, parent, properties, methods, unimplemented: named, constraints, validate })
 }
 
 function propertyOf(fields: Fields, vocabulary: Vocabulary, leaveOut: LeaveOut): RawProperty[] {

@@ -58,6 +58,8 @@ export interface Schema {
   validators: readonly RawCode[]
   /** Most derived declarations first. */
   methods: readonly RawMethod[]
+  /** Names of methods without implementation. */
+  unimplemented: readonly string[]
   /** The primary key (MOD-44). */
   key: SchemaProperty | undefined
 }
@@ -98,6 +100,7 @@ export function combine(levels: readonly RawSchema[], cyclic: boolean, beyond: s
     groups: groupsOf(levels, properties),
     validators: levels.flatMap(level => level.validate ?? []).reverse(),
     methods: levels.flatMap(level => level.methods),
+    unimplemented: levels.flatMap(level => level.unimplemented ?? []),
     key: keyOf(levels, properties),
   }
 }

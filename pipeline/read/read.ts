@@ -66,6 +66,7 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
   return {
     async admit() {
       const decided = authority()
+      await refuseOutOfReach(site, read, decided, reader)
       const found = await lookAt(site, path, seen => searching(read, selector, seen, decided), reader)
       if (!found) await findAbsence(site, read, decided, reader)
       return { elements: found ? found.elements : [] }
@@ -73,11 +74,19 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
     async carryOut() {
       // A request is decided by the rules as they stood when it came (RULE-11).
       const decided = authority()
+      await refuseOutOfReach(site, read, decided, reader)
       const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
       const answer = await lookAt(site, path, look, reader)
       return answer ?? absence(site, read, decided, reader)
     },
   }
+}
+
+/** COMP-5. @throws Fault 401 or 403 where no element of what is found at the path could be read */
+async function refuseOutOfReach(site: Site, read: Read, authority: Authority, reader?: Reader): Promise<void> {
+  const { path, head, requested } = read
+  if (reader && authority.reach(head ? 'HEAD' : 'GET', path) === 'nothing' && (await findFor(site, path, reader)))
+    throw authority.refusal('GET', requested)
 }
 
 function readWhole(site: Site, read: Read, authority: () => Authority, reader: Reader | undefined): Operation {

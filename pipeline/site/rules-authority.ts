@@ -5,7 +5,7 @@ import { Access } from '../access/decision.ts'
 import { type GroupOracle, Membership } from '../access/groups.ts'
 import { type Requester, refusalStatus } from '../access/principal.ts'
 import { viewing } from '../access/readable-view.ts'
-import type { Authority } from '../authority.ts'
+import type { Authority, Reach } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import type { Site } from './site.ts'
 
@@ -28,6 +28,7 @@ export function rulesAuthority(site: Site, requester: Requester, groups?: GroupO
       access,
       accessVersion: site.accessVersion,
       admit: question => admit(access, question),
+      reach: (method, path) => reach(access, method, path),
       viewing: (path, document) => viewing(access, path, document),
       admitDirectory: (path, index) => admitDirectory(access, path, index),
       shareable: (path, keys) =>
@@ -38,6 +39,13 @@ export function rulesAuthority(site: Site, requester: Requester, groups?: GroupO
     }
     return current
   }
+}
+
+function reach(access: Access, method: string, path: string): Reach {
+  if (access.permit(method, path) || access.selectorDependence(method, path)) return 'elements'
+  const isWrite = method !== 'GET' && method !== 'HEAD'
+  if (!isWrite || access.decide(method, path) === 'deny') return 'nothing'
+  return reach(access, 'GET', path) === 'nothing' ? 'nothing' : 'session'
 }
 
 function refusal({ principal }: Requester, method: string, path: string): Fault {

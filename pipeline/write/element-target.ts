@@ -85,8 +85,11 @@ type ElementGates = readonly Gate<Found, void | Steps<void>>[]
 export const ELEMENT_GATES: ElementGates = [
   {
     name: 'authorization',
-    pass({ write: { op, path }, admission, authority }) {
-      if (admission === 'refuse') throw authority.refusal(op.toUpperCase(), path)
+    pass({ write, view, target, anchor, known, admission, authority }) {
+      if (admission !== 'refuse') return
+      // Whoever sees the element learns that nobody can move it, rather than that they may not.
+      if (view && target && known !== 'nothing') refuseTransient(write, view, target, anchor)
+      throw authority.refusal(write.op.toUpperCase(), write.path)
     },
   },
   {
@@ -238,11 +241,36 @@ export async function findElements(
       ...counted,
     })
   }
-  const found = await lookAt(site, write.path, look, write.reader)
+  const found = await lookForWrite(site, write, look, authority)
   if (found) return found
   const admission = authority.admit(questionOf(write, 'nothing'))
   return atOnce(passing(gates, { ...common, admission, accessVersion: site.accessVersion }))
 }
+
+/**
+ * Looks at the page of a write. Whoever needs a rule that there is not learns nothing of a page that cannot be put
+ * together (COMP-5).
+ */
+async function lookForWrite<T>(
+  site: Site,
+  { op, path, reader }: Pick<ElementWriteBase, 'path' | 'reader'> & { op: string },
+  look: (seen: Seen) => Steps<T>,
+  authority: Authority,
+): Promise<T | undefined> {
+  const method = op.toUpperCase()
+  const reach = reader ? authority.reach(method, path) : 'elements'
+  if (reach === 'nothing') throw authority.refusal(method, path)
+  try {
+    return await lookAt(site, path, look, reader)
+  } catch (error) {
+    if (reach === 'session' && error instanceof Fault && !ANSWERS.has(error.status))
+      throw authority.refusal(method, path)
+    throw error
+  }
+}
+
+/** Statuses by which gates answer what session content is asked for. */
+const ANSWERS: ReadonlySet<number> = new Set([401, 403, 405, 409, 412, 416])
 
 /** @returns the field that tells that there are more elements than the one that was written */
 export function matchesHeader({ matchesField }: ElementWrite, { matches = 0 }: Pick<Found, 'matches'>) {
@@ -284,9 +312,30 @@ function refuseTransient(write: ElementWrite, view: Representation, target: Key,
     return outermost !== undefined && !(beside && outermost === element)
   }
   if (isMarked(target, false) || (anchor && isMarked(anchor, isSibling(write.destination.placement))))
-    throw new Fault(405, 'MethodNotAllowed', 'Transient elements cannot be moved.', {
-      headers: { Allow: 'GET, HEAD, PUT, POST, DELETE, OPTIONS, QUERY' },
-    })
+    throw notForTransient('Transient elements cannot be moved.')
+}
+
+function notForTransient(message: string): Fault {
+  const headers = { Allow: 'GET, HEAD, PUT, POST, DELETE, OPTIONS, QUERY' }
+  return new Fault(405, 'MethodNotAllowed', message, { headers })
+}
+
+/** COMP-76. @throws Fault 405 where a selector finds a transient element, or one inside of it, that the requester may read */
+export async function refusePatch(
+  site: Site,
+  path: string,
+  selector: Selector,
+  authority: Authority,
+  reader: Reader,
+): Promise<void> {
+  const look = function* ({ view }: Seen): Steps<boolean> {
+    const readable = view && (yield* authority.viewing(path, view.tree))
+    const found = readable && (yield* selectingFirst(selector, readable.document))
+    if (!view || !readable || !found || view.transientAround(readable.original(found)) === undefined) return false
+    return readable.document === view.tree || readable.isReadable(readable.original(found))
+  }
+  if (await lookForWrite(site, { op: 'patch', path, reader }, look, authority))
+    throw notForTransient('Transient elements cannot be patched.')
 }
 
 /**

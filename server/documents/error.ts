@@ -106,7 +106,7 @@ export function errorDocument(fault: Fault, context: ErrorContext): string {
   if (document !== undefined) return document
   if (refused) return refusal(fault.status, refused.method, refused.resource, context)
   const title = statusLine(fault.status)
-  if (fault.status === 413) return page(title, tooLarge(fault.message, context.ns))
+  if (fault.status === 413) return page(title, tooLarge(fault, context.ns))
   const { status, kind, message } = fault
   const { ns, errorNs } = context
   const facts = { status, kind, message, ns, errorNs }
@@ -155,10 +155,10 @@ function endpointAddress(name: 'login' | 'logout', { brand, method, path, query 
   return `${address}?redirect-post=${encodeURIComponent(target.toWellFormed())}`
 }
 
-function tooLarge(message: string, ns: string): string {
+function tooLarge({ kind, message }: Fault, ns: string): string {
   return (
     `<article itemscope itemtype="${escapeMarkup(ns)}/Error"><h1>${escapeMarkup(statusLine(413))}</h1>` +
-    `<meta itemprop="status" content="413"><p itemprop="message">${escapeMarkup(message)}</p></article>` +
+    `<meta itemprop="status" content="413"><meta itemprop="kind" content="${escapeMarkup(kind)}"><p itemprop="message">${escapeMarkup(message)}</p></article>` +
     advice('Send less at once, or ask the operator of this site to raise the limit.')
   )
 }

@@ -8,9 +8,10 @@ import { formFields } from '../../pipeline/http/form.ts'
 import { canonicalPath, isReserved, reserved } from '../../pipeline/http/path.ts'
 import { parseDestinationRange, parseRange, placementOf, type SelectorRange } from '../../pipeline/http/range.ts'
 import type { Operation } from '../../pipeline/operation.ts'
-import { refuseForbidden } from '../../pipeline/refusals.ts'
+import { refuseForbidden, toSelector } from '../../pipeline/refusals.ts'
 import { createDocument, deleteDocument, putDocument } from '../../pipeline/write/document.ts'
 import { writeElement } from '../../pipeline/write/element.ts'
+import { refusePatch } from '../../pipeline/write/element-target.ts'
 import { createFromTemplate } from '../../pipeline/write/from-template.ts'
 import { moveDocument } from '../../pipeline/write/move.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
@@ -98,9 +99,13 @@ function incomplete(message: string): Fault {
   return new Fault(422, 'MoveMissingHeaders', message)
 }
 
-/** PATCH is listed by OPTIONS, but no change format is defined (HTTP-115). */
-export function patch({ path, authority }: Exchange): Operation {
+/** PATCH is listed by OPTIONS, but no change format is defined (HTTP-115); transient elements have none at all (COMP-76). */
+export function patch(exchange: Exchange): Operation {
+  const { path, site, authority } = exchange
+  const range = parseRange(header(exchange, 'range'))
+  const selector = range?.unit === 'selector' ? toSelector(range.selector, site) : undefined
   const admit = async () => {
+    if (selector) await refusePatch(site, path, selector, authority(), pageReader(exchange))
     refuseForbidden(authority(), { ask: 'patch', path, exists: true }, 'PATCH', path)
     return {}
   }

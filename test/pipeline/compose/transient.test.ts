@@ -129,6 +129,28 @@ describe('Transient elements', () => {
     expect((await move('#text', '#cart', 'before')).status).to.equal(204)
   })
 
+  it('COMP-76 DEC-8 MOVE and PATCH are 405 for whoever sees the element, without any rule', async () => {
+    const { ask } = await visitor()
+    const allow = 'GET, HEAD, PUT, POST, DELETE, OPTIONS, QUERY'
+    for (const selector of ['#cart', '#none']) {
+      const moved = await ask('MOVE', selector, undefined, {
+        Destination: '/shop.html',
+        'Destination-Range': 'selector=#text; placement=after',
+      })
+      const patched = await ask('PATCH', selector, '<li>x</li>')
+      for (const answer of [moved, patched]) {
+        expect(answer.status, selector).to.equal(405)
+        expect(answer.headers.allow).to.equal(allow)
+      }
+    }
+    expect((await ask('PATCH', '#text', 'x')).status, 'no transient element').to.equal(401)
+    await rules(['*', 'PATCH', 'Allow', '/shop.html'])
+    expect((await ask('PATCH', '#text', 'x')).status).to.equal(501)
+    expect((await ask('PATCH', '#none', 'x')).status).to.equal(405)
+    await rules(['*', 'GET', 'Deny', '/shop.html'])
+    expect((await ask('PATCH', '#none', 'x')).status, 'an element that may not be read').to.equal(401)
+  })
+
   it('COMP-74 before and after the marked element are ordinary writes', async () => {
     const { ask } = await visitor()
     const beside = { Range: 'selector=#cart; placement=after' }
