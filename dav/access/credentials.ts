@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { hash, randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { parse } from 'basic-auth'
 import { credentialCheck } from '../../config/credentials.ts'
 import { PasswordsBusy } from '../../config/passwords.ts'
@@ -144,4 +145,16 @@ function busy(cause: unknown): Fault {
     headers: { 'Retry-After': '2' },
     cause,
   })
+}
+
+/** Reveals nothing of what is asked for (MNT-1). */
+export function challenge(): Fault {
+  return new Fault(401, 'Unauthorized', 'Sign in with the user name and password of this mount.', {
+    headers: { 'WWW-Authenticate': 'Basic realm="WebDAV", charset="UTF-8"' },
+  })
+}
+
+/** Office asks for a password again and again when a document is opened from a mapped drive, unless these two succeed. */
+export function isOfficeProbe({ method, headers }: IncomingMessage): boolean {
+  return (method === 'OPTIONS' || method === 'HEAD') && headers['user-agent']?.startsWith('Microsoft Office') === true
 }

@@ -1,8 +1,10 @@
 /** The scope of a credential as the authority over a request: on the mount it stands in place of rules (MNT-2). */
 
+import { header } from '../../edge/fields.ts'
 import type { Question } from '../../pipeline/access/admission.ts'
 import { type Authority, fullAuthority } from '../../pipeline/authority.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import type { Exchange } from '../exchange.ts'
 import type { Scope } from './scope.ts'
 
 const READS: ReadonlySet<Question['ask']> = new Set(['read', 'read-elements', 'evaluate', 'subscribe'])
@@ -34,4 +36,18 @@ function refused(scope: Scope): Fault {
     ? 'Your credentials do not open this path.'
     : 'Your credentials open this for reading only.'
   return new Fault(403, 'Forbidden', message)
+}
+
+/**
+ * Whether the request says `{Brand}-Write: raw`: it writes past the data model, for restoring a site in any order and
+ * repairing what no write would pass (DAV-7).
+ *
+ * @throws Fault 403 for credentials that do not open the whole site for writing
+ */
+export function isRawWrite(exchange: Pick<Exchange, 'request' | 'mount' | 'author'>): boolean {
+  const field = header(exchange, `${exchange.mount.settings.brand.toLowerCase()}-write`)
+  if (field?.trim().toLowerCase() !== 'raw') return false
+  const { whole, write } = exchange.author.scope
+  if (!whole || !write) throw new Fault(403, 'Forbidden', 'Only credentials for the whole site write past its rules.')
+  return true
 }

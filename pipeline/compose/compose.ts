@@ -12,11 +12,11 @@ import { SiteGraph } from './graph.ts'
 import type { Languages } from './languages.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
+import { PageRequest } from './page-request.ts'
 import { paginate } from './paginate.ts'
 import { Prefixes } from './prefixes.ts'
 import { resolvingReads } from './read-resolvers.ts'
 import { Reads } from './reads.ts'
-import { RequestValue } from './request.ts'
 import { requestDocument } from './request-document.ts'
 import { currentRoutes } from './routes.ts'
 import type { TransientPlace } from './session-copies.ts'
@@ -108,7 +108,7 @@ function* composing(
     languages,
     graph,
     reads,
-    request: new RequestValue(viewer, params, reads),
+    request: new PageRequest(viewer, params, reads),
     page,
     kind,
     meanings: new Map(),

@@ -9,9 +9,9 @@ import type { SiteGraph } from './graph.ts'
 import type { Languages } from './languages.ts'
 import type { Names } from './names.ts'
 import type { Page } from './page.ts'
+import type { PageRequest } from './page-request.ts'
 import type { Prefixes } from './prefixes.ts'
 import type { Reads } from './reads.ts'
-import type { RequestValue } from './request.ts'
 import type { TransientPlace } from './session-copies.ts'
 import type { Viewer } from './viewer.ts'
 import { type Meaning, meaningOf } from './vocabulary.ts'
@@ -38,7 +38,7 @@ export interface Composing {
   readonly languages: Languages
   readonly graph: SiteGraph
   readonly reads: Reads
-  readonly request: RequestValue
+  readonly request: PageRequest
   /** The requested document, or the template of a route. */
   readonly page: Page
   readonly kind: DocumentKind

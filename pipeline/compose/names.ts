@@ -2,7 +2,7 @@
 
 import { OpenDictionary } from '../language/sessel/host.ts'
 import type { Value } from '../language/values.ts'
-import type { RequestValue } from './request.ts'
+import type { PageRequest } from './page-request.ts'
 
 /** The names of an element and, behind them, those of its ancestors. */
 export class Names {
@@ -38,9 +38,9 @@ export class Names {
 /** The same as the object that programs call `Context`: what they write to it is for the dispatched element (COMP-20). */
 export class ContextValue extends OpenDictionary {
   readonly #names: Names
-  readonly #request: RequestValue
+  readonly #request: PageRequest
 
-  constructor(names: Names, request: RequestValue) {
+  constructor(names: Names, request: PageRequest) {
     super()
     this.#names = names
     this.#request = request

@@ -2,7 +2,7 @@
 
 import { type ElementNode, HTML_NAMESPACE, type TreeDocument } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
-import { parametersOf } from './request.ts'
+import { parametersOf } from './page-request.ts'
 import type { Viewer } from './viewer.ts'
 
 /** @param ns base URI of the site's vocabulary */

@@ -22,11 +22,13 @@ import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { Prefixes, qualifiedName } from './prefixes.ts'
 import { copiesOf, readingCopy, transientPlace } from './session-copies.ts'
-import { spelledLocal, spellings } from './spelling.ts'
 import { holdsElements, type Splice, splicesOf } from './splice.ts'
 import { stamping } from './stamp.ts'
 import { renderedInto } from './template.ts'
 import { awaiting, type Work } from './work.ts'
+
+/** An attribute in the text of a start tag: HTML's parser gives names in lower case (COMP-9). */
+const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?/g
 
 /** Elements inside each other in a composed page; only what goes on including itself comes here. */
 const DEEPEST = 1_000
@@ -307,4 +309,26 @@ function contentOf(element: ElementNode): ElementNode | FragmentNode {
 function append(parent: ParentNode, node: ChildNode): void {
   parent.childNodes.push(node)
   node.parentNode = parent
+}
+
+/**
+ * Names of an element and its attributes as they stand in its start tag, by their lower-case form.
+ *
+ * @param text that the offsets of the element count in; without it names are as they are in the tree
+ */
+function spellings(element: ElementNode, text: string | undefined): ReadonlyMap<string, string> {
+  const tag = element.sourceCodeLocation?.startTag
+  const names = new Map<string, string>()
+  if (!tag || text === undefined) return names
+  for (const [, name = ''] of text.slice(tag.startOffset + 1, tag.endOffset - 1).matchAll(ATTRIBUTE)) {
+    const lower = name.toLowerCase()
+    if (!names.has(lower)) names.set(lower, name)
+  }
+  return names
+}
+
+/** The part behind the colon, as it was spelt. */
+function spelledLocal(written: string, spelled: ReadonlyMap<string, string>): string {
+  const name = spelled.get(written.toLowerCase()) ?? written
+  return name.slice(name.indexOf(':') + 1)
 }

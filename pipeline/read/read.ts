@@ -6,18 +6,21 @@ import type { Reader } from '../compose/reader.ts'
 import { negotiate } from '../http/accept.ts'
 import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
+import { servedType } from '../http/media.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
 import type { Operation } from '../operation.ts'
 import { absent, noMatch, refuseForbidden, requireAdmission, requireAllowed, toSelector } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml } from '../site/stored-file.ts'
+import { bodyTag } from '../store/tags.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
+import { writingDocument } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
-import { composedAnswer } from './composed.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
-import { fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
+import { commonHeaders, conditional, fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
+import type { Representation } from './representation.ts'
 import { findFor, isComposed, lookAt, routeHeaders, type Seen } from './representation.ts'
 import { wholeAnswer } from './whole.ts'
 
@@ -243,4 +246,16 @@ function* readElements(
     return yield* jsonLdAnswer(view, selected, reading, site.settings.ns)
   }
   return yield* matchesAnswer(view, elements, range, reading)
+}
+
+/** 200 with a whole page that was put together for its reader, or 304 (COMP-10, COMP-124, COMP-125); in steps. */
+function* composedAnswer(view: Representation, reading: Reading): Steps<Answer> {
+  const text = yield* writingDocument(view.tree)
+  const tag = bodyTag(text)
+  const headers = commonHeaders(view, reading, tag)
+  const reuse = reading.reuse && { reuse: reading.reuse }
+  const unchanged = conditional(reading, headers, { tag })
+  if (unchanged) return { ...unchanged, ...reuse }
+  headers['Content-Type'] = servedType(view.file.resource.type, true)
+  return { status: 200, headers, body: Buffer.from(text), ...reuse }
 }

@@ -5,15 +5,20 @@
 
 import { hash } from 'node:crypto'
 import type { Composition } from '../compose/compose.ts'
-import { isPlain } from '../compose/plain.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
 import { type Resolved, resolvePath, routeParameters } from '../compose/routes.ts'
+import { isLive, meaningOf } from '../compose/vocabulary.ts'
+import { hasResolvers } from '../model/read-chains.ts'
+import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
+
+/** What `isPlain` has found. */
+const known = new WeakMap<StoredFile, { model: Registry; plain: boolean }>()
 
 /** Where an element is stored. */
 export interface Origin {
@@ -174,3 +179,17 @@ export async function lookAt<T>(
 
 /** For work that has shown not to be short, whatever the length of its text. */
 const LONG = 128 * 1024
+
+/** Whether nothing in a document is a directive or the value of a read resolver: a whole read answers the stored bytes (COMP-2). */
+export function isPlain(site: Pick<Site, 'model' | 'settings'>, file: StoredFile): boolean {
+  const { kind, profile } = file
+  if (kind === 'blob' || !profile || (profile.namespaces.length === 0 && profile.types.length === 0)) return true
+  const { model, settings } = site
+  const before = known.get(file)
+  if (before?.model === model) return before.plain
+  const plain =
+    !profile.namespaces.some(uri => isLive(meaningOf(uri, settings.ns, model), kind)) &&
+    !profile.types.some(type => hasResolvers(model, type))
+  known.set(file, { model, plain })
+  return plain
+}

@@ -5,14 +5,19 @@ import type { Answer } from '../../pipeline/answer.ts'
 import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import type { SignIn } from '../../pipeline/coordination/sessions.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { networkOf } from '../../pipeline/http/network.ts'
 import type { Session } from '../sessions/signed-sessions.ts'
 import type { SiteSessions } from '../sessions/site-sessions.ts'
 import { callbackPath, type EndpointName, endpointAt, returnTarget } from './addresses.ts'
-import { takeLogin } from './allowance.ts'
-import { rolesOf } from './claims.ts'
 import { signInFailures } from './failures.ts'
 import { type Attempt, createProvider, newAttempt, type Provider } from './provider.ts'
 import { messagesOf } from './provider-error.ts'
+
+/**
+ * Logins of one address: each costs a place in the session store and a visit to the provider. Enough for a school that
+ * signs in behind one address in the morning.
+ */
+const LOGINS = { most: 200, perSecond: 2 }
 
 export interface SignInRequest {
   /** Upper case. */
@@ -184,4 +189,37 @@ function takes(name: EndpointName, method: string): boolean {
 
 function redirect(status: 302 | 303, location: string): Answer {
   return { status, headers: { Location: location, 'Cache-Control': 'no-store' }, body: '' }
+}
+
+/**
+ * Roles from identity claims (OIDC-5).
+ *
+ * @param path name of a claim; where there is none of this name, dots reach nested ones
+ * @returns the roles, each once: from a list of texts, or from one text split at white space; nothing for other shapes
+ */
+export function rolesOf(claims: Record<string, unknown>, path: string): string[] {
+  const found = Object.hasOwn(claims, path) ? claims[path] : nested(claims, path.split('.'))
+  const roles = typeof found === 'string' ? found.split(/\s+/) : isTexts(found) ? found : []
+  return [...new Set(roles.filter(role => role !== ''))]
+}
+
+function nested(value: unknown, [name, ...rest]: string[]): unknown {
+  if (name === undefined) return value
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
+    return undefined
+  return nested((value as Record<string, unknown>)[name], rest)
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(each => typeof each === 'string')
+}
+
+/**
+ * Takes one from the logins that an address has left.
+ *
+ * @param address IPv4 or IPv6; addresses that one customer is given together count as one
+ * @returns undefined, or the seconds after which there is one again
+ */
+export function takeLogin(rateLimits: RateLimits, address: string): Promise<number | undefined> {
+  return rateLimits.spend(`login ${networkOf(address)}`, LOGINS)
 }

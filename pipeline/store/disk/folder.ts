@@ -5,8 +5,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rm, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import type { StoredBlob } from '../blobs.ts'
 
 /** File that holds the bytes of this digest. */
 export function blobFile(folder: string, digest: string): string {
@@ -130,4 +132,19 @@ export function prepareSettingAside(folder: string): (file: string) => string[] 
 export function isDiskFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: string }
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+}
+
+/** @param size bytes */
+export function fileBlob(file: string, size: number): StoredBlob {
+  return {
+    file,
+    size,
+    async open() {
+      const handle = await open(file, 'r')
+      return {
+        read: async (buffer, position) => (await handle.read(buffer, 0, buffer.length, position)).bytesRead,
+        close: () => handle.close(),
+      }
+    },
+  }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { callbackPath, endpointAt, returnTarget } from '../../../server/sign-in/addresses.ts'
-import { rolesOf } from '../../../server/sign-in/claims.ts'
+import { rolesOf } from '../../../server/sign-in/endpoints.ts'
 import { RUNS } from '../../pipeline/http/seed.ts'
 
 const settings = { brand: 'acme', authAliases: true, oidc: undefined }

@@ -3,9 +3,8 @@
 import type { AnyNode, ChildNode, DocumentNode, TreeDocument } from '../../../tree/nodes.ts'
 import { isElement } from '../../../tree/nodes.ts'
 import { type CompactTree, compact, expand } from '../compact.ts'
-import type { ConsoleLine, Limits } from '../interface.ts'
+import type { CodePlace, ConsoleLine, Limits } from '../interface.ts'
 import type { GivenTree, RealmAnswer, RealmQuestion, Reference, Report, SentJob, SentValues } from '../messages.ts'
-import { PLACES } from '../places.ts'
 import { Budget } from './budget.ts'
 import { DomError } from './dom/errors.ts'
 import { Nodes } from './dom/nodes.ts'
@@ -13,6 +12,29 @@ import type { Completion, Engine, Host } from './engine.ts'
 import { importsOf } from './imports.ts'
 import { answering, RealmError } from './operations.ts'
 import { expressionProgram, PROGRAM, PROOF, type Program } from './program.ts'
+
+/** What is made of the result in each place, and where a response may be thrown (JS-15 to JS-23, JS-45). */
+interface PlaceRules {
+  /** The settled value, its truth value alone, or nothing. */
+  returns: 'value' | 'truth' | 'nothing'
+  mayAnswer: boolean
+}
+
+const value: PlaceRules = { returns: 'value', mayAnswer: false }
+
+const PLACES: Readonly<Record<CodePlace, PlaceRules>> = {
+  method: value,
+  call: value,
+  default: value,
+  validate: { returns: 'truth', mayAnswer: true },
+  write: { returns: 'value', mayAnswer: true },
+  read: value,
+  computed: value,
+  when: { returns: 'truth', mayAnswer: false },
+  action: { returns: 'nothing', mayAnswer: true },
+  property: value,
+  expression: value,
+}
 
 /** What an evaluation needs of its worker. */
 export interface Worker {

@@ -6,7 +6,15 @@ import { hash as bcryptHash } from 'bcryptjs'
 import { type LiquidValue, plain } from '../values.ts'
 import { awaiting, type Work } from '../work.ts'
 import { type Call, countArgument, type Filters, fail, inputText, numberOf, type WorkFilters } from './call.ts'
-import { WORDS } from './words.ts'
+
+/** The words of `diceware` (LIQ-47): two open syllables each, so that every one can be read aloud and spelled. */
+const CONSONANTS = 'bdghjklmnprtvz'
+const VOWELS = 'aeiou'
+
+const SYLLABLES = [...CONSONANTS].flatMap(consonant => [...VOWELS].map(vowel => consonant + vowel))
+
+/** 4,900 words: a little over twelve bits each. */
+const WORDS: readonly string[] = SYLLABLES.flatMap(first => SYLLABLES.map(second => first + second))
 
 const deriveKey = promisify(argon2)
 

@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Body } from '../../blobs.ts'
-import { fileBlob } from '../../disk/file-blob.ts'
-import { blobFile } from '../../disk/folder.ts'
+import { blobFile, fileBlob } from '../../disk/folder.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
 import {
   COLUMNS,

@@ -11,7 +11,7 @@ const MEMBERS = ['path', 'method', 'query', 'params', 'headers', 'auth', 'body']
 /** Members that say something about the requester. */
 const PERSONAL: ReadonlySet<string> = new Set(['headers', 'auth'])
 
-export class RequestValue extends LazyDictionary {
+export class PageRequest extends LazyDictionary {
   readonly #viewer: Viewer
   readonly #params: ReadonlyMap<string, string>
   readonly #reads: Reads
