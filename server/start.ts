@@ -11,6 +11,7 @@ import { clientReader } from '../edge/client.ts'
 import { header } from '../edge/fields.ts'
 import type { BodyReading } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
+import { systemClock } from '../pipeline/events/clock.ts'
 import { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
@@ -152,7 +153,9 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   const store = audit?.recording(unrecorded) ?? unrecorded
   const coordination = await openCoordination(settings, store, log)
   const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
-  const streams = new Streams({ fanOut, failed: error => log.error({ err: error }, 'an event stream failed') })
+  const { now = Date.now } = store
+  const failed = (error: unknown) => log.error({ err: error }, 'an event stream failed')
+  const streams = new Streams({ fanOut, clock: { ...systemClock, now }, failed })
   const javascript = createJavaScript({
     workers: settings.javascript.workers,
     limits: settings.javascript,

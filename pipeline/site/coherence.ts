@@ -87,8 +87,9 @@ export class Coherence {
 
   async #catchUp(): Promise<void> {
     const wasBroken = this.#isBroken
-    this.#isBroken = true
+    // What could not be read is news still.
     const { version, commits } = await this.#foreign.read()
+    this.#isBroken = true
     const known = wasBroken ? undefined : commits
     if (known) await this.#follow(known)
     else await this.#startOver(version)

@@ -77,6 +77,8 @@ export interface Snapshot {
 export interface Store extends BlobWriter, NoteStore, InstallationSettings {
   /** Present when the store was opened to be shared with other processes. */
   readonly foreign?: ForeignCommits
+  /** Unix milliseconds by the clock that all processes share; absent where they are on one machine. */
+  now?(): number
   /** Whether what is stored can be reached now; absent where that is no question. */
   isReachable?(): boolean
   /** The site of this name; made on its first commit. Names of sites are host names in lower case. */

@@ -87,6 +87,7 @@ export function serverOutbound(parts: {
     shared,
     send,
     log: (level, message, details) => log[level](details, message),
+    ...(store.now && { clock: store.now }),
   })
 }
 

@@ -28,7 +28,7 @@ export interface Cluster {
   redis: TestRedis
   nodes: Node[]
   /** Starts one more. */
-  start(settings?: Record<string, unknown>): Promise<Node>
+  start(settings?: Record<string, unknown>, env?: Readonly<Record<string, string>>): Promise<Node>
   /** Ends everything. */
   close(): Promise<void>
 }
@@ -77,10 +77,10 @@ export async function startCluster({ count, files, settings, site }: ClusterOpti
   const imported = await run(process.execPath, [LAUNCHER, 'import', '-c', config, '--site', 'localhost', content])
   if (imported.code !== 0) throw new Error(`import failed: ${imported.output}`)
 
-  async function start(more: Record<string, unknown> = {}): Promise<Node> {
+  async function start(more: Record<string, unknown> = {}, env?: Readonly<Record<string, string>>): Promise<Node> {
     const own = join(folder, `node${nodes.length}`)
     await mkdir(own)
-    const node = nodeOf(await startProcess(own, { ...common, ...more }))
+    const node = nodeOf(await startProcess(own, { ...common, ...more }, env))
     nodes.push(node)
     return node
   }
@@ -111,7 +111,7 @@ export async function workersOf({ server }: Node): Promise<number[]> {
 }
 
 /** A node that a test is about. */
-export function at(cluster: Cluster, i: number): Node {
+export function at(cluster: Pick<Cluster, 'nodes'>, i: number): Node {
   const node = cluster.nodes[i]
   if (!node) throw new Error(`there is no node ${i}`)
   return node

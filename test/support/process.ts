@@ -26,15 +26,23 @@ export interface ServerProcess {
  *
  * @param folder existing folder; the settings file is written into it
  * @param settings as a settings file has them; free ports unless they say something else
+ * @param env variables of the environment besides those of this process
  * @throws with the output, when it ends before it is ready
  */
-export async function startProcess(folder: string, settings: Record<string, unknown>): Promise<ServerProcess> {
+export async function startProcess(
+  folder: string,
+  settings: Record<string, unknown>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const file = join(folder, 'settings.json')
   await writeFile(
     file,
     JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, limits: { writesPerMinute: 0 }, ...settings }),
   )
-  const child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   let output = ''
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', text => {

@@ -40,34 +40,49 @@ export function readForeign(
   from: number,
 ): ForeignCommits {
   let seen = from
-  const isForgivable = () => Date.now() - (awaySince() ?? 0) < STALE
+  function isForgivable(): boolean {
+    const since = awaySince()
+    return since !== undefined && Date.now() - since < STALE
+  }
+
+  async function readLog(): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
+    const after = seen
+    const to = await newest()
+    const entries =
+      to - after > KEPT_LOG
+        ? []
+        : await reads.rows<Entry>(
+            `SELECT version, origin, site, paths, raised, edit FROM commit_log
+             WHERE version > $1 AND version <= $2 ORDER BY version`,
+            after,
+            to,
+          )
+    seen = to
+    // Commits have numbers without gaps: what has no entry was trimmed.
+    if (entries.length !== to - after) return { version: to, commits: undefined }
+    return { version: to, commits: entries.filter(entry => entry.origin !== origin).map(commitOf) }
+  }
+
   return {
     waiting() {
-      if (awaySince() !== undefined && isForgivable()) return false
+      if (isForgivable()) return false
       return newest().then(
         version => version > seen,
         error => {
-          if (awaySince() !== undefined && isForgivable()) return false
+          if (isForgivable()) return false
           throw error
         },
       )
     },
     async read() {
-      const after = seen
-      const to = await newest()
-      const entries =
-        to - after > KEPT_LOG
-          ? []
-          : await reads.rows<Entry>(
-              `SELECT version, origin, site, paths, raised, edit FROM commit_log
-               WHERE version > $1 AND version <= $2 ORDER BY version`,
-              after,
-              to,
-            )
-      seen = to
-      // Commits have numbers without gaps: what has no entry was trimmed.
-      if (entries.length !== to - after) return { version: to, commits: undefined }
-      return { version: to, commits: entries.filter(entry => entry.origin !== origin).map(commitOf) }
+      try {
+        return await readLog()
+      } catch (error) {
+        // Connections end one by one: whether the database is away shows when it is asked.
+        await newest().catch(() => undefined)
+        if (isForgivable()) return { version: seen, commits: [] }
+        throw error
+      }
     },
   }
 }

@@ -25,7 +25,7 @@ import { watchDatabase } from './watch.ts'
 import { type Log, newOrigin, startWriter } from './writer.ts'
 
 export interface PostgresOptions extends DatabaseAddress {
-  /** Unix milliseconds; `Date.now` by default. */
+  /** Unix milliseconds; the database's by default, so that all processes have one clock. */
   clock?: () => number
   /** Bytes up to which blobs are kept in one piece; 256 KiB by default. Documents always are. */
   inlineLimit?: number
@@ -83,7 +83,7 @@ async function prepare(address: DatabaseAddress): Promise<void> {
  * @throws Unusable when the database cannot be reached or used, or was written by a newer release
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
-  const { url, passwordFile, schema, clock = Date.now, inlineLimit = 256 * 1024, eventRetention = 600_000 } = options
+  const { url, passwordFile, schema, inlineLimit = 256 * 1024, eventRetention = 600_000 } = options
   const { unlisted, lockWait = 5000, connections = 4 } = options
   const log: Log = options.log ?? (() => undefined)
   const address = { url, passwordFile, schema }
@@ -91,6 +91,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const origin = newOrigin()
   const watch = watchDatabase(address, log)
   const { requireThere } = watch
+  const { clock = watch.now } = options
+  const newest = await watch.newest()
   const reads = openPool(address, { name: 'reader', size: connections, requireThere })
   const settings = ['SET synchronous_commit = off']
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
@@ -156,7 +158,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
   const noteOf = ({ key, value, expires }: Note): Note => ({ key: unpack(key), value: unpack(value), expires })
   return {
-    ...(options.shared && { foreign: readForeign(reads, watch, origin, await watch.newest()) }),
+    ...(options.shared && { foreign: readForeign(reads, watch, origin, newest) }),
+    now: clock,
     isReachable: () => watch.awaySince() === undefined,
     site: openSite,
     sites: () => siteNames(reads),

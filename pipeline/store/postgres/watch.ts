@@ -1,7 +1,7 @@
 /**
  * Watches whether the database answers: one connection of its own asks for the number of the last commit. A database that
  * does not answer in time is away: what others wait for is ended at once, and what is asked meanwhile is refused at once,
- * until it answers again.
+ * until it answers again. With the number comes the time, so that all processes have one clock.
  */
 
 import type pg from 'pg'
@@ -11,6 +11,8 @@ import { sessionOn } from './session.ts'
 import type { Log } from './writer.ts'
 
 export interface Watch {
+  /** Unix milliseconds by the clock of the database, as far as the way there tells. */
+  now(): number
   /** Number of the last commit of anybody; those who ask at the same time are told together. @throws StoreError */
   newest(): Promise<number>
   /** @throws StoreError while the database is away */
@@ -22,6 +24,9 @@ export interface Watch {
   close(): Promise<void>
 }
 
+/** The database's milliseconds are those in which the statement began. */
+const NEWEST = 'SELECT version, (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now FROM progress'
+
 /** Milliseconds that an answer may take. */
 const ANSWER_WAIT = 1000
 
@@ -31,10 +36,27 @@ const EVERY = 1000
 /** Milliseconds between two attempts to reach a database that is away. */
 const RETRY = 200
 
+/**
+ * The clock of another machine. It moves only where an answer proves it wrong: what the other said lies between the sending
+ * of the question and the coming of the answer.
+ */
+export function clockOfAnother(own: () => number = Date.now) {
+  let ahead = 0
+  return {
+    now: () => Math.round(own() + ahead),
+    /** @param sent own time of the question, in milliseconds; the answer came just now */
+    heard(said: number, sent: number): void {
+      ahead = Math.min(Math.max(ahead, said - own()), said - sent)
+    },
+  }
+}
+
 /** Settles with the work, or fails when that takes too long. */
 function inTime<Result>(work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('Timeout: the database does not answer')), ANSWER_WAIT)
+    const late = () => reject(new Error('Timeout: the database does not answer'))
+    // Where this process itself was held up the answer may be there already: it is taken first.
+    const timer = setTimeout(() => setImmediate(late), ANSWER_WAIT)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
@@ -59,6 +81,7 @@ export function sharedQuestion<Answer>(ask: () => Promise<Answer>): () => Promis
 export function watchDatabase(address: DatabaseAddress, log: Log): Watch {
   const listeners: (() => void)[] = []
   let client: pg.Client | undefined
+  const clock = clockOfAnother()
   let lastAnswer = Date.now()
   let isAway = false
   let isClosed = false
@@ -72,8 +95,10 @@ export function watchDatabase(address: DatabaseAddress, log: Log): Watch {
         if (client === opened) lose(new Error('The connection was closed'))
       })
     }
-    const row = await inTime(sessionOn(client).row<{ version: number }>('SELECT version FROM progress'))
+    const sent = Date.now()
+    const row = await inTime(sessionOn(client).row<{ version: number; now: number }>(NEWEST))
     lastAnswer = Date.now()
+    if (row !== undefined) clock.heard(row.now, sent)
     return row?.version ?? 0
   }
 
@@ -120,6 +145,7 @@ export function watchDatabase(address: DatabaseAddress, log: Log): Watch {
   }, EVERY).unref()
 
   return {
+    now: clock.now,
     newest,
     requireThere,
     awaySince: () => (isAway ? lastAnswer : undefined),

@@ -1,0 +1,119 @@
+import { chownSync, statSync } from 'node:fs'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { page } from '../support/content.ts'
+import type { Cluster as Database } from '../support/postgres.ts'
+import { type SmallDisk, smallDisk } from '../support/small-disk.ts'
+import { addressOf, faults, isAway } from './faults.ts'
+import { at } from './installation.ts'
+import { readsOn } from './writers.ts'
+
+/** A small disk, where this user may mount one. */
+function mountedDisk(): SmallDisk | undefined {
+  try {
+    return smallDisk(32)
+  } catch {
+    return undefined
+  }
+}
+
+describe('two servers on a database that fails among 16 writers', () => {
+  const { atEnd, startDatabase, relayTo, install, begin } = faults()
+
+  it('HTTP-4 killed and started again: what was acknowledged is everywhere, and streams are complete', async () => {
+    const database = await startDatabase()
+    const { nodes } = await install({ postgres: database.url })
+    const writers = await begin(nodes)
+    for (let round = 0; round < 2; round++) {
+      await database.stop('immediate')
+      await isAway(writers, nodes)
+      await database.start()
+      await writers.untilMore(50)
+    }
+    await writers.judge()
+  })
+
+  it('HTTP-4 connections that the database cuts', async () => {
+    const database = await startDatabase()
+    const { nodes } = await install({ postgres: database.url })
+    const writers = await begin(nodes)
+    for (let round = 0; round < 8; round++) {
+      await writers.untilMore(15)
+      await database.run('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+    }
+    await writers.untilMore(50)
+    await writers.judge()
+  })
+
+  it('HTTP-4 fail-over to a replica that was promoted: what the old primary acknowledged is there', async () => {
+    const primary = await startDatabase()
+    const replica = await startDatabase({ synchronous_standby_names: '' }, primary)
+    // From here on commits wait for the replica.
+    await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+    await primary.run('SELECT pg_reload_conf()')
+    const relay = await relayTo(primary)
+    const { nodes } = await install({ postgres: addressOf(relay.port) })
+    const writers = await begin(nodes)
+    await primary.stop('immediate')
+    await isAway(writers, nodes)
+    await replica.run('SELECT pg_promote(true)')
+    relay.pointTo(replica.port)
+    await writers.untilMore(100)
+    await writers.judge()
+  })
+
+  it('HTTP-4 a database that takes reads alone: writers are refused, readers served', async () => {
+    const database = await startDatabase()
+    const { nodes } = await install({ postgres: database.url })
+    const writers = await begin(nodes)
+    await database.run('ALTER SYSTEM SET default_transaction_read_only = on')
+    await database.run('SELECT pg_reload_conf()')
+    await writers.untilRefused(3)
+    for (const node of nodes) await readsOn(node)
+    expect((await at({ nodes }, 0).http('GET', '/rules.html')).status).to.equal(200)
+    await database.run('ALTER SYSTEM RESET default_transaction_read_only')
+    await database.run('SELECT pg_reload_conf()')
+    await writers.untilMore(50)
+    await writers.judge()
+  })
+
+  /** A database whose tables are where there is no room, or that says so. */
+  async function withoutRoom(): Promise<{ database: Database; fill(): Promise<void>; empty(): Promise<void> }> {
+    const database = await startDatabase()
+    const disk = mountedDisk()
+    if (disk === undefined) {
+      const trigger = 'CREATE TRIGGER full BEFORE INSERT ON body EXECUTE FUNCTION full()'
+      await database.run(`CREATE FUNCTION full() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = '53100'; END $$`)
+      const run = (sql: string) => async () => void (await database.run(sql))
+      return { database, fill: run(trigger), empty: run('DROP TRIGGER full ON body') }
+    }
+    atEnd(async () => {
+      await database.stop('immediate')
+      disk.end()
+    })
+    const { uid, gid } = statSync(database.folder)
+    chownSync(disk.folder, uid, gid)
+    await database.run(`CREATE TABLESPACE small LOCATION '${disk.folder}'`)
+    await database.run('ALTER DATABASE postgres SET default_tablespace = small')
+    return { database, fill: async () => disk.fill(), empty: async () => disk.empty() }
+  }
+
+  it('HTTP-172 no room in the database: writers are told so, readers served, and it goes on when there is some', async () => {
+    const { database, fill, empty } = await withoutRoom()
+    const { nodes } = await install({ postgres: database.url })
+    const writers = await begin(nodes)
+    await fill()
+    await writers.untilRefused(3)
+    for (const node of nodes) {
+      await readsOn(node)
+      expect((await node.http('GET', '/rules.html')).status).to.equal(200)
+    }
+    const told = await at({ nodes }, 0).dav('PUT', '/large.html', {}, page('x'.repeat(200_000)))
+    expect(told.status, told.text).to.equal(507)
+    await empty()
+    await writers.untilMore(50)
+    expect(writers.refused.some(({ headers }) => headers['retry-after'] === '60')).to.equal(true)
+    await writers.judge()
+  })
+})

@@ -1,0 +1,63 @@
+/** Installations whose parts fail while people write, made for one test each. */
+
+import { afterEach } from 'mocha'
+import { type Cluster as Database, newCluster } from '../support/postgres.ts'
+import { type Relay, startRelay } from '../support/tcp-relay.ts'
+import { type Cluster, type Node, startCluster } from './installation.ts'
+import { FILES, missingAt, readsOn, startWriters, type Writers } from './writers.ts'
+
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 20))
+}
+
+export const addressOf = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
+
+/** Everything that it makes ends with the test. */
+export function faults() {
+  const ends: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const end of ends.splice(0).reverse()) await end()
+  })
+  return {
+    atEnd: (end: () => unknown) => void ends.push(end),
+
+    async startDatabase(...of: Parameters<typeof newCluster>): Promise<Database> {
+      const database = await newCluster(...of)
+      ends.push(() => database.remove())
+      await database.start()
+      return database
+    },
+
+    async relayTo({ port }: Database): Promise<Relay> {
+      const relay = await startRelay(port)
+      ends.push(() => relay.close())
+      return relay
+    },
+
+    /** Servers that have what the site begins with in memory. */
+    async install(settings: Record<string, unknown>, count = 2): Promise<Cluster> {
+      const cluster = await startCluster({ count, files: FILES, settings })
+      ends.push(() => cluster.close())
+      for (const node of cluster.nodes) await readsOn(node)
+      return cluster
+    },
+
+    async begin(nodes: readonly Node[]): Promise<Writers> {
+      const writers = await startWriters(nodes)
+      ends.push(() => writers.end())
+      await writers.untilMore(50)
+      return writers
+    },
+  }
+}
+
+/** While the database is away: writers are refused one after the other, readers are served, nobody hangs. */
+export async function isAway(writers: Writers, nodes: readonly Node[]): Promise<void> {
+  await writers.untilRefused(3, nodes)
+  for (const node of nodes) {
+    await readsOn(node)
+    await until(async () => (await missingAt(node)).includes('postgres'))
+    await readsOn(node)
+  }
+  await writers.untilRefused(3, nodes)
+}

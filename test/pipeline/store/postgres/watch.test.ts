@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { readForeign } from '../../../../pipeline/store/postgres/foreign.ts'
+import type { Reads } from '../../../../pipeline/store/postgres/read/pool.ts'
+import { clockOfAnother } from '../../../../pipeline/store/postgres/watch.ts'
+
+describe('the clock of the database', () => {
+  let own = 0
+  /** What an answer of so many milliseconds, which the other wrote in the middle, makes of a clock. */
+  function ask(clock: ReturnType<typeof clockOfAnother>, ahead: number, took: number): number {
+    const sent = own
+    const said = sent + took / 2 + ahead
+    own += took
+    clock.heard(said, sent)
+    return clock.now() - own
+  }
+
+  it('EVT-45 is known as well as the way there tells, and the better for every quick answer', () => {
+    const clock = clockOfAnother(() => own)
+    expect(ask(clock, 600_000, 100)).to.be.within(599_950, 600_050)
+    expect(ask(clock, 600_000, 10)).to.be.within(599_995, 600_005)
+    expect(ask(clock, 600_000, 1000)).to.be.within(599_995, 600_005)
+    expect(ask(clock, -600_000, 10)).to.be.within(-600_005, -599_995)
+  })
+
+  it('EVT-45 stands still where answers do not prove it wrong', () => {
+    const clock = clockOfAnother(() => own)
+    const first = ask(clock, 0, 10)
+    for (const took of [1, 50, 3]) expect(ask(clock, 0, took)).to.equal(first)
+  })
+})
+
+describe('news of a database that goes away', () => {
+  const CUT = new Error('Connection terminated')
+
+  /** @param isAway whether asking finds the database away */
+  function between(isAway: boolean) {
+    let since: number | undefined
+    const rows = [{ version: 2, origin: 'other', site: 's', paths: '["/a"]', raised: '[]', edit: null }]
+    let isCut = true
+    let questions = 0
+    const watch = {
+      awaySince: () => since,
+      async newest() {
+        // It goes between the number of the last commit and the log.
+        if (questions++ < 2 || !isAway) return 2
+        since = Date.now()
+        throw CUT
+      },
+    }
+    const reads = {
+      async rows() {
+        if (isCut) throw CUT
+        return rows
+      },
+    } as unknown as Reads
+    const back = () => {
+      since = undefined
+      questions = 0
+      isCut = false
+    }
+    return { foreign: readForeign(reads, watch, 'self', 1), back }
+  }
+
+  it('RULE-11 news that cannot be read are news still when it is back, and reads go on meanwhile', async () => {
+    const { foreign, back } = between(true)
+    expect(await foreign.waiting()).to.equal(true)
+    expect(await foreign.read()).to.deep.equal({ version: 1, commits: [] })
+    expect(await foreign.waiting()).to.equal(false)
+    back()
+    expect(await foreign.waiting()).to.equal(true)
+    expect((await foreign.read()).commits?.map(({ paths }) => paths)).to.deep.equal([['/a']])
+    expect(await foreign.waiting()).to.equal(false)
+  })
+
+  it('RULE-11 nothing is forgiven while it answers', async () => {
+    const { foreign, back } = between(false)
+    expect(await foreign.read().catch((error: unknown) => error)).to.equal(CUT)
+    back()
+    expect((await foreign.read()).commits).to.have.length(1)
+  })
+})
