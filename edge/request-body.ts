@@ -24,7 +24,7 @@ export function requestBody(
 ): BodySource {
   return {
     bytes: cap => readBody(request, response, cap, idle),
-    stage: cap => stageBody(stage, request, response, cap, idle),
+    stage: (cap, seen) => stageBody(body => stage(body, { limit: cap, seen }), request, response, cap, idle),
   }
 }
 
@@ -36,7 +36,7 @@ export function requestBody(
  * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops; then nothing is left behind
  */
 async function stageBody(
-  stage: Stage,
+  stage: (body: IncomingMessage) => Promise<StagedBlob>,
   request: IncomingMessage,
   response: ServerResponse,
   cap: number,
@@ -44,7 +44,7 @@ async function stageBody(
 ): Promise<StagedBlob> {
   checkDeclaredLength(request, cap)
   invite(request, response)
-  const staging = stage(request, { limit: cap })
+  const staging = stage(request)
   try {
     return await untilIdle(request, idle, () => staging)
   } catch (error) {

@@ -7,8 +7,12 @@ import { memoryBlob, type StagedBlob } from './store/blobs.ts'
 export interface BodySource {
   /** Into memory; 413 over `cap` bytes. */
   bytes(cap: number): Promise<Uint8Array>
-  /** To disk while digests are computed; 413 over `cap` bytes. */
-  stage(cap: number): Promise<StagedBlob>
+  /**
+   * To disk while digests are computed; 413 over `cap` bytes.
+   *
+   * @param seen shown every piece of what goes to disk
+   */
+  stage(cap: number, seen?: (piece: Uint8Array) => void): Promise<StagedBlob>
 }
 
 /** Bytes of a selector or program that a QUERY may bring (SEC-12). */

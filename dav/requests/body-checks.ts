@@ -52,8 +52,8 @@ export function checkedBody(exchange: Exchange): BodySource {
       check(bytes.length, algorithm => hash(algorithm, bytes))
       return bytes
     },
-    async stage(cap) {
-      const staged: StagedBlob = await body.stage(cap)
+    async stage(cap, seen) {
+      const staged: StagedBlob = await body.stage(cap, seen)
       try {
         check(staged.size, algorithm => staged[algorithm])
       } catch (error) {

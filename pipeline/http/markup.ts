@@ -19,3 +19,11 @@ export function escapeMarkup(text: string): string {
     .replace(UNWRITABLE, '\ufffd')
     .replace(/[&<>"']/g, character => SPECIAL[character] ?? character)
 }
+
+/** @returns the text for use between tags alone, where quotes stay as they are, as the HTML standard serialises them */
+export function escapeText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(UNWRITABLE, '\ufffd')
+    .replace(/[&<>]/g, character => SPECIAL[character] ?? character)
+}

@@ -10,7 +10,12 @@ export interface BodyLimits {
   document: number
   /** Bytes of any body. */
   body: number
+  /** Whether code may look at the body, which is then kept in memory while it goes to disk. */
+  isShown: boolean
 }
+
+/** Bytes of a body that code may be shown as text: what its allowance has at most. */
+export const LARGEST_TEXT = 64 * 1024 * 1024
 
 /** Bytes that go into a commit as they are; longer ones are staged. */
 const SMALL = 64 * 1024
@@ -59,14 +64,21 @@ export class KeptBody implements BodySource {
   }
 
   #readStaged(cap: number): Promise<void> {
-    this.#reading ??= this.#source.stage(cap).then(staged => {
+    let pieces: Uint8Array[] = []
+    let size = 0
+    const keep = (piece: Uint8Array) => {
+      size += piece.length
+      if (size <= LARGEST_TEXT) pieces.push(piece)
+      else pieces = []
+    }
+    this.#reading ??= this.#source.stage(cap, this.#limits.isShown ? keep : undefined).then(staged => {
       this.#staged = staged
-      this.#bytes = staged.bytes
+      this.#bytes = staged.bytes ?? (size === staged.size && size <= LARGEST_TEXT ? Buffer.concat(pieces) : undefined)
     })
     return this.#reading
   }
 
-  /** As it was received; undefined when it is too large to be shown to code. */
+  /** As it was received; undefined when it is too large to be shown to code, or nobody was to look at it. */
   get received(): Uint8Array | undefined {
     return this.#bytes
   }

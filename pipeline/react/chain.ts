@@ -162,7 +162,7 @@ class Chain {
     run: (language: ReactionLanguage) => Promise<Ran<T>>,
     response: ResponseValue | undefined,
   ): Promise<T> {
-    if (response && mayReadBody(code.source)) await response.load()
+    if (response && mayReadBody(code.source, 'response')) await response.load()
     const language = this.#request.languages(phase).find(each => each.speaks(code.type))
     if (!language) {
       const message = `Code of type ${code.type} cannot be run here.`

@@ -8,16 +8,19 @@ import { OpenDictionary, SesselError, textForm } from '../language/sessel/sessel
 import { ElementValue, isDictionary, LazyDictionary, type Value } from '../language/values.ts'
 import { blobBytes, type StoredBlob } from '../store/blobs.ts'
 import { outerMarkup } from '../tree/serialize.ts'
-import type { KeptBody } from './body.ts'
+import { type KeptBody, LARGEST_TEXT } from './body.ts'
 import { isSafeField } from './header-fields.ts'
 import { addFields } from './thrown.ts'
-
-/** Bytes of a blob that code may be shown as text: what its allowance has at most. */
-const LARGEST_TEXT = 64 * 1024 * 1024
 
 function textOf(bytes: Uint8Array, allowance: Allowance): string {
   allowance.take(bytes.length)
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+}
+
+/** A body that is larger than what code may hold spends its allowance (REA-95), for every language. */
+function tooLarge(allowance: Allowance): AllowanceSpent {
+  allowance.take(Number.POSITIVE_INFINITY)
+  return new AllowanceSpent('memory')
 }
 
 /** `Context`: one for all code of a request; what code adds to it, later code sees (REA-43). */
@@ -73,7 +76,7 @@ export class ReactionRequest extends LazyDictionary {
   }
 
   #text(bytes: Uint8Array | undefined): string {
-    if (!bytes) throw new SesselError('RuntimeError', 'the body is too large to be read here')
+    if (!bytes) throw tooLarge(this.#allowance)
     let text = this.#texts.get(bytes)
     if (text === undefined) this.#texts.set(bytes, (text = textOf(bytes, this.#allowance)))
     return text
@@ -184,7 +187,7 @@ export class ResponseValue extends OpenDictionary {
   #bodyText(): string {
     if (this.#text !== undefined) return this.#text
     const bytes = this.#bytes ?? inMemory(this.#answer.body)
-    if (!bytes) throw new AllowanceSpent('memory')
+    if (!bytes) throw tooLarge(this.#allowance)
     this.#text = textOf(decoded(bytes, this.#answer.headers['Content-Encoding']), this.#allowance)
     return this.#text
   }
@@ -275,9 +278,16 @@ function decoded(bytes: Uint8Array, coding: string | undefined): Uint8Array {
 }
 
 /**
- * Whether a program may look at the body of an answer. It is asked for bodies in files alone, which are read before the
- * program runs.
+ * Whether a program may look at the body of the request, or of its answer. It is asked for bodies in files alone, which are
+ * read before the program runs.
  */
-export function mayReadBody(source: string): boolean {
-  return /body|\[|\.\.\.|JSON|keys|entries|values/.test(source) || /response(?!\s*\.\s*(status|headers)\b)/.test(source)
+export function mayReadBody(source: string, of: 'request' | 'response'): boolean {
+  if (/body|\[|\.\.\.|JSON|keys|entries|values/i.test(source)) return true
+  return OTHER_MEMBERS[of].test(source)
+}
+
+/** A mention of the request or its answer that goes on with something else than one of the other members. */
+const OTHER_MEMBERS = {
+  request: /request(?!\s*\.\s*(method|path|headers|query|params|auth|host)\b)/,
+  response: /response(?!\s*\.\s*(status|headers)\b)/,
 }

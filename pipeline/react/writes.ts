@@ -5,6 +5,7 @@ import { memoryBody, NO_BODY } from '../body.ts'
 import { asFault } from '../failures.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
+import type { SelectorRange } from '../http/range.ts'
 import type { Allowance } from '../language/allowance.ts'
 import { type Platform, SesselError } from '../language/sessel/sessel.ts'
 import type { ElementValue } from '../language/values.ts'
@@ -68,15 +69,12 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
       })
     },
     async delete(target) {
-      const path = typeof target === 'string' ? target : (target.source?.path ?? '')
+      const { path, range } = typeof target === 'string' ? { path: target } : storedPlace(target)
       await refusing('DELETE', path, async () => {
         const from = checkedPath(path, site)
         countWrite(writes)
-        if (typeof target === 'string') await carriedOut(deleteDocument(site, { ...common, path: from }, authority))
-        else
-          await carriedOut(
-            writeElement(site, { ...common, op: 'delete', path: from, range: rangeOf(target) }, authority),
-          )
+        if (range) await carriedOut(writeElement(site, { ...common, op: 'delete', path: from, range }, authority))
+        else await carriedOut(deleteDocument(site, { ...common, path: from }, authority))
       })
     },
   }
@@ -130,9 +128,9 @@ function documentOf(node: ElementNode): string {
   return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title></title></head><body>\n${markup}\n</body></html>\n`
 }
 
-/** The selector of a stored element. @throws SesselError for one that is not stored */
-function rangeOf({ node, source }: ElementValue) {
+/** The document of a stored element, and its selector there. @throws SesselError for one that is not stored */
+function storedPlace({ node, source }: ElementValue): { path: string; range?: SelectorRange } {
   if (source?.path === undefined) throw new SesselError('TypeError', 'only a stored element can be deleted')
   const selector = uniqueSelector(node, source.document, atOnce(indexingAddresses(source.document)))
-  return { unit: 'selector' as const, selector, wire: selector }
+  return { path: source.path, range: { unit: 'selector', selector, wire: selector } }
 }

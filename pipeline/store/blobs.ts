@@ -83,6 +83,8 @@ export type Content = { bytes: Uint8Array } | { staged: StagedBlob }
 export interface StagingOptions {
   /** Bytes; a longer stream rejects with `StagingError` of reason `too-large` and leaves nothing behind. */
   limit: number
+  /** Shown every piece as it arrives. */
+  seen?: ((piece: Uint8Array) => void) | undefined
 }
 
 /** Why a body could not be staged. */

@@ -8,6 +8,8 @@ import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { KeptBody } from '../../pipeline/react/body.ts'
 import { reactionsTo } from '../../pipeline/react/chain.ts'
+import { mayReadBody } from '../../pipeline/react/context.ts'
+import { codeOf } from '../../pipeline/react/declared/reactions.ts'
 import { javascriptReactions } from '../../pipeline/react/javascript.ts'
 import type { Entry } from '../../pipeline/react/outbound/entry.ts'
 import { sesselReactions } from '../../pipeline/react/sessel.ts'
@@ -28,7 +30,9 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
     if (!found || found.triggers.length === 0) return undefined
     checkWritable(author.scope, path)
     const isBlob = kindOf(storedType(path, header(exchange, 'content-type'))) === 'blob'
-    const limits = { document: largestDocument(site.settings), body: settings.maxBody }
+    const candidates = { triggers: found.triggers, processors: [] }
+    const isShown = isBlob && codeOf(candidates).some(({ source }) => mayReadBody(source, 'request'))
+    const limits = { document: largestDocument(site.settings), body: settings.maxBody, isShown }
     const body = new KeptBody(exchange.body, limits, isBlob, parts.stage)
     const outbound = parts.outbound()
     const entries: Entry[] = []
@@ -53,7 +57,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
     const { authorization: _, ...headers } = request.headers
     const reactions = reactionsTo({
       site,
-      candidates: { triggers: found.triggers, processors: [] },
+      candidates,
       path,
       selector: undefined,
       request: async () =>

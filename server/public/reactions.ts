@@ -12,7 +12,8 @@ import type { JavaScript } from '../../pipeline/language/javascript/interface.ts
 import { type Operation, perform } from '../../pipeline/operation.ts'
 import { KeptBody } from '../../pipeline/react/body.ts'
 import { type ReactingRequest, reactionsTo } from '../../pipeline/react/chain.ts'
-import { leavesAlone } from '../../pipeline/react/declared/reactions.ts'
+import { mayReadBody } from '../../pipeline/react/context.ts'
+import { type Candidates, codeOf, leavesAlone } from '../../pipeline/react/declared/reactions.ts'
 import { deliveriesOf } from '../../pipeline/react/handlers.ts'
 import { javascriptReactions } from '../../pipeline/react/javascript.ts'
 import { type Entry, keepWaiting, waitingKey } from '../../pipeline/react/outbound/entry.ts'
@@ -92,7 +93,7 @@ async function performAround(
   if (!candidates) return perform(prepare(exchange), exchange.body)
   const queue = queueOf(exchange, parts.outbound())
   const operation = prepare({ ...exchange, alongside: queue })
-  const body = keptBody(parts, exchange)
+  const body = keptBody(parts, exchange, candidates)
   const request = { ...reactingRequest(parts, exchange, body), queue: queue.add, candidates, toAnswer }
   try {
     const { reuse, ...answer } = await perform(operation, body, reactionsTo(request))
@@ -122,13 +123,14 @@ function queueOf(exchange: Exchange, outbound: Outbound) {
   }
 }
 
-function keptBody({ stage }: ReactionParts, exchange: Exchange): KeptBody {
+function keptBody({ stage }: ReactionParts, exchange: Exchange, candidates: Candidates): KeptBody {
   const { method, path, hosted, site, target } = exchange
   const isWhole = selectorOf(exchange) === undefined
   const isCreation = method === 'POST' && target.path.endsWith('/')
   const type = storedType(isCreation ? target.path : path, header(exchange, 'content-type'))
   const isBlob = isWhole && (method === 'PUT' || isCreation) && kindOf(type) === 'blob'
-  const limits = { document: largestDocument(site.settings), body: hosted.settings.maxBody }
+  const isShown = isBlob && codeOf(candidates).some(({ source }) => mayReadBody(source, 'request'))
+  const limits = { document: largestDocument(site.settings), body: hosted.settings.maxBody, isShown }
   return new KeptBody(exchange.body, limits, isBlob, stage)
 }
 

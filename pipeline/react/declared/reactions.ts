@@ -5,9 +5,10 @@
 
 import { compilePattern, matchesNames, type Pattern, pathNames } from '../../access/glob.ts'
 import { PersistentMap } from '../../access/persistent-map.ts'
+import type { RawCode } from '../../model/declarations.ts'
 import { type Extensions, type Selector, SelectorError, selectorFor } from '../../tree/selector/selector.ts'
 import type { Steps } from '../../tree/steps.ts'
-import type { RawConstraint, RawHandler, RawReaction, RawReactions } from './extract.ts'
+import type { RawAction, RawConstraint, RawHandler, RawReaction, RawReactions, RawValue } from './extract.ts'
 
 /** A trigger or processor, ready to be asked. */
 export interface Reaction extends Pick<RawReaction, 'kind' | 'when' | 'action' | 'otherwise'> {
@@ -199,6 +200,23 @@ function statusFilter(text: string): StatusFilter[] {
   if (/^\d{3}$/.test(text)) return [{ code: Number(text) }]
   const hundreds = /^([1-5])xx$/i.exec(text)?.[1]
   return hundreds === undefined ? [] : [{ hundreds: Number(hundreds) }]
+}
+
+/** All code that may run: gates, actions, and properties of calls. */
+export function codeOf({ triggers, processors }: Candidates): RawCode[] {
+  const ofValue = (value: RawValue): RawCode[] => (typeof value === 'string' ? [] : [value])
+  const ofAction = (action: RawAction): RawCode[] => {
+    if (!('properties' in action)) return [action]
+    return action.properties.flatMap(property => {
+      if (property[0] !== 'header') return ofValue(property[1])
+      const header = property[1]
+      return 'line' in header ? ofValue(header.line) : header.pair.flatMap(([, value]) => ofValue(value))
+    })
+  }
+  return [...triggers, ...processors].flatMap(({ when, action, otherwise }) => [
+    ...when,
+    ...[...action, ...otherwise].flatMap(ofAction),
+  ])
 }
 
 /** Whether an answer, and the 304 in its place, is given as it is: it may be given again without asking. */

@@ -142,7 +142,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
   }
 
   return {
-    async stage(body, { limit }) {
+    async stage(body, { limit, seen }) {
       let size = 0
       let chunks: Uint8Array[] = []
       let out: Outflow | undefined
@@ -169,6 +169,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
         // The caller decides what becomes of the stream: a request must survive to be answered.
         for await (const piece of arriving(body)) {
           size += piece.length
+          seen?.(piece)
           if (size > limit) throw new StagingError('too-large')
           if (out === undefined && size <= inlineLimit) {
             chunks.push(piece)

@@ -44,7 +44,7 @@ describe('Transition constraints', () => {
       .to.include('Transition constraints violated')
       .and.to.include('failedConstraint">transition(state)<')
     expect(late.text)
-      .to.include('constraintSelector">[itemprop=&#39;state&#39;]<')
+      .to.include("constraintSelector\">[itemprop='state']<")
       .and.to.include('itemprop="from"></')
       .and.to.include('itemprop="to">late<')
     expect(late.text).to.include('/machine.html').and.to.include(LOAN)

@@ -20,7 +20,7 @@ const property = (name: string, more = '') =>
 const SCHEMA = page(
   `<div itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="${LOAN}">${property('note', '<meta itemprop="cardinality" content="1">')}${property('number', '<meta itemprop="unique" content="true"><meta itemprop="@key" content="true">')}${property('kind', '<meta itemprop="default" content="book">')}</div>`,
 )
-const IMPORTS = `@schema Site url("${NS}/1.0"); @schema Loan url("${LOAN}");`
+const IMPORTS = `@schema Site url("${NS}/1.0"); @schema Loan url("${LOAN}"); @schema HTTPResponse url("${NS}/HTTPResponse");`
 
 let site: ReactingSite
 afterEach(() => site?.close())
@@ -215,6 +215,15 @@ describe('Writes of actions', () => {
       .and.not.to.include('p2')
     const again = await site.ask('GET', '/go')
     expect([again.status, again.text.includes('404')]).to.deep.equal([500, true])
+  })
+
+  it('REA-63 only what is stored can be deleted', async () => {
+    site = await withTriggers({
+      resource: '/go',
+      action:
+        'try { Site.DELETE(new p) } catch (e) { throw new HTTPResponse { status: 299, body: e.type + ": " + e.message } }',
+    })
+    expect((await site.ask('GET', '/go')).text).to.equal('TypeError: only a stored element can be deleted')
   })
 
   it('REA-66 runs neither triggers nor processors', async () => {

@@ -91,7 +91,7 @@ function outflow(uploads: Reads) {
  * @param inlineLimit bytes up to which bodies stay in memory
  */
 export function createStaging(uploads: Reads, inlineLimit: number) {
-  return async function stage(body: Readable, { limit }: StagingOptions): Promise<StagedBlob> {
+  return async function stage(body: Readable, { limit, seen }: StagingOptions): Promise<StagedBlob> {
     let size = 0
     let pieces: Uint8Array[] = []
     let out: ReturnType<typeof outflow> | undefined
@@ -99,6 +99,7 @@ export function createStaging(uploads: Reads, inlineLimit: number) {
       // The caller decides what becomes of the stream: a request must survive to be answered.
       for await (const piece of arriving(body)) {
         size += piece.length
+        seen?.(piece)
         if (size > limit) throw new StagingError('too-large')
         if (out === undefined && size <= inlineLimit) {
           pieces.push(piece)
