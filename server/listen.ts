@@ -13,8 +13,10 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { expectContinue } from '../edge/body.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { Unusable } from '../pipeline/store/errors.ts'
 import { connections } from './connections.ts'
 
 export interface ListenOptions {
@@ -74,7 +76,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   }
   const { handle, pending, watch, close } = connections(answer)
   const server: Server = options.tls
-    ? createTlsServer({ ...settings, cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) }, handle)
+    ? createTlsServer({ ...settings, ...certified(options.tls) }, handle)
     : createServer(settings, handle)
   watch(server, options.tls !== undefined)
   // The default cuts heads of more than 2,000 lines off without a word; the size is limited above.
@@ -106,8 +108,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     close: grace => close(server, grace),
     renewCertificate() {
       const { tls } = options
-      if (tls && server instanceof TlsServer)
-        server.setSecureContext({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) })
+      if (tls && server instanceof TlsServer) server.setSecureContext(certified(tls))
     },
   }
 }
@@ -169,4 +170,29 @@ function answerBroken(error: { code?: string }, socket: Duplex, options: ListenO
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('')}\r\n${body}`)
   setTimeout(() => socket.destroy(), 1_000).unref()
+}
+
+/** @throws Unusable, with the name of the file that is not what it should be */
+function certified(files: { cert: string; key: string }): { cert: Buffer; key: Buffer } {
+  const read = (what: string, file: string) => {
+    try {
+      return readFileSync(file)
+    } catch (error) {
+      throw new Unusable(`the TLS ${what} ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  const [cert, key] = [read('certificate', files.cert), read('key', files.key)]
+  const tried: [string, SecureContextOptions][] = [
+    [`the TLS certificate ${files.cert} cannot be used`, { cert }],
+    [`the TLS key ${files.key} cannot be used`, { key }],
+    [`the TLS key ${files.key} does not belong to the certificate ${files.cert}`, { cert, key }],
+  ]
+  for (const [problem, options] of tried) {
+    try {
+      createSecureContext(options)
+    } catch (error) {
+      throw new Unusable(`${problem}: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  return { cert, key }
 }

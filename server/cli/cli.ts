@@ -3,6 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { SettingsError } from '../../config/load.ts'
 import { nearest } from '../../config/suggest.ts'
+import { LockError } from '../../pipeline/coordination/locks.ts'
+import { SessionError } from '../../pipeline/coordination/sessions.ts'
 import { Unusable } from '../../pipeline/store/errors.ts'
 import { FolderInUse } from '../../pipeline/store/sqlite/folder-lock.ts'
 import { backup, restore } from './backup.ts'
@@ -115,6 +117,7 @@ function report(error: unknown, { errors }: Terminal): number {
 function failure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof Unusable) return error.message
+  if (error instanceof LockError || error instanceof SessionError) return `${error.message}: ${failure(error.cause)}`
   const { code, address, port, path, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const place = address === undefined ? `port ${port}` : `${address}:${port}`
   if (code === 'EADDRINUSE')
@@ -123,11 +126,11 @@ function failure(error: unknown): string {
   if (error instanceof FolderInUse) return error.message
   if (code === 'EACCES' && port !== undefined) return `${place} needs more rights; take a port above 1023`
   if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return `no permission to use ${path ?? 'a file'}`
+  if (code === 'EISDIR')
+    return path === undefined ? 'a folder stands where a file must be' : `${path} is a folder, and must be a file`
   if (code === 'ENOTDIR' || code === 'EEXIST') return `${path ?? 'a folder'} is a file, and must be a folder`
   if (code === 'ERR_SQLITE_ERROR' && cannotWrite(error)) return 'no permission to write to the data folder'
   if (code === 'ERR_SQLITE_ERROR') return `the database in the data folder cannot be used: ${error.message}`
-  if (code?.startsWith('ERR_OSSL') || code?.startsWith('ERR_TLS') || /PEM|certificate|private key/i.test(error.message))
-    return `the TLS certificate or key cannot be used: ${error.message}`
   if (code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT')
     return `${address === undefined ? 'a server' : place} cannot be reached: ${error.message}`
   if (code === 'ENOENT' && syscall === 'mkdir') return `no folder can be made at ${path}`

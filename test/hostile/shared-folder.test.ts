@@ -75,26 +75,4 @@ describe('one data folder', () => {
       expect(told[0]).to.match(/^warn Other users of this machine may read the data folder/)
     })
   })
-
-  describe('a start that cannot succeed is told in a sentence, without a trace', () => {
-    const cases: [string, (at: string) => Record<string, unknown>, RegExp][] = [
-      ['a data folder that is a file', at => ({ data: join(at, 'file') }), /is a file, and must be a folder/],
-      ['a data folder below a file', at => ({ data: join(at, 'file', 'x') }), /is a file, and must be a folder/],
-      [
-        'a certificate that is none',
-        at => ({ data: at, listen: { port: 0, tls: { cert: join(at, 'file'), key: join(at, 'file') } } }),
-        /certificate|tls/i,
-      ],
-    ]
-    for (const [what, settings, expected] of cases)
-      it(what, async () => {
-        writeFileSync(join(folder, 'file'), 'x')
-        const config = join(folder, 'settings.json')
-        writeFileSync(config, JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, ...settings(folder) }))
-        const { code, text } = await command('serve', '--config', config)
-        expect(code, text).to.be.oneOf([1, 2])
-        expect(text).to.match(expected)
-        expect(text).not.to.match(/\n\s+at /)
-      })
-  })
 })
