@@ -8,6 +8,7 @@ import type { Value } from '../../../pipeline/language/values.ts'
 import type { Row } from '../support/table.ts'
 import { CORPUS } from './corpus.ts'
 import { differences, differenceTable } from './differences.ts'
+import { SUITE, suiteDifferences, suiteTable } from './suite.ts'
 
 export const LIQUID_HEAD: Row = ['Work', 'Dialect', 'liquidjs', 'Target']
 
@@ -19,6 +20,12 @@ const CONTEXT = { kind: 'html', element: 'tbody' } as const
 const INTRODUCTION = `# Where the dialect differs from liquidjs
 
 \`npm run bench -- liquid\` renders ${CORPUS.length} templates with liquidjs as it comes (output escaped) and with the dialect. These differ:
+
+`
+
+const SUITE_INTRODUCTION = `# Where the dialect differs from the suite of the package liquid
+
+\`suite.json\` holds ${SUITE.length} cases of the tests that the npm package \`liquid\` 5.1.1 ships (MIT licence). \`npm run bench -- liquid\` runs them. These differ:
 
 `
 
@@ -36,8 +43,11 @@ export async function benchLiquid(say: (line: string) => void): Promise<Row[]> {
   rows.push(['finding it parsed already', again(), '', 'no second parse'])
   const list = await differences()
   rows.push([`${CORPUS.length} templates compared`, `${list.length} differ`, '', 'a reason for each'])
+  const others = await suiteDifferences()
+  rows.push([`${SUITE.length} cases of a public suite`, `${others.length} differ`, '', 'a reason for each'])
   if (process.argv.includes('--write')) {
     writeFileSync(new URL('differences.md', import.meta.url), INTRODUCTION + (await differenceTable()))
+    writeFileSync(new URL('suite.md', import.meta.url), SUITE_INTRODUCTION + (await suiteTable()))
   }
   return rows
 }

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { CORPUS } from '../../../bench/liquid/corpus.ts'
 import { differences, differenceTable } from '../../../bench/liquid/differences.ts'
+import { SUITE, suiteDifferences, suiteTable } from '../../../bench/liquid/suite.ts'
 
-/** The written list; `npm run bench -- liquid --write` makes it anew. */
-const LIST = new URL('../../../bench/liquid/differences.md', import.meta.url)
+/** A written list; `npm run bench -- liquid --write` makes them anew. Tables are aligned by the formatter. */
+const bare = (text: string): string => text.replace(/ |--+/g, '').trim()
+const list = (name: string) => bare(readFileSync(new URL(`../../../bench/liquid/${name}`, import.meta.url), 'utf8'))
 
 describe('The dialect and liquidjs as it comes', () => {
   it('section 15: every difference has a reason', async () => {
@@ -14,8 +16,17 @@ describe('The dialect and liquidjs as it comes', () => {
   })
 
   it('section 15: the written list is the one that is measured', async () => {
-    // Tables are aligned by the formatter.
-    const bare = (text: string): string => text.replace(/ |--+/g, '').trim()
-    expect(bare(readFileSync(LIST, 'utf8')).endsWith(bare(await differenceTable()))).to.equal(true)
+    expect(list('differences.md').endsWith(bare(await differenceTable()))).to.equal(true)
+  })
+})
+
+describe('The dialect and the suite of the package liquid', () => {
+  it('every difference has a reason', async () => {
+    expect(SUITE).to.have.length.at.least(160)
+    expect((await suiteDifferences()).filter(({ reason }) => reason === undefined)).to.deep.equal([])
+  })
+
+  it('the written list is the one that is measured', async () => {
+    expect(list('suite.md').endsWith(bare(await suiteTable()))).to.equal(true)
   })
 })
