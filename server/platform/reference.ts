@@ -2,11 +2,11 @@
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { marked } from 'marked'
 import type { SiteSettings } from '../../config/sites.ts'
 import { serverPage } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Conditions, evaluateRead, preconditionFailed } from '../../pipeline/http/conditions.ts'
+import { lazyPackage } from '../../pipeline/lazy-package.ts'
 
 /** How pages of the reference are laid out: for long texts, on narrow screens without sideways scrolling. */
 const STYLE = `
@@ -27,6 +27,7 @@ a[id]{scroll-margin-top:1rem}
 :target+strong{background:color-mix(in srgb,var(--accent) 22%,transparent)}`
 
 const FOLDER = new URL('../../docs/reference/', import.meta.url)
+const markdown = lazyPackage<typeof import('marked')>('marked')
 const CONTENTS = 'README'
 
 type Names = Pick<SiteSettings, 'brand' | 'ns' | 'schemaHost' | 'errorNs'>
@@ -103,8 +104,8 @@ function withNames(source: string, { brand, ns, schemaHost, errorNs }: Names): s
 
 function render(source: string, chapter: string): string {
   const title = /^# (.+)$/m.exec(source)?.[1] ?? 'Reference'
-  const content = marked
-    .parse(source, { async: false })
+  const content = markdown()
+    .marked.parse(source, { async: false })
     .replace(/href="([a-z-]+)\.md(#[A-Z0-9-]+)?"/g, 'href="$1$2"')
     .replaceAll('<table>', '<div class="table"><table>')
     .replaceAll('</table>', '</table></div>')

@@ -1,6 +1,8 @@
 /** Why an identity provider was of no use, in the few words that matter to people and operators. */
 
-import { AuthorizationResponseError, ResponseBodyError } from 'openid-client'
+import { lazyPackage } from '../../pipeline/lazy-package.ts'
+
+export const oidc = lazyPackage<typeof import('openid-client')>('openid-client')
 
 export class ProviderError extends Error {
   /**
@@ -23,9 +25,9 @@ export class ProviderError extends Error {
 export function asProviderError(error: unknown, networkFailed: boolean): ProviderError {
   if (error instanceof ProviderError) return error
   if (networkFailed) return new ProviderError('unreachable', 'The identity provider does not answer', { cause: error })
-  if (error instanceof AuthorizationResponseError)
+  if (error instanceof oidc().AuthorizationResponseError)
     return new ProviderError('declined', `The identity provider says ${error.error}`, { cause: error })
-  if (error instanceof ResponseBodyError)
+  if (error instanceof oidc().ResponseBodyError)
     return new ProviderError('invalid', `The identity provider takes no code: ${error.error}`, { cause: error })
   return new ProviderError('invalid', 'What the identity provider sent proves nothing', { cause: error })
 }

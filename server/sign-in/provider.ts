@@ -4,10 +4,10 @@
  * gone meanwhile (OIDC-9).
  */
 
-import * as oidc from 'openid-client'
+import type * as OpenId from 'openid-client'
 import type { OidcSettings } from '../../config/site-schema.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import { asProviderError, ProviderError } from './provider-error.ts'
+import { asProviderError, oidc, ProviderError } from './provider-error.ts'
 
 /** What a login is under way with; all of it secret, for one use. */
 export interface Attempt {
@@ -50,16 +50,16 @@ const SKEW = 60
 const TOLD_AGE = 120
 
 export function newAttempt(): Attempt {
-  return { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() }
+  return { state: oidc().randomState(), nonce: oidc().randomNonce(), verifier: oidc().randomPKCECodeVerifier() }
 }
 
 /** @param clock unix milliseconds, by which configuration and keys age */
 export function createProvider(settings: OidcSettings, clock: () => number = Date.now): Provider {
-  let server: { at: number; metadata: Promise<oidc.ServerMetadata> } | undefined
-  let keys: { until: number; jwks: oidc.JWKS } | undefined
+  let server: { at: number; metadata: Promise<OpenId.ServerMetadata> } | undefined
+  let keys: { until: number; jwks: OpenId.JWKS } | undefined
 
   /** @param age milliseconds that what is known may be old */
-  function metadata(age: number): Promise<oidc.ServerMetadata> {
+  function metadata(age: number): Promise<OpenId.ServerMetadata> {
     const known = server
     if (known && clock() - known.at < age) return known.metadata
     const entry = { at: clock(), metadata: discover(settings) }
@@ -72,26 +72,26 @@ export function createProvider(settings: OidcSettings, clock: () => number = Dat
   }
 
   /** A configuration for one use, so that what fails on its way is known to belong to it. */
-  async function configuration(network = { failed: false }, age = KEPT): Promise<oidc.Configuration> {
+  async function configuration(network = { failed: false }, age = KEPT): Promise<OpenId.Configuration> {
     const { clientId } = complete(settings)
-    const client = { [oidc.clockTolerance]: SKEW }
-    const made = new oidc.Configuration(await metadata(age), clientId, client, authentication(settings))
+    const client = { [oidc().clockTolerance]: SKEW }
+    const made = new (oidc().Configuration)(await metadata(age), clientId, client, authentication(settings))
     made.timeout = PATIENCE
-    made[oidc.customFetch] = boundedFetch(() => (network.failed = true))
-    if (isInsecure(settings)) oidc.allowInsecureRequests(made)
+    made[oidc().customFetch] = boundedFetch(() => (network.failed = true))
+    if (isInsecure(settings)) oidc().allowInsecureRequests(made)
     // Also what comes straight from the provider is verified by its keys.
-    oidc.enableNonRepudiationChecks(made)
+    oidc().enableNonRepudiationChecks(made)
     return made
   }
 
   /** Has tokens verified with the keys that are known, and learns those that had to be fetched. */
-  async function withKeys<T>(configuration: oidc.Configuration, work: () => Promise<T>): Promise<T> {
+  async function withKeys<T>(configuration: OpenId.Configuration, work: () => Promise<T>): Promise<T> {
     const uat = Math.floor(Date.now() / 1000) - TOLD_AGE
-    if (keys && keys.until > clock()) oidc.setJwksCache(configuration, { jwks: keys.jwks, uat })
+    if (keys && keys.until > clock()) oidc().setJwksCache(configuration, { jwks: keys.jwks, uat })
     try {
       return await work()
     } finally {
-      const cache = oidc.getJwksCache(configuration)
+      const cache = oidc().getJwksCache(configuration)
       if (cache && cache.uat !== uat) keys = { until: clock() + KEPT, jwks: cache.jwks }
     }
   }
@@ -104,17 +104,17 @@ export function createProvider(settings: OidcSettings, clock: () => number = Dat
         scope: settings.scopes,
         state,
         nonce,
-        code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+        code_challenge: await oidc().calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       }
-      return usable(() => oidc.buildAuthorizationUrl(configured, parameters))
+      return usable(() => oidc().buildAuthorizationUrl(configured, parameters))
     },
     async identify(callback, { state, nonce, verifier }) {
       const network = { failed: false }
       const configured = await configuration(network)
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true }
       try {
-        const tokens = await withKeys(configured, () => oidc.authorizationCodeGrant(configured, callback, checks))
+        const tokens = await withKeys(configured, () => oidc().authorizationCodeGrant(configured, callback, checks))
         const claims = tokens.claims()
         if (!claims?.sub || tokens.id_token === undefined)
           throw new ProviderError('invalid', 'There is no ID token that says who somebody is')
@@ -129,18 +129,18 @@ export function createProvider(settings: OidcSettings, clock: () => number = Dat
       const configured = await configuration()
       if (configured.serverMetadata().end_session_endpoint === undefined) return undefined
       const hint = idToken === undefined ? undefined : { id_token_hint: idToken }
-      return usable(() => oidc.buildEndSessionUrl(configured, { ...hint, post_logout_redirect_uri: returnTo }))
+      return usable(() => oidc().buildEndSessionUrl(configured, { ...hint, post_logout_redirect_uri: returnTo }))
     },
   }
 }
 
-async function discover(settings: OidcSettings): Promise<oidc.ServerMetadata> {
+async function discover(settings: OidcSettings): Promise<OpenId.ServerMetadata> {
   const { issuer, clientId } = complete(settings)
   try {
-    const found = await oidc.discovery(new URL(issuer), clientId, undefined, oidc.None(), {
+    const found = await oidc().discovery(new URL(issuer), clientId, undefined, oidc().None(), {
       timeout: PATIENCE,
-      [oidc.customFetch]: boundedFetch(() => undefined),
-      ...(isInsecure(settings) && { execute: [oidc.allowInsecureRequests] }),
+      [oidc().customFetch]: boundedFetch(() => undefined),
+      ...(isInsecure(settings) && { execute: [oidc().allowInsecureRequests] }),
     })
     return found.serverMetadata()
   } catch (cause) {
@@ -157,9 +157,11 @@ function complete({ issuer, clientId, clientSecret, tokenAuth }: OidcSettings): 
   return { issuer, clientId }
 }
 
-function authentication({ clientSecret, tokenAuth }: OidcSettings): oidc.ClientAuth {
-  if (clientSecret === undefined || tokenAuth === 'none') return oidc.None()
-  return tokenAuth === 'client_secret_post' ? oidc.ClientSecretPost(clientSecret) : oidc.ClientSecretBasic(clientSecret)
+function authentication({ clientSecret, tokenAuth }: OidcSettings): OpenId.ClientAuth {
+  if (clientSecret === undefined || tokenAuth === 'none') return oidc().None()
+  return tokenAuth === 'client_secret_post'
+    ? oidc().ClientSecretPost(clientSecret)
+    : oidc().ClientSecretBasic(clientSecret)
 }
 
 /** An operator who names an issuer without TLS means it: a provider on the same machine or in a closed network. */
@@ -168,9 +170,11 @@ function isInsecure({ issuer }: OidcSettings): boolean {
 }
 
 /** Claims of the user info, which says more than the token at many providers; nothing when it cannot be had (OIDC-4). */
-async function userInfo(configuration: oidc.Configuration, accessToken: string, sub: string): Promise<object> {
+async function userInfo(configuration: OpenId.Configuration, accessToken: string, sub: string): Promise<object> {
   if (configuration.serverMetadata().userinfo_endpoint === undefined) return {}
-  return oidc.fetchUserInfo(configuration, accessToken, sub).catch(() => ({}))
+  return oidc()
+    .fetchUserInfo(configuration, accessToken, sub)
+    .catch(() => ({}))
 }
 
 /** @throws ProviderError when the provider's configuration lacks what is needed */

@@ -13,6 +13,7 @@ const TREES = ['pipeline/tree', 'pipeline/tree/selector', 'pipeline/tree/edit', 
 const ROOT = [
   'pipeline/fault.ts',
   'pipeline/memory.ts',
+  'pipeline/lazy-package.ts',
   'pipeline/authority.ts',
   'pipeline/answer.ts',
   'pipeline/body.ts',
@@ -39,6 +40,7 @@ const LANGUAGES = ['pipeline/language/sessel', 'pipeline/language/javascript', '
 export const FOLDERS: readonly Folder[] = [
   { path: 'pipeline/fault.ts', purpose: 'Failures that are answers: status, kind, message.', imports: [] },
   { path: 'pipeline/memory.ts', purpose: 'The memory of all caches: one limit, a share for each.', imports: [] },
+  { path: 'pipeline/lazy-package.ts', purpose: 'Packages that the first use loads.', imports: [] },
   { path: 'pipeline/tree', purpose: 'Documents as trees: parsing, writing, Microdata, work in steps.', imports: [] },
   { path: 'pipeline/tree/selector', purpose: 'The selector language.', imports: ['pipeline/tree'] },
   { path: 'pipeline/tree/edit', purpose: 'Edits of a tree that keep its bytes.', imports: ['pipeline/tree'] },
@@ -73,7 +75,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/coordination/redis',
     purpose: 'The same for several processes, in Redis.',
-    imports: ['pipeline/store', 'pipeline/coordination', 'pipeline/coordination/local'],
+    imports: ['pipeline/lazy-package.ts', 'pipeline/store', 'pipeline/coordination', 'pipeline/coordination/local'],
   },
   {
     path: 'pipeline/language',
@@ -83,7 +85,7 @@ export const FOLDERS: readonly Folder[] = [
   ...LANGUAGES.map(path => ({
     path,
     purpose: 'One language: trees and values in, values out.',
-    imports: ['pipeline/fault.ts', ...TREES, 'pipeline/language'],
+    imports: ['pipeline/fault.ts', 'pipeline/lazy-package.ts', ...TREES, 'pipeline/language'],
   })),
   { path: 'pipeline/access', purpose: 'Rules and groups: who may do what.', imports: ['pipeline/fault.ts', ...TREES] },
   {
@@ -253,6 +255,18 @@ export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([
   ['ioredis', ['pipeline/coordination/redis']],
   ['pg', ['pipeline/store/postgres']],
 ])
+
+/** Packages that take much of the time and memory of a start, and that few servers use: `lazyPackage` loads them. */
+export const LAZY: readonly string[] = [
+  'bcryptjs',
+  'ioredis',
+  'liquidjs',
+  'marked',
+  'openid-client',
+  're2js',
+  'temporal-polyfill',
+  'undici',
+]
 
 /** The table for people, as Markdown. */
 export function asMarkdown(): string {

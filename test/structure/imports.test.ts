@@ -2,7 +2,7 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { asMarkdown, FOLDERS, type Folder, PACKAGES, RECURSIVE } from './folders.ts'
+import { asMarkdown, FOLDERS, type Folder, LAZY, PACKAGES, RECURSIVE } from './folders.ts'
 import { allImports, circle, importsIn, shortest } from './imports.ts'
 
 const isIn = (path: string, row: string) => path === row || path.startsWith(`${row}/`)
@@ -59,6 +59,12 @@ describe('Imports between folders', () => {
     })
     expect(wrong.map(({ from, specifier }) => `${from}: ${specifier}`)).to.deep.equal([])
   })
+
+  it('packages that few servers need are loaded by their first use', () => {
+    const wrong = imports.filter(({ specifier, isType }) => LAZY.includes(specifier) && !isType)
+    expect(wrong.map(({ from, specifier }) => `${from}: ${specifier}`)).to.deep.equal([])
+    expect(imports.some(({ specifier, isType }) => specifier === 'ioredis' && isType)).to.equal(true)
+  })
 })
 
 describe('Reading imports', () => {
@@ -76,6 +82,7 @@ describe('Reading imports', () => {
       ],
     ],
     ["const a = await import('./a.ts')", [['x/a.ts', false, false]]],
+    ["let a: typeof import('./a.ts')", []],
     ["// imports nothing from './a.ts'", []],
   ]
   for (const [text, found] of cases)

@@ -23,7 +23,7 @@ export interface Import {
 }
 
 const STATEMENT =
-  /^(import|export)\s+(type\s+)?([^'";]*?)\s*from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm
+  /^(import|export)\s+(type\s+)?([^'";]*?)\s*from\s+'([^']+)'|^import\s+'([^']+)'|(?<!\btypeof )\bimport\('([^']+)'\)/gm
 
 /** @param text of a module, formatted as the formatter does */
 export function importsIn(from: string, text: string): Import[] {

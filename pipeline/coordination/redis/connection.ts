@@ -3,8 +3,11 @@
  * are away every command fails at once, so that nobody waits for what may never come.
  */
 
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import type { Cluster, Redis, RedisOptions } from 'ioredis'
+import { lazyPackage } from '../../lazy-package.ts'
 import type { RedisAddress } from './address.ts'
+
+const ioredis = lazyPackage<typeof import('ioredis')>('ioredis')
 
 /** A server, or a cluster of them, that takes commands. */
 export type RedisClient = Redis | Cluster
@@ -66,7 +69,7 @@ function nodeOptions({ username, password, db, tls }: RedisAddress, silence: num
 function clientOf(address: RedisAddress, silence: number): RedisClient {
   if (address.kind !== 'cluster') return serverOf(address, silence)
   const { retryStrategy: _, ...redisOptions } = nodeOptions(address, silence)
-  return new Cluster(address.hosts, {
+  return new (ioredis().Cluster)(address.hosts, {
     redisOptions,
     clusterRetryStrategy: pause,
     enableOfflineQueue: false,
@@ -77,8 +80,8 @@ function clientOf(address: RedisAddress, silence: number): RedisClient {
 function serverOf(address: RedisAddress, silence: number): Redis {
   const { kind, hosts, name, sentinelPassword, tls } = address
   const node = nodeOptions(address, silence)
-  if (kind !== 'sentinel') return new Redis({ ...node, ...hosts[0] })
-  return new Redis({
+  if (kind !== 'sentinel') return new (ioredis().Redis)({ ...node, ...hosts[0] })
+  return new (ioredis().Redis)({
     ...node,
     sentinels: hosts,
     name: name ?? '',
@@ -93,12 +96,12 @@ function serverOf(address: RedisAddress, silence: number): Redis {
  * that the client for clusters would make does not say when it has been away.
  */
 function listenerOf(address: RedisAddress, commands: RedisClient, silence: number): Redis {
-  if (!(commands instanceof Cluster)) return serverOf(address, silence)
+  if (!(commands instanceof ioredis().Cluster)) return serverOf(address, silence)
   const nodes = () => [
     ...address.hosts,
     ...commands.nodes('all').map(({ options: { host, port } }) => ({ host, port })),
   ]
-  const listener: Redis = new Redis({
+  const listener: Redis = new (ioredis().Redis)({
     ...nodeOptions(address, silence),
     ...address.hosts[0],
     retryStrategy(attempt) {

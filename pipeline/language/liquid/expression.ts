@@ -1,7 +1,10 @@
 /** Expressions of templates, read by the tokenizer of liquidjs (LIQ-27, LIQ-28, LIQ-30). */
 
-import { type Token, Tokenizer, TokenKind, type ValueToken } from 'liquidjs'
+import type { Token, Tokenizer, ValueToken } from 'liquidjs'
+import { lazyPackage } from '../../lazy-package.ts'
 import { Keyword, type LiquidValue, numberIn } from './values.ts'
+
+const liquidjs = lazyPackage<typeof import('liquidjs')>('liquidjs')
 
 export type Operator = '==' | '!=' | '<>' | '<' | '>' | '<=' | '>=' | 'contains' | 'and' | 'or'
 
@@ -67,7 +70,7 @@ export class ExpressionReader {
   constructor(text: string) {
     checkBrackets(text)
     this.#text = text
-    this.#tokens = new Tokenizer(text, OPERATORS as never)
+    this.#tokens = new (liquidjs().Tokenizer)(text, OPERATORS as never)
   }
 
   get atEnd(): boolean {
@@ -174,7 +177,7 @@ function operation(postfix: readonly Token[]): Expression {
   if (postfix.length > 2 * MAX_OPERANDS) throw new Malformed('The expression has too many operators.')
   const operands: Expression[] = []
   for (const token of postfix) {
-    if (token.kind !== TokenKind.Operator) {
+    if (token.kind !== liquidjs().TokenKind.Operator) {
       operands.push(expressionOf(token as ValueToken))
       continue
     }
@@ -200,6 +203,7 @@ interface RangeToken extends Token {
 }
 
 function expressionOf(token: Token | undefined): Expression {
+  const { TokenKind } = liquidjs()
   switch (token?.kind) {
     case TokenKind.Number: {
       const text = token.getText()
@@ -234,7 +238,7 @@ function expressionOf(token: Token | undefined): Expression {
 }
 
 function keyOf(token: Token): Expression | string {
-  if (token.kind === TokenKind.Word) {
+  if (token.kind === liquidjs().TokenKind.Word) {
     const name = token.getText()
     if (name === '') throw new Malformed('A key is missing.')
     return name

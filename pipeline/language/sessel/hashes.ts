@@ -1,10 +1,12 @@
 /** Hashes of passwords (SES-75). They run aside: nobody waits for them but the program. */
 
 import * as crypto from 'node:crypto'
-import bcryptjs from 'bcryptjs'
+import { lazyPackage } from '../../lazy-package.ts'
 import { isDictionary, type Value } from '../values.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 import { typeOf } from './text.ts'
+
+const bcryptjs = lazyPackage<typeof import('bcryptjs')>('bcryptjs')
 
 /** Steps that stand for a millisecond of work. */
 const STEPS_PER_MS = 2_000
@@ -43,7 +45,9 @@ export function bcrypt(text: string, options: Value | undefined, on: Evaluation)
   const { cost } = optionsOf('bcrypt', options, BCRYPT)
   // A cost of twelve takes a quarter of a second; each one more twice as long.
   on.spend(Math.ceil((2 ** cost / 16) * (STEPS_PER_MS / 1_000)))
-  return bcryptjs.hash(text, cost).then(hash => hash.replace(/^\$2[ay]\$/, '$2b$'))
+  return bcryptjs()
+    .hash(text, cost)
+    .then(hash => hash.replace(/^\$2[ay]\$/, '$2b$'))
 }
 
 const ARGON2 = {

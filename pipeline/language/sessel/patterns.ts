@@ -1,7 +1,10 @@
 /** Regular expressions in linear time (SES-76). */
 
-import { RE2JS, RE2JSException } from 're2js'
+import type { RE2JS } from 're2js'
+import { lazyPackage } from '../../lazy-package.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
+
+const re2js = lazyPackage<typeof import('re2js')>('re2js')
 
 /** Compiled patterns, the least recently used first. */
 const kept = new Map<string, RE2JS>()
@@ -34,7 +37,7 @@ function compiledPattern(pattern: string): RE2JS {
   }
   if (pattern.length > MAX_PATTERN) throw typeError(`a pattern has at most ${MAX_PATTERN} characters`)
   try {
-    const compiled = RE2JS.compile(pattern)
+    const compiled = re2js().RE2JS.compile(pattern)
     kept.set(pattern, compiled)
     for (const oldest of kept.keys()) {
       if (kept.size <= KEPT) break
@@ -42,7 +45,7 @@ function compiledPattern(pattern: string): RE2JS {
     }
     return compiled
   } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error
+    if (!(error instanceof re2js().RE2JSException)) throw error
     throw typeError(`“${pattern.slice(0, 80)}” is not a pattern: ${error.message.slice(0, 120)}`)
   }
 }

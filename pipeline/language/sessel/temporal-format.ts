@@ -1,8 +1,7 @@
 /** Times as text for people (SES-196). */
 
-import { Temporal } from 'temporal-polyfill'
 import { typeError } from './evaluation.ts'
-import { type Moment, monthOf } from './temporal.ts'
+import { type Moment, monthOf, temporal } from './temporal.ts'
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
 const DAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')
@@ -83,9 +82,9 @@ export function formatTemporal(value: Moment, pattern: string): string {
 }
 
 function fieldsOf(value: Moment): Fields {
-  if (value instanceof Temporal.Duration) return {}
-  if (value instanceof Temporal.PlainMonthDay) return { month: monthOf(value), day: value.day }
-  return (value instanceof Temporal.Instant ? value.toZonedDateTimeISO('UTC') : value) as Fields
+  if (value instanceof temporal().Duration) return {}
+  if (value instanceof temporal().PlainMonthDay) return { month: monthOf(value), day: value.day }
+  return (value instanceof temporal().Instant ? value.toZonedDateTimeISO('UTC') : value) as Fields
 }
 
 /** `EDT`, `GMT`, `UTC` or `GMT+h`. */
@@ -99,8 +98,8 @@ function zoneName({ timeZoneId, epochMilliseconds }: Fields): string | undefined
 /** @param tag language tag (ECMA-402) */
 export function localeText(value: Moment, tag: string): string {
   if (tag.length > 100) throw typeError('the language tag is too long')
-  if (value instanceof Temporal.Instant) return value.toLocaleString(tag, { timeZone: 'UTC' })
-  if (value instanceof Temporal.PlainYearMonth || value instanceof Temporal.PlainMonthDay) {
+  if (value instanceof temporal().Instant) return value.toLocaleString(tag, { timeZone: 'UTC' })
+  if (value instanceof temporal().PlainYearMonth || value instanceof temporal().PlainMonthDay) {
     // The calendar of a language has to be that of the value.
     const [language = tag] = tag.split('-u-')
     return value.toLocaleString(`${language}-u-ca-iso8601`)

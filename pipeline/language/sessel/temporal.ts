@@ -1,11 +1,17 @@
 /** Points and spans of time (SES-190 to SES-196): the types of Temporal with the ISO calendar. */
 
-import { Temporal } from 'temporal-polyfill'
+import type { Temporal } from 'temporal-polyfill'
+import { lazyPackage } from '../../lazy-package.ts'
 import { isDictionary, NamedValue, type Value } from '../values.ts'
 import { typeError } from './evaluation.ts'
 import { TypeName } from './kinds.ts'
 import { countArguments, integerArgument, textArgument } from './method.ts'
 import { formatTemporal, localeText } from './temporal-format.ts'
+
+const polyfill = lazyPackage<typeof import('temporal-polyfill')>('temporal-polyfill')
+
+/** The types of the library. */
+export const temporal = () => polyfill().Temporal
 
 export type Moment =
   | Temporal.PlainDate
@@ -29,12 +35,12 @@ export class TemporalValue extends NamedValue {
 
   text(): string {
     const { value } = this
-    return value instanceof Temporal.PlainMonthDay ? `--${value.toString()}` : value.toString()
+    return value instanceof temporal().PlainMonthDay ? `--${value.toString()}` : value.toString()
   }
 
   equals(other: TemporalValue): boolean {
     if (this.typeName !== other.typeName) return false
-    if (this.value instanceof Temporal.Duration || other.value instanceof Temporal.Duration) {
+    if (this.value instanceof temporal().Duration || other.value instanceof temporal().Duration) {
       return UNITS.every(unit => fieldOf(this.value, unit) === fieldOf(other.value, unit))
     }
     return this.value.equals(other.value as never)
@@ -47,27 +53,33 @@ const UNITS = 'years months weeks days hours minutes seconds milliseconds micros
 const SHIFTS = 'add subtract until since with'
 
 interface Kind {
-  make: { from(value: never): Moment; compare?(a: never, b: never): number }
+  readonly make: { from(value: never): Moment; compare?(a: never, b: never): number }
   accessors: ReadonlySet<string>
   methods: ReadonlySet<string>
 }
 
-function kind(make: Kind['make'], accessors: string, methods: string): Kind {
+function kind(make: () => Kind['make'], accessors: string, methods: string): Kind {
   const words = (text: string) => new Set(text.split(' ').filter(word => word !== ''))
-  return { make, accessors: words(accessors), methods: words(`${methods} equals format toLocaleString toString`) }
+  return {
+    get make() {
+      return make()
+    },
+    accessors: words(accessors),
+    methods: words(`${methods} equals format toLocaleString toString`),
+  }
 }
 
 const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ['PlainDate', kind(Temporal.PlainDate, DATE, `${SHIFTS} toPlainDateTime toZonedDateTime`)],
-  ['PlainTime', kind(Temporal.PlainTime, TIME, `${SHIFTS} toPlainDateTime`)],
+  ['PlainDate', kind(() => temporal().PlainDate, DATE, `${SHIFTS} toPlainDateTime toZonedDateTime`)],
+  ['PlainTime', kind(() => temporal().PlainTime, TIME, `${SHIFTS} toPlainDateTime`)],
   [
     'PlainDateTime',
-    kind(Temporal.PlainDateTime, `${DATE} ${TIME}`, `${SHIFTS} toPlainDate toPlainTime toZonedDateTime`),
+    kind(() => temporal().PlainDateTime, `${DATE} ${TIME}`, `${SHIFTS} toPlainDate toPlainTime toZonedDateTime`),
   ],
   [
     'Instant',
     kind(
-      Temporal.Instant,
+      () => temporal().Instant,
       'epochSeconds epochMilliseconds epochMicroseconds epochNanoseconds',
       'add subtract until since toZonedDateTimeISO',
     ),
@@ -75,17 +87,17 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   [
     'ZonedDateTime',
     kind(
-      Temporal.ZonedDateTime,
+      () => temporal().ZonedDateTime,
       `${DATE} ${TIME} timeZoneId offset`,
       `${SHIFTS} withTimeZone toInstant toPlainDate toPlainTime toPlainDateTime`,
     ),
   ],
   [
     'PlainYearMonth',
-    kind(Temporal.PlainYearMonth, 'year month daysInMonth daysInYear inLeapYear', `${SHIFTS} toPlainDate`),
+    kind(() => temporal().PlainYearMonth, 'year month daysInMonth daysInYear inLeapYear', `${SHIFTS} toPlainDate`),
   ],
-  ['PlainMonthDay', kind(Temporal.PlainMonthDay, 'month day', 'with toPlainDate')],
-  ['Duration', kind(Temporal.Duration, `${UNITS.join(' ')} sign blank`, 'add subtract with total negated abs')],
+  ['PlainMonthDay', kind(() => temporal().PlainMonthDay, 'month day', 'with toPlainDate')],
+  ['Duration', kind(() => temporal().Duration, `${UNITS.join(' ')} sign blank`, 'add subtract with total negated abs')],
 ])
 
 function nameOf(value: Moment): string {
@@ -172,7 +184,7 @@ export function callTemporalType(type: string, name: string, args: Value[]): Val
       if (short !== 'Instant') break
       countArguments(name, { least: 1, most: 1 }, args)
       const count = integerArgument(name, first) * (name === 'fromEpochSeconds' ? 1_000 : 1)
-      return made(() => Temporal.Instant.fromEpochMilliseconds(count))
+      return made(() => temporal().Instant.fromEpochMilliseconds(count))
     }
   }
   throw typeError(`“${type}” has no method “${name}”`)
@@ -183,15 +195,15 @@ function now(name: string, args: Value[]): Value {
   const zone = args[0] === undefined || args[0] === null ? 'UTC' : textArgument(name, args[0])
   switch (name) {
     case 'instant':
-      return made(() => Temporal.Now.instant())
+      return made(() => temporal().Now.instant())
     case 'zonedDateTimeISO':
-      return made(() => Temporal.Now.zonedDateTimeISO(zone))
+      return made(() => temporal().Now.zonedDateTimeISO(zone))
     case 'plainDateISO':
-      return made(() => Temporal.Now.plainDateISO(zone))
+      return made(() => temporal().Now.plainDateISO(zone))
     case 'plainTimeISO':
-      return made(() => Temporal.Now.plainTimeISO(zone))
+      return made(() => temporal().Now.plainTimeISO(zone))
     case 'plainDateTimeISO':
-      return made(() => Temporal.Now.plainDateTimeISO(zone))
+      return made(() => temporal().Now.plainDateTimeISO(zone))
   }
   throw typeError(`“Temporal.Now” has no method “${name}”`)
 }
@@ -215,13 +227,13 @@ function fieldOf(value: Moment, name: string): unknown {
 export function temporalMember(owner: TemporalValue, name: string): Value {
   if (!kindOf(owner).accessors.has(name)) throw typeError(`a ${owner.typeName} has no member “${name}”`)
   const { value } = owner
-  if (value instanceof Temporal.Instant) {
+  if (value instanceof temporal().Instant) {
     if (name === 'epochSeconds') return floorDivided(value.epochNanoseconds, 1_000_000_000n)
     if (name === 'epochMicroseconds') return floorDivided(value.epochNanoseconds, 1_000n)
     if (name === 'epochNanoseconds' && BigInt.asIntN(64, value.epochNanoseconds) !== value.epochNanoseconds)
       throw typeError('the nanoseconds are beyond 64 bits')
   }
-  const field = value instanceof Temporal.PlainMonthDay && name === 'month' ? monthOf(value) : fieldOf(value, name)
+  const field = value instanceof temporal().PlainMonthDay && name === 'month' ? monthOf(value) : fieldOf(value, name)
   if (typeof field === 'number') return BigInt(field)
   return typeof field === 'bigint' || typeof field === 'string' || typeof field === 'boolean' ? field : null
 }
@@ -260,7 +272,7 @@ const TAKEN: ReadonlyMap<string, { least: number; most: number }> = new Map([
 ])
 
 function takenBy({ value }: TemporalValue, name: string): { least: number; most: number } {
-  const hasStart = value instanceof Temporal.Duration && (name === 'add' || name === 'subtract')
+  const hasStart = value instanceof temporal().Duration && (name === 'add' || name === 'subtract')
   return hasStart ? { least: 1, most: 2 } : (TAKEN.get(name) ?? { least: 1, most: 1 })
 }
 
@@ -280,7 +292,7 @@ function apply(owner: TemporalValue, name: string, args: Value[]): Result {
     case 'toLocaleString':
       return localeText(value, first === null ? 'en-US' : textArgument('toLocaleString', first))
   }
-  if (value instanceof Temporal.Duration) return applyToDuration(value, name, first, second)
+  if (value instanceof temporal().Duration) return applyToDuration(value, name, first, second)
   switch (name) {
     case 'add':
     case 'subtract': {
@@ -290,7 +302,7 @@ function apply(owner: TemporalValue, name: string, args: Value[]): Result {
     case 'until':
     case 'since': {
       // Unlike Temporal's own, the difference of instants is told in hours (SES-192).
-      const options = value instanceof Temporal.Instant ? { largestUnit: 'hour' as const } : undefined
+      const options = value instanceof temporal().Instant ? { largestUnit: 'hour' as const } : undefined
       return (value as Temporal.Instant)[name](argument(short, first), options)
     }
     case 'with':
@@ -312,9 +324,9 @@ function apply(owner: TemporalValue, name: string, args: Value[]): Result {
 }
 
 function toPlainDateTime(value: Moment, first: Value): Moment {
-  if (value instanceof Temporal.PlainTime)
+  if (value instanceof temporal().PlainTime)
     return argument<Temporal.PlainDate>('PlainDate', first).toPlainDateTime(value)
-  if (value instanceof Temporal.ZonedDateTime) return value.toPlainDateTime()
+  if (value instanceof temporal().ZonedDateTime) return value.toPlainDateTime()
   const date = value as Temporal.PlainDate
   return first === null
     ? date.toPlainDateTime()
@@ -323,8 +335,8 @@ function toPlainDateTime(value: Moment, first: Value): Moment {
 
 function toPlainDate(value: Moment, first: Value): Moment {
   const fields = (name: string) => (typeof first === 'bigint' ? { [name]: Number(first) } : fieldsOf(first))
-  if (value instanceof Temporal.PlainYearMonth) return value.toPlainDate(fields('day') as { day: number })
-  if (value instanceof Temporal.PlainMonthDay) return value.toPlainDate(fields('year') as { year: number })
+  if (value instanceof temporal().PlainYearMonth) return value.toPlainDate(fields('day') as { day: number })
+  if (value instanceof temporal().PlainMonthDay) return value.toPlainDate(fields('year') as { year: number })
   return (value as Temporal.PlainDateTime).toPlainDate()
 }
 
@@ -333,7 +345,7 @@ function changed(value: Moment, { timeZone, ...fields }: Record<string, string |
   const other =
     Object.keys(fields).length > 0 || timeZone === undefined ? (value as Temporal.PlainDate).with(fields) : value
   if (timeZone === undefined) return other
-  if (!(other instanceof Temporal.ZonedDateTime)) throw typeError('“timeZone” is a field of a ZonedDateTime alone')
+  if (!(other instanceof temporal().ZonedDateTime)) throw typeError('“timeZone” is a field of a ZonedDateTime alone')
   return other.toPlainDateTime().toZonedDateTime(String(timeZone))
 }
 
@@ -360,8 +372,8 @@ function applyToDuration(value: Temporal.Duration, name: string, first: Value, s
 /** What a duration is counted from. */
 function startOf(value: Value): Temporal.PlainDateTime | Temporal.ZonedDateTime {
   const moment = value instanceof TemporalValue ? value.value : undefined
-  if (moment instanceof Temporal.PlainDate) return moment.toPlainDateTime()
-  if (moment instanceof Temporal.PlainDateTime || moment instanceof Temporal.ZonedDateTime) return moment
+  if (moment instanceof temporal().PlainDate) return moment.toPlainDateTime()
+  if (moment instanceof temporal().PlainDateTime || moment instanceof temporal().ZonedDateTime) return moment
   throw typeError('“relativeTo” is a PlainDate, PlainDateTime or ZonedDateTime')
 }
 
@@ -374,7 +386,7 @@ function summed(a: Temporal.Duration, b: Temporal.Duration, relativeTo: Value): 
   const largest = UNITS.find(unit => fieldOf(a, unit) !== 0 || fieldOf(b, unit) !== 0) ?? 'seconds'
   const sums = UNITS.map(unit => [unit, Number(fieldOf(a, unit)) + Number(fieldOf(b, unit))] as const)
   const isOneWay = sums.every(([, sum]) => sum >= 0) || sums.every(([, sum]) => sum <= 0)
-  const end = isOneWay ? start.add(Temporal.Duration.from(Object.fromEntries(sums))) : start.add(a).add(b)
+  const end = isOneWay ? start.add(temporal().Duration.from(Object.fromEntries(sums))) : start.add(a).add(b)
   return start.until(end as never, { largestUnit: largest as 'years' })
 }
 

@@ -2,9 +2,11 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { Client, errors } from 'undici'
+import { lazyPackage } from '../../lazy-package.ts'
 import type { Field } from '../header-fields.ts'
 import { isLocalName, mayCall } from './addresses.ts'
+
+const undici = lazyPackage<typeof import('undici')>('undici')
 
 /** What an attempt sends. */
 export interface Sending {
@@ -60,7 +62,7 @@ export async function attempt(
 
 /** A word that tells what happened without telling anything of the request. */
 function reasonOf(error: unknown): string {
-  if (error instanceof errors.ConnectTimeoutError) return 'no connection in time'
+  if (error instanceof undici().errors.ConnectTimeoutError) return 'no connection in time'
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time'
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return error instanceof Error ? error.name : 'failure'
@@ -99,7 +101,7 @@ async function send(
   deadline: AbortSignal,
   limits: AttemptLimits,
 ): Promise<Attempted> {
-  const client = new Client(url.origin, {
+  const client = new (undici().Client)(url.origin, {
     connect: {
       timeout: limits.connect,
       // Nobody is asked again: another answer could be another address.

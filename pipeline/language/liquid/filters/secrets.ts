@@ -2,7 +2,7 @@
 
 import { argon2, createHash, randomBytes, randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
-import { hash as bcryptHash } from 'bcryptjs'
+import { lazyPackage } from '../../../lazy-package.ts'
 import { type LiquidValue, plain } from '../values.ts'
 import { awaiting, type Work } from '../work.ts'
 import { type Call, countArgument, type Filters, fail, inputText, numberOf, type WorkFilters } from './call.ts'
@@ -17,6 +17,8 @@ const SYLLABLES = [...CONSONANTS].flatMap(consonant => [...VOWELS].map(vowel => 
 const WORDS: readonly string[] = SYLLABLES.flatMap(first => SYLLABLES.map(second => first + second))
 
 const deriveKey = promisify(argon2)
+
+const bcryptjs = lazyPackage<typeof import('bcryptjs')>('bcryptjs')
 
 const BCRYPT_CEILING = 14
 /** Bytes; more would be ignored. */
@@ -56,7 +58,7 @@ export const SECRET_WORK_FILTERS: WorkFilters = {
     if (Buffer.byteLength(text) > BCRYPT_INPUT) throw fail(call, `the input is longer than ${BCRYPT_INPUT} bytes.`)
     // Doubles with each unit of cost, like the time it takes.
     call.run.step(2 ** cost)
-    return yield* awaiting(bcryptHash(text, cost))
+    return yield* awaiting(bcryptjs().hash(text, cost))
   },
   *argon2(call) {
     return yield* argon2Hash(call)
