@@ -3,6 +3,8 @@
  * memory puts them together when somebody asks for the first time, and then follows every commit.
  */
 
+import type { Commit } from '../store/commit.ts'
+import type { Resource } from '../store/resource.ts'
 import type { SiteReader } from '../store/store.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import { ANY_TOKEN } from '../tree/tokens.ts'
@@ -31,15 +33,12 @@ export class DocumentIndex {
     for (const path of paths) this.#changed.add(path)
   }
 
-  /**
-   * What a commit of this process has brought to a path, told after `changed`: then nothing has to be read again.
-   *
-   * @param value the derived data; undefined where no document is any more
-   */
-  brought(path: string, value: string | undefined): void {
+  /** Follows a commit of this process, told after `changed`: what it has brought is not read again. */
+  take(commit: Pick<Commit, 'changes'>, resources: ReadonlyMap<string, Resource | undefined>): void {
     // A reading under way may have read what was there before.
-    if (!this.#isRead || this.#reading || !this.#changed.delete(path)) return
-    this.#put(path, value)
+    if (!this.#isRead || this.#reading) return
+    for (const [path, tokens] of broughtTokens(commit, resources))
+      if (this.#changed.delete(path)) this.#put(path, tokens)
   }
 
   /**
@@ -129,6 +128,22 @@ export class DocumentIndex {
     const [rarest, ...others] = sets.sort((a, b) => a.size - b.size)
     return [...(rarest ?? [])].filter(path => others.every(paths => paths.has(path)))
   }
+}
+
+/** Tokens of the documents that a commit puts by itself, and of none where a file is gone. */
+function broughtTokens(
+  { changes }: Pick<Commit, 'changes'>,
+  resources: ReadonlyMap<string, Resource | undefined>,
+): Map<string, string | undefined> {
+  const brought = new Map<string, string | undefined>()
+  if (changes.some(({ op }) => op === 'move' || op === 'copy')) return brought
+  for (const [path, resource] of resources) if (!resource && !path.endsWith('/')) brought.set(path, undefined)
+  for (const change of changes) {
+    if (change.op === 'put') brought.set(change.path, change.derived?.[TOKENS])
+    else if (change.op === 'derive' && change.derived[TOKENS] !== undefined)
+      brought.set(change.path, change.derived[TOKENS])
+  }
+  return brought
 }
 
 /** The order of the bytes of UTF-8, which is that of code points. */

@@ -5,6 +5,7 @@ import { type Profile, profileOf } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Body } from '../store/blobs.ts'
+import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { PinnedDocument } from '../tree/edit/edit.ts'
@@ -138,8 +139,31 @@ export class Resources {
     this.#changes++
   }
 
+  /**
+   * Follows a commit of this process.
+   *
+   * @param resources what the commit has left at each of its paths
+   * @param written the documents that it puts, by path
+   */
+  take(
+    commit: Pick<Commit, 'changes'>,
+    resources: ReadonlyMap<string, Resource | undefined>,
+    written: ReadonlyMap<string, Version>,
+  ): void {
+    this.change()
+    for (const [path, resource] of resources) {
+      if (path.endsWith('/')) continue
+      const version = written.get(path)
+      const bytes = version ? undefined : blobBytes(commit, path)
+      if (resource && version) this.#replace(resource, version)
+      else if (resource && bytes) this.#renew(resource, bytes)
+      else this.forget(path)
+    }
+    for (const collection of removedCollections(commit)) this.forget(collection)
+  }
+
   /** Puts a committed version in place of what memory has. */
-  replace(resource: Resource, version: Version): void {
+  #replace(resource: Resource, version: Version): void {
     const before = this.inMemory(resource.path)
     const isKept = !version.isSaved || before?.keepsTree
     const tree = isKept ? this.#newTree(resource.path, version) : undefined
@@ -149,7 +173,7 @@ export class Resources {
   }
 
   /** Keeps a blob in memory that was there before: whoever saves a file again and again reads it as often. */
-  renew(resource: Resource, bytes: Uint8Array): void {
+  #renew(resource: Resource, bytes: Uint8Array): void {
     if (this.inMemory(resource.path))
       this.#cache.set(this.#store.name, new StoredFile(resource, { bytes: compact(bytes) }, undefined))
   }
@@ -178,4 +202,22 @@ export class Resources {
     if (path.endsWith('/')) this.#cache.deleteBelow(this.#store.name, path)
     else this.#cache.delete(this.#store.name, path)
   }
+}
+
+/** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */
+function blobBytes({ changes }: Pick<Commit, 'changes'>, path: string): Uint8Array | undefined {
+  const [first, ...others] = changes
+  if (first?.op !== 'put' || first.path !== path || first.kind !== 'blob' || !('bytes' in first.content))
+    return undefined
+  return others.every(({ op }) => op === 'describe') ? first.content.bytes : undefined
+}
+
+/** Collections whose members a commit takes away or replaces. */
+function removedCollections({ changes }: Pick<Commit, 'changes'>): string[] {
+  const paths = changes.flatMap(change => {
+    if (change.op === 'delete') return [change.path]
+    if (change.op === 'move') return [change.from, change.to]
+    return change.op === 'copy' ? [change.to] : []
+  })
+  return paths.filter(path => path.endsWith('/'))
 }

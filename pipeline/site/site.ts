@@ -17,15 +17,14 @@ import { documentPart } from '../http/tags.ts'
 import { type CodeHosts, noCode } from '../model/code.ts'
 import type { Registry } from '../model/registry.ts'
 import type { CommitResult } from '../store/commit.ts'
-import type { ForeignCommit } from '../store/foreign.ts'
-import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
-import { DocumentIndex, TOKENS } from './document-index.ts'
+import { CommitsUnderWay, type Foreign } from './commits-under-way.ts'
+import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import { Resources, type Version } from './resources.ts'
 import type { StoredFile } from './stored-file.ts'
@@ -68,8 +67,6 @@ export interface Audience {
   onlookers(site: string, path: string): Iterable<RuleScope>
 }
 
-type Foreign = Omit<ForeignCommit, 'site'>
-
 export class Site {
   readonly settings: PipelineSettings
   readonly store: SiteStore
@@ -86,8 +83,7 @@ export class Site {
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
   readonly #coherence: Pick<Coherence, 'inStep'> | undefined
-  /** For each commit under way the commits of other processes that memory has followed meanwhile. */
-  readonly #underWay = new Set<Foreign[]>()
+  readonly #underWay = new CommitsUnderWay()
 
   private constructor(parts: {
     settings: PipelineSettings
@@ -279,7 +275,7 @@ export class Site {
     const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
     let outcome: CommitOutcome = 'unknown'
     try {
-      const result = await this.#carryOut(commit, written)
+      const result = await this.#carryOut(commit, new Map(written.map(each => [each.path, each])))
       outcome = result.ok ? result : 'refused'
       return result
     } finally {
@@ -288,46 +284,35 @@ export class Site {
     }
   }
 
-  async #carryOut(commit: AskedCommit, written: readonly WrittenDocument[]): Promise<CommitResult> {
-    const byPath = new Map(written.map(s => [s.path, s]))
-    const redeclared = await this.#declared.after(commit, byPath, async path => {
-      const file = await this.findParsed(path)
-      return file?.isDocument ? { tree: this.tree(file), version: file.resource.version } : undefined
-    })
-    const followed: Foreign[] = []
-    this.#underWay.add(followed)
-    const result = await this.store.commit(redeclared.commit).finally(() => this.#underWay.delete(followed))
+  /** Declarations, the store, memory: what a commit changes, in this order. */
+  async #carryOut(commit: AskedCommit, written: ReadonlyMap<string, WrittenDocument>): Promise<CommitResult> {
+    const redeclared = await this.#declared.after(commit, written, path => this.#parsedVersion(path))
+    const { result, isOvertaken } = await this.#underWay.during(() => this.store.commit(redeclared.commit))
     if (!result.ok) {
       // What stands in the way may be the work of another process, which the next attempt has to know.
       await this.#coherence?.inStep()
-      return result
-    }
-    if (this.#coherence && (isOvertaken(result, followed) || this.#declared.isOvertaken(result.counters))) {
+    } else if (this.#coherence && (isOvertaken || this.#declared.isOvertaken(result.counters))) {
       const { version, resources } = result
       await this.#coherence.inStep()
       await this.follow([{ version, paths: [...resources.keys()], raised: redeclared.commit.raises ?? [] }])
-      return result
+    } else {
+      this.#resources.take(commit, result.resources, written)
+      redeclared.take(result.counters)
+      for (const watcher of this.#watchers) watcher(result.resources.keys())
+      this.#index.take(redeclared.commit, result.resources)
     }
-    this.#resources.change()
-    for (const [path, resource] of result.resources) {
-      if (path.endsWith('/')) continue
-      const known = byPath.get(path)
-      const bytes = known ? undefined : blobBytes(commit, path)
-      if (resource && known) this.#resources.replace(resource, known)
-      else if (resource && bytes) this.#resources.renew(resource, bytes)
-      else this.#resources.forget(path)
-    }
-    for (const collection of removedCollections(commit)) this.#resources.forget(collection)
-    redeclared.take(result.counters)
-    for (const watcher of this.#watchers) watcher(result.resources.keys())
-    for (const [path, tokens] of broughtTokens(redeclared.commit, result.resources)) this.#index.brought(path, tokens)
     return result
+  }
+
+  async #parsedVersion(path: string): Promise<{ tree: TreeDocument; version: number } | undefined> {
+    const file = await this.findParsed(path)
+    return file?.isDocument ? { tree: this.tree(file), version: file.resource.version } : undefined
   }
 
   /** Brings memory in step with commits of other processes. One call at a time. */
   async follow(commits: readonly Foreign[]): Promise<void> {
     this.#resources.change()
-    for (const followed of this.#underWay) followed.push(...commits)
+    this.#underWay.note(commits)
     for (const { version, paths, edit } of commits) {
       const followed = edit === undefined ? undefined : readNotice(edit)
       for (const path of paths) {
@@ -361,44 +346,6 @@ export class Site {
   }
 }
 
-/** Whether newer commits of other processes have changed what a commit has, which memory must not take for their work. */
-function isOvertaken(
-  { version, resources }: Extract<CommitResult, { ok: true }>,
-  followed: readonly Foreign[],
-): boolean {
-  const paths = [...resources.keys()]
-  const collections = paths.filter(path => path.endsWith('/'))
-  const isConcerned = (path: string) =>
-    resources.has(path) ||
-    collections.some(collection => path.startsWith(collection)) ||
-    (path.endsWith('/') && paths.some(own => own.startsWith(path)))
-  return followed.some(commit => commit.version > version && commit.paths.some(isConcerned))
-}
-
-/** Tokens of the documents that a commit puts by itself, and of none where a file is gone. */
-function broughtTokens(
-  { changes }: Pick<AskedCommit, 'changes'>,
-  resources: ReadonlyMap<string, Resource | undefined>,
-): Map<string, string | undefined> {
-  const brought = new Map<string, string | undefined>()
-  if (changes.some(({ op }) => op === 'move' || op === 'copy')) return brought
-  for (const [path, resource] of resources) if (!resource && !path.endsWith('/')) brought.set(path, undefined)
-  for (const change of changes) {
-    if (change.op === 'put') brought.set(change.path, change.derived?.[TOKENS])
-    else if (change.op === 'derive' && change.derived[TOKENS] !== undefined)
-      brought.set(change.path, change.derived[TOKENS])
-  }
-  return brought
-}
-
-/** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */
-function blobBytes({ changes }: AskedCommit, path: string): Uint8Array | undefined {
-  const [first, ...others] = changes
-  if (first?.op !== 'put' || first.path !== path || first.kind !== 'blob' || !('bytes' in first.content))
-    return undefined
-  return others.every(({ op }) => op === 'describe') ? first.content.bytes : undefined
-}
-
 /** Collections about whose files the store makes events by itself. */
 function toldTrees({ changes }: AskedCommit): string[] {
   return changes.flatMap(change => {
@@ -406,14 +353,4 @@ function toldTrees({ changes }: AskedCommit): string[] {
     if (change.op === 'delete') return [change.path]
     return change.op === 'move' ? [change.from, change.to] : [change.to]
   })
-}
-
-/** Collections whose members a commit takes away or replaces. */
-function removedCollections({ changes }: AskedCommit): string[] {
-  const paths = changes.flatMap(change => {
-    if (change.op === 'delete') return [change.path]
-    if (change.op === 'move') return [change.from, change.to]
-    return change.op === 'copy' ? [change.to] : []
-  })
-  return paths.filter(path => path.endsWith('/'))
 }
