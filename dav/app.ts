@@ -5,13 +5,12 @@ import Koa from 'koa'
 import type { SiteSettings } from '../config/sites.ts'
 import { checkDeclaredLength } from '../edge/body.ts'
 import { authoritiesOf, type Client, type KnowClient } from '../edge/client.ts'
+import { faultFor, tellFindings } from '../edge/conclusion.ts'
 import { type BodyReading, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
-import { tellFindings } from '../pipeline/explain-request.ts'
-import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { canonicalPath, decodeTarget, reserved } from '../pipeline/http/path.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
@@ -200,17 +199,10 @@ function nameActor({ within }: MountParts): Step {
 }
 
 function failure(parts: MountParts, context: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
-  const error = asFault(thrown, 507)
   const { mount } = context.state
   const { ns, errorNs } = mount?.settings ?? parts.fallback
-  const wanted = { ns, errorNs, prefix: parts.prefix, accept: context.req.headers.accept }
-  if (error instanceof Fault) {
-    if (error.status >= 500 && error.details.cause !== undefined) parts.failed(error.details.cause, error.message)
-    return errorAnswer(error, wanted)
-  }
-  parts.failed(error, 'unexpected failure')
-  const fault = new Fault(500, 'Internal', 'The server failed to answer this request. The failure was recorded.')
-  return errorAnswer(fault, wanted)
+  const { accept } = context.req.headers
+  return errorAnswer(faultFor(thrown, parts.failed, 507), { ns, errorNs, prefix: parts.prefix, accept })
 }
 
 function chooseMount(mounts: MountsByHost): Step {
@@ -302,9 +294,7 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
   await next()
   const { mount, path, answer } = state
   if (!mount || path === undefined || !answer || answer.status >= 300 || req.method !== 'PUT') return
-  const { brandHeader } = mount.settings
-  tellFindings(mount.site, canonicalPath(path), answer.headers, brandHeader)
-  if (answer.headers[`${brandHeader}-Findings`] !== undefined)
+  if (tellFindings(answer, mount.settings.brandHeader, mount.site.findings(canonicalPath(path))))
     answer.headers.Link = `<${mount.prefix}${explainPath(mount)}>; rel="help"`
 }
 

@@ -8,7 +8,6 @@ import { identityOf } from './access/identity.ts'
 import type { Decision, Key } from './access/matching.ts'
 import { type Principal, principalFromClaims, refusalStatus } from './access/principal.ts'
 import type { RuleFinding, Tier } from './access/rules.ts'
-import { KIND_NAMES } from './declarations/kinds.ts'
 import { LEFT_OUT } from './declarations/limited.ts'
 import { canonicalPath, decodeTarget, isReserved, mayNameDirectory } from './http/path.ts'
 import { toSelector } from './refusals.ts'
@@ -247,15 +246,6 @@ function modelFindings(site: Site): string[] {
   const findings = site.model.allFindings()
   const told = findings.slice(0, MOST_TOLD).map(({ path, reason }) => `${path}: ${reason}`)
   return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in schemas.`] : told
-}
-
-/**
- * Tells whoever has stored a document that it declares something which may not say what it was meant to: their number, in a
- * field of the answer. What they are, the explain page says, and the log.
- */
-export function tellFindings(site: Site, path: string, headers: Record<string, string>, brandHeader: string): void {
-  const count = KIND_NAMES.reduce((sum, name) => sum + site.declarations(name).findings(path).length, 0)
-  if (count > 0) headers[`${brandHeader}-Findings`] = String(count)
 }
 
 /** Everything about the declarations of a site that its authors should know. */

@@ -8,6 +8,7 @@ import type { Settings } from '../config/schema.ts'
 import type { SiteSettings } from '../config/sites.ts'
 import { checkDeclaredLength } from '../edge/body.ts'
 import { authoritiesOf, type Client, type KnowClient } from '../edge/client.ts'
+import { faultFor, tellFindings, varyByOrigin } from '../edge/conclusion.ts'
 import { header } from '../edge/fields.ts'
 import { type BodyReading, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
@@ -16,8 +17,6 @@ import { type Principal, verifiedEmail } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
-import { tellFindings } from '../pipeline/explain-request.ts'
-import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
 import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
@@ -30,7 +29,7 @@ import { ZERO } from '../pipeline/store/tags.ts'
 import type { Audit } from './audit.ts'
 import { errorAnswer } from './documents/error.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
-import { type Log, logRequest } from './log.ts'
+import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { liveModule } from './platform/live.ts'
 import { referencePage } from './platform/reference.ts'
@@ -44,7 +43,7 @@ import type { State, Step } from './request-state.ts'
 import type { Audience, ResponseCache } from './response-cache.ts'
 import { addCookie, anonymousVisitor, needSession, openSession, settleGroups, signInOrOut } from './sessions/steps.ts'
 import type { BrakeWrites } from './write-brake.ts'
-import { isWriting, selectorIn, toldAddress, writerOf } from './writers.ts'
+import { reportRequest, selectorIn, toldAddress } from './writers.ts'
 
 export interface AppParts {
   hosting: Hosting
@@ -141,12 +140,8 @@ function askPlatform({ platform }: AppParts): Step {
 }
 
 function report(parts: AppParts, request: IncomingMessage, status: number, started: number, state?: State): void {
-  const milliseconds = performance.now() - started
-  const { method = '', url = '' } = request
-  parts.metrics.request('public', method, status, milliseconds / 1000)
-  const who = { user: state && userOf(state), address: state?.client.address ?? '', range: request.headers.range }
-  const by = state && isWriting(method) ? { by: writerOf(parts.logged, who) } : undefined
-  logRequest(parts.log, { face: 'public', host: request.headers.host ?? '', method, url, status, milliseconds, ...by })
+  const who = state && { user: userOf(state), address: state.client.address, range: request.headers.range }
+  reportRequest(parts, { face: 'public', request, status, milliseconds: performance.now() - started, who })
 }
 
 /** How people know somebody who is signed in. */
@@ -177,7 +172,7 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
   await next()
   const { hosted, target, answer } = state
   if (hosted && target && answer && answer.status < 300 && WRITES.has(req.method ?? ''))
-    tellFindings(hosted.site, canonicalPath(target.path), answer.headers, hosted.settings.brandHeader)
+    tellFindings(answer, hosted.settings.brandHeader, hosted.site.findings(canonicalPath(target.path)))
 }
 
 /** Whoever looks at a site that has nothing yet is told how to fill it. */
@@ -248,39 +243,24 @@ function audienceOf(state: State, answer: Answer): Audience {
   return state.session?.issue === undefined ? 'returning' : 'new'
 }
 
-function failure(parts: AppParts, context: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
-  return { ...failureAnswer(parts, context, thrown), serverPage: true }
-}
-
-function failureAnswer(parts: AppParts, context: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
-  const error = asFault(thrown)
-  const { state, req } = context
-  const settings = state.hosted?.settings ?? parts.fallback
-  const { ns, errorNs, brand } = settings
-  const method = req.method ?? 'GET'
-  const path = state.target?.path ?? '/'
-  const query = state.target?.query
-  const { accept } = req.headers
-  if (error instanceof Fault) {
-    if (error.status >= 500 && error.details.cause !== undefined)
-      parts.log.error({ err: error.details.cause }, error.message)
-    const canSignIn = state.hosted && state.hosted.settings.oidc !== undefined
-    const emptyMount = state.isEmpty ? parts.mountOf(state.client) : undefined
-    return errorAnswer(error, {
-      ns,
-      errorNs,
-      brand,
-      method,
-      path,
-      canSignIn,
-      accept,
-      ...(query !== undefined && { query }),
-      ...(emptyMount !== undefined && { emptyMount }),
-    })
-  }
-  parts.log.error({ err: error, method, path }, 'unexpected failure')
-  const fault = new Fault(500, 'Internal', 'The server failed to answer this request. The failure was recorded.')
-  return errorAnswer(fault, { ns, errorNs, brand, method, path, accept })
+function failure(parts: AppParts, { state, req }: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
+  const { method = 'GET', headers } = req
+  const { path = '/', query } = state.target ?? {}
+  const error = faultFor(thrown, (err, message) => parts.log.error({ err, method, path }, message))
+  const { ns, errorNs, brand } = state.hosted?.settings ?? parts.fallback
+  const emptyMount = state.isEmpty ? parts.mountOf(state.client) : undefined
+  const answer = errorAnswer(error, {
+    ns,
+    errorNs,
+    brand,
+    method,
+    path,
+    canSignIn: state.hosted && state.hosted.settings.oidc !== undefined,
+    accept: headers.accept,
+    ...(query !== undefined && { query }),
+    ...(emptyMount !== undefined && { emptyMount }),
+  })
+  return { ...answer, serverPage: true }
 }
 
 /** Who may show the site's pages in frames, where the operator says so (HTTP-160). */
@@ -294,8 +274,7 @@ function frameHeaders(settings: SiteSettings): Record<string, string> {
 function addCors(hosted: HostedSite, request: IncomingMessage, answer: Answer): void {
   const { cors, brandHeader } = hosted.settings
   if (cors.length === 0) return
-  const vary = answer.headers.Vary
-  if (!vary?.includes('Origin')) answer.headers.Vary = vary ? `${vary}, Origin` : 'Origin'
+  varyByOrigin(answer)
   const granted = corsHeaders(publicCors(cors, brandHeader), {
     method: request.method ?? '',
     origin: request.headers.origin,

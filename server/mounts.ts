@@ -24,9 +24,9 @@ import type { Store } from '../pipeline/store/store.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/write/unpublished.ts'
 import type { Audit } from './audit.ts'
 import { basisOf, type HostedSite, type Hosting } from './hosting.ts'
-import { type Log, logRequest } from './log.ts'
+import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { isWriting, toldAddress, writerOf } from './writers.ts'
+import { reportRequest, toldAddress } from './writers.ts'
 
 export interface MountsParts {
   place: MountPlace
@@ -132,7 +132,7 @@ export function createMounts(parts: MountsParts): Mounts {
 }
 
 function mountHandler(parts: MountsParts, prefix: string, { open, opened }: MountOpener): RequestListener {
-  const { place, hosting, log, logged, audit, metrics, memory } = parts
+  const { place, hosting, log, logged, audit, memory } = parts
   const hostFor = (authority: string) => ('host' in place ? parts.table.mountSiteFor(authority)?.host : authority)
   return mountApp({
     prefix,
@@ -166,12 +166,8 @@ function mountHandler(parts: MountsParts, prefix: string, { open, opened }: Moun
           }),
           work,
         )),
-    finished: ({ request, status, milliseconds, user, address = '' }) => {
-      const { method = '', url = '' } = request
-      metrics.request('mount', method, status, milliseconds / 1000)
-      const by = isWriting(method) ? { by: writerOf(logged, { user, address, range: undefined }) } : undefined
-      logRequest(log, { face: 'mount', host: request.headers.host ?? '', method, url, status, milliseconds, ...by })
-    },
+    finished: ({ user, address = '', ...finished }) =>
+      reportRequest(parts, { face: 'mount', ...finished, who: { user, address, range: undefined } }),
     failed: (error, message) => log.error({ err: error }, message),
     fallback: parts.fallback,
   })

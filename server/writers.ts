@@ -1,8 +1,10 @@
-/** Who writes, as the log and the record of changes tell it. */
+/** Finished requests, and who writes, as the log, the metrics and the record of changes tell it. */
 
+import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Settings } from '../config/schema.ts'
-import type { Writer } from './log.ts'
+import { type Log, logRequest, type Writer } from './log.ts'
+import type { Metrics } from './metrics.ts'
 
 /** Methods that may change something, on either surface. */
 const WRITING = new Set(['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH', 'COPY', 'MKCOL', 'PROPPATCH', 'LOCK', 'UNLOCK'])
@@ -31,15 +33,43 @@ function network(address: string): string | undefined {
   return `${[...groups, '0', '0', '0'].slice(0, 3).join(':')}::/48`
 }
 
+/** Whoever has sent a request, as far as it is known. */
+interface Sender {
+  user: string | undefined
+  /** Of the client. */
+  address: string
+  /** The `Range` field. */
+  range: string | undefined
+}
+
+/**
+ * Tells log and metrics of a request that was answered.
+ *
+ * @param finished.who told of requests that may have changed something; absent for repeated answers
+ */
+export function reportRequest(
+  { metrics, log, logged }: { metrics: Metrics; log: Log; logged: Settings['log'] },
+  finished: {
+    face: 'public' | 'mount'
+    request: IncomingMessage
+    status: number
+    milliseconds: number
+    who: Sender | undefined
+  },
+): void {
+  const { face, request, status, milliseconds, who } = finished
+  const { method = '', url = '' } = request
+  metrics.request(face, method, status, milliseconds / 1000)
+  const by = who && isWriting(method) ? { by: writerOf(logged, who) } : undefined
+  logRequest(log, { face, host: request.headers.host ?? '', method, url, status, milliseconds, ...by })
+}
+
 /**
  * @param user who is known by a session or a credential
  * @param address of the client
  * @param range the `Range` field
  */
-export function writerOf(
-  settings: Settings['log'],
-  { user, address, range }: { user: string | undefined; address: string; range: string | undefined },
-): Writer {
+export function writerOf(settings: Settings['log'], { user, address, range }: Sender): Writer {
   const client = toldAddress(address, settings)
   const selector = range === undefined ? undefined : selectorIn(range)
   return {

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { SiteSettings } from '../../config/sites.ts'
 import type { Client } from '../../edge/client.ts'
+import { varyByOrigin } from '../../edge/conclusion.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { corsHeaders, isPreflight } from '../../pipeline/http/cors.ts'
 import { ownOrigin } from '../../pipeline/http/origin.ts'
@@ -52,6 +53,5 @@ export function addCors(request: IncomingMessage, answer: Answer, publicPages: s
   const headers = headersFor(request, publicPages)
   if (!headers) return
   Object.assign(answer.headers, headers)
-  const { Vary } = answer.headers
-  answer.headers.Vary = Vary ? `${Vary}, Origin` : 'Origin'
+  varyByOrigin(answer)
 }

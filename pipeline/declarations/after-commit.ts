@@ -67,7 +67,8 @@ export function changesDeclarations(
     if (change.op === 'put' || change.op === 'derive') {
       const known = brought(change.path)
       if (!known && change.op === 'derive') return false
-      return !same(known?.raw, before.document(change.path))
+      const [now, then] = [known?.raw, before.document(change.path)]
+      return now !== then && !same(now, then)
     }
     if (change.op === 'delete') return declares(change.path)
     if (change.op === 'move' || change.op === 'copy')

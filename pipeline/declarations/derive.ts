@@ -22,7 +22,6 @@ import { TokenCollector } from '../tree/tokens.ts'
 import { provingWithinLimits } from '../tree/within-limits.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, mayDeclare } from './kinds.ts'
-import { storedDeclarations } from './retype.ts'
 
 /** Facts about a document that are found when it is committed (design, invariant 3). */
 export interface Profile {
@@ -231,4 +230,9 @@ export function storedForm(derived: Derived): { derived: Record<string, string>;
   }
   if (derived.items.length > 0) Object.assign(form, { items: JSON.stringify(derived.items) })
   return { derived: form, entries: derived.entries }
+}
+
+/** Declarations as a new version of a document is stored with them. */
+export function storedDeclarations(declares: Declares): Record<string, string> {
+  return Object.fromEntries(Object.entries(declares).map(([name, raw]) => [name, JSON.stringify(raw)]))
 }

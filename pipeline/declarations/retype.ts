@@ -11,6 +11,7 @@ import type { SiteStore } from '../store/store.ts'
 import { TreeError } from '../tree/document.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
+import { storedDeclarations } from './derive.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, subtypesOfKind } from './kinds.ts'
 
@@ -118,11 +119,6 @@ function* extractingKinds(document: TreeDocument, kinds: readonly KindName[], de
 
 function overLimit(path: string, error: TreeError): Fault {
   return new Fault(422, 'InvalidFragment', `${path} cannot declare items of these types: ${error.message}`)
-}
-
-/** Declarations as a new version of a document is stored with them. */
-export function storedDeclarations(declares: Declares): Record<string, string> {
-  return Object.fromEntries(Object.entries(declares).map(([name, raw]) => [name, JSON.stringify(raw)]))
 }
 
 /** Declarations of some kinds of a stored document: data that are stored once have no absence. */

@@ -128,6 +128,11 @@ export class SiteDeclarations {
     return paths
   }
 
+  /** Number of declarations in a document that may not say what they were meant to (RULE-13, MOD-8). */
+  findings(path: string): number {
+    return KIND_NAMES.reduce((sum, name) => sum + this.snapshot(name).findings(path).length, 0)
+  }
+
   /** Value of the store's counter that belongs to a snapshot. */
   version(name: KindName): number {
     return this.#versions[name]

@@ -181,6 +181,14 @@ export class Site {
     return this.#declared.counts
   }
 
+  /**
+   * Number of declarations in a document that may not say what they were meant to. What they are, the explain page says, and
+   * the log.
+   */
+  findings(path: string): number {
+    return this.#declared.findings(path)
+  }
+
   /** Documents that declare something where declarations do not count. */
   leftOut(): Set<string> {
     return this.#declared.leftOut()

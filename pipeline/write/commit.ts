@@ -31,8 +31,8 @@ export async function commitLoop<T>(attempt: () => Promise<T | undefined>): Prom
 export interface ModelState {
   registry: Registry
   version: number
-  /** Runs the code of schemas. */
-  host: CodeHost
+  /** Runs the code of schemas; made when somebody asks for it. */
+  readonly host: CodeHost
   /** False where the write must leave the configuration of the site alone (SEC-10). */
   configure: boolean
   alongside: Alongside | undefined
@@ -67,7 +67,18 @@ export function modelState(
   { raw = false, configure = true, alongside, transitions }: Judging = {},
 ): ModelState {
   const registry = raw ? Registry.empty(site.settings) : site.model
-  return { registry, version: site.modelVersion, host: site.code(allowance), configure, alongside, transitions }
+  let host: CodeHost | undefined
+  return {
+    registry,
+    version: site.modelVersion,
+    get host() {
+      host ??= site.code(allowance)
+      return host
+    },
+    configure,
+    alongside,
+    transitions,
+  }
 }
 
 /** What a write changes by itself. */

@@ -76,7 +76,7 @@ const SLICE = 16
  * @throws Fault when a shape is broken, a referrer forbids the write, or an effect would break something
  */
 export async function consequencesOf(site: Site, model: ModelState, judged: Judged): Promise<Consequences> {
-  const { registry, host } = model
+  const { registry } = model
   const { path, judgement, entries, status, losses } = judged
   await refuseFailures(registry, site.store, judgement, { path, entries, status })
   await refuseTransitions(site, registry, judged)
@@ -103,7 +103,7 @@ export async function consequencesOf(site: Site, model: ModelState, judged: Judg
     if (fault) throw fault
   }
   try {
-    const followed = await cascade(registry, host, { store: site.store, open, isGone }, losses, own)
+    const followed = await cascade(registry, model.host, { store: site.store, open, isGone }, losses, own)
     if (followed.effects.size > 0) await refuseItself()
     const fired = await transitions.judged(followed.effects)
     // An effect on the document itself was judged with what the write brought to it.

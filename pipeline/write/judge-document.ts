@@ -12,7 +12,7 @@ import { cloneTree, cloning } from '../tree/clone.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
-import { type Consequences, consequencesOf } from './consequences.ts'
+import { type Consequences, consequencesOf, nothingFollows } from './consequences.ts'
 import { type NewVersion, newDocumentOf, parsedVersion } from './new-version.ts'
 import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 
@@ -39,13 +39,15 @@ export async function judgeDocument(
   { path, file, asked }: Incoming,
 ): Promise<{ prepared: NewVersion; follows: Consequences; transitions: Transitions }> {
   const { registry } = model
+  const judge = TransitionJudge.of(site, model.transitions)
   // Without items, only shapes and what others refer to have a say.
   const isLookedInto = registry.guarded.size > 0 || registry.shapesAt(path).length > 0
+  if (!isLookedInto && !judge && !asked.tree)
+    return { prepared: asked, follows: nothingFollows([]), transitions: NO_TRANSITIONS }
   const whole = isLookedInto ? await parsedVersion(site, asked) : asked
   const { prepared, judgement } = await judgedAlone(site, model, path, whole)
   const { tree, derived } = prepared
   const entries = derived?.entries ?? []
-  const judge = TransitionJudge.of(site, model.transitions)
   const isCompared = registry.guarded.size > 0 || judge !== undefined
   const before = isCompared && file?.isDocument ? await site.parsed(file) : undefined
   const longest = Math.max(before?.source.length ?? 0, tree?.source.length ?? 0)
@@ -66,17 +68,18 @@ function unreadable(): never {
 
 async function judgedAlone(
   site: Site,
-  { registry, host }: ModelState,
+  model: ModelState,
   path: string,
   prepared: NewVersion,
 ): Promise<{ prepared: NewVersion; judgement: Judgement }> {
+  const { registry } = model
   const { tree } = prepared
   if (!tree) return { prepared, judgement: NOTHING }
   const { length } = tree.source
   const alone = await inTurns(judging(registry, path, { document: tree }), length)
   if (alone) return { prepared, judgement: alone }
   const document = await inTurns(cloning(tree), length)
-  const { place, judgement } = await judgeCopy({ registry, host, path }, { document })
+  const { place, judgement } = await judgeCopy({ registry, host: model.host, path }, { document })
   return { prepared: await completed(site, prepared, place.document), judgement }
 }
 

@@ -1,0 +1,39 @@
+/** What both surfaces do about a failure, and to an answer before it is sent. */
+
+import type { Answer } from '../pipeline/answer.ts'
+import { asFault } from '../pipeline/failures.ts'
+import { Fault } from '../pipeline/fault.ts'
+
+/**
+ * The fault that answers a failure.
+ *
+ * @param tell records what is the server's own fault
+ * @param full status of a disk without room
+ */
+export function faultFor(thrown: unknown, tell: (error: unknown, message: string) => void, full?: 503 | 507): Fault {
+  const error = asFault(thrown, full)
+  if (error instanceof Fault) {
+    if (error.status >= 500 && error.details.cause !== undefined) tell(error.details.cause, error.message)
+    return error
+  }
+  tell(error, 'unexpected failure')
+  return new Fault(500, 'Internal', 'The server failed to answer this request. The failure was recorded.')
+}
+
+/** Says to caches that the answer depends on the origin of the page that asks. */
+export function varyByOrigin({ headers }: Answer): void {
+  const { Vary } = headers
+  if (!Vary?.includes('Origin')) headers.Vary = Vary ? `${Vary}, Origin` : 'Origin'
+}
+
+/**
+ * Tells whoever has stored a document that it declares something which may not say what it was meant to. What that is, the
+ * explain page says, and the log.
+ *
+ * @param count of such declarations
+ * @returns whether there are any
+ */
+export function tellFindings({ headers }: Answer, brandHeader: string, count: number): boolean {
+  if (count > 0) headers[`${brandHeader}-Findings`] = String(count)
+  return count > 0
+}
