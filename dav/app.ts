@@ -15,6 +15,7 @@ import { Fault } from '../pipeline/fault.ts'
 import { canonicalPath, decodeTarget, reserved } from '../pipeline/http/path.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
 import type { Memory } from '../pipeline/memory.ts'
+import type { Alongside } from '../pipeline/write/commit.ts'
 import type { Author } from './access/credentials.ts'
 import { challenge, isOfficeProbe } from './access/credentials.ts'
 import { isRawWrite } from './access/scope-authority.ts'
@@ -60,8 +61,15 @@ export interface Acting {
   address: string
 }
 
+/** Outbound requests of triggers: stored together with the write, or else recorded before the answer (REA-86). */
+interface Calls extends Alongside {
+  record(): Promise<void>
+}
+
 /** @returns the body that the write gets, or the answer in its place; undefined where no trigger runs */
-export type MountTriggers = (exchange: Exchange) => Promise<{ body: BodySource } | { answer: Answer } | undefined>
+export type MountTriggers = (
+  exchange: Exchange,
+) => Promise<{ body: BodySource; calls: Calls } | { answer: Answer } | undefined>
 
 /** What the application needs from the server around it. */
 export interface MountParts {
@@ -321,8 +329,14 @@ function dispatch({ publicPort, triggers }: MountParts, { bodyOf }: ResponseCach
     }
     const handled = async () => {
       const triggered = await triggers?.(exchange)
-      if (triggered && 'answer' in triggered) return triggered.answer
-      return handler(triggered ? { ...exchange, body: triggered.body } : exchange)
+      if (!triggered) return handler(exchange)
+      if ('answer' in triggered) return triggered.answer
+      const { body, calls } = triggered
+      try {
+        return await handler({ ...exchange, body, alongside: calls })
+      } finally {
+        await calls.record()
+      }
     }
     if (submitted.size === 0) {
       state.answer = await handled()

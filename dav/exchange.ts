@@ -6,6 +6,7 @@ import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
 import type { Allowance } from '../pipeline/language/allowance.ts'
+import type { Alongside } from '../pipeline/write/commit.ts'
 import type { Author } from './access/credentials.ts'
 import type { Mount } from './mount.ts'
 
@@ -34,6 +35,8 @@ export interface Exchange {
   allowance: Allowance
   /** Read once, in the form the handler needs. */
   body: BodySource
+  /** Stored together with what the request writes. */
+  alongside?: Alongside | undefined
 }
 
 export type Depth = '0' | '1' | 'infinity'

@@ -72,12 +72,21 @@ export async function moveElement(exchange: Exchange, to: string): Promise<Answe
 type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | 'cause'> : never
 
 async function write(exchange: Exchange, particulars: Particulars<ElementWrite>): Promise<Answer> {
-  const { raw, configure, allowance, mount, path, author, request } = exchange
+  const { raw, configure, allowance, alongside, mount, path, author, request } = exchange
   const check = async () => void (await checkLocks(exchange, path, 'content'))
   await check()
   await requireDocument(exchange)
   const authority = scopeAuthority(author.scope)
-  const common = { path, conditions: readConditions(request.headers), cause: {}, raw, configure, allowance, check }
+  const common = {
+    path,
+    conditions: readConditions(request.headers),
+    cause: {},
+    raw,
+    configure,
+    allowance,
+    alongside,
+    check,
+  }
   return perform(
     writeElement(mount.site, { ...common, ...particulars }, () => authority),
     exchange.body,

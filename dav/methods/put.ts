@@ -150,6 +150,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       raw: exchange.raw,
       configure: exchange.configure,
       allowance: exchange.allowance,
+      alongside: exchange.alongside,
       properties,
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),

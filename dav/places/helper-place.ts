@@ -76,8 +76,19 @@ async function publish(
     stage: cap => ('bytes' in file.body ? memoryBody(file.body.bytes) : mount.blobSource(file.body.blob)).stage(cap),
   }
   const properties = await mount.view.properties(source)
-  const { raw, configure, allowance } = exchange
-  const write = { path: to, conditions: undefined, check, cause: {}, raw, configure, allowance, properties, ...facts }
+  const { raw, configure, allowance, alongside } = exchange
+  const write = {
+    path: to,
+    conditions: undefined,
+    check,
+    cause: {},
+    raw,
+    configure,
+    allowance,
+    alongside,
+    properties,
+    ...facts,
+  }
   await perform(
     putDocument(mount.site, write, () => authority),
     body,

@@ -21,10 +21,10 @@ export const sitePlace: Place = {
   propertiesIn: ({ site }) => site,
   describe: ({ site }, path, patch) => writeProperties(site, path, patch),
   async remove(exchange, node, check) {
-    const { mount, raw, configure, allowance } = exchange
+    const { mount, raw, configure, allowance, alongside } = exchange
     const { path } = node.resource
     if (!isCollection(node)) return removeFile(exchange, path, check)
-    await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, ...(check && { check }) })
+    await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, alongside, ...(check && { check }) })
     await afterCommit(mount, () => mount.unpublished.remove(path))
   },
   async relocate(exchange, relocation) {
@@ -39,9 +39,18 @@ export const sitePlace: Place = {
 
 /** Removes a file of the site. */
 export async function removeFile(exchange: Exchange, path: string, check?: Relocation['check']): Promise<void> {
-  const { mount, author, raw, configure, allowance } = exchange
+  const { mount, author, raw, configure, allowance, alongside } = exchange
   const authority = scopeAuthority(author.scope)
-  const write = { path, conditions: undefined, cause: {}, raw, configure, allowance, ...(check && { check }) }
+  const write = {
+    path,
+    conditions: undefined,
+    cause: {},
+    raw,
+    configure,
+    allowance,
+    alongside,
+    ...(check && { check }),
+  }
   await perform(
     deleteDocument(mount.site, write, () => authority),
     NO_BODY,
@@ -50,12 +59,12 @@ export async function removeFile(exchange: Exchange, path: string, check?: Reloc
 
 /** From the site to the site. */
 export async function relocateOnSite(
-  { mount, raw, configure, allowance }: Exchange,
+  { mount, raw, configure, allowance, alongside }: Exchange,
   relocation: Relocation,
 ): Promise<void> {
   const { op, source, to, deep, overwrite, check } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
-  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw, configure, allowance })
+  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw, configure, allowance, alongside })
   await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
 }

@@ -66,14 +66,14 @@ export interface TreeRemoval extends Judging {
  */
 export async function removeTree(
   site: Site,
-  { path, cause, check, raw, configure, allowance = new Allowance() }: TreeRemoval,
+  { path, cause, check, raw, configure, alongside, allowance = new Allowance() }: TreeRemoval,
 ): Promise<void> {
   await site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
       const collection = await site.store.find(path)
       if (!collection) throw absent()
       await check?.()
-      const model = modelState(site, allowance, { raw, configure })
+      const model = modelState(site, allowance, { raw, configure, alongside })
       const follows = await consequencesOfLoss(site, model, collection)
       const result = await commitJudged(
         site,

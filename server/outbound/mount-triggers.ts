@@ -6,16 +6,20 @@ import type { MountTriggers } from '../../dav/app.ts'
 import { header } from '../../edge/fields.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import { parseRange } from '../../pipeline/http/range.ts'
 import { KeptBody } from '../../pipeline/react/body.ts'
 import { reactionsTo } from '../../pipeline/react/chain.ts'
 import { mayReadBody } from '../../pipeline/react/context.ts'
 import { codeOf } from '../../pipeline/react/declared/reactions.ts'
 import { javascriptReactions } from '../../pipeline/react/javascript.ts'
-import type { Entry } from '../../pipeline/react/outbound/entry.ts'
+import { requestCalls } from '../../pipeline/react/outbound/request-calls.ts'
 import { sesselReactions } from '../../pipeline/react/sessel.ts'
 import { writingPlatform } from '../../pipeline/react/writes.ts'
+import { toSelector } from '../../pipeline/refusals.ts'
 import { RequestValue } from '../../pipeline/request-value.ts'
-import { largestDocument } from '../../pipeline/site/site.ts'
+import { largestDocument, type Site } from '../../pipeline/site/site.ts'
+import type { ElementNode } from '../../pipeline/tree/nodes.ts'
+import { selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import type { ReactionParts } from '../public/reactions.ts'
 
 const METHODS: ReadonlySet<string> = new Set(['PUT', 'DELETE', 'MOVE', 'COPY'])
@@ -29,27 +33,23 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
     const found = site.declarations('reactions').candidates(method, path)
     if (!found || found.triggers.length === 0) return undefined
     checkWritable(author.scope, path)
-    const isBlob = kindOf(storedType(path, header(exchange, 'content-type'))) === 'blob'
+    // Files of desktop systems are none of the site.
+    if (await mount.view.isHelper(path)) return undefined
+    const selector = selectorOf(header(exchange, 'range'))
+    const isBlob = selector === undefined && kindOf(storedType(path, header(exchange, 'content-type'))) === 'blob'
     const candidates = { triggers: found.triggers, processors: [] }
     const isShown = isBlob && codeOf(candidates).some(({ source }) => mayReadBody(source, 'request'))
     const limits = { document: largestDocument(site.settings), body: settings.maxBody, isShown }
     const body = new KeptBody(exchange.body, limits, isBlob, parts.stage)
-    const outbound = parts.outbound()
-    const entries: Entry[] = []
     const [authority = settings.host] = authorities
-    const about = {
-      site: site.store.name,
-      authority,
-      brand: settings.brand,
-      brandHeader: settings.brandHeader,
-      depth: 0,
-    }
+    const { brand, brandHeader } = settings
+    const calls = requestCalls(parts.outbound(), { site: site.store.name, authority, brand, brandHeader, depth: 0 })
     const writes = writingPlatform({
       site,
       authority: () => scopeAuthority(author.scope),
       allowance,
       count: { writes: 0 },
-      own: method === 'PUT' ? { path, body, isFragment: header(exchange, 'range') !== undefined } : undefined,
+      own: method === 'PUT' ? { path, body, isFragment: selector !== undefined } : undefined,
       transitions: undefined,
       configure: author.scope.configure,
     })
@@ -59,7 +59,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       site,
       candidates,
       path,
-      selector: undefined,
+      selector: selector === undefined ? undefined : { text: selector, all: false },
       request: async () =>
         new RequestValue({
           method,
@@ -80,20 +80,40 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
         sesselReactions({ site, allowance, more: [scripts(parts.javascript)], writes }),
         javascriptReactions({ site, allowance, path, javascript: parts.javascript }),
       ],
-      queue: call => void entries.push(...outbound.entries([call], about)),
+      queue: calls.add,
       toAnswer: failure => {
         throw failure
       },
       report: (message, details) => parts.report(site.store.name, message, { method, path, ...details }),
     })
     exchange.response.once('close', () => {
-      outbound.dispatch(entries)
+      calls.dispatch()
       void body.discard()
     })
+    const elements = selector === undefined ? undefined : await targets(site, path, selector)
     try {
-      return await reactions.before({}, body)
-    } finally {
-      await outbound.record(entries)
+      const done = await reactions.before({ ...(elements && { elements }) }, body)
+      if ('body' in done) return { body: done.body, calls }
+      await calls.record()
+      return done
+    } catch (error) {
+      await calls.record()
+      throw error
     }
   }
+}
+
+/** Selector of a `Range`; any other is for the write to refuse. */
+function selectorOf(field: string | undefined): string | undefined {
+  const range = parseRange(field)
+  return range?.unit === 'selector' ? range.selector : undefined
+}
+
+/** The element that a write is about (REA-23). @throws Fault 422 for a selector that does not parse */
+async function targets(site: Site, path: string, text: string): Promise<ElementNode[]> {
+  const selector = toSelector(text, site)
+  const file = await site.findParsed(path)
+  if (!file?.isDocument) return []
+  const target = selectFirst(selector, site.tree(file))
+  return target ? [target] : []
 }

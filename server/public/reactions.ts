@@ -16,13 +16,12 @@ import { mayReadBody } from '../../pipeline/react/context.ts'
 import { type Candidates, codeOf, leavesAlone } from '../../pipeline/react/declared/reactions.ts'
 import { deliveriesOf } from '../../pipeline/react/handlers.ts'
 import { javascriptReactions } from '../../pipeline/react/javascript.ts'
-import { type Entry, keepWaiting, waitingKey } from '../../pipeline/react/outbound/entry.ts'
 import type { Outbound } from '../../pipeline/react/outbound/queue.ts'
+import { requestCalls } from '../../pipeline/react/outbound/request-calls.ts'
 import { sesselReactions } from '../../pipeline/react/sessel.ts'
 import { writingPlatform } from '../../pipeline/react/writes.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import type { StagedBlob, StagingOptions } from '../../pipeline/store/blobs.ts'
-import type { NoteChange } from '../../pipeline/store/notes.ts'
 import type { Fired } from '../../pipeline/write/transitions.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
 import { depthOf } from '../outbound/inside.ts'
@@ -91,7 +90,7 @@ async function performAround(
   const { site, method, target } = exchange
   const candidates = site.declarations('reactions').candidates(method, target.path)
   if (!candidates) return perform(prepare(exchange), exchange.body)
-  const queue = queueOf(exchange, parts.outbound())
+  const queue = requestCalls(parts.outbound(), aboutOf(exchange))
   const operation = prepare({ ...exchange, alongside: queue })
   const body = keptBody(parts, exchange, candidates)
   const request = { ...reactingRequest(parts, exchange, body), queue: queue.add, candidates, toAnswer }
@@ -103,23 +102,6 @@ async function performAround(
     await body.discard()
     await queue.record()
     afterwards(queue.dispatch)
-  }
-}
-
-/** The outbound requests of one request: those that come before its commit are stored with it (REA-86). */
-function queueOf(exchange: Exchange, outbound: Outbound) {
-  const about = aboutOf(exchange)
-  const entries: Entry[] = []
-  const stored = new Set<string>()
-  const isOpen = ({ id }: Entry) => !stored.has(waitingKey(id))
-  return {
-    add: (call: Parameters<ReactingRequest['queue']>[0]) => void entries.push(...outbound.entries([call], about)),
-    notes: () => entries.filter(isOpen).map(keepWaiting),
-    stored: (notes: readonly NoteChange[]) => {
-      for (const note of notes) if (note.op === 'keep') stored.add(note.note.key)
-    },
-    record: () => outbound.record(entries.filter(isOpen)),
-    dispatch: () => outbound.dispatch(entries),
   }
 }
 

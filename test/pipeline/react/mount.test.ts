@@ -2,10 +2,17 @@
 
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
-import { answering, NS, page, processor, type ReactingSite, reactingSite, trigger } from './site.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type Receiver, receiver } from './receiver.ts'
+import { answering, NS, page, processor, type ReactingSite, reactingSite, request, trigger } from './site.ts'
 
 let site: ReactingSite
-afterEach(() => site?.close())
+let to: Receiver | undefined
+afterEach(async () => {
+  await site?.close()
+  await to?.close()
+  to = undefined
+})
 
 const LOAN = 'https://library.example/Loan'
 const guards = page(
@@ -58,6 +65,88 @@ describe('mountReactions', () => {
     expect(Buffer.from(stored?.bytes ?? []).toString())
       .to.include('trueraw')
       .and.to.include(LOAN)
+  })
+
+  it('REA-23 a selector filter asks for the element of the request', async () => {
+    site = await reactingSite(
+      {
+        '/page.html': page('<main><article id="a"><p id="p">x</p></article></main>'),
+        '/t.html': page(trigger({ selector: 'article', resource: '/page.html', action: answering(409, 'guarded') })),
+      },
+      { site: { mountReactions: true } },
+    )
+    for (const [method, selector, status] of [
+      ['PUT', '#p', 206],
+      ['PUT', 'main > #a', 409],
+      ['DELETE', '#a', 409],
+      ['DELETE', '#none', 416],
+      ['PUT', 'p[', 422],
+      ['DELETE', '#p', 204],
+    ] as const) {
+      const headers = { Range: `selector=${selector}` }
+      const reply = await mounted(method, '/page.html', {
+        headers,
+        ...(method === 'PUT' && { body: '<p id="p">y</p>' }),
+      })
+      expect(reply.status, `${method} ${selector}`).to.equal(status)
+    }
+    // Without a selector in the request the filter is skipped.
+    expect((await mounted('DELETE', '/page.html')).status).to.equal(409)
+  })
+
+  it('REA-86 calls are stored with the write that caused them, and without one before the answer', async () => {
+    to = await receiver()
+    const call = request('action', { url: `${to.url}/hook` })
+    site = await reactingSite(
+      {
+        '/t.html': page(
+          trigger({ resource: '/a*', action: call }) +
+            trigger({ resource: '/answered.html', action: [call, answering(202, 'taken')] }),
+        ),
+      },
+      { site: { mountReactions: true, allowOutbound: true } },
+    )
+    const { outbound } = site.running
+    const { record } = outbound
+    const alone: number[] = []
+    outbound.record = entries => {
+      alone.push(entries.length)
+      return record(entries)
+    }
+    const Destination = `${site.mountUrl}/b.html`
+    const range = { Range: 'selector=p' }
+    const requests: [method: string, path: string, status: number, headers: Record<string, string>, body?: string][] = [
+      ['PUT', '/a.html', 201, {}, page('<p>x</p>')],
+      ['PUT', '/a.html', 206, range, '<p>y</p>'],
+      ['COPY', '/a.html', 201, { Destination }],
+      ['MOVE', '/a.html', 204, { Destination }],
+      ['PUT', '/a.txt', 201, {}, 'text'],
+      ['DELETE', '/a.txt', 204, {}],
+    ]
+    for (const [method, path, status, headers, body] of requests) {
+      const reply = await mounted(method, path, { headers, ...(body !== undefined && { body }) })
+      expect(reply.status, `${method} ${path}`).to.equal(status)
+    }
+    expect(alone).to.deep.equal(requests.map(() => 0))
+    alone.length = 0
+    // A refused write, and an answer of the trigger.
+    expect((await mounted('DELETE', '/absent.html')).status).to.equal(404)
+    expect((await mounted('PUT', '/answered.html', { body: 'x' })).status).to.equal(202)
+    expect(alone).to.deep.equal([1, 2])
+    await eventually(() => expect(to?.got).to.have.length(requests.length + 3))
+    const deliveries = to.got.map(({ headers }) => headers['platform-delivery'])
+    expect(new Set(deliveries).size).to.equal(deliveries.length)
+  })
+
+  it('REA-6 files of desktop systems run nothing', async () => {
+    site = await reactingSite(
+      { '/t.html': page(trigger({ action: answering(409, 'guarded') })) },
+      {
+        site: { mountReactions: true },
+      },
+    )
+    expect((await mounted('PUT', '/._page.html', { body: 'x' })).status).to.equal(201)
+    expect((await mounted('PUT', '/page.html', { body: 'x' })).status).to.equal(409)
   })
 
   it('REA-6 not without the setting', async () => {
