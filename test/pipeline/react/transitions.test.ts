@@ -5,7 +5,7 @@ import { afterEach, describe, it } from 'mocha'
 import { put } from '../../support/content.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Receiver, receiver } from './receiver.ts'
-import { meta, NS, page, type ReactingSite, reactingSite, request, sessel, trigger } from './site.ts'
+import { javascript, meta, NS, page, type ReactingSite, reactingSite, request, sessel, trigger } from './site.ts'
 
 const LOAN = 'https://library.example/Loan'
 let site: ReactingSite
@@ -221,6 +221,55 @@ describe('Transition handlers', () => {
     await edit('PUT', '.loan b', '<b itemprop="state">late</b>')
     await arrived(2)
     expect(to.got[1]?.url).to.equal('/late')
+  })
+
+  it('REA-120 any of several states; the gate is Sessel alone; constraints are not needed', async () => {
+    to = await receiver()
+    const script = javascript('when', 'export default () => true')
+    await handling(
+      handler({ becomes: 'out' }).replace('<div itemprop="action"', `${meta('becomes', 'late')}$&`) +
+        handler({ becomes: 'out', url: `${to.url}/no` }).replace('<div itemprop="action"', `${script}$&`) +
+        handler({ becomes: 'out', url: `${to.url}/no` }).replace(
+          '<div itemprop="action"',
+          `${sessel('action', '1')}$&`,
+        ),
+    )
+    for (const state of ['out', 'late', 'lost']) await site.ask('PUT', '/one.html', { body: page(loan(state, 'a')) })
+    await arrived(2)
+    await eventually(() => expect(site.running.outbound.figures()).to.include({ waiting: 0, inFlight: 0 }))
+    expect(to.got.map(({ url }) => url)).to.deep.equal(['/hook', '/hook'])
+  })
+
+  it('REA-126 a delivery to the own site may fire again; it stops when nothing changes, or at depth five', async () => {
+    to = await receiver()
+    const setting = (path: string, state: string) =>
+      trigger({
+        resource: path,
+        method: 'POST',
+        action: [
+          request('action', { url: `${to?.url}${path}` }),
+          `@schema Site url("${NS}/1.0"); Site.PUT(Element.fromString("<div itemscope itemtype='${LOAN}'><i itemprop='ticket'>a</i><b itemprop='state'>" + ${state} + "</b></div>"), "/one.html")`,
+        ],
+      })
+    await handling(
+      handler({ becomes: 'out', url: '/settle' }) +
+        setting('/settle', '"late"') +
+        handler({ becomes: 'ping', url: '/swing?to=pong' }) +
+        handler({ becomes: 'pong', url: '/swing?to=ping' }) +
+        setting('/swing', 'Context.request.query.to'),
+    )
+    const settled = () =>
+      eventually(() => expect(site.running.outbound.figures()).to.include({ waiting: 0, inFlight: 0 }))
+    const calls = (path: string) => to?.got.filter(({ url }) => url === path).length
+    await site.ask('PUT', '/one.html', { body: page(loan('out', 'a')) })
+    await eventually(() => expect(calls('/settle')).to.equal(1))
+    await settled()
+    expect((await site.ask('GET', '/one.html')).text).to.include('late')
+    await site.ask('PUT', '/one.html', { body: page(loan('ping', 'a')) })
+    await eventually(() => expect(calls('/swing')).to.equal(5))
+    await settled()
+    expect([calls('/settle'), calls('/swing')]).to.deep.equal([1, 5])
+    expect((await site.ask('GET', '/one.html')).text).to.include('pong')
   })
 
   it('REA-121 a selector that says more than types never fires; :isa and lists do', async () => {
