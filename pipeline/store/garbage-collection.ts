@@ -9,9 +9,9 @@ let collector: Collect | undefined
 
 function collect(type: 'minor' | 'major'): void {
   if (!collector) {
+    // Flags belong to the process: a thread that took this one back could take it from a thread that is between these lines.
     setFlagsFromString('--expose-gc')
     collector = runInNewContext('gc') as Collect
-    setFlagsFromString('--no-expose-gc')
   }
   collector({ type, execution: 'sync' })
 }

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createAnswerCache } from '../../../edge/answer-cache.ts'
-import { type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../../pipeline/memory.ts'
-import { type DocumentCache, documentCache } from '../../../pipeline/site/cache.ts'
-import { StoredFile } from '../../../pipeline/site/stored-file.ts'
-import type { Resource } from '../../../pipeline/store/resource.ts'
-import { watchRest } from '../../../server/rest.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
+import { createAnswerCache } from '../../edge/answer-cache.ts'
+import { type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../pipeline/memory.ts'
+import { type DocumentCache, documentCache } from '../../pipeline/site/cache.ts'
+import { StoredFile } from '../../pipeline/site/stored-file.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
+import { watchRest } from '../../server/rest.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 
 const MIB = 1024 * 1024
 const page = '<ul>'.padEnd(20_000, '<li class=a>x')
