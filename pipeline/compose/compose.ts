@@ -13,7 +13,7 @@ import type { Languages } from './languages.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { PageRequest } from './page-request.ts'
-import { paginate } from './paginate.ts'
+import { paginating } from './paginate.ts'
 import { Prefixes } from './prefixes.ts'
 import { resolvingReads } from './read-resolvers.ts'
 import { Reads } from './reads.ts'
@@ -132,8 +132,12 @@ function* composing(
     transient: false,
     depth: 0,
   })
+  // What the code of the page has really read decides, not what its text could read.
+  if (viewer.allowance.hasReadFleeting) reads.fleeting = true
   const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
-  const link = creating ? undefined : paginate(tree, state.paginators, viewer.path, viewer.query)
+  const link = creating
+    ? undefined
+    : yield* paginating(tree, state.paginators, viewer.allowance, viewer.path, viewer.query)
   if (!creating) yield* resolvingReads(state, tree)
   return {
     tree,

@@ -16,9 +16,6 @@ import { instanceNames, instanceProperty } from './instances.ts'
 import type { TemplateRun } from './languages.ts'
 import type { MaybeLater } from './work.ts'
 
-/** What gives something else each time, so that the output cannot be kept. */
-const FLEETING = /random|diceware|sample|bcrypt|argon2/
-
 /** UTF-16 code units of source that are read without a pause. */
 const SHORT = 64 * 1024
 
@@ -28,7 +25,6 @@ const instants = new WeakMap<Allowance, number>()
 /** @throws Fault 500 (LIQ-64) */
 export function renderLiquid({ dispatch, source, line, context }: TemplateRun): MaybeLater<string> {
   const { composing } = dispatch
-  if (FLEETING.test(source)) composing.reads.fleeting = true
   const scope: LiquidScope = {
     lookup: name => lookUp(dispatch, name),
     property: (element, name) => instanceProperty(composing.model, element, name),

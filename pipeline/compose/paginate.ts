@@ -1,9 +1,11 @@
 /** Pagination of composed pages (COMP-63 to COMP-68). */
 
 import { encodePath } from '../http/path.ts'
+import type { Allowance } from '../language/allowance.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type TreeDocument } from '../tree/nodes.ts'
 import type { Paginator } from './composing.ts'
-import { compositionError } from './failure.ts'
+import { compositionError, tooMuch } from './failure.ts'
+import type { Work } from './work.ts'
 
 /** One link between pages, for `head` and for the `Link` field. */
 interface PageLink {
@@ -12,34 +14,55 @@ interface PageLink {
   title: string | undefined
 }
 
+/** Characters of a `Link` field: clients take no longer ones, and each link holds the whole query. */
+const LONGEST_FIELD = 256 * 1024
+
 const POSITIVE = /^0*[1-9][0-9]*$/
+
+/** A parameter as it was sent: its decoded name and value, and a form that is safe in fields. */
+interface Parameter {
+  name: string | undefined
+  value: string | undefined
+  written: string
+}
 
 /**
  * Leaves the children of the current pages and adds links to the others.
  *
+ * @param allowance pays for the links, each of which holds the whole query
  * @param path decoded request path
  * @param query raw, without `?`
  * @returns the value of the `Link` field; undefined where there is nothing to link to
- * @throws Fault 422 for an attribute that is no positive integer, or paginators that cannot be told apart (COMP-65)
+ * @throws Fault 503 for a field that no client would take, 422 for an attribute that is no positive integer, or paginators that cannot be told apart (COMP-65)
  */
-export function paginate(
+export function* paginating(
   tree: TreeDocument,
   paginators: readonly Paginator[],
+  allowance: Allowance,
   path: string,
   query: string | undefined,
-): string | undefined {
+): Work<string | undefined> {
   if (paginators.length === 0) return undefined
   checkIds(paginators)
-  const links = paginators.flatMap(paginator => pageLinks(paginator, paginators.length > 1, query ?? ''))
-  if (links.length === 0) return undefined
-  if (tree.kind === 'html') addToHead(tree, links)
+  const parameters = parametersOf(query ?? '')
   const target = encodePath(path)
-  return links
-    .map(({ rel, query, title }) => {
-      const named = title === undefined ? '' : `; title="${fieldText(title)}"`
-      return `<${target}?${query}>; rel="${rel}"${named}`
-    })
-    .join(', ')
+  const fields: string[] = []
+  let length = 0
+  for (const paginator of paginators) {
+    const links = pageLinks(paginator, paginators.length > 1, parameters)
+    allowance.step(links.length * (parameters.length + 1))
+    for (const link of links) {
+      const named = link.title === undefined ? '' : `; title="${fieldText(link.title)}"`
+      const field = `<${target}?${link.query}>; rel="${link.rel}"${named}`
+      allowance.take(field.length * 4)
+      length += field.length
+      if (length > LONGEST_FIELD) throw tooMuch('The page has more links to other pages than an answer can tell.')
+      fields.push(field)
+    }
+    if (tree.kind === 'html') addToHead(tree, links)
+    yield
+  }
+  return fields.length === 0 ? undefined : fields.join(', ')
 }
 
 function checkIds(paginators: readonly Paginator[]): void {
@@ -52,9 +75,9 @@ function checkIds(paginators: readonly Paginator[]): void {
 }
 
 /** Removes the children of other pages. */
-function pageLinks({ element, length }: Paginator, several: boolean, query: string): PageLink[] {
+function pageLinks({ element, length }: Paginator, several: boolean, parameters: readonly Parameter[]): PageLink[] {
   const id = attribute(element, 'id') || undefined
-  const value = (what: string) => parameter(query, id, what)
+  const value = (what: string) => parameter(parameters, id, what)
   const perPage = value('length') ?? whole(length)
   const children = element.childNodes.filter(isElement)
   const last = Math.max(1, Math.ceil(children.length / perPage))
@@ -67,7 +90,7 @@ function pageLinks({ element, length }: Paginator, several: boolean, query: stri
   const stale = several || id === undefined ? undefined : `paginate:${id}:page`
   const link = (rel: PageLink['rel'], page: number): PageLink => ({
     rel,
-    query: withParameter(query, key, String(page), stale),
+    query: withParameter(parameters, key, String(page), stale),
     title: id,
   })
   return [
@@ -84,25 +107,32 @@ function whole(digits: string): number {
 }
 
 /** A paginator's own parameter, or the one for all that have none of their own (COMP-64). */
-function parameter(query: string, id: string | undefined, what: string): number | undefined {
-  const own = id === undefined ? undefined : firstValue(query, `paginate:${id}:${what}`)
-  const text = own ?? firstValue(query, `paginate:${what}`)
+function parameter(parameters: readonly Parameter[], id: string | undefined, what: string): number | undefined {
+  const firstValue = (name: string) => parameters.find(each => each.name === name)?.value
+  const own = id === undefined ? undefined : firstValue(`paginate:${id}:${what}`)
+  const text = own ?? firstValue(`paginate:${what}`)
   return text !== undefined && POSITIVE.test(text) ? whole(text) : undefined
 }
 
-function firstValue(query: string, name: string): string | undefined {
-  for (const pair of query.split('&')) if (nameOf(pair) === name) return decoded(pair.slice(pair.indexOf('=') + 1))
-  return undefined
+function parametersOf(query: string): Parameter[] {
+  return (query === '' ? [] : query.split('&')).map(pair => {
+    const value = decoded(pair.slice(pair.indexOf('=') + 1))
+    return { name: nameOf(pair), value, written: safe(pair) }
+  })
 }
 
 /** Exchanges a parameter in its place, or adds it; all others stay as they were sent (COMP-67). */
-function withParameter(query: string, name: string, value: string, stale: string | undefined): string {
+function withParameter(
+  parameters: readonly Parameter[],
+  name: string,
+  value: string,
+  stale: string | undefined,
+): string {
   const pairs: string[] = []
   let set = false
-  for (const pair of query === '' ? [] : query.split('&')) {
-    const own = nameOf(pair)
+  for (const { name: own, written } of parameters) {
     if (own === stale && own !== undefined) continue
-    if (own !== name) pairs.push(safe(pair))
+    if (own !== name) pairs.push(written)
     else if (!set) {
       pairs.push(`${parameterName(name)}=${value}`)
       set = true

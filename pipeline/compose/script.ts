@@ -12,9 +12,6 @@ import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'
 import type { MaybeLater } from './work.ts'
 
-/** What gives something else each time, or may: its result cannot be kept. */
-const FLEETING = /\b(?:Date|Math|crypto|eval|Function|globalThis|constructor|import)\b|\\u/
-
 /** Members of `request` that say nothing about who asks (JS-28). */
 const PLAIN = ['method', 'path', 'query', 'params']
 
@@ -42,8 +39,7 @@ function scoped({ composing, element, place }: Dispatch): NonNullable<ScriptJob[
 }
 
 function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: string): ScriptJob {
-  const { site, allowance, reads, request } = composing
-  if (FLEETING.test(source)) reads.fleeting = true
+  const { site, allowance, request } = composing
   const others = languagesOf(site, allowance)
   return {
     site: site.store.name,

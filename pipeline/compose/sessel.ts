@@ -1,6 +1,6 @@
 /** Expressions as pages run them: bindings and methods (COMP-39, COMP-52, COMP-56). */
 
-import { isSessel, siteSchemas } from '../evaluation/schemas.ts'
+import { siteSchemas } from '../evaluation/schemas.ts'
 import { type CodeFailure, Fault } from '../fault.ts'
 import {
   compile,
@@ -17,9 +17,6 @@ import type { Composing, Dispatch } from './composing.ts'
 import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'
 import { begun, type MaybeLater, type Work } from './work.ts'
-
-/** What gives something else each time, so that its result cannot be kept. */
-const FLEETING = /\bNow\b|random|shuffle|sample|uuid|bcrypt|argon2|diceware/i
 
 /** An expression in an attribute: `self` is the root of the requested document. @throws Fault 500 */
 export function bindSessel(expression: string, dispatch: Dispatch): MaybeLater<Value> {
@@ -48,7 +45,6 @@ function run(
 }
 
 function programOf(text: string, composing: Composing): Program {
-  if (FLEETING.test(text)) composing.reads.fleeting = true
   try {
     return compile(text)
   } catch (error) {
@@ -84,9 +80,9 @@ function hostOf(dispatch: Dispatch, self: Value | undefined, bound: ReadonlyMap<
     },
     reach: reachOf(composing),
     base: (place.page ?? composing.page).file.resource.path,
-    schemas: siteSchemas({ model, code: site.code }, composing.allowance, ({ type, source }) => {
-      // What code of other languages reads is not followed.
-      if (!isSessel(type, site.settings.ns) || FLEETING.test(source)) reads.fleeting = true
+    // What code of other languages reads is not followed.
+    schemas: siteSchemas({ model, code: site.code }, composing.allowance, () => {
+      reads.fleeting = true
     }),
     selectors: site.selectors,
     platform: {},

@@ -28,14 +28,17 @@ export type CallForeign = (raw: RawCode, call: ForeignCall) => MaybeLater<Value>
  * The schemas of a site, as programs of a request read them.
  *
  * @param allowance pays for code of other languages that is called
- * @param used is told of all code that may be run
+ * @param foreign is told when code of other languages runs
  */
 export function siteSchemas(
   { model, code }: Pick<Site, 'model' | 'code'>,
   allowance: Allowance,
-  used?: (raw: RawCode) => void,
+  foreign?: () => void,
 ): Schemas {
-  return schemasOf(model, (raw, call) => (code(allowance).call ?? unavailable)(raw, call), used)
+  return schemasOf(model, (raw, call) => {
+    foreign?.()
+    return (code(allowance).call ?? unavailable)(raw, call)
+  })
 }
 
 /** @param languages the first that speaks a language runs its code */
@@ -47,15 +50,11 @@ function unavailable({ type }: RawCode): never {
   throw new SesselError('RuntimeError', `code of type ${type.slice(0, 80)} cannot be run here`)
 }
 
-/**
- * @param call runs code that is not an expression
- * @param used is told of all code that may be run
- */
-export function schemasOf(registry: Registry, call: CallForeign, used?: (raw: RawCode) => void): Schemas {
+/** @param call runs code that is not an expression */
+export function schemasOf(registry: Registry, call: CallForeign): Schemas {
   const known = new Map<string, SchemaView>()
   const { ns } = registry.vocabulary
   const codeOf = (raw: RawCode): Code => {
-    used?.(raw)
     return isSessel(raw.type, ns) ? { sessel: raw.source } : { run: given => call(raw, given) }
   }
   return {

@@ -36,6 +36,8 @@ export function scriptSchemas(
     languages: readonly Language[],
   ): Promise<Value> => {
     const own = new SiteReach(site, spent, { scope: '/' })
+    // Nobody follows what is read in this way.
+    if (!caller.reach) allowance.readFleeting()
     try {
       const host: SesselHost = {
         ns,

@@ -54,6 +54,7 @@ export class Allowance {
   #nextLook = STEPS_PER_LOOK
   #deadline: number | undefined
   #spent: Spendable | undefined
+  #hasReadFleeting = false
 
   /** @param now milliseconds on a clock that only goes forward */
   constructor(limits: Partial<AllowanceLimits> = {}, now: () => number = () => performance.now()) {
@@ -64,6 +65,16 @@ export class Allowance {
   /** What has run out, if anything. */
   get spent(): Spendable | undefined {
     return this.#spent
+  }
+
+  /** Code of the request has looked at the clock or at chance: what it gave is another one the next time. */
+  get hasReadFleeting(): boolean {
+    return this.#hasReadFleeting
+  }
+
+  /** Notes a look at the clock or at chance. */
+  readFleeting(): void {
+    this.#hasReadFleeting = true
   }
 
   get stepsTaken(): number {

@@ -116,6 +116,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
     const { job, allowance } = sending
     figures.evaluations++
     figures.time += report.milliseconds
+    if (report.fleeting) allowance.readFleeting()
     for (const { level, text } of report.lines) options.log?.({ site: job.site, origin: job.origin, level, text })
     const outcome = await outcomeOf(report, sending)
     if ('failure' in outcome) figures.failures++

@@ -71,6 +71,8 @@ export interface Report {
     | { response: string }
   trees: GivenTree[]
   lines: Pick<ConsoleLine, 'level' | 'text'>[]
+  /** It has looked at the clock or at chance. */
+  fleeting: boolean
   steps: number
   milliseconds: number
 }

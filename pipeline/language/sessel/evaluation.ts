@@ -43,6 +43,8 @@ export interface Evaluation {
   readonly spend: (steps: number) => void
   /** Counts bytes of a value that is built. */
   take(bytes: number): void
+  /** Notes a look at the clock or at chance. */
+  readFleeting(): void
   /** Notes a call; to be yielded by a Work. Surplus arguments are dropped. */
   call(fn: Lambda, args: Value[]): typeof CALL
   /** Runs code of a slot or method, in a surrounding of its own. */

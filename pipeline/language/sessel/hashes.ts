@@ -45,6 +45,7 @@ export function bcrypt(text: string, options: Value | undefined, on: Evaluation)
   const { cost } = optionsOf('bcrypt', options, BCRYPT)
   // A cost of twelve takes a quarter of a second; each one more twice as long.
   on.spend(Math.ceil((2 ** cost / 16) * (STEPS_PER_MS / 1_000)))
+  on.readFleeting()
   return bcryptjs()
     .hash(text, cost)
     .then(hash => hash.replace(/^\$2[ay]\$/, '$2b$'))
@@ -60,6 +61,7 @@ export function argon2(text: string, options: Value | undefined, on: Evaluation)
   const { memory, time, length } = optionsOf('argon2', options, ARGON2)
   // A mebibyte takes about a millisecond in each pass.
   on.spend(Math.ceil((memory / 1_024) * time * STEPS_PER_MS * 0.1))
+  on.readFleeting()
   const nonce = crypto.randomBytes(16)
   const parameters = { message: text, nonce, parallelism: 1, tagLength: length, memory, passes: time }
   return new Promise((resolve, reject) => {

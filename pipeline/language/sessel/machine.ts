@@ -88,6 +88,10 @@ export class Machine implements Evaluation {
     this.#allowance.take(bytes)
   }
 
+  readFleeting(): void {
+    this.#allowance.readFleeting()
+  }
+
   call(fn: Lambda, args: Value[]): typeof CALL {
     this.#called = { fn, args }
     return CALL

@@ -39,6 +39,7 @@ export const BLOB_METHODS: Methods = new Map<string, Method>([
 export function callType({ name: type }: TypeName, name: string, args: Value[], on: Evaluation): Given {
   const [first = null, second = null] = args
   const counted = (least: number, most = least) => countArguments(`${type}.${name}`, { least, most }, args)
+  if (name === 'random' || type === 'Temporal.Now') on.readFleeting()
   switch (`${type}.${name}`) {
     case 'Integer.random':
       counted(2)

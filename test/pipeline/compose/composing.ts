@@ -1,5 +1,7 @@
 /** What tests of composed pages share: vocabulary prefixes and sites put together in one line. */
 
+import type { Viewer } from '../../../pipeline/compose/viewer.ts'
+import { Allowance } from '../../../pipeline/language/allowance.ts'
 import { NS } from '../../support/content.ts'
 
 /** Declarations of the usual prefixes. */
@@ -13,4 +15,19 @@ export function composed(body: string, head = '<title>t</title>'): string {
 /** The same page as it is served once its directives are gone. */
 export function served(body: string, head = '<title>t</title>'): string {
   return `<!DOCTYPE html><html><head>${head}</head><body>${body}</body></html>`
+}
+
+/** Nobody in particular, who asks for a path and has no session. */
+export function anonymousViewer(path: string, query?: string): Viewer {
+  return {
+    path,
+    method: 'GET',
+    query,
+    headers: () => new Map(),
+    principal: undefined,
+    roles: () => [],
+    body: undefined,
+    session: undefined,
+    allowance: new Allowance(),
+  }
 }

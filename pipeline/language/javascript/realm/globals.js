@@ -1,6 +1,6 @@
 /** Globals beside those of ECMAScript and the DOM (JS-30, JS-31). */
 
-import { ask, defineProperty, isArray, OPERATIONS as OP, stringify } from './host.js'
+import { apply, ask, construct, defineProperty, isArray, OPERATIONS as OP, stringify } from './host.js'
 
 function bytesOf(value) {
   if (value instanceof ArrayBuffer) return new Uint8Array(value)
@@ -59,6 +59,63 @@ class TextDecoder {
   }
 }
 
+/** Four words of state, drawn anew in each evaluation. */
+let words
+
+function word() {
+  const sum = (((words[0] + words[1]) | 0) + words[3]) | 0
+  words[3] = (words[3] + 1) | 0
+  words[0] = words[1] ^ (words[1] >>> 9)
+  words[1] = (words[2] + (words[2] << 3)) | 0
+  words[2] = (((words[2] << 21) | (words[2] >>> 11)) + sum) | 0
+  return sum >>> 0
+}
+
+/** The engine's own is the same in every realm, as realms are copies of one. */
+defineProperty(Math, 'random', {
+  value: {
+    random() {
+      words ??= new Int32Array(unhex(ask(OP.random, 16)).buffer)
+      return ((word() >>> 5) * 67108864 + (word() >>> 6)) / 9007199254740992
+    },
+  }.random,
+  writable: true,
+  configurable: true,
+  enumerable: false,
+})
+
+const OwnDate = Date
+
+/** The engine's clock; the host is told when it is looked at. */
+const SeenDate = new Proxy(OwnDate, {
+  construct(target, values, newTarget) {
+    if (values.length === 0) ask(OP.clock)
+    return construct(target, values, newTarget)
+  },
+  apply(target, self, values) {
+    ask(OP.clock)
+    return apply(target, self, values)
+  },
+})
+const { now } = OwnDate
+defineProperty(OwnDate, 'now', {
+  value: {
+    now() {
+      ask(OP.clock)
+      return now()
+    },
+  }.now,
+  writable: true,
+  configurable: true,
+  enumerable: false,
+})
+defineProperty(OwnDate.prototype, 'constructor', {
+  value: SeenDate,
+  writable: true,
+  configurable: true,
+  enumerable: false,
+})
+
 const ALGORITHMS = ['SHA-1', 'SHA-256', 'SHA-384', 'SHA-512']
 
 const crypto = {
@@ -99,7 +156,7 @@ for (const level of ['log', 'info', 'warn', 'error', 'debug'])
     if (lines++ < MOST_LINES) ask(OP.log, level, values.map(shown).join(' ').slice(0, MOST_CHARACTERS))
   }
 
-export const GLOBALS = { TextEncoder, TextDecoder, crypto, console }
+export const GLOBALS = { TextEncoder, TextDecoder, crypto, console, Date: SeenDate }
 
 /** Puts what a program may see into the global object, as the engine does with its own. */
 export function provide(globals) {

@@ -55,8 +55,9 @@ export function evaluate(job: SentJob, worker: Worker): Report {
   const budget = new Budget({ time, steps: job.steps, memory: limits.memory })
   const trees: GivenTree[] = []
   const lines: Report['lines'] = []
+  let fleeting = false
   const result = run()
-  return { result, trees, lines, steps: budget.steps, milliseconds: budget.milliseconds }
+  return { result, trees, lines, fleeting, steps: budget.steps, milliseconds: budget.milliseconds }
 
   function run(): Report['result'] {
     const { returns, mayAnswer } = PLACES[job.place]
@@ -155,6 +156,9 @@ export function evaluate(job: SentJob, worker: Worker): Report {
         names: dictionary => asked({ want: 'keys', dictionary, key: '' }) ?? '[]',
         schema: type => asked({ want: 'schema', type }),
         method: call => asked({ want: 'call', call, trees: [...trees] }) ?? 'null',
+        readFleeting: () => {
+          fleeting = true
+        },
         log: (level, text) => {
           lines.push({ level: level as ConsoleLine['level'], text })
         },

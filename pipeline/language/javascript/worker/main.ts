@@ -83,7 +83,7 @@ function run(job: SentJob, depth: number, place: number): Report {
 
 function tooDeep(): Report {
   const failure = { variant: 'threw' as const, message: `Methods call each other more than ${MOST_DEPTH} levels deep.` }
-  return { result: { failure }, trees: [], lines: [], steps: 0, milliseconds: 0 }
+  return { result: { failure }, trees: [], lines: [], fleeting: false, steps: 0, milliseconds: 0 }
 }
 
 async function work({ jobs, forget }: Order): Promise<void> {

@@ -26,6 +26,8 @@ export interface Surroundings {
   schema(type: string): string | null
   method(call: string): string
   log(level: string, text: string): void
+  /** The program has looked at the clock or at chance. */
+  readFleeting(): void
 }
 
 type Reply = string | number | null | undefined
@@ -42,8 +44,18 @@ const own: Record<string, (around: Surroundings, values: Arguments) => Reply> = 
     around.log(values.text(1), values.text(2))
     return null
   },
-  random: (_, values) => randomBytes(values.number(1) & 0x1ffff).toString('hex'),
-  uuid: () => randomUUID(),
+  clock: around => {
+    around.readFleeting()
+    return null
+  },
+  random: (around, values) => {
+    around.readFleeting()
+    return randomBytes(values.number(1) & 0x1ffff).toString('hex')
+  },
+  uuid: around => {
+    around.readFleeting()
+    return randomUUID()
+  },
   digest: (around, values) => {
     const data = Buffer.from(values.text(2), 'hex')
     around.nodes.budget.step(data.length >> 8)

@@ -58,6 +58,7 @@ export const LIST_FILTERS: Filters = {
     return copied(call, inputList(call)).slice(1)
   },
   sample(call) {
+    call.run.allowance.readFleeting()
     const list = copied(call, inputList(call))
     const many = call.args.length > 0
     const most = Math.min(countArgument(call, 0, 1), list.length)

@@ -43,6 +43,7 @@ export const SECRET_FILTERS: Filters = {
     return call.run.built(randomText(call, length))
   },
   diceware: call => {
+    call.run.allowance.readFleeting()
     const given = plain(call.input)
     const words = given === null || given === '' ? 3 : Math.min(MAX_WORDS, Math.max(1, wholeInput(call)))
     return Array.from({ length: words }, () => WORDS[randomInt(WORDS.length)]).join('-')
@@ -58,6 +59,7 @@ export const SECRET_WORK_FILTERS: WorkFilters = {
     if (Buffer.byteLength(text) > BCRYPT_INPUT) throw fail(call, `the input is longer than ${BCRYPT_INPUT} bytes.`)
     // Doubles with each unit of cost, like the time it takes.
     call.run.step(2 ** cost)
+    call.run.allowance.readFleeting()
     return yield* awaiting(bcryptjs().hash(text, cost))
   },
   *argon2(call) {
@@ -88,6 +90,7 @@ function* argon2Hash(call: Call): Work<LiquidValue> {
   const salt = given === undefined ? undefined : Buffer.from(call.run.text(given))
   if (format === 'raw' && !salt) throw fail(call, 'raw needs a salt.')
   if (salt && salt.length < 8) throw fail(call, 'the salt is shorter than 8 bytes.')
+  if (!salt) call.run.allowance.readFleeting()
   const nonce = format === 'raw' && salt ? salt : (salt ?? randomBytes(16))
   call.run.step(memory * passes)
   const message = Buffer.from(inputText(call))
@@ -102,6 +105,7 @@ function wholeInput(call: Call): number {
 }
 
 function randomText(call: Call, length: number): string {
+  call.run.allowance.readFleeting()
   const { named } = call
   const sets: { characters: string[]; least: number }[] = []
   const flag = (name: string, characters: string): void => {
