@@ -99,13 +99,15 @@ function wantedBy(jobs: readonly WriterJob[]): Wanted[] {
   return [...wanted.values()]
 }
 
+/** Each place is looked up by its whole key: as a plain join it might be sought among all resources of its site. */
 const READ_PLACES = `SELECT s.name AS site, s.id AS site_id, ${COLUMNS.replace('r.folder, r.name', 'k.folder, k.name')},
     CASE WHEN k.put AND r.id IS NOT NULL THEN coalesce((SELECT t.lines FROM entry_text t WHERE t.id = r.id), '') END AS lines,
     CASE WHEN k.put AND r.id IS NULL THEN coalesce(${lastSeenSql('s.id', 'k.folder || k.name')}, -1) END AS seen
   FROM json_to_recordset($1::json)
     AS k (site text COLLATE "C", folder text COLLATE "C", name text COLLATE "C", put boolean)
   JOIN site s ON s.name = k.site
-  LEFT JOIN resource r ON r.site = s.id AND r.folder = k.folder AND r.name = k.name`
+  LEFT JOIN LATERAL (SELECT * FROM resource WHERE resource.site = s.id AND resource.folder = k.folder
+    AND resource.name = k.name LIMIT 1) r ON true`
 
 type PlaceRow = Omit<Row, 'id'> & {
   site: string

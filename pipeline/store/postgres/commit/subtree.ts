@@ -83,9 +83,9 @@ export async function moveMembers(state: CommitState, from: string, to: string, 
   return rebuildSums(state, to)
 }
 
-/** What hangs on the members of a collection, hung on their copies as well. */
-const PAIRS = `FROM resource copy JOIN resource original ON original.site = copy.site
-  AND original.folder = $4 || substr(copy.folder, char_length($2) + 1) AND original.name = copy.name`
+/** What hangs on the members of a collection, hung on their copies as well: each original is looked up by its whole key. */
+const PAIRS = `FROM resource copy CROSS JOIN LATERAL (SELECT id, body FROM resource WHERE resource.site = copy.site
+  AND resource.folder = $4 || substr(copy.folder, char_length($2) + 1) AND resource.name = copy.name LIMIT 1) original`
 const COPIED = 'copy.site = $1 AND copy.folder >= $2 AND copy.folder < $3'
 const COPIES = [
   `INSERT INTO body (id, bytes) SELECT copy.body, body.bytes ${PAIRS} JOIN body ON body.id = original.body WHERE ${COPIED}`,
@@ -163,12 +163,12 @@ async function rebuildSums(state: CommitState, collection: string): Promise<stri
   const { session, site, transaction } = state
   const sums = [...sumsOf(await rowsBelow(state, collection), collection)]
   for (let from = 0; from < sums.length; from += PAGE) {
-    const places = sums.slice(from, from + PAGE).map(([path, members]) => ({ ...splitPath(path), members }))
+    const part = sums.slice(from, from + PAGE)
+    const places = part.map(([path, members]) => ({ site: site.id, ...splitPath(path), members }))
     await session.run(
       `UPDATE resource r SET members = k.members
-       FROM json_to_recordset($2::json) AS k (folder text COLLATE "C", name text COLLATE "C", members text)
-       WHERE r.site = $1 AND r.folder = k.folder AND r.name = k.name`,
-      site.id,
+       FROM json_to_recordset($1::json) AS k (site bigint, folder text COLLATE "C", name text COLLATE "C", members text)
+       WHERE r.site = k.site AND r.folder = k.folder AND r.name = k.name`,
       JSON.stringify(places),
     )
   }

@@ -162,13 +162,15 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
         pack(kind),
       )
       for (let from = 0; from < places.length; from += DERIVED) {
-        const wanted = places.slice(from, from + DERIVED).map(({ path }) => ({ path, ...splitPath(path) }))
+        const wanted = places
+          .slice(from, from + DERIVED)
+          .map(({ path }) => ({ path, site: number, ...splitPath(path) }))
         const rows = await reads.rows<{ path: string; version: number; value: string }>(
           `SELECT k.path, r.version, d.value
-           FROM json_to_recordset($2::json) AS k (path text COLLATE "C", folder text COLLATE "C", name text COLLATE "C")
-           JOIN resource r ON r.site = $1 AND r.folder = k.folder AND r.name = k.name
-           JOIN derived d ON d.id = r.id AND d.name = $3 ORDER BY k.path`,
-          number,
+           FROM json_to_recordset($1::json)
+             AS k (path text COLLATE "C", site bigint, folder text COLLATE "C", name text COLLATE "C")
+           JOIN resource r ON r.site = k.site AND r.folder = k.folder AND r.name = k.name
+           JOIN derived d ON d.id = r.id AND d.name = $2 ORDER BY k.path`,
           JSON.stringify(wanted),
           pack(kind),
         )

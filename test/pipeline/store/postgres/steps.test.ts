@@ -1,0 +1,95 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import type { Change } from '../../../../pipeline/store/commit.ts'
+import type { SiteStore, Store } from '../../../../pipeline/store/store.ts'
+import { sharedCluster } from '../../../support/postgres.ts'
+import { done, put } from '../fixture.ts'
+import { openSchema } from './fixture.ts'
+
+/** A document with everything that hangs on documents. */
+const rich = (path: string): Change =>
+  put(path, path, { derived: { x: path }, entries: [{ item: '1', keys: [path, 'all'] }] })
+
+async function drain(of: AsyncIterable<unknown>): Promise<void> {
+  for await (const _each of of);
+}
+
+/** Work whose costs may depend on what it touches, never on how much stands besides. */
+const WORK: Readonly<Record<string, (site: SiteStore, store: Store) => Promise<unknown>>> = {
+  'a new document': site => done(site, [rich('/small/new.html')]),
+  'a document over another': site => done(site, [rich('/small/1.html')]),
+  'a document with events': site =>
+    site.commit({ changes: [rich('/small/1.html')], events: [{ path: '/small/1.html', payload: 'x' }] }),
+  'a deletion': site => done(site, [{ op: 'delete', path: '/small/2.html' }]),
+  properties: site =>
+    done(site, [
+      { op: 'describe', path: '/small/1.html', set: [{ namespace: 'n', name: 'p', value: 'v' }], remove: [] },
+    ]),
+  'a move': site => done(site, [{ op: 'move', from: '/small/3.html', to: '/small/moved.html' }]),
+  'a copied folder': site => done(site, [{ op: 'copy', from: '/small/', to: '/copied/', deep: true }]),
+  'a moved folder': site => done(site, [{ op: 'move', from: '/copied/', to: '/small/deep/' }]),
+  'a deleted folder': site => done(site, [{ op: 'delete', path: '/small/deep/' }]),
+  'a guard': site =>
+    site.commit({ changes: [rich('/small/1.html')], guards: [{ any: [['/small/1.html']], expect: 'single' }] }),
+  'look-ups': async site => {
+    const found = await site.find('/small/1.html')
+    if (found) await site.body(found)
+    await site.lookup(['/small/1.html'])
+    await site.derived('/small/1.html', 'x')
+    await site.properties('/small/1.html')
+  },
+  'a listing': async site => {
+    await site.list('/small/')
+    await site.propertiesBetween('/small/1.html', '/small/4.html')
+    await drain(site.walk('/small/', { collections: true }))
+  },
+}
+
+describe('the steps of a store in PostgreSQL', () => {
+  /** Rows that each piece of work reads beside so many documents, in a database that has not counted its rows yet. */
+  async function rowsRead(others: number): Promise<Record<string, number>> {
+    const cluster = await sharedCluster()
+    const opened = await openSchema()
+    await cluster.run(
+      ['resource', 'body', 'derived', 'entry', 'entry_text', 'property', 'event', 'site']
+        .map(table => `ALTER TABLE ${opened.schema}.${table} SET (autovacuum_enabled = off)`)
+        .join('; '),
+    )
+    const counted: Record<string, number> = {}
+    /** A connection says what it has read when it ends. */
+    async function read(): Promise<number> {
+      await opened.store.close()
+      const { rows } = await cluster.run(
+        `SELECT sum(coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::int AS count
+         FROM pg_stat_user_tables WHERE schemaname = '${opened.schema}' AND relname <> 'progress'`,
+      )
+      await opened.reopen()
+      return rows[0]?.count ?? 0
+    }
+    try {
+      const site = () => opened.store.site('a.example')
+      await done(
+        site(),
+        Array.from({ length: 6 }, (_, i) => rich(`/small/${i}.html`)),
+      )
+      for (let from = 0; from < others; from += 100)
+        await done(
+          site(),
+          Array.from({ length: 100 }, (_, i) => rich(`/others/${from + i}.html`)),
+        )
+      for (const [name, work] of Object.entries(WORK)) {
+        const before = await read()
+        await work(site(), opened.store)
+        counted[name] = (await read()) - before
+      }
+      return counted
+    } finally {
+      await opened.close()
+    }
+  }
+
+  it('no work depends on how many documents there are besides', async () => {
+    const [few, many] = [await rowsRead(100), await rowsRead(2000)]
+    for (const [name, count] of Object.entries(many)) expect(count, name).to.be.at.most((few[name] ?? 0) + 20)
+  })
+})
