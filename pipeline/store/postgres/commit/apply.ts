@@ -3,28 +3,19 @@
 import type { Change } from '../../commit.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
 import { packEntries } from '../../records/entries.ts'
+import { describedRow, fileRow } from '../../records/new-rows.ts'
+import { meets, refuse, removable } from '../../records/refusals.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'
 import { gain, markMembership, share } from '../../records/sums.ts'
 import type { Property } from '../../resource.ts'
-import { addTo, propertyWeight, ZERO } from '../../tags.ts'
+import { propertyWeight } from '../../tags.ts'
 import type { Row } from '../rows.ts'
 import { pack, unpack } from '../text.ts'
 import { deriveAll, resolve } from './contents.ts'
 import { exchangeEntries } from './entries.ts'
-import {
-  addCollection,
-  ensureCollection,
-  exchange,
-  lastSeen,
-  leaveBytes,
-  meets,
-  removeRow,
-  requireParent,
-  seconds,
-  shownSecond,
-} from './placing.ts'
+import { addCollection, ensureCollection, exchange, lastSeen, leaveBytes, removeRow, requireParent } from './placing.ts'
 import { copy, move } from './relocate.ts'
-import { type CommitState, nextId, refuse, rowAt, setRow, settleTables } from './state.ts'
+import { type CommitState, nextId, rowAt, setRow, settleTables } from './state.ts'
 import { removeMembers } from './subtree.ts'
 import { tellGone } from './tree-events.ts'
 
@@ -52,7 +43,7 @@ export async function applyChange(state: CommitState, change: Change): Promise<v
 }
 
 async function put(state: CommitState, change: ChangeOf<'put'>): Promise<void> {
-  const { site, version, at, pending, transaction } = state
+  const { site, pending, transaction } = state
   const { folder, name } = splitPath(change.path)
   const old = await rowAt(state, change.path)
   if (old?.kind === 0) refuse('kind', change.path, old)
@@ -62,31 +53,11 @@ async function put(state: CommitState, change: ChangeOf<'put'>): Promise<void> {
   if (old !== undefined) leaveBytes(state, old)
   const { body, digest, size } = resolve(state, change.content, kind)
   const replaced = old?.modified ?? (await lastSeen(state, change.path))
-  // Where a clock steps back, the time of a path stands still.
-  const modified = Math.max(at, replaced)
-  const shown = change.shown ?? null
-  const sameSecond =
-    seconds(modified) === seconds(replaced) ||
-    (old !== undefined && shownSecond({ shown, modified }) === shownSecond(old))
+  const id = old?.id ?? nextId(transaction)
+  const in_file = body === undefined ? 1 : 0
   const row: Row = {
-    folder,
-    name,
-    id: old?.id ?? nextId(transaction),
-    kind,
-    version,
-    digest,
-    size,
-    type: change.type,
-    language: change.language ?? null,
-    created: old?.created ?? at,
-    modified,
-    shown,
-    same_second: sameSecond ? 1 : 0,
-    properties: old?.properties ?? null,
-    members: null,
+    ...fileRow(state, { folder, name }, old, { ...change, id, kind, digest, size, in_file, replaced }),
     body: body === undefined ? null : nextId(transaction),
-    in_file: body === undefined ? 1 : 0,
-    unlisted: old?.unlisted ?? (state.unlisted.has(name) ? 1 : 0),
   }
   if (body !== undefined && row.body !== null) pending.bodies.set(row.body, body)
   setRow(pending, site.id, row)
@@ -99,11 +70,7 @@ async function put(state: CommitState, change: ChangeOf<'put'>): Promise<void> {
 
 async function remove(state: CommitState, change: ChangeOf<'delete'>): Promise<void> {
   if (namesCollection(change.path)) await settleTables(state)
-  const row = await rowAt(state, change.path)
-  const fits = row !== undefined && pathOf(row) === change.path
-  if (!meets(change.expect, fits ? row : undefined)) refuse('version', change.path, row)
-  if (row === undefined) refuse('missing', change.path)
-  if (!fits) refuse('kind', change.path, row)
+  const row = removable(change.path, change.expect, await rowAt(state, change.path))
   if (change.tell !== undefined && row.kind === 0) await tellGone(state, change.path, change.tell)
   if (row.folder !== '') await removeRow(state, row)
   else {
@@ -170,13 +137,7 @@ async function describe(state: CommitState, change: ChangeOf<'describe'>): Promi
      FROM json_populate_recordset(NULL::property, $1::json)`,
     JSON.stringify(written),
   )
-  const properties = addTo(row.properties ?? ZERO, difference)
-  const described: Row = {
-    ...row,
-    properties: properties === ZERO ? null : properties,
-    shown: change.shown ?? row.shown,
-    language: change.language === undefined ? row.language : change.language || null,
-  }
+  const described = describedRow(row, change, difference)
   setRow(pending, site.id, described)
   if (row.folder !== '') gain(state.sums, row.folder, share(described) - share(row))
 }

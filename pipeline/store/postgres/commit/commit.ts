@@ -3,8 +3,10 @@
 import type { Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
 import { namesCollection } from '../../paths.ts'
 import { pathsIn, pathsOf } from '../../records/changes.ts'
+import type { EventLimits } from '../../records/events.ts'
+import { startEventIds } from '../../records/events.ts'
+import { Refusal } from '../../records/refusals.ts'
 import { mergeSums } from '../../records/sums.ts'
-import type { EventLimits } from '../housekeeping/retention.ts'
 import { applyChange, isSimple } from './apply.ts'
 import { requireGuards } from './entries.ts'
 import { writeNotes } from './notes.ts'
@@ -15,12 +17,10 @@ import {
   foldSums,
   forgetRead,
   nextId,
-  Refusal,
   resourceAt,
   type SiteState,
   settleTables,
   settleTransaction,
-  startEventIds,
   type Transaction,
 } from './state.ts'
 

@@ -2,8 +2,9 @@
 
 import type { Guard } from '../../commit.ts'
 import { differentLines, keyOf } from '../../records/entries.ts'
+import { Refusal } from '../../records/refusals.ts'
 import { removeEntries } from './pending.ts'
-import { type CommitState, Refusal, textOf } from './state.ts'
+import { type CommitState, textOf } from './state.ts'
 
 /** Puts the entries of a new version in place of those of the old one. @param packed empty for none */
 export async function exchangeEntries(state: CommitState, id: number, packed: string): Promise<void> {

@@ -1,31 +1,15 @@
 /** How resources come into collections and go out of them, and what that leaves to be summed up. */
 
-import type { Expectation } from '../../commit.ts'
 import { endOf, namesCollection, parentOf, splitPath } from '../../paths.ts'
+import { collectionRow } from '../../records/new-rows.ts'
+import { refuse } from '../../records/refusals.ts'
 import { pathOf } from '../../records/rows.ts'
 import { gain, markMembership, share } from '../../records/sums.ts'
-import { ZERO } from '../../tags.ts'
 import type { Row } from '../rows.ts'
 import { dropEntries } from './entries.ts'
 import { freeBody, placeKey, setDerived, useBlob } from './pending.ts'
-import { type CommitState, clearRow, nextId, refuse, rowAt, setRow } from './state.ts'
+import { type CommitState, clearRow, nextId, rowAt, setRow } from './state.ts'
 import { removeMembers } from './subtree.ts'
-
-/** Whether what a commit expects of a path holds. Pending sums must be in the row where one is expected. */
-export function meets(expectation: Expectation, row: Row | undefined): boolean {
-  if (expectation === undefined) return true
-  if (expectation === 'absent') return row === undefined
-  if (typeof expectation === 'object') return row?.kind === 0 && (row.members ?? ZERO) === expectation.members
-  return row !== undefined && (expectation === 'present' || row.version === expectation)
-}
-
-/** Unix seconds of a time in milliseconds. */
-export const seconds = (ms: number) => Math.floor(ms / 1000)
-
-/** The second that a mount shows as time of change (DAV-36). */
-export function shownSecond(row: Pick<Row, 'shown' | 'modified'>): number {
-  return row.shown ?? seconds(row.modified)
-}
 
 /** Newest time of an event at a path, kept or not. */
 export const LAST_SEEN = `coalesce(
@@ -73,34 +57,10 @@ export function exchange(state: CommitState, folder: string, before: Row | undef
   if (before === undefined || after === undefined) markMembership(state.sums, folder, state.version, state.at)
 }
 
-/** Row of a collection without members that is being made now. */
-function emptyCollection(state: CommitState, folder: string, name: string): Row {
-  return {
-    folder,
-    name,
-    id: nextId(state.transaction),
-    kind: 0,
-    version: state.version,
-    digest: '',
-    size: 0,
-    type: '',
-    language: null,
-    created: state.at,
-    modified: state.at,
-    shown: null,
-    same_second: 0,
-    properties: null,
-    members: null,
-    body: null,
-    in_file: 0,
-    unlisted: state.unlisted.has(name) ? 1 : 0,
-  }
-}
-
 /** Adds an empty collection; also the root when a site is founded. */
 export function addCollection(state: CommitState, path: string): void {
   const { folder, name } = splitPath(path)
-  const row = emptyCollection(state, folder, name)
+  const row: Row = { ...collectionRow(state, { folder, name }, nextId(state.transaction)), body: null }
   setRow(state.pending, state.site.id, row)
   state.known.add(path)
   if (folder !== '') exchange(state, folder, undefined, row)

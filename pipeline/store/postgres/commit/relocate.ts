@@ -2,14 +2,16 @@
 
 import { splitPath } from '../../paths.ts'
 import { packEntries } from '../../records/entries.ts'
+import { seconds, shownSecond } from '../../records/new-rows.ts'
+import { meets, Refusal, refuse } from '../../records/refusals.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'
 import type { Row } from '../rows.ts'
 import type { ChangeOf } from './apply.ts'
 import { deriveAll } from './contents.ts'
 import { exchangeEntries } from './entries.ts'
 import { useBlob } from './pending.ts'
-import { exchange, lastSeenWithin, meets, removeRow, requireParent, seconds, shownSecond } from './placing.ts'
-import { type CommitState, clearRow, nextId, Refusal, refuse, rowAt, setRow, settleTables, writeOut } from './state.ts'
+import { exchange, lastSeenWithin, removeRow, requireParent } from './placing.ts'
+import { type CommitState, clearRow, nextId, rowAt, setRow, settleTables, writeOut } from './state.ts'
 import { copyMembers, memberLongerThan, moveMembers, newestWithin } from './subtree.ts'
 import { tellCome, tellGone } from './tree-events.ts'
 

@@ -3,13 +3,12 @@
  * most commits talk to the database only at the beginning and at the end of their transaction, all of them together.
  */
 
-import type { CommitResult } from '../../commit.ts'
 import { parentOf, splitPath } from '../../paths.ts'
+import type { EventLimits } from '../../records/events.ts'
 import { pathOf, resourceOf } from '../../records/rows.ts'
 import { gain, mergeSums, type Sums, share } from '../../records/sums.ts'
 import type { Resource } from '../../resource.ts'
 import { addTo, ZERO } from '../../tags.ts'
-import type { EventLimits } from '../housekeeping/retention.ts'
 import { COLUMNS, type Row, rowOf } from '../rows.ts'
 import type { Session } from '../session.ts'
 import { unpack } from '../text.ts'
@@ -66,25 +65,6 @@ export interface CommitState {
   limits: EventLimits | undefined
   /** Statements may find what is pending only in tables: set inside a savepoint. */
   isDirect: boolean
-}
-
-/** Thrown inside a commit to undo it; carries the answer. */
-export class Refusal extends Error {
-  readonly result: Extract<CommitResult, { ok: false }>
-  constructor(result: Extract<CommitResult, { ok: false }>) {
-    super(result.reason)
-    this.result = result
-  }
-}
-
-/** Undoes the commit because of what stands, or does not stand, at a path. */
-export function refuse(reason: 'version' | 'missing' | 'kind', path: string, row?: Row): never {
-  const current = row === undefined ? undefined : resourceOf(row)
-  if (reason === 'kind' && current !== undefined) throw new Refusal({ ok: false, reason, path, current })
-  if (reason === 'missing') throw new Refusal({ ok: false, reason, path })
-  throw new Refusal(
-    current === undefined ? { ok: false, reason: 'version', path } : { ok: false, reason: 'version', path, current },
-  )
 }
 
 /** The row at a place, whatever its kind, as the changes so far have it. */
@@ -155,16 +135,6 @@ export function nextId(transaction: Transaction, count = 1): number {
   const id = transaction.lastId + 1
   transaction.lastId += count
   return id
-}
-
-/**
- * The counter of the next event's id: the timestamp never falls, the counter rises within one timestamp (EVT-45). Whoever
- * takes counters notes the last of them in the state.
- */
-export function startEventIds(state: CommitState): number {
-  const first = state.at > state.ms ? 0 : state.seq + 1
-  state.ms = Math.max(state.at, state.ms)
-  return first
 }
 
 /** Nothing that was read counts any more: statements have changed tables behind its back. */

@@ -4,43 +4,19 @@
  */
 
 import { endOf, namesCollection } from '../../paths.ts'
+import {
+  AT_ONCE,
+  type EventGrowth,
+  type EventLimits,
+  followGrowth,
+  type GrownPath,
+  REMEMBERED,
+  roomOf,
+} from '../../records/events.ts'
 import type { Session } from '../session.ts'
 
-/** Milliseconds that the last dropped id of a path is kept (EVT-49). */
-const REMEMBERED = 24 * 60 * 60_000
-
-/** Most events and bytes of payload kept per path. */
-export interface EventLimits {
-  events: number
-  bytes: number
-}
-
-const MOST: EventLimits = { events: 10_000, bytes: 16 * 1024 * 1024 }
-
-/** A path is looked at whenever it gained this part of its limits, and loses it where it exceeds them. */
-const SLACK = 0.1
-
-/** Part of its limits that a path keeps when it loses events. */
-const ROOM = 1 - SLACK
-
-/** Events removed in one go, so that commits never wait long for it. */
-const AT_ONCE = 1000
-
-/** New events after which old ones are due: half of what is removed in one go, so that a backlog shrinks. */
-const DUE_AFTER = 500
-
-/** Paths whose growth is followed; beyond that the count starts anew. */
-const FOLLOWED = 10_000
-
 /** Runs inside a transaction that its caller opens and ends. */
-export interface Retention {
-  /**
-   * Notes that a path gained an event; the limits are 10,000 events and 16 MiB if not given (EVT-46). The path of a
-   * collection stands for every file in it; `count` says how many events that were.
-   */
-  grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
-  /** True when so much was added, to a path or in all, that `trim` should run soon. */
-  overdue(): boolean
+export interface Retention extends Pick<EventGrowth, 'grew' | 'overdue'> {
   /**
    * Removes events older than a time and those beyond the limits of their path.
    * @param now unix milliseconds
@@ -83,34 +59,27 @@ async function follow(session: Session, site: number, removed: readonly Removed[
 
 /** @param retention milliseconds that events are kept */
 export function prepareRetention(retention: number): Retention {
-  /** Bytes and events gained since a path was last looked at. */
-  const growth = new Map<string, { site: number; path: string; events: number; bytes: number; most: EventLimits }>()
-  const grown = new Set<string>()
-  let added = 0
+  const growth = followGrowth()
   let site = 0
 
   /** Looks at a path that has grown, or at all files of a collection. */
-  async function limit(session: Session, key: string): Promise<void> {
-    const found = growth.get(key)
-    growth.delete(key)
-    grown.delete(key)
-    if (found === undefined) return
-    const { site: ofSite, path, most } = found
-    if (!namesCollection(path)) return limitPath(session, ofSite, path, most)
+  async function limit(session: Session, { site: ofSite, path, most }: GrownPath): Promise<void> {
+    const room = roomOf(most)
+    if (!namesCollection(path)) return limitPath(session, ofSite, path, room)
     const files = await session.rows<{ path: string }>(
       `SELECT path FROM event WHERE site = $1 AND path >= $2 AND path < $3
        GROUP BY path HAVING count(*) > $4 OR sum(bytes) > $5`,
       ofSite,
       path,
       endOf(path),
-      Math.floor(most.events * ROOM),
-      Math.floor(most.bytes * ROOM),
+      Math.floor(room.events),
+      Math.floor(room.bytes),
     )
-    for (const file of files) await limitPath(session, ofSite, file.path, most)
+    for (const file of files) await limitPath(session, ofSite, file.path, room)
   }
 
-  /** Removes the oldest events of a path until a tenth of its limits is free. The newest is kept whatever its size. */
-  async function limitPath(session: Session, ofSite: number, path: string, most: EventLimits): Promise<void> {
+  /** Removes the oldest events of a path, all but what has room. The newest is kept whatever its size. */
+  async function limitPath(session: Session, ofSite: number, path: string, room: EventLimits): Promise<void> {
     const removed = await session.rows<Removed>(
       `DELETE FROM event e USING (
          SELECT ms, seq FROM (
@@ -120,8 +89,8 @@ export function prepareRetention(retention: number): Retention {
        WHERE e.site = $1 AND e.ms = old.ms AND e.seq = old.seq RETURNING e.path, e.ms, e.seq, e.body`,
       ofSite,
       path,
-      Math.floor(most.events * ROOM),
-      Math.floor(most.bytes * ROOM),
+      Math.floor(room.events),
+      Math.floor(room.bytes),
     )
     await follow(session, ofSite, removed)
   }
@@ -140,22 +109,10 @@ export function prepareRetention(retention: number): Retention {
   }
 
   return {
-    grew(ofSite, path, bytes, most = MOST, count = 1) {
-      added += count
-      const key = `${ofSite} ${path}`
-      if (growth.size >= FOLLOWED && !growth.has(key)) growth.clear()
-      const found = growth.get(key) ?? { site: ofSite, path, events: 0, bytes: 0, most }
-      found.events++
-      found.bytes += bytes
-      found.most = most
-      growth.set(key, found)
-      if (found.events >= most.events * SLACK || found.bytes >= most.bytes * SLACK) grown.add(key)
-    },
-    overdue: () => grown.size > 0 || added >= DUE_AFTER,
+    grew: growth.grew,
+    overdue: growth.overdue,
     async trim(session, now) {
-      // Where many came at once, as many rounds follow.
-      added = Math.max(0, added - DUE_AFTER)
-      for (const key of grown) await limit(session, key)
+      for (const grown of growth.takeGrown()) await limit(session, grown)
       for (let turn = 0; turn < 16; turn++) {
         const next = await session.row<{ site: number }>(
           'SELECT site FROM event WHERE site > $1 ORDER BY site LIMIT 1',

@@ -1,25 +1,16 @@
 /** The changes of a commit, applied in order inside a savepoint. */
 
 import { namesCollection, splitPath } from '../../paths.ts'
-import { kindNumber, pathOf, type ResourceRow } from '../../records/rows.ts'
+import { describedRow, fileRow } from '../../records/new-rows.ts'
+import { meets, refuse, removable } from '../../records/refusals.ts'
+import { kindNumber, pathOf } from '../../records/rows.ts'
 import { gain, markMembership, share } from '../../records/sums.ts'
-import { addTo, propertyWeight, ZERO } from '../../tags.ts'
+import { propertyWeight } from '../../tags.ts'
 import type { ChangeOf, PackedChange } from '../writer/messages.ts'
-import { type CommitState, flushPendingSums, nextId, refuse, rowAt } from './commit-state.ts'
+import { type CommitState, flushPendingSums, nextId, rowAt } from './commit-state.ts'
 import { deriveAll, keepTold, resolve } from './contents.ts'
 import { exchangeEntries } from './entries.ts'
-import {
-  addCollection,
-  ensureCollection,
-  exchange,
-  insert,
-  lastSeen,
-  meets,
-  removeRow,
-  requireParent,
-  seconds,
-  shownSecond,
-} from './placing.ts'
+import { addCollection, ensureCollection, exchange, insert, lastSeen, removeRow, requireParent } from './placing.ts'
 import { copy, move } from './relocate.ts'
 import { removeMembers } from './subtree.ts'
 import { tellGone } from './tree-events.ts'
@@ -40,7 +31,7 @@ export function applyChange(state: CommitState, change: PackedChange): void {
 }
 
 function put(state: CommitState, change: ChangeOf<'put'>): void {
-  const { statements, site, version, at } = state
+  const { statements, site, at } = state
   const { folder, name } = splitPath(change.path)
   const old = rowAt(state, change.path)
   if (old?.kind === 0) refuse('kind', change.path, old)
@@ -49,42 +40,20 @@ function put(state: CommitState, change: ChangeOf<'put'>): void {
   const kind = kindNumber(change.kind)
   const { bytes, digest, size } = resolve(state, change.content, kind)
   const replaced = old?.modified ?? lastSeen(state, change.path)
-  // Where a clock steps back, the time of a path stands still.
-  const modified = Math.max(at, replaced)
-  const shown = change.shown ?? null
-  const sameSecond =
-    seconds(modified) === seconds(replaced) ||
-    (old !== undefined && shownSecond({ shown, modified }) === shownSecond(old))
-  const row: ResourceRow = {
-    folder,
-    name,
-    id: old?.id ?? nextId(state),
-    kind,
-    version,
-    digest,
-    size,
-    type: change.type,
-    language: change.language ?? null,
-    created: old?.created ?? at,
-    modified,
-    shown,
-    same_second: sameSecond ? 1 : 0,
-    properties: old?.properties ?? null,
-    members: null,
-    in_file: bytes === undefined ? 1 : 0,
-    unlisted: old?.unlisted ?? (state.unlisted.has(name) ? 1 : 0),
-  }
+  const id = old?.id ?? nextId(state)
+  const in_file = bytes === undefined ? 1 : 0
+  const row = fileRow(state, { folder, name }, old, { ...change, id, kind, digest, size, in_file, replaced })
   if (old === undefined) insert(state, row)
   else {
     statements.replace.run(
       kind,
-      version,
+      row.version,
       digest,
       size,
       row.type,
       row.language,
-      modified,
-      shown,
+      row.modified,
+      row.shown,
       row.same_second,
       row.in_file,
       site.id,
@@ -105,11 +74,7 @@ function put(state: CommitState, change: ChangeOf<'put'>): void {
 
 function remove(state: CommitState, change: ChangeOf<'delete'>): void {
   if (namesCollection(change.path)) flushPendingSums(state)
-  const row = rowAt(state, change.path)
-  const fits = row !== undefined && pathOf(row) === change.path
-  if (!meets(change.expect, fits ? row : undefined)) refuse('version', change.path, row)
-  if (row === undefined) refuse('missing', change.path)
-  if (!fits) refuse('kind', change.path, row)
+  const row = removable(change.path, change.expect, rowAt(state, change.path))
   if (change.tell !== undefined && row.kind === 0) tellGone(state, change.path, change.tell)
   if (row.folder !== '') removeRow(state, row)
   else {
@@ -153,13 +118,7 @@ function describe(state: CommitState, change: ChangeOf<'describe'>): void {
     statements.setProperty.run(row.id, namespace, name, value)
     difference += propertyWeight({ namespace, name, value })
   }
-  const properties = addTo(row.properties ?? ZERO, difference)
-  const after: ResourceRow = {
-    ...row,
-    properties: properties === ZERO ? null : properties,
-    shown: change.shown ?? row.shown,
-    language: change.language === undefined ? row.language : change.language || null,
-  }
+  const after = describedRow(row, change, difference)
   statements.describe.run(after.properties, after.shown, after.language, site.id, row.folder, row.name)
   if (row.folder !== '') gain(state.sums, row.folder, share(after) - share(row))
 }

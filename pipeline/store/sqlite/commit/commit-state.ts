@@ -3,13 +3,12 @@
  * has succeeded, so that undoing it touches nothing of the others.
  */
 
-import type { CommitResult } from '../../commit.ts'
 import { splitPath } from '../../paths.ts'
+import type { EventLimits } from '../../records/events.ts'
 import { pathOf, type ResourceRow, resourceOf } from '../../records/rows.ts'
 import { mergeSums, type Sums } from '../../records/sums.ts'
 import type { Resource } from '../../resource.ts'
 import type { Database } from '../database.ts'
-import type { EventLimits } from '../housekeeping/retention.ts'
 import type { LogCommit } from './commit-log.ts'
 import type { Statements } from './statements.ts'
 import { flushSums } from './sums.ts'
@@ -83,25 +82,6 @@ export interface CommitState {
   consumed: string[]
 }
 
-/** Thrown inside a commit to undo it; carries the answer. */
-export class Refusal extends Error {
-  readonly result: Extract<CommitResult, { ok: false }>
-  constructor(result: Extract<CommitResult, { ok: false }>) {
-    super(result.reason)
-    this.result = result
-  }
-}
-
-/** Undoes the commit because of what stands, or does not stand, at a path. */
-export function refuse(reason: 'version' | 'missing' | 'kind', path: string, row?: ResourceRow): never {
-  const current = row === undefined ? undefined : resourceOf(row)
-  if (reason === 'kind' && current !== undefined) throw new Refusal({ ok: false, reason, path, current })
-  if (reason === 'missing') throw new Refusal({ ok: false, reason, path })
-  throw new Refusal(
-    current === undefined ? { ok: false, reason: 'version', path } : { ok: false, reason: 'version', path, current },
-  )
-}
-
 /** The row at a place, whatever its kind. */
 export function rowAt(state: CommitState, path: string): ResourceRow | undefined {
   const { folder, name } = splitPath(path)
@@ -120,16 +100,6 @@ export function nextId(state: CommitState, count = 1): number {
   const id = transaction.lastId + 1
   transaction.lastId += count
   return id
-}
-
-/**
- * The counter of the next event's id: the timestamp never falls, the counter rises within one timestamp (EVT-45). Whoever
- * takes counters notes the last of them in the state.
- */
-export function startEventIds(state: CommitState): number {
-  const first = state.at > state.ms ? 0 : state.seq + 1
-  state.ms = Math.max(state.at, state.ms)
-  return first
 }
 
 /**

@@ -3,6 +3,8 @@
 import type { CommitResult, NewEvent } from '../../commit.ts'
 import { adoptFile } from '../../disk/folder.ts'
 import { namesCollection } from '../../paths.ts'
+import { startEventIds } from '../../records/events.ts'
+import { Refusal } from '../../records/refusals.ts'
 import type { PackedChange, WriterJob } from '../writer/messages.ts'
 import { applyChange } from './apply.ts'
 import {
@@ -10,10 +12,8 @@ import {
   flushPendingSums,
   forget,
   keep,
-  Refusal,
   resourceAt,
   type SiteState,
-  startEventIds,
   type Transaction,
 } from './commit-state.ts'
 import { requireGuards } from './entries.ts'

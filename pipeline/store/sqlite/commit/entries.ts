@@ -5,7 +5,8 @@
 
 import type { Guard } from '../../commit.ts'
 import { differentLines, keyOf } from '../../records/entries.ts'
-import { type CommitState, Refusal } from './commit-state.ts'
+import { Refusal } from '../../records/refusals.ts'
+import type { CommitState } from './commit-state.ts'
 
 /** Keys carried by no more entries than this are good enough to start a search from. */
 const SELECTIVE = 64

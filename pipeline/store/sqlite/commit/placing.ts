@@ -1,29 +1,13 @@
 /** How resources come into collections and go out of them, and what that leaves to be summed up. */
 
-import type { Expectation } from '../../commit.ts'
 import { endOf, namesCollection, parentOf, splitPath } from '../../paths.ts'
+import { collectionRow } from '../../records/new-rows.ts'
+import { refuse } from '../../records/refusals.ts'
 import { pathOf, type ResourceRow } from '../../records/rows.ts'
 import { gain, markMembership, share } from '../../records/sums.ts'
-import { ZERO } from '../../tags.ts'
-import { type CommitState, nextId, refuse, rowAt } from './commit-state.ts'
+import { type CommitState, nextId, rowAt } from './commit-state.ts'
 import { removeEntries } from './entries.ts'
 import { removeMembers } from './subtree.ts'
-
-/** Whether what a commit expects of a path holds. Pending sums must be flushed where one is expected. */
-export function meets(expectation: Expectation, row: ResourceRow | undefined): boolean {
-  if (expectation === undefined) return true
-  if (expectation === 'absent') return row === undefined
-  if (typeof expectation === 'object') return row?.kind === 0 && (row.members ?? ZERO) === expectation.members
-  return row !== undefined && (expectation === 'present' || row.version === expectation)
-}
-
-/** Unix seconds of a time in milliseconds. */
-export const seconds = (ms: number) => Math.floor(ms / 1000)
-
-/** The second that a mount shows as time of change (DAV-36). */
-export function shownSecond(row: Pick<ResourceRow, 'shown' | 'modified'>): number {
-  return row.shown ?? seconds(row.modified)
-}
 
 /** Unix milliseconds up to which versions of a path are known to have been served although nothing stands there now. */
 export function lastSeen(state: CommitState, path: string): number {
@@ -72,33 +56,10 @@ export function insert(state: CommitState, row: ResourceRow): void {
   )
 }
 
-/** Row of a collection without members that is being made now. */
-function emptyCollection(state: CommitState, folder: string, name: string): ResourceRow {
-  return {
-    folder,
-    name,
-    id: nextId(state),
-    kind: 0,
-    version: state.version,
-    digest: '',
-    size: 0,
-    type: '',
-    language: null,
-    created: state.at,
-    modified: state.at,
-    shown: null,
-    same_second: 0,
-    properties: null,
-    members: null,
-    in_file: 0,
-    unlisted: state.unlisted.has(name) ? 1 : 0,
-  }
-}
-
 /** Adds an empty collection; also the root when a site is founded. */
 export function addCollection(state: CommitState, path: string): void {
   const { folder, name } = splitPath(path)
-  const row = emptyCollection(state, folder, name)
+  const row = collectionRow(state, { folder, name }, nextId(state))
   insert(state, row)
   state.known.add(path)
   if (folder !== '') exchange(state, folder, undefined, row)

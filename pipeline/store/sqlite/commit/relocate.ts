@@ -1,12 +1,14 @@
 /** Moves and copies (DAV-48): one resource, or a collection with everything below it. */
 
 import { namesCollection, splitPath } from '../../paths.ts'
+import { seconds, shownSecond } from '../../records/new-rows.ts'
+import { meets, Refusal, refuse } from '../../records/refusals.ts'
 import { kindNumber, pathOf, type ResourceRow } from '../../records/rows.ts'
 import type { ChangeOf } from '../writer/messages.ts'
-import { type CommitState, flushPendingSums, nextId, Refusal, refuse, rowAt } from './commit-state.ts'
+import { type CommitState, flushPendingSums, nextId, rowAt } from './commit-state.ts'
 import { deriveAll, inline } from './contents.ts'
 import { copyEntries, exchangeEntries } from './entries.ts'
-import { exchange, insert, lastSeenWithin, meets, removeRow, requireParent, seconds, shownSecond } from './placing.ts'
+import { exchange, insert, lastSeenWithin, removeRow, requireParent } from './placing.ts'
 import { copyMembers, memberLongerThan, moveMembers, newestWithin } from './subtree.ts'
 import { tellCome, tellGone } from './tree-events.ts'
 

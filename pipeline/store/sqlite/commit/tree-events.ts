@@ -5,10 +5,11 @@
 
 import type { NewEvent, TreeEvents } from '../../commit.ts'
 import { endOf } from '../../paths.ts'
+import { startEventIds } from '../../records/events.ts'
 import { documentText, kindNumber } from '../../records/rows.ts'
 import { TAG_DIGITS } from '../../tags.ts'
 import type { Database, Statement, Value } from '../database.ts'
-import { type CommitState, startEventIds } from './commit-state.ts'
+import type { CommitState } from './commit-state.ts'
 
 /** Bytes by which a document can be longer than its text: a byte order mark. */
 const MARK = 3

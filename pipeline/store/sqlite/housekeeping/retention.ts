@@ -4,33 +4,16 @@
  */
 
 import { endOf, namesCollection } from '../../paths.ts'
+import {
+  AT_ONCE,
+  type EventGrowth,
+  type EventLimits,
+  followGrowth,
+  type GrownPath,
+  REMEMBERED,
+  roomOf,
+} from '../../records/events.ts'
 import type { Database } from '../database.ts'
-
-/** Milliseconds that the last dropped id of a path is kept (EVT-49). */
-const REMEMBERED = 24 * 60 * 60_000
-
-/** Most events and bytes of payload kept per path. */
-export interface EventLimits {
-  events: number
-  bytes: number
-}
-
-const MOST: EventLimits = { events: 10_000, bytes: 16 * 1024 * 1024 }
-
-/** A path is looked at whenever it gained this part of its limits, and loses it where it exceeds them. */
-const SLACK = 0.1
-
-/** Part of its limits that a path keeps when it loses events. */
-const ROOM = 1 - SLACK
-
-/** Events removed in one go, so that commits never wait long for it. */
-const AT_ONCE = 1000
-
-/** New events after which old ones are due: half of what is removed in one go, so that a backlog shrinks. */
-const DUE_AFTER = 500
-
-/** Paths whose growth is followed; beyond that the count starts anew. */
-const FOLLOWED = 10_000
 
 interface EventKey {
   ms: number
@@ -38,14 +21,7 @@ interface EventKey {
 }
 
 /** Runs inside a write transaction that its caller opens and ends. */
-export interface Retention {
-  /**
-   * Notes that a path gained an event; the limits are 10,000 events and 16 MiB if not given (EVT-46). The path of a
-   * collection stands for every file in it; `count` says how many events that were.
-   */
-  grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
-  /** True when so much was added, to a path or in all, that `trim` should run soon. */
-  overdue(): boolean
+export interface Retention extends Pick<EventGrowth, 'grew' | 'overdue'> {
   /**
    * Removes events older than a time and those beyond the limits of their path.
    * @param now unix milliseconds
@@ -86,34 +62,27 @@ export function prepareRetention(database: Database, retention: number): Retenti
     'SELECT path FROM event WHERE site = ? AND path >= ? AND path < ? GROUP BY path HAVING count(*) > ? OR sum(bytes) > ?',
   )
 
-  /** Bytes and events gained since a path was last looked at. */
-  const growth = new Map<string, { site: number; path: string; events: number; bytes: number; most: EventLimits }>()
-  const grown = new Set<string>()
-  let added = 0
+  const growth = followGrowth()
   let site = 0
 
   /** Looks at a path that has grown, or at all files of a collection. */
-  function limit(key: string): void {
-    const found = growth.get(key)
-    growth.delete(key)
-    grown.delete(key)
-    if (found === undefined) return
-    const { site: ofSite, path, most } = found
-    if (!namesCollection(path)) limitPath(ofSite, path, most)
+  function limit({ site: ofSite, path, most }: GrownPath): void {
+    const room = roomOf(most)
+    if (!namesCollection(path)) limitPath(ofSite, path, room)
     else
-      for (const file of beyondBelow.all(ofSite, path, endOf(path), most.events * ROOM, most.bytes * ROOM))
-        limitPath(ofSite, file.path, most)
+      for (const file of beyondBelow.all(ofSite, path, endOf(path), room.events, room.bytes))
+        limitPath(ofSite, file.path, room)
   }
 
-  /** Removes the oldest events of a path until a tenth of its limits is free. */
-  function limitPath(ofSite: number, path: string, most: EventLimits): void {
+  /** Removes the oldest events of a path, all but what has room. */
+  function limitPath(ofSite: number, path: string, room: EventLimits): void {
     let events = 0
     let bytes = 0
     for (const event of ofPath.all(ofSite, path)) {
       events++
       bytes += event.bytes
       // The newest is kept whatever its size.
-      if (events === 1 || (events <= most.events * ROOM && bytes <= most.bytes * ROOM)) continue
+      if (events === 1 || (events <= room.events && bytes <= room.bytes)) continue
       drop.run(ofSite, path, event.ms, event.seq)
       const shared = sharedOfPath.all(ofSite, path, event.ms, event.seq)
       removeOfPath.run(ofSite, path, event.ms, event.seq)
@@ -137,22 +106,10 @@ export function prepareRetention(database: Database, retention: number): Retenti
   }
 
   return {
-    grew(ofSite, path, bytes, most = MOST, count = 1) {
-      added += count
-      const key = `${ofSite} ${path}`
-      if (growth.size >= FOLLOWED && !growth.has(key)) growth.clear()
-      const found = growth.get(key) ?? { site: ofSite, path, events: 0, bytes: 0, most }
-      found.events++
-      found.bytes += bytes
-      found.most = most
-      growth.set(key, found)
-      if (found.events >= most.events * SLACK || found.bytes >= most.bytes * SLACK) grown.add(key)
-    },
-    overdue: () => grown.size > 0 || added >= DUE_AFTER,
+    grew: growth.grew,
+    overdue: growth.overdue,
     trim(now) {
-      // Where many came at once, as many rounds follow.
-      added = Math.max(0, added - DUE_AFTER)
-      for (const key of grown) limit(key)
+      for (const grown of growth.takeGrown()) limit(grown)
       for (let turn = 0; turn < 16; turn++) {
         const next = nextSite.get(site)?.site
         site = next ?? 0

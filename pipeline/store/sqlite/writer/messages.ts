@@ -3,7 +3,7 @@
 import type { Change, Commit, CommitResult } from '../../commit.ts'
 import type { StoreError } from '../../errors.ts'
 import type { NoteChange } from '../../notes.ts'
-import type { EventLimits } from '../housekeeping/retention.ts'
+import type { EventLimits } from '../../records/events.ts'
 
 /**
  * Bytes of a change on their way to the writer: a stretch of the buffer that travels with the message, or a staged file.

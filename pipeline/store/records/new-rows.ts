@@ -1,0 +1,111 @@
+/** Rows of the table of resources as commits make them. */
+
+import type { Change } from '../commit.ts'
+import { addTo, ZERO } from '../tags.ts'
+import type { ResourceRow } from './rows.ts'
+
+/** What a commit knows of itself. */
+interface Committing {
+  version: number
+  /** Unix milliseconds. */
+  at: number
+  /** Names without a line in sums. */
+  unlisted: ReadonlySet<string>
+}
+
+type Placed = Pick<ResourceRow, 'folder' | 'name'>
+
+/** Unix seconds of a time in milliseconds. */
+export const seconds = (ms: number) => Math.floor(ms / 1000)
+
+/** The second that a mount shows as time of change (DAV-36). */
+export function shownSecond(row: Pick<ResourceRow, 'shown' | 'modified'>): number {
+  return row.shown ?? seconds(row.modified)
+}
+
+/** Row of a collection without members that is being made now. */
+export function collectionRow(
+  { version, at, unlisted }: Committing,
+  { folder, name }: Placed,
+  id: number,
+): ResourceRow {
+  return {
+    folder,
+    name,
+    id,
+    kind: 0,
+    version,
+    digest: '',
+    size: 0,
+    type: '',
+    language: null,
+    created: at,
+    modified: at,
+    shown: null,
+    same_second: 0,
+    properties: null,
+    members: null,
+    in_file: 0,
+    unlisted: unlisted.has(name) ? 1 : 0,
+  }
+}
+
+/**
+ * Row of a file that is put.
+ *
+ * @param old the row that it takes the place of
+ * @param change.replaced newest time of the path, unix milliseconds: that of what is replaced, or of what last stood there
+ */
+export function fileRow(
+  { version, at, unlisted }: Committing,
+  { folder, name }: Placed,
+  old: ResourceRow | undefined,
+  change: Pick<Extract<Change, { op: 'put' }>, 'type' | 'language' | 'shown'> &
+    Pick<ResourceRow, 'id' | 'kind' | 'digest' | 'size' | 'in_file'> & { replaced: number },
+): ResourceRow {
+  const { id, kind, digest, size, in_file, replaced } = change
+  // Where a clock steps back, the time of a path stands still.
+  const modified = Math.max(at, replaced)
+  const shown = change.shown ?? null
+  const sameSecond =
+    seconds(modified) === seconds(replaced) ||
+    (old !== undefined && shownSecond({ shown, modified }) === shownSecond(old))
+  return {
+    folder,
+    name,
+    id,
+    kind,
+    version,
+    digest,
+    size,
+    type: change.type,
+    language: change.language ?? null,
+    created: old?.created ?? at,
+    modified,
+    shown,
+    same_second: sameSecond ? 1 : 0,
+    properties: old?.properties ?? null,
+    members: null,
+    in_file,
+    unlisted: old?.unlisted ?? (unlisted.has(name) ? 1 : 0),
+  }
+}
+
+/**
+ * A row after its resource was described.
+ *
+ * @param difference of the weights of its dead properties
+ */
+export function describedRow<Row extends ResourceRow>(
+  row: Row,
+  { shown, language }: Pick<Extract<Change, { op: 'describe' }>, 'shown' | 'language'>,
+  difference: bigint,
+): Row {
+  const properties = addTo(row.properties ?? ZERO, difference)
+  return {
+    ...row,
+    properties: properties === ZERO ? null : properties,
+    shown: shown ?? row.shown,
+    language: language === undefined ? row.language : language || null,
+  }
+}
