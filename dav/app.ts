@@ -186,7 +186,8 @@ function conclude(parts: MountParts, { keep }: ResponseCache): Step {
     const { mount, client, author } = state
     const security = securityOf(mount?.settings, client.secure, false)
     answer.headers = { ...security, ...DAV_HEADERS, ...answer.headers }
-    if (mount) addCors(request, answer, publicOrigin(mount.settings, client, parts.publicPort()))
+    if (mount)
+      addCors(request, answer, publicOrigin(mount.settings, client, parts.publicPort()), mount.settings.brandHeader)
     if (mount && author) keep(request, client, mount, author, answer)
     if (!response.destroyed)
       await sendOr(request, response, answer, error => {
@@ -229,7 +230,8 @@ function chooseMount(mounts: MountsByHost): Step {
 function answerPreflight({ publicPort }: MountParts): Step {
   return ({ req, state }, next) => {
     const { mount, client } = state
-    const answer = mount && preflight(req, publicOrigin(mount.settings, client, publicPort()))
+    const answer =
+      mount && preflight(req, publicOrigin(mount.settings, client, publicPort()), mount.settings.brandHeader)
     if (!answer) return next()
     state.answer = answer
     return undefined

@@ -94,6 +94,8 @@ export interface FaultDetails {
   failure?: CodeFailure
   /** A complete error document made by validation; sent as it is. */
   document?: string
+  /** The same as data, for clients that prefer JSON: one object for each violation. */
+  violations?: readonly Readonly<Record<string, unknown>>[]
   /** The failure that led here; logged, never shown. */
   cause?: unknown
 }

@@ -9,19 +9,26 @@ import { corsHeaders, isPreflight } from '../../pipeline/http/cors.ts'
 import { ownOrigin } from '../../pipeline/http/origin.ts'
 import { ALLOW } from '../methods/options.ts'
 
+const EXPOSED =
+  'ETag, Last-Modified, Link, Content-Range, Content-Location, Lock-Token, Accept-Ranges, Allow, Accept-Query, DAV'
+
 const POLICY = {
   credentials: false,
-  expose: 'ETag, Last-Modified, Content-Range, Content-Location, Lock-Token, Accept-Ranges, Allow, Accept-Query, DAV',
   methods: ALLOW,
   headers:
     'Authorization, Content-Type, Depth, Destination, If, If-Match, If-None-Match, Overwrite, Range, Timeout, Lock-Token',
   maxAge: 600,
 }
 
-function headersFor(request: IncomingMessage, publicPages: string): Record<string, string> | undefined {
+function headersFor(
+  request: IncomingMessage,
+  publicPages: string,
+  brandHeader: string,
+): Record<string, string> | undefined {
   const { origin } = request.headers
   if (origin === undefined) return undefined
-  return corsHeaders({ ...POLICY, origins: new Set([publicPages]) }, factsOf(request))
+  const expose = `${EXPOSED}, ${brandHeader}-Matches, ${brandHeader}-Findings`
+  return corsHeaders({ ...POLICY, expose, origins: new Set([publicPages]) }, factsOf(request))
 }
 
 function factsOf({ method = '', headers }: IncomingMessage) {
@@ -44,13 +51,14 @@ export function publicOrigin(
 }
 
 /** @returns the answer to a preflight of a page of the site; undefined for any other request */
-export function preflight(request: IncomingMessage, publicPages: string): Answer | undefined {
-  if (!isPreflight(factsOf(request)) || !headersFor(request, publicPages)) return undefined
+export function preflight(request: IncomingMessage, publicPages: string, brandHeader: string): Answer | undefined {
+  if (!isPreflight(factsOf(request)) || !headersFor(request, publicPages, brandHeader)) return undefined
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }
 }
 
-export function addCors(request: IncomingMessage, answer: Answer, publicPages: string): void {
-  const headers = headersFor(request, publicPages)
+/** @param brandHeader brand word as names of header fields begin with it */
+export function addCors(request: IncomingMessage, answer: Answer, publicPages: string, brandHeader: string): void {
+  const headers = headersFor(request, publicPages, brandHeader)
   if (!headers) return
   Object.assign(answer.headers, headers)
   varyByOrigin(answer)

@@ -8,6 +8,7 @@ import { errorArticle, statusLine } from '../../pipeline/http/error-article.ts'
 import { failureItem } from '../../pipeline/http/failure-item.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
+import { PROBLEM, prefersJson, problemDetails } from '../../pipeline/http/problem-details.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { selectFirst, selectorFor } from '../../pipeline/tree/selector/selector.ts'
 import { outerMarkup } from '../../pipeline/tree/serialize.ts'
@@ -45,6 +46,10 @@ export function errorAnswer(found: Fault, context: ErrorContext): Answer {
     'Content-Security-Policy': PAGE_POLICY,
     ...HEADERS_OF_STATUS[status],
     ...details.headers,
+  }
+  if (prefersJson(context.accept)) {
+    headers['Content-Type'] = PROBLEM
+    return { status, headers, body: problemDetails(fault, context.errorNs) }
   }
   if (details.precondition) {
     headers['Content-Type'] = wantsXml(context.accept) ? 'application/xml; charset=utf-8' : 'text/html; charset=utf-8'

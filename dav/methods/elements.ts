@@ -86,6 +86,7 @@ async function write(exchange: Exchange, particulars: Particulars<ElementWrite>)
     allowance,
     alongside,
     check,
+    matchesField: `${mount.settings.brandHeader}-Matches`,
   }
   return perform(
     writeElement(mount.site, { ...common, ...particulars }, () => authority),

@@ -23,7 +23,7 @@ export function publicCors(origins: Iterable<string>, brandHeader: string): Cors
   return {
     origins: new Set(origins),
     credentials: true,
-    expose: 'ETag, Last-Modified, Location, Link, Content-Range, Accept-Ranges, Allow, Accept-Query',
+    expose: `ETag, Last-Modified, Location, Link, Content-Range, Accept-Ranges, Allow, Accept-Query, ${brandHeader}-Matches, ${brandHeader}-Findings`,
     methods: 'GET, HEAD, PUT, DELETE, POST, MOVE, PATCH, QUERY, OPTIONS',
     headers: `Accept, Authorization, Content-Type, Destination, Destination-Range, If-Match, If-None-Match, Last-Event-ID, Overwrite, Prefer, Range, ${brandHeader}-Connection`,
     maxAge: 600,

@@ -89,7 +89,23 @@ export function schemaFault(ns: string, violations: readonly SchemaViolation[], 
     list: `<ul>${entries.join('\n')}</ul>`,
   })
   const message = first ? messageOf(first) : 'The data do not satisfy their schema.'
-  return new Fault(status, status === 500 ? 'BindingFailure' : 'SchemaViolation', message, { document })
+  return new Fault(status, status === 500 ? 'BindingFailure' : 'SchemaViolation', message, {
+    document,
+    violations: violations.slice(0, LISTED).map(schemaData),
+  })
+}
+
+/** A violation as JSON has it: what the document shows. */
+function schemaData(violation: SchemaViolation): Record<string, unknown> {
+  const { check, itemtype, property, value, failure } = violation
+  return {
+    check,
+    itemtype,
+    ...(property !== undefined && { property }),
+    ...(value !== undefined && { value: shown(value) }),
+    message: messageOf(violation),
+    ...(failure !== undefined && { failure }),
+  }
 }
 
 /** @param status 409 for DELETE and referential actions (MOD-98, MOD-131) */
@@ -121,7 +137,10 @@ export function constraintFault(
   const list = `<ul${which === 'shape' ? ' itemprop="violations"' : ''}>\n${entries.join('\n')}</ul>`
   const document = page({ ns, status, title, type: 'ConstraintViolation', description, list })
   const kind = status === 409 ? 'Conflict' : 'ConstraintViolation'
-  return new Fault(status, kind, violations[0]?.message ?? description, { document })
+  return new Fault(status, kind, violations[0]?.message ?? description, {
+    document,
+    violations: violations.slice(0, LISTED).map(violation => ({ ...violation })),
+  })
 }
 
 function page(parts: {

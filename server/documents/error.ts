@@ -3,11 +3,11 @@
 import { page } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Fault } from '../../pipeline/fault.ts'
-import { namedQuality } from '../../pipeline/http/accept.ts'
 import { errorArticle, statusLine } from '../../pipeline/http/error-article.ts'
 import { failureItem } from '../../pipeline/http/failure-item.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
+import { PROBLEM, prefersJson, problemDetails } from '../../pipeline/http/problem-details.ts'
 import { adviceFor } from './advice.ts'
 
 /** The site and the request that failed. */
@@ -37,34 +37,21 @@ export function errorAnswer(fault: Fault, context: ErrorContext): Answer {
   const headers = errorHeaders(fault)
   if (!prefersJson(context.accept)) return { status: fault.status, headers, body: errorDocument(fault, context) }
   headers['Content-Type'] = PROBLEM
-  return { status: fault.status, headers, body: problemDetails(fault, context) }
+  return { status: fault.status, headers, body: problemDetails(fault, context.errorNs, ownMembers(fault, context)) }
 }
 
-const PROBLEM = 'application/problem+json'
-
-/** Whether a client names JSON and wants it more than HTML. */
-function prefersJson(accept: string | undefined): boolean {
-  const json = Math.max(namedQuality(accept, PROBLEM), namedQuality(accept, 'application/json'))
-  return json > 0 && json > namedQuality(accept, 'text/html')
-}
-
-/** The same words as problem details (RFC 9457): the kind as the type, advice as a member of its own. */
-function problemDetails({ status, kind, message, details }: Fault, { errorNs, canSignIn }: ErrorContext): string {
-  const { refused, failure } = details
-  const advice = refused ? undefined : adviceFor(kind)
-  const name = refused ? (status === 401 ? 'Unauthorized' : 'Forbidden') : kind
-  const title = statusLine(status).replace(/^\d+ /, '')
-  const detail = refused ? refusalText(status === 401, refused.method) : message
-  return JSON.stringify({
-    type: `${errorNs}/${name}`,
-    title,
-    status,
-    detail,
-    kind: name,
-    ...(refused && { resource: refused.resource, ...(status === 401 && { canSignIn: canSignIn ?? false }) }),
-    ...(failure && { failure }),
-    ...(advice !== undefined && { advice }),
-  })
+/** The same words as the page has: a refusal names no kind, and everything else brings its advice. */
+function ownMembers({ status, kind, details }: Fault, { canSignIn }: ErrorContext): Record<string, unknown> {
+  const { refused } = details
+  const advice = adviceFor(kind)
+  if (!refused) return advice === undefined ? {} : { advice }
+  const isAnonymous = status === 401
+  return {
+    detail: refusalText(isAnonymous, refused.method),
+    kind: isAnonymous ? 'Unauthorized' : 'Forbidden',
+    resource: refused.resource,
+    ...(isAnonymous && { canSignIn: canSignIn ?? false }),
+  }
 }
 
 /** A page opened in a browser is read; whoever sends another method knows its name. */
