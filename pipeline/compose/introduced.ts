@@ -41,7 +41,8 @@ export function* introducesDirectives(
   return false
 }
 
-function isInTemplate(parent: ParentNode, ns: string): boolean {
+/** Whether a place belongs to the source of a template, where all text is program. */
+export function isInTemplate(parent: ParentNode, ns: string): boolean {
   for (let node: ParentNode | null = parent; node && isElement(node); node = node.parentNode)
     if (isTemplateHost(node, ns)) return true
   return false

@@ -8,7 +8,14 @@ import { findingHosts, type TemplateHost, withoutSources } from '../language/liq
 import type { Source } from '../language/values.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { parsingHtml } from '../tree/html.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import {
+  type ChildNode,
+  type DocumentKind,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from '../tree/nodes.ts'
 import { mayHavePrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
 import type { Steps } from '../tree/steps.ts'
 import { treeBytes } from '../tree/weight.ts'
@@ -50,6 +57,26 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
   if (known?.file === file) return known
   const { source, kind } = plain
   if (file.profile?.namespaces.length === 0) return pageOf(file, plain, plain, [], NOTHING)
+  const { search, tree, hosts } = yield* readingMarkup(source, kind, ns, plain)
+  const page = pageOf(file, search, tree, hosts)
+  pages.set(plain, page)
+  file.pageBytes = (search === plain ? 0 : treeBytes(search)) + (tree === search ? 0 : treeBytes(tree))
+  return page
+}
+
+/**
+ * Reads a text as composition does.
+ *
+ * @param plain the same text as everybody else reads it, where that is known already
+ * @returns what is searched, what is composed, and where templates are
+ * @throws TreeError for a limit
+ */
+export function* readingMarkup(
+  source: string,
+  kind: DocumentKind,
+  ns: string,
+  plain?: TreeDocument,
+): Steps<{ search: TreeDocument; tree: TreeDocument; hosts: TemplateHost[] }> {
   const prefixed = kind === 'html' && mayHavePrefixed(source)
   const parsing = function* (text: string): Steps<TreeDocument> {
     const root = kind === 'xml' ? yield* parsingXml(text) : yield* prefixed ? parsingPrefixed(text) : parsingHtml(text)
@@ -62,12 +89,9 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
       return (yield* parsing(masked)).root
     },
   })
-  const search = prefixed ? yield* parsing(source) : plain
+  const search = plain && !prefixed ? plain : yield* parsing(source)
   const tree = hosts.length > 0 ? yield* parsing(withoutSources(source, hosts)) : search
-  const page = pageOf(file, search, tree, hosts)
-  pages.set(plain, page)
-  file.pageBytes = (search === plain ? 0 : treeBytes(search)) + (tree === search ? 0 : treeBytes(tree))
-  return page
+  return { search, tree, hosts }
 }
 
 function pageOf(

@@ -3,7 +3,8 @@
 import type { Answer } from '../answer.ts'
 import type { Authority, Key } from '../authority.ts'
 import { type BodySource, bodyText } from '../body.ts'
-import { introducesDirectives } from '../compose/introduced.ts'
+import { gainsDirectives } from '../compose/gained.ts'
+import { introducesDirectives, isInTemplate } from '../compose/introduced.ts'
 import { changedElements, elementFacts } from '../events/facts.ts'
 import { mutationEvent } from '../events/mutation.ts'
 import { eventSelector } from '../events/selector.ts'
@@ -22,8 +23,9 @@ import { largestDocument, type Site } from '../site/site.ts'
 import { contentTag } from '../store/tags.ts'
 import { uniqueSelector } from '../tree/address.ts'
 import { decode } from '../tree/document.ts'
-import { ChangedDocument, type Edit, type Placement, type View } from '../tree/edit/edit.ts'
+import { ChangedDocument, type Edit, type Placement, type ProposedEdit, type View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
+import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { commitJudged, commitLoop, type ModelState, modelState } from './commit.ts'
@@ -191,6 +193,8 @@ async function judgedWithConsequences(
   const { op } = write
   const { file, tree, target } = located
   const { path } = file.resource
+  // The tree may show the edit when it is looked at.
+  const before = tree.source
   let brought: ShapeFailure[] = []
   const removed = op === 'delete' ? factsAbout(site, path, [target]) : undefined
   const asked = await judgeEdit(site, model, {
@@ -201,7 +205,7 @@ async function judgedWithConsequences(
     check: function* (proposal, view, derived) {
       checkContainment(proposal, view, placesOf(write, located), path, authority)
       yield* checkingConfiguration(site, { op, path, target: target.element }, view, derived, authority)
-      yield* checkingDirectives(site, write, view, path, authority)
+      yield* checkingDirectives(site, write, { before, proposal, view }, path, authority)
       brought = yield* checkingOwnShapes(model, write.path, path, view)
     },
     facts: view => removed ?? factsAbout(site, path, changedElements(view)),
@@ -231,13 +235,18 @@ async function judgedWithConsequences(
 function* checkingDirectives(
   site: Site,
   write: ElementWrite,
-  { document, nodes, parents }: View,
+  { before, proposal, view }: { before: string; proposal: ProposedEdit; view: View },
   path: string,
   authority: Authority,
 ): Steps<void> {
-  if (write.op === 'delete' || write.op === 'move') return
+  if (write.op === 'delete') return
+  const { document, nodes, parents } = view
   const known = { ns: site.settings.ns, model: site.model }
-  if (!(yield* introducesDirectives(known, document, nodes, parents))) return
+  const seen = yield* introducesDirectives(known, document, nodes, parents)
+  const mayHide = document.kind === 'html' && proposal.changes.some(({ text }) => mayHavePrefixed(text))
+  // What is moved may have been a directive before.
+  const isNew = write.op === 'move' ? parents.some(parent => isInTemplate(parent, known.ns)) : seen
+  if (!isNew && !((seen || mayHide) && (yield* gainsDirectives(known, document.kind, before, proposal.source)))) return
   const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
   if (mayPut(write.path) || mayPut(path)) return
   throw new Fault(

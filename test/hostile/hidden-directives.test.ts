@@ -1,0 +1,118 @@
+/** Directives that a visitor hides from the check and composition finds: it reads HTML in its own way (COMP-147). */
+
+import { expect } from 'chai'
+import { after, before, beforeEach, describe, it } from 'mocha'
+import { textOf } from '../http/write-checks.ts'
+import { composed } from '../pipeline/compose/composing.ts'
+import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const SECRET = page('<div id="secret"><b>TOPSECRET</b></div>')
+const INCLUDE = '<p:include selector="#secret"></p:include>'
+const PAGE = composed(
+  `<div id="native"></div><div id="own">${INCLUDE.replace('#secret', '#c')}</div><div id="off" xmlns:p="urn:none" xmlns:e="urn:none"><i id="in"></i></div>` +
+    '<div id="host" p:template="text/liquid">{{ 1 }}</div>' +
+    '<svg id="svg"></svg><template id="tm"></template><select id="sel"></select><table><tbody id="tb"></tbody></table>',
+)
+
+describe('directives that a fragment hides', () => {
+  let server: TestServer
+  let http: Client
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+    await putAll(server, { '/secret.html': SECRET, '/data.html': page('<ul id="c"></ul>') })
+  })
+  after(() => server.close())
+  beforeEach(async () => {
+    await put(server, '/page.html', PAGE)
+    await put(
+      server,
+      '/rules.html',
+      rulesPage(
+        ['*', 'GET|POST|PUT|DELETE', 'Allow', '/page.html', ':root *'],
+        ['*', 'GET|MOVE', 'Allow', '/page.html'],
+        ['*', 'GET', 'Deny', '/secret.html'],
+      ),
+    )
+  })
+
+  const INNER = `<b e:x="\${#secret}.first().text()"><p:stamp x></p:stamp></b>`
+  const fragments: [what: string, markup: string][] = [
+    ['in a select, which drops it', `<select>${INCLUDE}</select>`],
+    ['in an option of a select', `<select><option>${INCLUDE}</option></select>`],
+    ['in what is inside a select', `<select><p:x>${INNER}</p:x></select>`],
+    [
+      'in a select with a namespace of its own',
+      `<select><q:include xmlns:q="${NS}/1.0" selector="#secret"></q:include></select>`,
+    ],
+    ['in a table, which moves it out', `<table><tr>${INCLUDE}</tr></table>`],
+    ['in a table in a select', `<table><caption><select>${INCLUDE}</select></caption></table>`],
+    ['in a column group', `<table><colgroup>${INCLUDE}</colgroup></table>`],
+    ['behind a comment that ends early', `<!-->${INCLUDE}-->`],
+    ['in SVG', `<svg><desc>${INCLUDE}</desc></svg>`],
+    ['in a template', `<template>${INCLUDE}</template>`],
+    ['in a frameset', `<frameset>${INCLUDE}`],
+    ['in capitals', '<select><P:INCLUDE selector="#secret"></P:INCLUDE></select>'],
+  ]
+  for (const [what, markup] of fragments)
+    it(`COMP-147 ${what}: nothing of the site is read`, async () => {
+      for (const place of ['#native', '#in', '#off', '#host', '#svg', '#tm', '#sel', '#tb', 'body'])
+        for (const method of ['POST', 'PUT'] as const) {
+          if (method === 'PUT' && place === 'body') continue
+          const fields = { Range: `selector=${place}` }
+          const id = place.slice(1)
+          const text = method === 'PUT' ? markup.replace(/^<([a-z]+)/, `<$1 id="${id}"`) : markup
+          const { status } = await http(method, '/page.html', fields, text)
+          const { text: shown, status: read } = await http('GET', '/page.html')
+          expect(shown, `${method} ${place}: ${status}`).not.to.include('TOPSECRET')
+          expect(read, `${method} ${place}: ${status}`).to.equal(200)
+          await put(server, '/page.html', PAGE)
+        }
+    })
+
+  it('COMP-147 a directive that was none is not moved to where it is one; what is one already may be moved', async () => {
+    const move = (from: string, to: string) =>
+      http('MOVE', '/page.html', {
+        Range: `selector=${from}`,
+        Destination: '/page.html',
+        'Destination-Range': `selector=${to}; placement=append`,
+      })
+    for (const inert of [INCLUDE, `<select>${INCLUDE}</select>`, INNER]) {
+      await put(
+        server,
+        '/page.html',
+        PAGE.replace('<i id="in">', `<i id="in" xmlns:p="" xmlns:e=""><u id="u">${inert}</u>`),
+      )
+      expect((await move('#u', '#native')).status, inert).to.equal(422)
+      expect(await textOf(server, '/page.html')).to.include(`<u id="u">${inert}</u>`)
+    }
+    await put(server, '/page.html', PAGE)
+    expect((await move('#own', '#native')).status).to.equal(204)
+    expect((await move('#in', '#native')).status).to.equal(204)
+    expect((await move('#in', '#host')).status, 'into a template').to.be.oneOf([416, 422])
+  })
+
+  it('COMP-81 nor do they run in what a session holds', async () => {
+    await put(server, '/basket.html', composed('<div id="basket" p:transient="session"></div>'))
+    await put(
+      server,
+      '/rules.html',
+      rulesPage(['*', 'GET|POST|PUT', 'Allow', '/basket.html'], ['*', 'GET', 'Deny', '/secret.html']),
+    )
+    const Cookie = (await http('GET', '/basket.html')).headers['set-cookie']?.split(';')[0] ?? ''
+    for (const [what, markup] of [...fragments, ['an expression', INNER] as const]) {
+      const fields = { Range: 'selector=#basket', Cookie }
+      expect((await http('POST', '/basket.html', fields, markup)).status, what).to.be.oneOf([206, 422])
+      const shown = await http('GET', '/basket.html', { Cookie })
+      expect(shown.status, what).to.equal(200)
+      expect(shown.text, what).not.to.include('TOPSECRET')
+    }
+  })
+
+  it('COMP-147 elements with prefixes that mean nothing here stay allowed', async () => {
+    for (const markup of ['<x:y>1</x:y>', '<select><x:y></x:y></select>', '<b x:y="1">2</b>', '<b>a: b</b>'])
+      expect((await http('POST', '/page.html', { Range: 'selector=#native' }, markup)).status, markup).to.equal(206)
+  })
+})
