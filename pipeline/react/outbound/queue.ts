@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Leases } from '../../coordination/leases.ts'
-import type { NoteStore } from '../../store/notes.ts'
+import type { NoteChange, NoteStore } from '../../store/notes.ts'
 import type { Call } from '../calls.ts'
 import type { Attempted } from './attempt.ts'
 import {
@@ -45,6 +45,11 @@ export interface OutboundFigures {
 export interface Outbound {
   /** Makes calls entries of this process. */
   entries(calls: readonly Call[], about: Pick<Entry, 'site' | 'authority' | 'brand' | 'brandHeader' | 'depth'>): Entry[]
+  /**
+   * Entries as a commit stores them: with the word that this process looks after them, where others send as well. Without it
+   * the others would take them for those of a process that is gone.
+   */
+  notes(entries: readonly Entry[]): NoteChange[]
   /** Puts entries into durable storage. @throws StoreError */
   record(entries: readonly Entry[]): Promise<void>
   /** Starts what is recorded. */
@@ -180,7 +185,15 @@ export function createOutbound(parts: OutboundParts): Outbound {
   async function stayAlive(): Promise<void> {
     if (!shared || clock() < aliveUntil - ALIVE.for + ALIVE.every) return
     aliveUntil = clock() + ALIVE.for
-    await notes.changeNotes([{ op: 'keep', note: { key: ownerKey(owner), value: '', expires: aliveUntil } }])
+    await notes.changeNotes([aliveNote()])
+  }
+
+  function aliveNote(): NoteChange {
+    return { op: 'keep', note: { key: ownerKey(owner), value: '', expires: clock() + ALIVE.for } }
+  }
+
+  function entryNotes(entries: readonly Entry[]): NoteChange[] {
+    return shared && entries.length > 0 ? [aliveNote(), ...entries.map(keepWaiting)] : entries.map(keepWaiting)
   }
 
   async function look(): Promise<void> {
@@ -225,10 +238,9 @@ export function createOutbound(parts: OutboundParts): Outbound {
 
   return {
     entries: (calls, about) => calls.map(call => newEntry(call, { ...about, owner }, clock())),
+    notes: entryNotes,
     async record(entries) {
-      if (entries.length === 0) return
-      await stayAlive()
-      await notes.changeNotes(entries.map(keepWaiting))
+      if (entries.length > 0) await notes.changeNotes(entryNotes(entries))
     },
     dispatch(entries) {
       for (const entry of entries) enqueue(entry)

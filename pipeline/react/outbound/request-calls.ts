@@ -3,7 +3,7 @@
 import type { NoteChange } from '../../store/notes.ts'
 import type { Alongside } from '../../write/commit.ts'
 import type { Call } from '../calls.ts'
-import { type Entry, keepWaiting, waitingKey } from './entry.ts'
+import { type Entry, waitingKey } from './entry.ts'
 import type { Outbound } from './queue.ts'
 
 export interface RequestCalls extends Alongside {
@@ -21,7 +21,7 @@ export function requestCalls(outbound: Outbound, about: Parameters<Outbound['ent
   const isOpen = ({ id }: Entry) => !stored.has(waitingKey(id))
   return {
     add: call => void entries.push(...outbound.entries([call], about)),
-    notes: () => entries.filter(isOpen).map(keepWaiting),
+    notes: () => outbound.notes(entries.filter(isOpen)),
     stored(notes: readonly NoteChange[]) {
       for (const note of notes) if (note.op === 'keep') stored.add(note.note.key)
     },

@@ -1,33 +1,14 @@
 /** Processes that are killed between the commit and the delivery lose nothing (REA-86). */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { eventually } from '../../support/eventually.ts'
+import { startCrashProcess } from './crash-process.ts'
 import { receiver } from './receiver.ts'
 import { ask } from './site.ts'
-
-const CHILD = new URL('crash-child.ts', import.meta.url).pathname
-const LAUNCH = new URL('../../../server/launch.mjs', import.meta.url).pathname
-
-async function server(data: string, url: string) {
-  const child = spawn(process.execPath, [LAUNCH, '--run', CHILD, data, url], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const lines = createInterface({ input: child.stdout })
-  const [origin] = await once(lines, 'line')
-  return {
-    origin: String(origin),
-    async kill() {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
-}
 
 describe('Killed between commit and delivery', () => {
   it('REA-86 every write that was acknowledged is delivered, however often the process is killed', async function () {
@@ -46,7 +27,7 @@ describe('Killed between commit and delivery', () => {
     const rounds = Number(process.env.KILLS ?? 3)
     try {
       for (let round = 0; round < rounds; round++) {
-        const running = await server(data, url)
+        const running = await startCrashProcess(data, url)
         const writes = Array.from({ length: 8 }, async (_, i) => {
           const path = `/d/${round}-${i}.html`
           const reply = await ask(running.origin, 'PUT', path, { body: `<p>${i}` }).catch(() => undefined)
@@ -59,7 +40,7 @@ describe('Killed between commit and delivery', () => {
         await Promise.allSettled(writes)
       }
       hold = false
-      const last = await server(data, '')
+      const last = await startCrashProcess(data, '')
       await eventually(() => {
         expect(acknowledged.filter(path => !confirmed.has(path))).to.deep.equal([])
       })
