@@ -7,7 +7,7 @@ import { put, remove } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { atomFaults } from './atom.ts'
-import { text } from './pages.ts'
+import { pages, text } from './pages.ts'
 
 describe('Demo site, composed pages', () => {
   let server: TestServer
@@ -41,6 +41,18 @@ describe('Demo site, composed pages', () => {
         expect(document.querySelectorAll(landmark), landmark).to.have.length(1)
       for (const link of document.querySelectorAll('#articles a'))
         expect((await send('GET', link.getAttribute('href') ?? '')).status, link.outerHTML).to.equal(200)
+    }
+  })
+
+  it('every page has the frame, with the page that one is on marked in it', async () => {
+    for (const { path, document: expected } of pages) {
+      if (/^\/(members|editors)\//.test(path)) continue
+      const { document, text } = await show(path)
+      expect(text, path).not.to.match(/\{\{|\{%|xmlns:|\sp:|<p:/)
+      for (const part of ['.masthead', '.foot'])
+        expect(document.querySelector(part)?.outerHTML, `${path} ${part}`).to.equal(
+          expected.querySelector(part)?.outerHTML,
+        )
     }
   })
 

@@ -27,16 +27,33 @@ export interface Page {
   document: Document
 }
 
-/** Whether a page is put together when it is asked for. */
-const isComposed = (path: string) => path.endsWith('.html') && text(path).includes('xmlns:p=')
+const FRAME = '/parts/frame.html'
+const INCLUDE = /<p:include selector="\.(\w+)" resource="\/parts\/frame\.html"><\/p:include>/g
 
-/** Paths of the pages that are put together. */
+/** A page with the frame in its place: header and footer, as its reader gets them. */
+function framed(path: string): string {
+  const address = path.replace(/index\.html$/, '')
+  const part = (name: string) =>
+    (new RegExp(`<(header|footer) class="${name}\\b.*?</\\1>`, 's').exec(text(FRAME))?.[0] ?? '')
+      .replace(' p:template="text/liquid"', '')
+      .replace(/\{% if (.*?) %\}(.*?)\{% endif %\}/g, (_, condition: string, shown: string) =>
+        condition.includes(`'${address}'`) ? shown : '',
+      )
+  return text(path)
+    .replace(INCLUDE, (_, name: string) => part(name))
+    .replace(/ xmlns:p="[^"]*"/, '')
+}
+
+/** Whether more of a page is put together when it is asked for than the frame around it. */
+const isComposed = (path: string) => path.endsWith('.html') && /<p:|\sp:/.test(text(path).replace(INCLUDE, ''))
+
+/** Paths of the pages of which more is put together than their frame. */
 export const composedPaths: readonly string[] = [...files.keys()].filter(isComposed).sort()
 
-/** Every page that is served as it is stored, parsed; scripts do not run. */
+/** Every other page with its frame, parsed; scripts do not run. */
 export const pages: readonly Page[] = [...files.keys()]
   .filter(path => path.endsWith('.html') && !isComposed(path))
-  .map(path => ({ path, source: text(path), document: new JSDOM(text(path)).window.document }))
+  .map(path => ({ path, source: framed(path), document: new JSDOM(framed(path)).window.document }))
 
 /** One page; throws when there is none at that path. */
 export function page(path: string): Page {

@@ -39,8 +39,8 @@ describe('Demo site, files', () => {
     }
   })
 
-  it('has three pages that are put together, and nothing in the others that composition would take for a directive', () => {
-    expect(composedPaths).to.deep.equal(['/archive.html', '/by/:author.html', '/index.html'])
+  it('has four pages that are put together, and nothing in the others but the frame', () => {
+    expect(composedPaths).to.deep.equal(['/archive.html', '/by/:author.html', '/index.html', '/parts/frame.html'])
     for (const { path, source } of pages) expect(source, path).not.to.match(/\{\{|\{%|\$\{|xmlns:|\sp:/)
   })
 
