@@ -12,6 +12,7 @@ import { lazyPackage } from '../../pipeline/lazy-package.ts'
 const STYLE = `
 body{background:var(--card);line-height:1.6}
 main{max-width:46rem;margin:0 auto;padding:2rem 1.25rem 5rem}
+svg{width:100%;height:auto}
 nav{margin-bottom:1.5rem}
 h1{margin:0 0 1rem;font-size:2rem;line-height:1.2}
 h2{margin:2.5rem 0 .75rem;padding-top:.75rem;border-top:1px solid var(--line);font-size:1.35rem}
@@ -92,6 +93,11 @@ function read(chapter: string): string | undefined {
   return files.includes(file) ? readFileSync(new URL(file, FOLDER), 'utf8') : undefined
 }
 
+/** Pictures are part of the page: nothing that it names is loaded. */
+function picture(file: string): string | undefined {
+  return readdirSync(FOLDER).includes(file) ? readFileSync(new URL(file, FOLDER), 'utf8').trim() : undefined
+}
+
 function withNames(source: string, { brand, ns, schemaHost, errorNs }: Names): string {
   const capital = brand.charAt(0).toUpperCase() + brand.slice(1)
   return source
@@ -107,6 +113,7 @@ function render(source: string, chapter: string): string {
   const content = markdown()
     .marked.parse(source, { async: false })
     .replace(/href="([a-z-]+)\.md(#[A-Z0-9-]+)?"/g, 'href="$1$2"')
+    .replace(/<img src="([a-z-]+\.svg)"[^>]*>/g, (image, file: string) => picture(file) ?? image)
     .replaceAll('<table>', '<div class="table"><table>')
     .replaceAll('</table>', '</table></div>')
   const back = chapter === CONTENTS ? '' : '<nav><a href="./">Contents</a></nav>\n'

@@ -1,4 +1,6 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { parseXml } from '../../pipeline/tree/xml.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { chapters } from './chapters.ts'
 
@@ -19,6 +21,10 @@ describe('The reference', () => {
       const links = [...text.matchAll(/\]\(([^)#]*?)(?:#([^)]*))?\)/g)]
       for (const [link, file, anchor] of links) {
         if (file?.includes(':')) continue
+        if (file?.endsWith('.svg')) {
+          expect(existsSync(new URL(`../../docs/reference/${file}`, import.meta.url)), link).to.equal(true)
+          continue
+        }
         const target = chapters.find(chapter => chapter.name === (file === '' ? name : file))
         expect(target, link).to.not.equal(undefined)
         if (anchor !== undefined) expect(target?.rules, link).to.include(anchor)
@@ -57,6 +63,19 @@ describe('The reference of a running server', () => {
       expect(answer.status, name).to.equal(200)
       for (const rule of rules) expect(text, name).to.include(`<a id="${rule}">`)
       expect(text, name).to.not.match(/\{(brand|Brand|ns|schema_host|error_ns)\}/)
+    }
+  })
+
+  it('shows its pictures, which say in words what they show', async () => {
+    const folder = new URL('../../docs/reference/', import.meta.url)
+    const pictures = readdirSync(folder).filter(file => file.endsWith('.svg'))
+    expect(pictures).to.include.members(['composition.svg', 'templates.svg'])
+    for (const file of pictures) {
+      const svg = readFileSync(new URL(file, folder), 'utf8').trim()
+      expect(() => parseXml(svg), file).not.to.throw()
+      expect(svg, file).to.match(/^<svg [^>]*role="img"[^>]*>\s*<title>[^<]+/)
+      const text = await (await get(`/.platform/reference/${file.replace('.svg', '')}`)).text()
+      expect(text, file).to.include(svg).and.not.include('<img')
     }
   })
 
