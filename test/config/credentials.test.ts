@@ -12,6 +12,7 @@ import {
   verifyPassword,
 } from '../../config/passwords.ts'
 import type { Credential } from '../../config/site-schema.ts'
+import { slowness } from '../support/cost.ts'
 
 /** Cheap: these tests are about the form, not the cost. */
 const COST = 16
@@ -202,7 +203,7 @@ describe('credentials', () => {
     const cost = await least(async () => {
       for (let index = 0; index < 100; index++) expect(await check.basic('nobody', 'wrong')).to.equal(undefined)
     })
-    expect(cost).to.be.below(500)
+    expect(cost).to.be.below(500 * slowness())
   })
 
   it('an access key needs no slow hash', async () => {
@@ -210,6 +211,6 @@ describe('credentials', () => {
     const cost = await least(async () => {
       for (let index = 0; index < 200; index++) await check.bearer(access.key)
     })
-    expect(cost).to.be.below(500)
+    expect(cost).to.be.below(500 * slowness())
   })
 })

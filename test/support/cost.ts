@@ -15,15 +15,30 @@ export function worked(): number {
   return (user + system) / 1000
 }
 
-/** How many times slower this machine is at the moment than the one for which limits are written down; at least one. */
+/** Runs of the sample that a figure is the mean of. */
+const SAMPLES = 100
+
+/**
+ * How many times slower this machine works at the moment than the one for which limits are written down; at least one. In
+ * time of the processor, which others make dearer who use its caches at the same time.
+ */
 export function slowness(): number {
-  let least = Number.POSITIVE_INFINITY
-  for (let run = 0; run < 40; run++) {
-    const start = performance.now()
-    sample()
-    least = Math.min(least, performance.now() - start)
-  }
-  return Math.max(1, least / USUAL)
+  return compared(worked)
+}
+
+/**
+ * How many times longer one waits at the moment for what takes some time of the processor; at least one. It grows with the
+ * number of those who want to work.
+ */
+export function delay(): number {
+  return compared(() => performance.now())
+}
+
+function compared(clock: () => number): number {
+  sample()
+  const start = clock()
+  for (let run = 0; run < SAMPLES; run++) sample()
+  return Math.max(1, (clock() - start) / SAMPLES / USUAL)
 }
 
 /** Some work on strings, maps and lists, as most code of the server does. */

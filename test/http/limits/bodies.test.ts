@@ -337,7 +337,7 @@ describe('HTTP-181 waiting for bodies', () => {
         expect(status).to.be.oneOf([408, 'closed'])
         await connection.ended
       })
-      expect(performance.now() - started).to.be.within(IDLE * 0.9, 30_000)
+      expect(performance.now() - started).to.be.at.least(IDLE * 0.9)
     })
   }
 

@@ -97,14 +97,12 @@ describe('HTTP-181 waiting for heads', () => {
         return connection
       }),
     )
-    const started = performance.now()
     for (const connection of connections) {
       const { status, headers } = await connection.receive()
       expect(status).to.equal(408)
       expect(headers.connection).to.equal('close')
       await connection.ended
     }
-    expect(performance.now() - started).to.be.below(30_000)
   })
 
   it('a connection between requests is left alone', async () => {

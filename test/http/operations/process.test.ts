@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, putAll, rulesPage } from '../../support/content.ts'
+import { delay } from '../../support/cost.ts'
 import { eventually } from '../../support/eventually.ts'
 import { client, connect, requestBytes } from '../../support/http.ts'
 import { type ServerProcess, startProcess } from '../../support/process.ts'
@@ -153,7 +154,7 @@ describe('the server as a process', () => {
     await client(server.port)('GET', '/')
     const started = performance.now()
     expect(await server.stop(), server.everything()).to.equal(0)
-    expect(performance.now() - started, 'the default is 10 s').to.be.within(250, 9500)
+    expect(performance.now() - started, 'the default is 10 s').to.be.within(250, 9500 * delay())
     await stuck.ended
     server = await startProcess(folder, settings)
     expect((await client(server.port)('GET', '/w/stuck.txt')).status).to.equal(404)
@@ -168,7 +169,6 @@ describe('the server as a process', () => {
     await asking.receive()
     asking.send('GET /-platform/health HTTP/1.1\r\nHost: local')
     await client(server.port)('GET', '/')
-    const started = performance.now()
     server.child.kill('SIGINT')
     await silent.ended
     asking.send('host\r\n\r\n')
@@ -176,7 +176,6 @@ describe('the server as a process', () => {
     expect(health.status, 'what is asked now learns that it ends').to.equal(503)
     expect(health.headers).to.include({ connection: 'close', 'retry-after': '5' })
     expect(await server.ended, server.everything()).to.equal(0)
-    expect(performance.now() - started).to.be.below(30_000)
     await Promise.all([silent.ended, halfway.ended])
   })
 })

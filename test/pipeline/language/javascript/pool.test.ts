@@ -37,11 +37,10 @@ describe('language: JavaScript: workers and limits', () => {
 
   it('JS-32 what is left of the request bounds a script, and stays spent', async () => {
     const allowance = new Allowance({ steps: 20_000, time: 60_000 })
-    const start = performance.now()
     expect(variant(await javascript().evaluate(job('export default () => { for (;;); }'), allowance))).to.equal(
       'timeout',
     )
-    expect(performance.now() - start).to.be.below(30_000)
+    expect(allowance.timeLeft).to.be.above(0)
     expect(allowance.stepsLeft).to.equal(0)
     expect(variant(await javascript().evaluate(job('export default () => 1'), allowance))).to.equal('timeout')
   })
