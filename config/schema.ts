@@ -3,9 +3,10 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { ADDRESS_FORMS, parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
+import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { setting } from './about.ts'
 import { siteDefaults, siteEntry } from './site-schema.ts'
-import { duration, flag, oneOf, readSwitch, serviceUrl, size, text, value, whole } from './values.ts'
+import { duration, flag, oneOf, readSwitch, size, text, value, whole } from './values.ts'
 
 const SECOND = 1000
 
@@ -130,9 +131,14 @@ export const settingsSchema = z
       secret: 'url',
     }),
     postgres: setting(
-      serviceUrl(['postgres:', 'postgresql:'], 'a URL such as postgres://user:password@host:5432/database').optional(),
+      text(
+        'a URL such as postgres://user:password@host:5432/database',
+        written => databaseAddress(written) !== undefined,
+        4096,
+        'URL',
+      ).optional(),
       {
-        doc: 'PostgreSQL (15 or later) for documents, shared by several machines; those need `redis` as well. Beside the parameters of libpq (`sslmode`, `sslrootcert`, `host` for a folder of sockets) the URL takes `passwordFile` (read for every new connection), `search_path` (a schema, made when absent) and `connections` (for reading, 4 a process by default).',
+        doc: 'PostgreSQL (15 or later) for documents, shared by several machines; those need `redis` as well. Beside the parameters of libpq (`sslmode`, `sslrootcert`, `host` for a folder of sockets) the URL takes `passwordFile` (read for every new connection), `search_path` (a schema, made when absent) and `connections` (for reading, 4 a process by default). Of several hosts (`postgres://user@one,two/database`) it uses the one that is no replica.',
         fallback: 'the embedded store in `data`',
         secret: 'url',
       },

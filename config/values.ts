@@ -200,15 +200,6 @@ export function isOrigin(written: string): boolean {
   return (url?.protocol === 'http:' || url?.protocol === 'https:') && url.origin === written
 }
 
-/** The address of a service, such as `redis://user:password@host:6379/0`. */
-export function serviceUrl(schemes: readonly string[], expected: string) {
-  const test = (written: string) => {
-    const url = parseUrl(written)
-    return url !== undefined && schemes.includes(url.protocol) && url.hostname !== '' && !/\s/.test(written)
-  }
-  return text(expected, test, 4096, 'URL')
-}
-
 function parseUrl(written: string): URL | undefined {
   return URL.canParse(written) ? new URL(written) : undefined
 }

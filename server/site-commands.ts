@@ -17,6 +17,7 @@ import { documentCache } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { checkDatabase } from '../pipeline/store/postgres/check.ts'
+import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { checkFolder } from '../pipeline/store/sqlite/check/check.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import type { Store } from '../pipeline/store/store.ts'
@@ -25,7 +26,7 @@ import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
-import { DEMO, openStore } from './start.ts'
+import { DEMO, openStore, useOf } from './start.ts'
 import { requireStore, stored } from './store-commands.ts'
 
 /** Opens one site for the time of some work. */
@@ -33,9 +34,10 @@ async function withSite<T>(
   settings: Settings,
   name: string,
   work: (site: Site, store: Store) => Promise<T>,
+  use?: Use,
 ): Promise<T> {
   const log = createLog(settings.log, 2)
-  const store = await openStore(settings, log)
+  const store = await openStore(settings, log, use)
   // No thread is begun before a script runs.
   const javascript = createJavaScript({ workers: 1 })
   try {
@@ -65,8 +67,11 @@ export const exportCommand: Commands['export'] = async (settings, { site: name, 
 export const importCommand: Commands['import'] = async (settings, { site: name, directory, progress }) => {
   const lock = lockFolder(settings.data, 'import')
   try {
-    return await withSite(settings, name, (site, store) =>
-      importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files })),
+    return await withSite(
+      settings,
+      name,
+      (site, store) => importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files })),
+      useOf(settings),
     )
   } finally {
     lock.release()

@@ -24,6 +24,7 @@ import { MOVING } from '../pipeline/store/backup/migrate.ts'
 import { RESTORING } from '../pipeline/store/backup/restore.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
+import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
@@ -78,12 +79,18 @@ async function sessionSecret(store: Store): Promise<Uint8Array> {
   return sessionSecret(store)
 }
 
+/** What writers claim a database for: with a Redis they are several. */
+export function useOf({ redis }: Pick<Settings, 'redis'>): Use {
+  return redis === undefined ? 'alone' : 'together'
+}
+
 /**
  * Opens the store that the settings name.
  *
- * @throws SettingsError where they name one that there is none for: documents must not go anywhere else instead
+ * @param use what a database is claimed for; a folder has its lock
+ * @throws Unusable when others use it in a way that does not go together with this, SettingsError where they name one that there is none for: documents must not go anywhere else instead
  */
-export async function openStore(settings: Settings, log: Log): Promise<Store> {
+export async function openStore(settings: Settings, log: Log, use?: Use): Promise<Store> {
   const { siteFor } = siteTable(settings)
   const common = {
     // What a site keeps for a shorter time it shows for a shorter time (EVT-46).
@@ -101,7 +108,7 @@ export async function openStore(settings: Settings, log: Log): Promise<Store> {
   if (!address) throw new SettingsError(['postgres: this is no address of a database'])
   // Its client is loaded only where it is used: every start would wait for it.
   const { openPostgresStore } = await import('../pipeline/store/postgres/store.ts')
-  return openPostgresStore({ ...address, ...common })
+  return openPostgresStore({ ...address, ...common, ...(use && { use }) })
 }
 
 /** @throws Unusable when a restore into the store was begun and not finished */

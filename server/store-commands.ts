@@ -9,6 +9,7 @@ import { checkBackup, restoreStore } from '../pipeline/store/backup/restore.ts'
 import { saveStore } from '../pipeline/store/backup/save.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
+import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
 import type { Snapshot, Store } from '../pipeline/store/store.ts'
@@ -32,8 +33,12 @@ export function requireStore(settings: Settings): void {
 }
 
 /** Opens the store for the time of some work. */
-async function withStore<Result>(settings: Settings, work: (store: Store) => Promise<Result>): Promise<Result> {
-  const store = await openStore(settings, createLog(settings.log, 2))
+async function withStore<Result>(
+  settings: Settings,
+  work: (store: Store) => Promise<Result>,
+  use?: Use,
+): Promise<Result> {
+  const store = await openStore(settings, createLog(settings.log, 2), use)
   try {
     return await work(store)
   } finally {
@@ -84,12 +89,16 @@ export const backup: Commands['backup'] = async (settings, { directory, progress
 export const restore: Commands['restore'] = async (settings, { directory, progress }) => {
   const lock = lockFolder(settings.data, 'restore')
   try {
-    return await withStore(settings, async store => {
-      const restored = await restoreStore(store, directory, { progress })
-      // What documents declare is derived anew when their site is opened next.
-      for (const { name } of restored.sites) await basisOf(store, name).write('')
-      return restored
-    })
+    return await withStore(
+      settings,
+      async store => {
+        const restored = await restoreStore(store, directory, { progress })
+        // What documents declare is derived anew when their site is opened next.
+        for (const { name } of restored.sites) await basisOf(store, name).write('')
+        return restored
+      },
+      'alone',
+    )
   } finally {
     lock.release()
   }
@@ -110,12 +119,16 @@ export const migrate: Commands['migrate'] = async (settings, { from, to, progres
     .map(({ data }) => lockFolder(data, 'migrate'))
   try {
     return await withStore(source, fromStore =>
-      withStore(target, async toStore => {
-        const migrated = await migrateStore(fromStore, toStore, { settings: SAVED_SETTINGS, progress })
-        // What documents declare is derived anew when their site is opened next.
-        for (const { name } of migrated.sites) await basisOf(toStore, name).write('')
-        return migrated
-      }),
+      withStore(
+        target,
+        async toStore => {
+          const migrated = await migrateStore(fromStore, toStore, { settings: SAVED_SETTINGS, progress })
+          // What documents declare is derived anew when their site is opened next.
+          for (const { name } of migrated.sites) await basisOf(toStore, name).write('')
+          return migrated
+        },
+        'alone',
+      ),
     )
   } finally {
     for (const lock of locks) lock.release()

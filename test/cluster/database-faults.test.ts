@@ -4,7 +4,7 @@ import { describe, it } from 'mocha'
 import { page } from '../support/content.ts'
 import type { Cluster as Database } from '../support/postgres.ts'
 import { type SmallDisk, smallDisk } from '../support/small-disk.ts'
-import { addressOf, faults, isAway } from './faults.ts'
+import { faults, isAway } from './faults.ts'
 import { at } from './installation.ts'
 import { readsOn } from './writers.ts'
 
@@ -18,7 +18,7 @@ function mountedDisk(): SmallDisk | undefined {
 }
 
 describe('two servers on a database that fails among 16 writers', () => {
-  const { atEnd, startDatabase, relayTo, install, begin } = faults()
+  const { atEnd, startDatabase, install, begin } = faults()
 
   it('HTTP-4 killed and started again: what was acknowledged is everywhere, and streams are complete', async () => {
     const database = await startDatabase()
@@ -51,13 +51,13 @@ describe('two servers on a database that fails among 16 writers', () => {
     // From here on commits wait for the replica.
     await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
     await primary.run('SELECT pg_reload_conf()')
-    const relay = await relayTo(primary)
-    const { nodes } = await install({ postgres: addressOf(relay.port) })
+    const { nodes } = await install({
+      postgres: `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${replica.port}/postgres`,
+    })
     const writers = await begin(nodes)
     await primary.stop('immediate')
     await isAway(writers, nodes)
     await replica.run('SELECT pg_promote(true)')
-    relay.pointTo(replica.port)
     await writers.untilMore(100)
     await writers.judge()
   })

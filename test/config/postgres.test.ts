@@ -21,6 +21,13 @@ describe('settings: documents in PostgreSQL', () => {
       `${base}?search_path=one&connections=8&host=%2Fvar%2Frun`,
       { url: `${base}?host=%2Fvar%2Frun`, schema: 'one', connections: 8 },
     ],
+    [
+      'with several hosts',
+      'postgres://u:p@one:5432,two/site?target_session_attrs=read-write&connections=8',
+      { url: 'postgres://u:p@one:5432/site', others: ['postgres://u:p@two/site'], connections: 8 },
+    ],
+    ['of which one is none', 'postgres://u@one,/site', undefined],
+    ['of replicas', 'postgres://u@one,two/site?target_session_attrs=standby', undefined],
     ['with no number of connections', `${base}?connections=many`, undefined],
     ['with too many connections', `${base}?connections=1000`, undefined],
     ['of another service', 'mysql://u@db.example/site', undefined],

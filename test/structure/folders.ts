@@ -191,7 +191,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'config',
     purpose: 'Settings: their schema, files and sites.',
-    imports: ['pipeline/tree', 'pipeline/coordination/redis', 'pipeline/store'],
+    imports: ['pipeline/tree', 'pipeline/coordination/redis', 'pipeline/store', 'pipeline/store/postgres'],
   },
   {
     path: 'edge',

@@ -7,7 +7,7 @@ import type { Resource } from '../resource.ts'
 import type { SiteReader } from '../store.ts'
 import { memberSum, propertySum } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
-import { connect, type DatabaseAddress, drop } from './connection.ts'
+import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
 import { readSite } from './read/reader.ts'
 import { prepareTables } from './schema.ts'
 import { type Session, sessionOn } from './session.ts'
@@ -99,7 +99,7 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
  * @throws the database's error when it cannot be reached
  */
 export async function checkDatabase(address: DatabaseAddress, { progress }: CheckOptions): Promise<CheckReport> {
-  const client = await connect(address, 'check')
+  const client = await connectPrimary(address, 'check')
   const report: CheckReport = { checked: 0, problems: [], repaired: 0 }
   try {
     await prepareTables(client, address)

@@ -8,6 +8,8 @@ import { StoreError } from '../errors.ts'
 export interface DatabaseAddress {
   /** `postgres://user:password@host:5432/database?sslmode=verify-full`; `?host=/folder` names a folder of sockets. */
   url: string
+  /** The same for hosts that may take its place. */
+  others?: readonly string[] | undefined
   /** File that holds the password and nothing else; it is read for every new connection. */
   passwordFile?: string | undefined
   /** Schema of the tables, made when absent; the one that the user's `search_path` begins with by default. */
@@ -45,6 +47,11 @@ export function quoted(name: string): string {
   return pg.escapeIdentifier(name)
 }
 
+/** What the database calls a connection. */
+export function applicationName(name: string): string {
+  return `scriptorium ${name}`
+}
+
 /** How a client is made for an address. */
 export function clientOptions(address: DatabaseAddress, name: string): pg.ClientConfig {
   const { url, passwordFile } = address
@@ -53,7 +60,7 @@ export function clientOptions(address: DatabaseAddress, name: string): pg.Client
     ...(passwordFile !== undefined && { password: async () => (await readFile(passwordFile, 'utf8')).trim() }),
     connectionTimeoutMillis: CONNECT_WAIT,
     keepAlive: true,
-    application_name: `scriptorium ${name}`,
+    application_name: applicationName(name),
     types,
   }
 }
@@ -82,6 +89,32 @@ export async function connect(address: DatabaseAddress, name: string, more?: rea
     throw error
   }
   return client
+}
+
+/**
+ * A connection to whichever host is no replica. The address leads there from then on.
+ *
+ * @throws the error of the last host
+ */
+export async function connectPrimary(address: DatabaseAddress, name: string): Promise<pg.Client> {
+  const { url, others = [] } = address
+  if (others.length === 0) return connect(address, name)
+  let failure: unknown
+  for (const host of [url, ...others]) {
+    try {
+      const client = await connect({ ...address, url: host }, name)
+      if ((await client.query('SELECT pg_is_in_recovery() AS follows')).rows[0]?.follows === false) {
+        address.url = host
+        address.others = [url, ...others].filter(other => other !== host)
+        return client
+      }
+      drop(client)
+      failure = new Error('Connection to no primary: all hosts that answer are replicas')
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
 }
 
 /** Ends a connection without waiting for anything. */

@@ -14,7 +14,8 @@ import type { EventLimits } from '../records/events.ts'
 import { checkNotes, END } from '../records/notes.ts'
 import type { SiteStore, Store } from '../store.ts'
 import { createStaging } from './blobs/staging.ts'
-import { connect, type DatabaseAddress, drop, storeError } from './connection.ts'
+import type { Use } from './claim.ts'
+import { connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
 import { readForeign } from './foreign.ts'
 import { openPool, type Reading } from './read/pool.ts'
 import { readSite } from './read/reader.ts'
@@ -39,6 +40,8 @@ export interface PostgresOptions extends DatabaseAddress {
   unlisted?: (name: string) => boolean
   /** Other processes have the database open as well: each is told of what the others commit. */
   shared?: boolean
+  /** What the database is claimed for; whoever only looks claims nothing. */
+  use?: Use
   /** Connections for reading at most; 4 by default. */
   connections?: number
   /** Told of failures in the background. */
@@ -66,9 +69,9 @@ function nameOf({ url }: DatabaseAddress): string {
 
 /** Makes the tables, where that is to be done. @throws Unusable when the database cannot be used */
 async function prepare(address: DatabaseAddress): Promise<void> {
-  let client: Awaited<ReturnType<typeof connect>> | undefined
+  let client: Awaited<ReturnType<typeof connectPrimary>> | undefined
   try {
-    client = await connect(address, 'start')
+    client = await connectPrimary(address, 'start')
     await prepareTables(client, address)
   } catch (cause) {
     const { message, code = '' } = (cause ?? {}) as { message?: string; code?: string }
@@ -83,16 +86,22 @@ async function prepare(address: DatabaseAddress): Promise<void> {
  * @throws Unusable when the database cannot be reached or used, or was written by a newer release
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
-  const { url, passwordFile, schema, inlineLimit = 256 * 1024, eventRetention = 600_000 } = options
+  const { url, others, passwordFile, schema, inlineLimit = 256 * 1024, eventRetention = 600_000 } = options
   const { unlisted, lockWait = 5000, connections = 4 } = options
   const log: Log = options.log ?? (() => undefined)
-  const address = { url, passwordFile, schema }
+  // It changes when another host takes the place of the first.
+  const address: DatabaseAddress = { url, others, passwordFile, schema }
   await prepare(address)
   const origin = newOrigin()
-  const watch = watchDatabase(address, log)
+  const watch = watchDatabase(address, log, origin, options.use)
   const { requireThere } = watch
   const { clock = watch.now } = options
-  const newest = await watch.newest()
+  const newest = await watch.newest().catch(async (error: Error) => {
+    await watch.close()
+    throw error.cause instanceof Unusable
+      ? new Unusable(`the database ${nameOf(address)} is taken: ${error.cause.message}`)
+      : error
+  })
   const reads = openPool(address, { name: 'reader', size: connections, requireThere })
   const settings = ['SET synchronous_commit = off']
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })

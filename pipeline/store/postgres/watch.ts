@@ -6,7 +6,8 @@
 
 import type pg from 'pg'
 import { StoreError } from '../errors.ts'
-import { connect, type DatabaseAddress, drop, storeError } from './connection.ts'
+import { claim, type Use } from './claim.ts'
+import { applicationName, connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
 import { sessionOn } from './session.ts'
 import type { Log } from './writer.ts'
 
@@ -78,7 +79,12 @@ export function sharedQuestion<Answer>(ask: () => Promise<Answer>): () => Promis
   }
 }
 
-export function watchDatabase(address: DatabaseAddress, log: Log): Watch {
+/**
+ * @param origin name of this process
+ * @param use what the database is claimed for, if it is; without its claim a process holds the database to be away
+ */
+export function watchDatabase(address: DatabaseAddress, log: Log, origin: string, use?: Use): Watch {
+  const name = `watch ${origin}`
   const listeners: (() => void)[] = []
   let client: pg.Client | undefined
   const clock = clockOfAnother()
@@ -89,8 +95,9 @@ export function watchDatabase(address: DatabaseAddress, log: Log): Watch {
 
   async function ask(): Promise<number> {
     if (client === undefined) {
-      const opened = await connect(address, 'watch')
+      const opened = await connectPrimary(address, name)
       client = opened
+      if (use !== undefined) await inTime(claim(sessionOn(opened), use, applicationName(name)))
       opened.on('end', () => {
         if (client === opened) lose(new Error('The connection was closed'))
       })
