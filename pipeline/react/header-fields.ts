@@ -28,13 +28,15 @@ const SPELLED = new Map([
  *
  * @param sessionCookie name of the server's own cookie
  */
-export function isSafeField([name, value]: Field, sessionCookie: string): boolean {
-  if (!isField([name, value])) return false
-  const lower = name.toLowerCase()
+export function isSafeField([field, value]: Field, sessionCookie: string): boolean {
+  if (!isField([field, value])) return false
+  const lower = field.toLowerCase()
   if (OF_CONNECTION.has(lower)) return false
   if (lower !== 'set-cookie') return true
-  const [cookie = ''] = value.split('=', 1)
-  return cookie.trim() !== sessionCookie
+  const at = value.indexOf('=')
+  const name = value.slice(0, Math.max(0, at)).trim()
+  // Browsers give back a cookie without a name as its value alone, which may read as a name with a value.
+  return name !== '' && name !== sessionCookie
 }
 
 /** Whether a field may stand in a request that goes out (REA-82). */
