@@ -114,9 +114,10 @@ export class SiteGraph {
         found.push(new ElementValue(element, page.source))
     }
     if (globs) return found
-    const request = this.requestFor(needs)
-    const own = yield* selectingAll(selector, request.document)
-    for (const element of own) found.push(new ElementValue(element, request))
+    for (const request of this.requestFor(needs)) {
+      const own = yield* selectingAll(selector, request.document)
+      for (const element of own) found.push(new ElementValue(element, request))
+    }
     return found
   }
 
@@ -137,10 +138,15 @@ export class SiteGraph {
     }
   }
 
-  /** The Request document, for a search: what this one does not hold, that of the next visitor may. */
-  requestFor(needs: Needs = [[]]): Source {
-    if (mayMatchRequest(needs, this.#site.settings.ns)) this.#reads.personal = true
-    return this.requestDocument
+  /**
+   * The Request document, for a search: what this one does not hold, that of the next visitor may.
+   *
+   * @returns nothing where no request can hold what is needed
+   */
+  requestFor(needs: Needs): Source[] {
+    if (!mayMatchRequest(needs, this.#site.settings.ns)) return []
+    this.#reads.personal = true
+    return [this.requestDocument]
   }
 
   /** The Request document, which has no address and comes last (COMP-116). */

@@ -95,7 +95,7 @@ function reachOf({ graph }: Composing): Reach {
     everywhere: needs =>
       begun(
         (function* (): Work<(string | Source)[]> {
-          return [...(yield* graph.paths(needs)), graph.requestFor(needs)]
+          return [...(yield* graph.paths(needs)), ...graph.requestFor(needs)]
         })(),
       ),
     matching: (glob, needs) => begun(graph.matching([glob], needs)),
