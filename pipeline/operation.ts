@@ -67,6 +67,8 @@ export interface Operation {
 
 /** What a site has run around core processing. */
 export interface Reactions {
+  /** False where `before` has nothing to do: then one look serves gate 8 and the rest. */
+  actsBefore: boolean
   /**
    * Gate 9: triggers.
    *
@@ -93,12 +95,16 @@ export async function perform(operation: Operation, body: BodySource, reactions?
     if (isRefusal(failure)) throw failure
     return reactions.toAnswer(failure)
   }
-  const admitted = await operation.admit(body).catch(answered)
-  // What has failed before triggers skips them, but not the processors (HTTP-6).
-  if ('status' in admitted) return reactions.after(admitted)
-  const before = await reactions.before(admitted, body)
-  if ('answer' in before) return before.answer
-  const answer = await operation.carryOut(before.body).catch(answered)
+  let given = body
+  if (reactions.actsBefore) {
+    const admitted = await operation.admit(body).catch(answered)
+    // What has failed before triggers skips them, but not the processors (HTTP-6).
+    if ('status' in admitted) return reactions.after(admitted)
+    const before = await reactions.before(admitted, body)
+    if ('answer' in before) return before.answer
+    given = before.body
+  }
+  const answer = await operation.carryOut(given).catch(answered)
   // A stream is never complete (REA-6).
   return answer.stream ? answer : reactions.after(answer)
 }

@@ -49,6 +49,7 @@ const LARGEST_CALL = 1024 * 1024
 export function reactionsTo(request: ReactingRequest): Reactions {
   const chain = new Chain(request)
   return {
+    actsBefore: chain.actsBefore,
     before: (admitted, body) => chain.before(admitted, body as KeptBody),
     after: answer => chain.after(answer),
     toAnswer: request.toAnswer,
@@ -64,6 +65,13 @@ class Chain {
 
   constructor(request: ReactingRequest) {
     this.#request = request
+  }
+
+  /** Whether triggers may run, or processors ask for the element of the request as it is at arrival (REA-23). */
+  get actsBefore(): boolean {
+    const { candidates, selector } = this.#request
+    if (candidates.triggers.length > 0) return true
+    return selector !== undefined && candidates.processors.some(({ selectors }) => selectors !== undefined)
   }
 
   async before({ elements }: Admitted, body: KeptBody): Promise<{ body: KeptBody } | { answer: Answer }> {
@@ -83,12 +91,12 @@ class Chain {
   async after(answer: Answer): Promise<Answer> {
     const { candidates, allowance, sessionCookie } = this.#request
     const { processors } = candidates
-    if (!processors.some(processor => this.#fits(processor))) return answer
+    const runs = (processor: Reaction, status: number) => fitsStatus(processor, status) && this.#fits(processor)
+    if (!processors.some(processor => runs(processor, answer.status))) return answer
     const response = new ResponseValue(answer, allowance, sessionCookie)
     const thrown = await this.#answered(async () => {
       for (const processor of processors)
-        if (fitsStatus(processor, response.status) && this.#fits(processor))
-          await this.#run(processor, 'processor', response)
+        if (runs(processor, response.status)) await this.#run(processor, 'processor', response)
     })
     return thrown ?? response.answer
   }

@@ -11,7 +11,8 @@ import { parseRange } from '../../pipeline/http/range.ts'
 import type { JavaScript } from '../../pipeline/language/javascript/interface.ts'
 import { type Operation, perform } from '../../pipeline/operation.ts'
 import { KeptBody } from '../../pipeline/react/body.ts'
-import { type ReactingRequest, reactionsTo } from '../../pipeline/react/chain.ts'
+import { type Phase, type ReactingRequest, reactionsTo } from '../../pipeline/react/chain.ts'
+import type { ReactionLanguage } from '../../pipeline/react/code.ts'
 import { mayReadBody } from '../../pipeline/react/context.ts'
 import { type Candidates, codeOf, leavesAlone } from '../../pipeline/react/declared/reactions.ts'
 import { deliveriesOf } from '../../pipeline/react/handlers.ts'
@@ -95,13 +96,17 @@ async function performAround(
   const body = keptBody(parts, exchange, candidates)
   const request = { ...reactingRequest(parts, exchange, body), queue: queue.add, candidates, toAnswer }
   try {
-    const { reuse, ...answer } = await perform(operation, body, reactionsTo(request))
+    const answer = await perform(operation, body, reactionsTo(request))
+    if (!answer.reuse || leavesAlone(candidates, answer.status)) return answer
     // What reactions may change or refuse must not be given again without them.
-    return reuse && leavesAlone(candidates, answer.status) ? { ...answer, reuse } : answer
+    const { reuse: _, ...once } = answer
+    return once
   } finally {
     await body.discard()
-    await queue.record()
-    afterwards(queue.dispatch)
+    if (!queue.isEmpty()) {
+      await queue.record()
+      afterwards(queue.dispatch)
+    }
   }
 }
 
@@ -130,27 +135,15 @@ function reactingRequest(
     refuseLocked: (paths: readonly string[]) => refuseLocked(locks, site.store.name, paths),
   }
   const { javascript } = parts
-  const modules = javascriptReactions({ site, allowance, path, javascript })
-  const more = [scripts(javascript)]
-  const languages = {
-    trigger: [
-      sesselReactions({
-        site,
-        allowance,
-        more,
-        writes: writingPlatform({
-          ...common,
-          ...bound,
-          own: isReplaceable ? { path, body, isFragment: selector !== undefined } : undefined,
-        }),
-      }),
-      modules,
-    ],
-    processor: [
-      sesselReactions({ site, allowance, more, writes: writingPlatform({ ...common, ...bound, own: undefined }) }),
-      modules,
-    ],
+  const languagesOf = (phase: Phase) => {
+    const own = phase === 'trigger' && isReplaceable ? { path, body, isFragment: selector !== undefined } : undefined
+    const writes = writingPlatform({ ...common, ...bound, own })
+    return [
+      sesselReactions({ site, allowance, more: [scripts(javascript)], writes }),
+      javascriptReactions({ site, allowance, path, javascript }),
+    ]
   }
+  const languages = new Map<Phase, readonly ReactionLanguage[]>()
   return {
     site,
     path,
@@ -162,7 +155,11 @@ function reactingRequest(
     body,
     allowance,
     sessionCookie: `${brand}_session`,
-    languages: phase => languages[phase],
+    languages(phase) {
+      const known = languages.get(phase) ?? languagesOf(phase)
+      languages.set(phase, known)
+      return known
+    },
     report: (message, details) => parts.report(site.store.name, message, { method, path, ...details }),
   }
 }

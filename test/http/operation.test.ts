@@ -43,6 +43,7 @@ async function run({ admit, core, stream, triggers }: Plan): Promise<{ journal: 
     },
   }
   const reactions: Reactions = {
+    actsBefore: true,
     async before(_admitted, body) {
       journal.push('triggers')
       if (triggers instanceof Fault) throw triggers

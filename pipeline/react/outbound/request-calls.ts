@@ -8,6 +8,7 @@ import type { Outbound } from './queue.ts'
 
 export interface RequestCalls extends Alongside {
   add(call: Call): void
+  isEmpty(): boolean
   /** Stores what no commit has stored, before the answer is sent. @throws StoreError */
   record(): Promise<void>
   /** To be called once the answer is sent. */
@@ -21,6 +22,7 @@ export function requestCalls(outbound: Outbound, about: Parameters<Outbound['ent
   const isOpen = ({ id }: Entry) => !stored.has(waitingKey(id))
   return {
     add: call => void entries.push(...outbound.entries([call], about)),
+    isEmpty: () => entries.length === 0,
     notes: () => outbound.notes(entries.filter(isOpen)),
     stored(notes: readonly NoteChange[]) {
       for (const note of notes) if (note.op === 'keep') stored.add(note.note.key)

@@ -24,6 +24,8 @@ export interface ServerProcess {
   memory(): number
   /** The largest so far, in MB. */
   peakMemory(): number
+  /** Processor time so far, of all threads, in clock ticks. */
+  ticks(): number
   stop(): Promise<void>
 }
 
@@ -55,6 +57,11 @@ export async function startProcess(
     urls,
     memory: () => megabytes('VmRSS'),
     peakMemory: () => megabytes('VmHWM'),
+    ticks() {
+      const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return Number(fields[11]) + Number(fields[12])
+    },
     stop: async () => {
       const gone = new Promise(resolve => child.once('exit', resolve))
       child.kill('SIGTERM')
