@@ -5,7 +5,6 @@
  */
 
 import { InsertionMode, Token } from 'parse5'
-import { shiftingNodes } from './edit/offsets.ts'
 import { type HtmlNodes, parserOptions, surroundings } from './html.ts'
 import { MAX_ATTRIBUTES, tooDeep, tooManyAttributes } from './limits.ts'
 import {
@@ -16,6 +15,7 @@ import {
   isElement,
   type ParentNode,
 } from './nodes.ts'
+import { shiftingNodes } from './offsets.ts'
 import { type Extents, enterContent, findingExtents } from './prefixed-extents.ts'
 import { SteppedParser } from './stepped-parser.ts'
 import type { Steps } from './steps.ts'

@@ -9,7 +9,7 @@ export interface Folder {
   imports: readonly string[]
 }
 
-const TREES = ['pipeline/tree', 'pipeline/tree/selector', 'pipeline/tree/edit', 'pipeline/tree/prefixed-parser.ts']
+const TREES = ['pipeline/tree', 'pipeline/tree/selector', 'pipeline/tree/edit']
 const ROOT = [
   'pipeline/fault.ts',
   'pipeline/memory.ts',
@@ -44,11 +44,6 @@ export const FOLDERS: readonly Folder[] = [
   { path: 'pipeline/tree', purpose: 'Documents as trees: parsing, writing, Microdata, work in steps.', imports: [] },
   { path: 'pipeline/tree/selector', purpose: 'The selector language.', imports: ['pipeline/tree'] },
   { path: 'pipeline/tree/edit', purpose: 'Edits of a tree that keep its bytes.', imports: ['pipeline/tree'] },
-  {
-    path: 'pipeline/tree/prefixed-parser.ts',
-    purpose: 'HTML with prefixed elements as trees.',
-    imports: ['pipeline/tree', 'pipeline/tree/edit'],
-  },
   { path: 'pipeline/store', purpose: 'The contract of stores, and what every store needs.', imports: [] },
   { path: 'pipeline/store/disk', purpose: 'Bytes in files of this machine.', imports: ['pipeline/store'] },
   {

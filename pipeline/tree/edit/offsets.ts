@@ -1,23 +1,8 @@
 /** Offsets of a tree after its source changed: everything behind a change moves by the same distance. */
 
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type SourcePlace } from '../nodes.ts'
-import { NODES_PER_STEP, type Steps } from '../steps.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode } from '../nodes.ts'
+import { shiftAlone, shiftEnd, shiftStart } from '../offsets.ts'
 import { contentOf } from './shape.ts'
-
-/** Moves nodes, in steps, that belong to no document yet. */
-export function* shiftingNodes(nodes: readonly ChildNode[], distance: number): Steps<void> {
-  const lists = [nodes]
-  let shifted = 0
-  for (let list = lists.pop(); list; list = lists.pop()) {
-    for (const node of list) {
-      if (++shifted % NODES_PER_STEP === 0) yield
-      shiftAlone(node, distance)
-      if (!isElement(node)) continue
-      lists.push(node.childNodes)
-      if (node.content) lists.push(node.content.childNodes)
-    }
-  }
-}
 
 function shiftNodes(nodes: ChildNode[], distance: number, from = 0, to = nodes.length): void {
   if (distance === 0) return
@@ -32,28 +17,6 @@ function shiftNode(node: ChildNode, distance: number): void {
   if (isElement(node)) {
     for (const child of node.childNodes) shiftNode(child, distance)
     if (node.content) for (const child of node.content.childNodes) shiftNode(child, distance)
-  }
-}
-
-function shiftAlone({ sourceCodeLocation: place }: ChildNode, distance: number): void {
-  if (!place) return
-  shiftStart(place, distance)
-  shiftEnd(place, distance)
-}
-
-function shiftStart(place: SourcePlace, distance: number): void {
-  place.startOffset += distance
-  if (place.startTag) {
-    place.startTag.startOffset += distance
-    place.startTag.endOffset += distance
-  }
-}
-
-export function shiftEnd(place: SourcePlace, distance: number): void {
-  place.endOffset += distance
-  if (place.endTag) {
-    place.endTag.startOffset += distance
-    place.endTag.endOffset += distance
   }
 }
 

@@ -1,10 +1,11 @@
 /** An edit that is ready but not done: it can be shown, and it can become the document. */
 
 import type { ChildNode, ParentNode, TreeDocument } from '../nodes.ts'
+import { shiftEnd, shiftingNodes } from '../offsets.ts'
 import { isPinned } from '../pins.ts'
 import type { Steps } from '../steps.ts'
 import { ChangedDocument, PinnedDocument } from './error.ts'
-import { type ShiftedRange, shiftBehind, shiftEnd, shiftingNodes } from './offsets.ts'
+import { type ShiftedRange, shiftBehind } from './offsets.ts'
 import { applyPatch, preparePatch, withPatch } from './patch.ts'
 import { changedSource, type PlannedSplice } from './plan.ts'
 import type { Piece } from './prove.ts'
