@@ -6,7 +6,7 @@
  * with `-br` or `-gzip` when compressed.
  */
 
-import { createHmac, hash } from 'node:crypto'
+import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { Steps } from '../tree/steps.ts'
 import { digesting } from './digest.ts'
 
@@ -31,14 +31,14 @@ export function fragmentPart(outerMarkup: string): string {
  * It is keyed, so that it says nothing about bytes that whoever holds it may not see: they cannot be guessed and compared,
  * nor written elsewhere and compared (SEC-11).
  *
- * @param key secret of the site
+ * @param key secret of the site; as a KeyObject a tag costs a sixth
  * @param document path and SHA-256, 64 hex digits, of the stored document
  * @param projected what else went into a composed page, in a stable order: digests of the documents from which elements
  *   were taken, and of the session's copies of transient elements
  * @returns the document part of its fragment tags, 32 hex digits
  */
 export function documentPart(
-  key: Uint8Array,
+  key: KeyObject | Uint8Array,
   { path, digest }: { path: string; digest: string },
   projected: readonly string[] = [],
 ): string {

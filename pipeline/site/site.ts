@@ -3,7 +3,7 @@
  * Every commit of the site goes through here, so that memory never falls behind the store.
  */
 
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { AccessRules } from '../access/access-rules.ts'
 import type { RuleScope } from '../access/matching.ts'
 import type { CommitOutcome, FanOut } from '../coordination/fan-out.ts'
@@ -75,7 +75,7 @@ export class Site {
   readonly code: CodeHosts
   /** Room on the site; undefined where nothing limits it. */
   readonly usage: Usage | undefined
-  readonly #tagKey: Uint8Array
+  readonly #tagKey: KeyObject
   readonly #resources: Resources
   readonly #declared: SiteDeclarations
   readonly #index: DocumentIndex
@@ -104,7 +104,8 @@ export class Site {
     this.store = parts.store
     this.leases = parts.leases
     this.code = parts.code ?? (() => noCode)
-    this.#tagKey = parts.tagKey ?? randomBytes(32)
+    // Every read of an element makes a tag: a key that is bytes costs several times as much each time.
+    this.#tagKey = createSecretKey(parts.tagKey ?? randomBytes(32))
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#declared = parts.declared
     this.#index = new DocumentIndex(parts.store)
