@@ -1,7 +1,8 @@
 /**
  * Core processing of one request as a value, and the pipeline that runs it (HTTP-1, REA-10). Whoever makes an operation
- * has passed gates 1 to 7: the request is well formed. Every write to documents is one, whether a request makes it, the
- * mount, or code.
+ * has passed gates 1 to 7: the request is well formed. Every write to a document is one, whether a request makes it, the
+ * mount, or code. Writes of whole trees are none: only the mount makes them, no rule decides them and nothing reads their
+ * answers, so `write/collection.ts` has functions for them.
  */
 
 import type { Answer } from './answer.ts'
