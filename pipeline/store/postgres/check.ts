@@ -9,6 +9,7 @@ import { memberSum, propertySum } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
 import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
 import { readSite } from './read/reader.ts'
+import { rebuildSums, whileNobodyCommits } from './repair.ts'
 import { prepareTables } from './schema.ts'
 import { type Session, sessionOn } from './session.ts'
 
@@ -17,45 +18,46 @@ export interface CheckReport {
   checked: number
   /** What is wrong, one sentence each. */
   problems: string[]
-  /** Nothing is repaired here: the database has backups of its own, and `scriptorium restore`. */
-  repaired: 0
+  /** How many of them were repaired. */
+  repaired: number
 }
 
 export interface CheckOptions {
+  /** Repair what can be repaired without losing content: rows that belong to nothing, and sums. */
+  repair?: boolean
   progress?: (report: ProgressReport) => void
 }
 
 const REPORT_EVERY = 500
 
-/** Rows that belong to nothing, by what people call them. */
-const ORPHANS: readonly (readonly [what: string, sql: string])[] = [
+/** Rows that belong to nothing, by what people call them: their table and the condition. */
+const ORPHANS: readonly (readonly [what: string, table: string, condition: string])[] = [
   [
     'bodies without a document or event',
-    `SELECT count(*) AS count FROM body b WHERE NOT EXISTS (SELECT 1 FROM resource r WHERE r.body = b.id)
-       AND NOT EXISTS (SELECT 1 FROM event e WHERE e.body = b.id)`,
-  ],
-  [
-    'resources without their body',
-    `SELECT count(*) AS count FROM resource r WHERE r.body IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM body b WHERE b.id = r.body)`,
-  ],
-  [
-    'resources without their blob',
-    `SELECT count(*) AS count FROM resource r WHERE r.blob IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.digest = r.blob)`,
+    'body',
+    `NOT EXISTS (SELECT 1 FROM resource r WHERE r.body = body.id)
+       AND NOT EXISTS (SELECT 1 FROM event e WHERE e.body = body.id)`,
   ],
   ...['derived', 'entry', 'entry_text', 'property'].map(
     table =>
       [
         `rows of ${table} without a resource`,
-        `SELECT count(*) AS count FROM ${table} t WHERE NOT EXISTS (SELECT 1 FROM resource r WHERE r.id = t.id)`,
+        table,
+        `NOT EXISTS (SELECT 1 FROM resource r WHERE r.id = ${table}.id)`,
       ] as const,
   ),
   [
     'chunks without an upload or blob',
-    `SELECT count(*) AS count FROM chunk c WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.upload = c.upload)
-       AND NOT EXISTS (SELECT 1 FROM upload u WHERE u.id = c.upload)`,
+    'chunk',
+    `NOT EXISTS (SELECT 1 FROM blob b WHERE b.upload = chunk.upload)
+       AND NOT EXISTS (SELECT 1 FROM upload u WHERE u.id = chunk.upload)`,
   ],
+]
+
+/** Resources whose bytes are lost: only a backup has them. */
+const LOST: readonly (readonly [what: string, condition: string])[] = [
+  ['resources without their body', 'r.body IS NOT NULL AND NOT EXISTS (SELECT 1 FROM body b WHERE b.id = r.body)'],
+  ['resources without their blob', 'r.blob IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.digest = r.blob)'],
 ]
 
 async function digestOf(site: SiteReader, resource: Resource): Promise<string | undefined> {
@@ -73,10 +75,12 @@ async function* everything(site: SiteReader): AsyncGenerator<Resource> {
   yield* site.walk('/', { collections: true })
 }
 
+const WRONG_SUM = 'another sum'
+
 /** What is wrong with a resource. @param name of its site */
 async function* faultsOf(session: Session, name: string, site: SiteReader, resource: Resource): AsyncGenerator<string> {
   const { path, kind, digest } = resource
-  if (propertySum(await site.properties(path)) !== resource.properties) yield 'its properties have another sum'
+  if (propertySum(await site.properties(path)) !== resource.properties) yield `its properties have ${WRONG_SUM}`
   if (kind === 'collection') {
     const hidden = await session.rows<{ name: string }>(
       'SELECT name FROM resource WHERE site = (SELECT id FROM site WHERE name = $1) AND folder = $2 AND unlisted = 1',
@@ -85,7 +89,7 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
     )
     const unlisted = new Set(hidden.map(each => each.name))
     const listed = (await site.list(path)).filter(member => !unlisted.has(splitPath(member.path).name))
-    if (memberSum(listed) !== resource.members) yield 'its members have another sum'
+    if (memberSum(listed) !== resource.members) yield `its members have ${WRONG_SUM}`
     return
   }
   const found = await digestOf(site, resource).catch(() => undefined)
@@ -98,30 +102,65 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
  *
  * @throws the database's error when it cannot be reached
  */
-export async function checkDatabase(address: DatabaseAddress, { progress }: CheckOptions): Promise<CheckReport> {
+export async function checkDatabase(
+  address: DatabaseAddress,
+  { repair = false, progress }: CheckOptions,
+): Promise<CheckReport> {
   const client = await connectPrimary(address, 'check')
   const report: CheckReport = { checked: 0, problems: [], repaired: 0 }
+  const session = sessionOn(client)
+  /** Adds problems, which a repair takes away if there is one. */
+  async function found(problems: readonly string[], mend?: () => Promise<void>): Promise<void> {
+    if (problems.length === 0) return
+    const isMended = repair && mend !== undefined
+    if (isMended) await whileNobodyCommits(session, mend)
+    report.problems.push(...problems.map(problem => (isMended ? `${problem} (repaired)` : problem)))
+    if (isMended) report.repaired += problems.length
+  }
   try {
     await prepareTables(client, address)
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_hashjoin = on')
-    const session = sessionOn(client)
-    const reads = { ...session, inOneState: <Result>(work: (own: Session) => Promise<Result>) => work(session) }
-    const context = { reads, clock: Date.now, eventRetention: 0, opened: 0 }
-    for (const [what, sql] of ORPHANS) {
-      const count = (await session.row<{ count: number }>(sql))?.count ?? 0
-      if (count > 0) report.problems.push(`${count} ${what}`)
-    }
-    const sites = await session.rows<{ name: string }>('SELECT name FROM site ORDER BY name')
-    for (const { name } of sites) {
-      const site = readSite(context, name)
-      for await (const resource of everything(site)) {
-        for await (const fault of faultsOf(session, name, site, resource))
-          report.problems.push(`${name}${resource.path}: ${fault}`)
-        if (++report.checked % REPORT_EVERY === 0) progress?.({ step: 'checking', done: report.checked })
-      }
+    const { orphans, lost, sites } = await lookAtAll(session, report, progress)
+    for (const [problem, mend] of orphans) await found([problem], async () => void (await session.run(mend)))
+    await found(lost)
+    for (const [name, faults] of sites) {
+      const isSum = (fault: string) => fault.endsWith(WRONG_SUM)
+      await found(faults.filter(fault => !isSum(fault)))
+      await found(faults.filter(isSum), () => rebuildSums(session, name))
     }
     return report
   } finally {
     drop(client)
   }
+}
+
+/** Everything that is wrong at one moment. Orphans come with the statement that takes them away. */
+async function lookAtAll(session: Session, report: CheckReport, progress: CheckOptions['progress']) {
+  await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  await session.run('SET LOCAL enable_hashjoin = on')
+  const countOf = async (sql: string) => (await session.row<{ count: number }>(sql))?.count ?? 0
+  const orphans: [problem: string, mend: string][] = []
+  for (const [what, table, condition] of ORPHANS) {
+    const count = await countOf(`SELECT count(*) AS count FROM ${table} WHERE ${condition}`)
+    if (count > 0) orphans.push([`${count} ${what}`, `DELETE FROM ${table} WHERE ${condition}`])
+  }
+  const lost: string[] = []
+  for (const [what, condition] of LOST) {
+    const count = await countOf(`SELECT count(*) AS count FROM resource r WHERE ${condition}`)
+    if (count > 0) lost.push(`${count} ${what}`)
+  }
+  const reads = { ...session, inOneState: <Result>(work: (own: Session) => Promise<Result>) => work(session) }
+  const context = { reads, clock: Date.now, eventRetention: 0, opened: 0 }
+  const sites = new Map<string, string[]>()
+  for (const { name } of await session.rows<{ name: string }>('SELECT name FROM site ORDER BY name')) {
+    const site = readSite(context, name)
+    const faults: string[] = []
+    for await (const resource of everything(site)) {
+      for await (const fault of faultsOf(session, name, site, resource))
+        faults.push(`${name}${resource.path}: ${fault}`)
+      if (++report.checked % REPORT_EVERY === 0) progress?.({ step: 'checking', done: report.checked })
+    }
+    sites.set(name, faults)
+  }
+  await session.run('COMMIT')
+  return { orphans, lost, sites }
 }

@@ -20,27 +20,46 @@ describe('checking a store in PostgreSQL', () => {
 
   const check = async () => (await checkDatabase(opened, {})).problems
 
+  /** What can be mended is gone after a repair; what cannot stays and is told again. */
+  async function repairs(isMended: boolean): Promise<void> {
+    const { problems, repaired } = await checkDatabase(opened, { repair: true })
+    expect(repaired, problems.join('; ')).to.equal(isMended ? problems.length : 0)
+    expect((await check()).length === 0).to.equal(isMended)
+  }
+
   it('finds nothing where all is well, and counts what it saw', async () => {
     expect(await checkDatabase(opened, {})).to.deep.equal({ checked: 5, problems: [], repaired: 0 })
   })
 
-  for (const [what, sql, problem] of [
-    ['another byte', `UPDATE body SET bytes = 'B' WHERE bytes = 'A'`, 'a.example/d/a.html: its bytes are not those'],
-    ['a body that is gone', `DELETE FROM body WHERE bytes = 'A'`, '1 resources without their body'],
-    ['a chunk that is gone', 'DELETE FROM chunk WHERE seq = 1', 'a.example/large: its bytes are missing'],
-    ['another type', `UPDATE resource SET type = 'x' WHERE name = 'a.html'`, 'a.example/d/: its members have another'],
+  for (const [isMended, what, sql, problem] of [
     [
+      false,
+      'another byte',
+      `UPDATE body SET bytes = 'B' WHERE bytes = 'A'`,
+      'a.example/d/a.html: its bytes are not those',
+    ],
+    [false, 'a body that is gone', `DELETE FROM body WHERE bytes = 'A'`, '1 resources without their body'],
+    [false, 'a chunk that is gone', 'DELETE FROM chunk WHERE seq = 1', 'a.example/large: its bytes are missing'],
+    [
+      true,
+      'another type',
+      `UPDATE resource SET type = 'x' WHERE name = 'a.html'`,
+      'a.example/d/: its members have another',
+    ],
+    [
+      true,
       'a property more',
       `INSERT INTO property SELECT id, '', 'q', '' FROM resource WHERE name = 'a.html'`,
       'properties',
     ],
-    ['a body too many', `INSERT INTO body VALUES (999999, 'x')`, '1 bodies without a document or event'],
-    ['derived data of nothing', `INSERT INTO derived VALUES (999999, 'x', 1, '')`, '1 rows of derived without'],
+    [true, 'a body too many', `INSERT INTO body VALUES (999999, 'x')`, '1 bodies without a document or event'],
+    [true, 'derived data of nothing', `INSERT INTO derived VALUES (999999, 'x', 1, '')`, '1 rows of derived without'],
   ] as const) {
-    it(`finds ${what}`, async () => {
+    it(`finds ${what}, and ${isMended ? 'repairs it' : 'leaves it to a backup'}`, async () => {
       const cluster = await sharedCluster()
       await cluster.run(`SET search_path = ${opened.schema}; ${sql}`)
       expect((await check()).join('\n')).to.include(problem)
+      await repairs(isMended)
     })
   }
 })
