@@ -7,209 +7,215 @@ import { saveStore } from '../../../../pipeline/store/backup/save.ts'
 import { Unusable } from '../../../../pipeline/store/errors.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
 import { done, type Opened, openTemporary, put, putBlob, START, temporaryFolder, textAt, there } from '../fixture.ts'
+import { openSchema } from '../postgres/fixture.ts'
 
 const SETTINGS = { settings: ['session-secret', 'editor-password'] }
 const BIG = Buffer.alloc(5000, 7)
 
-describe('backups', () => {
-  let opened: Opened
-  let target: { folder: string; remove: () => Promise<void> }
-  let other: Opened
-  beforeEach(async () => {
-    opened = await openTemporary({ inlineLimit: 1000 })
-    other = await openTemporary({ inlineLimit: 1000 })
-    target = await temporaryFolder()
-  })
-  afterEach(async () => {
-    await opened.close()
-    await other.close()
-    await target.remove()
-  })
+for (const [name, open] of [
+  ['SQLite', openTemporary],
+  ['PostgreSQL', openSchema],
+] as const) {
+  describe(`backups of ${name}`, () => {
+    let opened: Opened
+    let target: { folder: string; remove: () => Promise<void> }
+    let other: Opened
+    beforeEach(async () => {
+      opened = await open({ inlineLimit: 1000 })
+      other = await open({ inlineLimit: 1000 })
+      target = await temporaryFolder()
+    })
+    afterEach(async () => {
+      await opened.close()
+      await other.close()
+      await target.remove()
+    })
 
-  const site = () => opened.store.site('a.example')
-  const save = (store: Store = opened.store) => saveStore(store, join(target.folder, 'backup'), SETTINGS)
-  const restore = () => restoreStore(other.store, join(target.folder, 'backup'))
-  const refusal = (work: Promise<unknown>): Promise<string> =>
-    work.then(
-      () => 'nothing',
-      error => (error instanceof Unusable ? error.message : `${error}`),
-    )
+    const site = () => opened.store.site('a.example')
+    const save = (store: Store = opened.store) => saveStore(store, join(target.folder, 'backup'), SETTINGS)
+    const restore = () => restoreStore(other.store, join(target.folder, 'backup'))
+    const refusal = (work: Promise<unknown>): Promise<string> =>
+      work.then(
+        () => 'nothing',
+        error => (error instanceof Unusable ? error.message : `${error}`),
+      )
 
-  async function fill(): Promise<void> {
-    await done(site(), [
-      put('/index.html', '<h1>A</h1>', { language: 'no', type: 'text/html; charset=utf-8' }),
-      put('/deep/er/page.html', 'x', { shown: 1_000_000 }),
-      putBlob('/big.bin', BIG),
-      putBlob('/same.bin', BIG),
-      { op: 'collection', path: '/empty/' },
-    ])
-    const property = { namespace: 'urn:n', name: 'p', value: '<b/>' }
-    await done(site(), [{ op: 'describe', path: '/deep/', set: [property], remove: [] }])
-    await done(site(), [{ op: 'describe', path: '/', set: [property], remove: [] }])
-    await done(opened.store.site('a.example#mount'), [putBlob('/draft.html', Buffer.alloc(0))])
-    await opened.store.setSetting('session-secret', 'key')
-    await opened.store.setSetting('installation', 'one')
-    opened.clock.now = START + 100_000_000
-    other.clock.now = START + 200_000_000
-  }
-
-  it('everything comes back elsewhere, with the same tags', async () => {
-    await fill()
-    const saved = await save()
-    expect(saved).to.deep.include({ files: 5, bytes: 10 + 1 + 5000 + 5000, newFiles: 4, newBytes: 10 + 1 + 5000 })
-    const restored = await restore()
-    expect(restored.sites).to.deep.equal(saved.sites)
-    const copy = other.store.site('a.example')
-    for (const path of ['/', '/index.html', '/deep/', '/deep/er/page.html', '/big.bin', '/empty/']) {
-      const [before, after] = [await there(site(), path), await there(copy, path)]
-      const { kind, digest, size, type, language, properties, members } = before
-      expect(after, path).to.deep.include({ kind, digest, size, type, properties })
-      expect([after.language, after.members], path).to.deep.equal([language, members])
+    async function fill(): Promise<void> {
+      await done(site(), [
+        put('/index.html', '<h1>A</h1>', { language: 'no', type: 'text/html; charset=utf-8' }),
+        put('/deep/er/page.html', 'x', { shown: 1_000_000 }),
+        putBlob('/big.bin', BIG),
+        putBlob('/same.bin', BIG),
+        { op: 'collection', path: '/empty/' },
+      ])
+      const property = { namespace: 'urn:n', name: 'p', value: '<b/>' }
+      await done(site(), [{ op: 'describe', path: '/deep/', set: [property], remove: [] }])
+      await done(site(), [{ op: 'describe', path: '/', set: [property], remove: [] }])
+      await done(opened.store.site('a.example#mount'), [putBlob('/draft.html', Buffer.alloc(0))])
+      await opened.store.setSetting('session-secret', 'key')
+      await opened.store.setSetting('installation', 'one')
+      opened.clock.now = START + 100_000_000
+      other.clock.now = START + 200_000_000
     }
-    expect(await copy.properties('/deep/')).to.deep.equal(await site().properties('/deep/'))
-    expect(await textAt(copy, '/index.html')).to.equal('<h1>A</h1>')
-    expect(await other.store.site('a.example#mount').find('/draft.html')).to.include({ size: 0 })
-    expect([await other.store.setting('session-secret'), await other.store.setting('installation')]).to.deep.equal([
-      'key',
-      undefined,
-    ])
-    await other.intact()
-  })
 
-  it('a later one writes what is new and drops what nobody needs', async () => {
-    await fill()
-    await save()
-    expect(await save()).to.include({ files: 5, newFiles: 0, newBytes: 0 })
-    await done(site(), [
-      put('/new.html', 'new'),
-      { op: 'delete', path: '/big.bin' },
-      { op: 'delete', path: '/same.bin' },
-    ])
-    expect(await save()).to.include({ files: 4, newFiles: 1, newBytes: 3 })
-    const objects = await readdir(join(target.folder, 'backup', 'objects'), { recursive: true })
-    expect(objects.filter(name => name.length > 60)).to.have.length(4)
-    const states = (await readdir(join(target.folder, 'backup'))).filter(name => name.startsWith('state-'))
-    expect(states).to.have.length(1)
-    await restore()
-    expect(await textAt(other.store.site('a.example'), '/new.html')).to.equal('new')
-  })
+    it('everything comes back elsewhere, with the same tags', async () => {
+      await fill()
+      const saved = await save()
+      expect(saved).to.deep.include({ files: 5, bytes: 10 + 1 + 5000 + 5000, newFiles: 4, newBytes: 10 + 1 + 5000 })
+      const restored = await restore()
+      expect(restored.sites).to.deep.equal(saved.sites)
+      const copy = other.store.site('a.example')
+      for (const path of ['/', '/index.html', '/deep/', '/deep/er/page.html', '/big.bin', '/empty/']) {
+        const [before, after] = [await there(site(), path), await there(copy, path)]
+        const { kind, digest, size, type, language, properties, members } = before
+        expect(after, path).to.deep.include({ kind, digest, size, type, properties })
+        expect([after.language, after.members], path).to.deep.equal([language, members])
+      }
+      expect(await copy.properties('/deep/')).to.deep.equal(await site().properties('/deep/'))
+      expect(await textAt(copy, '/index.html')).to.equal('<h1>A</h1>')
+      expect(await other.store.site('a.example#mount').find('/draft.html')).to.include({ size: 0 })
+      expect([await other.store.setting('session-secret'), await other.store.setting('installation')]).to.deep.equal([
+        'key',
+        undefined,
+      ])
+      await other.intact()
+    })
 
-  it('it is one state while writers run', async () => {
-    const both = (text: string) => done(site(), [put('/a.html', text), putBlob('/z.bin', Buffer.alloc(2000, text))])
-    await both('0')
-    let running = true
-    const writing = (async () => {
-      for (let number = 1; running; number++) await both(String(number))
-    })()
-    const text = async (path: string) => {
-      const body = await other.store.site('a.example').body(await there(other.store.site('a.example'), path))
-      if (body === undefined) return undefined
-      if ('bytes' in body) return Buffer.from(body.bytes)
-      return undefined
-    }
-    try {
-      for (let turn = 0; turn < 5; turn++) await save()
-    } finally {
-      running = false
-      await writing
-    }
-    await restore()
-    const number = (await text('/a.html'))?.toString() ?? ''
-    const { digest } = await there(other.store.site('a.example'), '/z.bin')
-    await done(site(), [putBlob('/expected', Buffer.alloc(2000, number))])
-    expect(digest).to.equal((await there(site(), '/expected')).digest)
-  })
+    it('a later one writes what is new and drops what nobody needs', async () => {
+      await fill()
+      await save()
+      expect(await save()).to.include({ files: 5, newFiles: 0, newBytes: 0 })
+      await done(site(), [
+        put('/new.html', 'new'),
+        { op: 'delete', path: '/big.bin' },
+        { op: 'delete', path: '/same.bin' },
+      ])
+      expect(await save()).to.include({ files: 4, newFiles: 1, newBytes: 3 })
+      const objects = await readdir(join(target.folder, 'backup', 'objects'), { recursive: true })
+      expect(objects.filter(name => name.length > 60)).to.have.length(4)
+      const states = (await readdir(join(target.folder, 'backup'))).filter(name => name.startsWith('state-'))
+      expect(states).to.have.length(1)
+      await restore()
+      expect(await textAt(other.store.site('a.example'), '/new.html')).to.equal('new')
+    })
 
-  it('what strangers must not read they cannot', async function () {
-    if (process.platform === 'win32') this.skip()
-    await fill()
-    await save()
-    const mode = async (...names: string[]) => (await stat(join(target.folder, 'backup', ...names))).mode & 0o077
-    expect([await mode(), await mode('backup.json'), await mode('objects')]).to.deep.equal([0, 0, 0])
-  })
+    it('it is one state while writers run', async () => {
+      const both = (text: string) => done(site(), [put('/a.html', text), putBlob('/z.bin', Buffer.alloc(2000, text))])
+      await both('0')
+      let running = true
+      const writing = (async () => {
+        for (let number = 1; running; number++) await both(String(number))
+      })()
+      const text = async (path: string) => {
+        const body = await other.store.site('a.example').body(await there(other.store.site('a.example'), path))
+        if (body === undefined) return undefined
+        if ('bytes' in body) return Buffer.from(body.bytes)
+        return undefined
+      }
+      try {
+        for (let turn = 0; turn < 5; turn++) await save()
+      } finally {
+        running = false
+        await writing
+      }
+      await restore()
+      const number = (await text('/a.html'))?.toString() ?? ''
+      const { digest } = await there(other.store.site('a.example'), '/z.bin')
+      await done(site(), [putBlob('/expected', Buffer.alloc(2000, number))])
+      expect(digest).to.equal((await there(site(), '/expected')).digest)
+    })
 
-  it('a large file that is removed while it is copied has the backup begin anew', async () => {
-    await fill()
-    let taken = 0
-    const store: Store = {
-      ...opened.store,
-      snapshot: work =>
-        opened.store.snapshot(async state => {
-          if (++taken > 1) return work(state)
-          const site = (name: string) => {
-            const reader = state.site(name)
-            const open = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }))
-            const body: typeof reader.body = async resource => {
-              const found = await reader.body(resource)
-              return found && 'blob' in found ? { blob: { ...found.blob, open } } : found
+    it('what strangers must not read they cannot', async function () {
+      if (process.platform === 'win32') this.skip()
+      await fill()
+      await save()
+      const mode = async (...names: string[]) => (await stat(join(target.folder, 'backup', ...names))).mode & 0o077
+      expect([await mode(), await mode('backup.json'), await mode('objects')]).to.deep.equal([0, 0, 0])
+    })
+
+    it('a large file that is removed while it is copied has the backup begin anew', async () => {
+      await fill()
+      let taken = 0
+      const store: Store = {
+        ...opened.store,
+        snapshot: work =>
+          opened.store.snapshot(async state => {
+            if (++taken > 1) return work(state)
+            const site = (name: string) => {
+              const reader = state.site(name)
+              const open = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }))
+              const body: typeof reader.body = async resource => {
+                const found = await reader.body(resource)
+                return found && 'blob' in found ? { blob: { ...found.blob, open } } : found
+              }
+              return { ...reader, body }
             }
-            return { ...reader, body }
-          }
-          return work({ ...state, site })
-        }),
-    }
-    await save(store)
-    expect(taken).to.equal(2)
-    await restore()
-  })
+            return work({ ...state, site })
+          }),
+      }
+      await save(store)
+      expect(taken).to.equal(2)
+      await restore()
+    })
 
-  const DAMAGES: [what: string, damage: (object: string, folder: string) => Promise<unknown>, told: RegExp][] = [
-    ['missing bytes', object => rm(object), /big.bin: its bytes are missing/],
-    ['shorter bytes', object => truncate(object, 10), /big.bin: its bytes are not what was written/],
-    ['other bytes', object => writeFile(object, Buffer.alloc(5000)), /big.bin: its bytes are not what was written/],
-    [
-      'another list',
-      async (_, folder) => {
-        const head = await readHead(folder)
-        await writeFile(join(folder, head?.state ?? ''), '{"site":"a.example"}\n')
-      },
-      /state-.* is not what was written/,
-    ],
-  ]
-  for (const [what, damage, told] of DAMAGES)
-    it(`${what}: a check says so, and nothing is restored as if it were whole`, async () => {
+    const DAMAGES: [what: string, damage: (object: string, folder: string) => Promise<unknown>, told: RegExp][] = [
+      ['missing bytes', object => rm(object), /big.bin: its bytes are missing/],
+      ['shorter bytes', object => truncate(object, 10), /big.bin: its bytes are not what was written/],
+      ['other bytes', object => writeFile(object, Buffer.alloc(5000)), /big.bin: its bytes are not what was written/],
+      [
+        'another list',
+        async (_, folder) => {
+          const head = await readHead(folder)
+          await writeFile(join(folder, head?.state ?? ''), '{"site":"a.example"}\n')
+        },
+        /state-.* is not what was written/,
+      ],
+    ]
+    for (const [what, damage, told] of DAMAGES)
+      it(`${what}: a check says so, and nothing is restored as if it were whole`, async () => {
+        await fill()
+        await save()
+        const folder = join(target.folder, 'backup')
+        expect((await checkBackup(folder)).problems).to.deep.equal([])
+        await damage(objectFile(folder, (await there(site(), '/big.bin')).digest), folder)
+        expect((await checkBackup(folder)).problems.join()).to.match(told)
+        expect(await refusal(restore())).to.match(/not .*as (they were|it was)|not what was written/)
+      })
+
+    it('bytes that are not whole are written again by the next backup', async () => {
       await fill()
       await save()
       const folder = join(target.folder, 'backup')
+      await truncate(objectFile(folder, (await there(site(), '/big.bin')).digest), 10)
+      expect(await save()).to.include({ newFiles: 1 })
       expect((await checkBackup(folder)).problems).to.deep.equal([])
-      await damage(objectFile(folder, (await there(site(), '/big.bin')).digest), folder)
-      expect((await checkBackup(folder)).problems.join()).to.match(told)
-      expect(await refusal(restore())).to.match(/not .*as (they were|it was)|not what was written/)
     })
 
-  it('bytes that are not whole are written again by the next backup', async () => {
-    await fill()
-    await save()
-    const folder = join(target.folder, 'backup')
-    await truncate(objectFile(folder, (await there(site(), '/big.bin')).digest), 10)
-    expect(await save()).to.include({ newFiles: 1 })
-    expect((await checkBackup(folder)).problems).to.deep.equal([])
-  })
+    it('a store that holds one of the sites is left alone', async () => {
+      await fill()
+      await save()
+      await done(other.store.site('a.example'), [put('/mine.html', 'x')])
+      expect(await refusal(restore())).to.include('the store holds a.example already')
+      expect(await textAt(other.store.site('a.example'), '/index.html')).to.equal(undefined)
+    })
 
-  it('a store that holds one of the sites is left alone', async () => {
-    await fill()
-    await save()
-    await done(other.store.site('a.example'), [put('/mine.html', 'x')])
-    expect(await refusal(restore())).to.include('the store holds a.example already')
-    expect(await textAt(other.store.site('a.example'), '/index.html')).to.equal(undefined)
-  })
+    it('what was interrupted goes on', async () => {
+      await fill()
+      await save()
+      const head = await readHead(join(target.folder, 'backup'))
+      await other.store.setSetting(RESTORING, head?.digest ?? '')
+      await done(other.store.site('a.example'), [put('/index.html', 'half'), { op: 'collection', path: '/empty/' }])
+      await restore()
+      expect(await textAt(other.store.site('a.example'), '/index.html')).to.equal('<h1>A</h1>')
+      expect(await other.store.setting(RESTORING)).to.equal('')
+    })
 
-  it('what was interrupted goes on', async () => {
-    await fill()
-    await save()
-    const head = await readHead(join(target.folder, 'backup'))
-    await other.store.setSetting(RESTORING, head?.digest ?? '')
-    await done(other.store.site('a.example'), [put('/index.html', 'half'), { op: 'collection', path: '/empty/' }])
-    await restore()
-    expect(await textAt(other.store.site('a.example'), '/index.html')).to.equal('<h1>A</h1>')
-    expect(await other.store.setting(RESTORING)).to.equal('')
+    it('a folder without a backup, and one with something else, are refused', async () => {
+      expect(await refusal(restoreStore(other.store, target.folder))).to.equal(`there is no backup in ${target.folder}`)
+      await writeFile(join(target.folder, 'mine.txt'), 'x')
+      expect(await refusal(saveStore(opened.store, target.folder, SETTINGS))).to.include('holds something else')
+      await writeFile(join(target.folder, 'backup.json'), '{"format":9}')
+      expect(await refusal(restoreStore(other.store, target.folder))).to.include('does not know')
+    })
   })
-
-  it('a folder without a backup, and one with something else, are refused', async () => {
-    expect(await refusal(restoreStore(other.store, target.folder))).to.equal(`there is no backup in ${target.folder}`)
-    await writeFile(join(target.folder, 'mine.txt'), 'x')
-    expect(await refusal(saveStore(opened.store, target.folder, SETTINGS))).to.include('holds something else')
-    await writeFile(join(target.folder, 'backup.json'), '{"format":9}')
-    expect(await refusal(restoreStore(other.store, target.folder))).to.include('does not know')
-  })
-})
+}
