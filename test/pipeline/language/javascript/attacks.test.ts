@@ -6,12 +6,13 @@ import {
   type ScriptOutcome,
 } from '../../../../pipeline/language/javascript/javascript.ts'
 import { ElementValue, type Value } from '../../../../pipeline/language/values.ts'
+import { delay } from '../../../support/cost.ts'
 import { longestTurn } from '../../../support/loop-hold.ts'
 import { ESCAPES, EXHAUSTIONS, LEFTOVERS } from './attacks.ts'
 import { find, html, Noted, NS, plain, variant } from './programs.ts'
 
-/** Milliseconds for one program here: what never ends takes as long. */
-const TIME = 150
+/** Milliseconds for one program here, more on a busy machine: what never ends takes as long. */
+const TIME = Math.ceil(150 * delay())
 
 /** Part of its memory that the process may keep after all of it. */
 const KEPT = 0.1
