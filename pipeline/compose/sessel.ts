@@ -3,7 +3,7 @@
 import { siteSchemas } from '../evaluation/schemas.ts'
 import { type CodeFailure, Fault } from '../fault.ts'
 import {
-  compile,
+  compileInTurns,
   evaluate,
   type Outcome,
   type Program,
@@ -39,18 +39,21 @@ function run(
   bound: ReadonlyMap<string, Value>,
 ): MaybeLater<Value> {
   const { composing } = dispatch
-  const program = programOf(text, composing)
-  const outcome = evaluate(program, hostOf(dispatch, self, bound), composing.allowance)
-  return outcome instanceof Promise ? outcome.then(done => resultOf(done, composing)) : resultOf(outcome, composing)
-}
-
-function programOf(text: string, composing: Composing): Program {
-  try {
-    return compile(text)
-  } catch (error) {
+  const evaluated = (program: Program): MaybeLater<Value> => {
+    const outcome = evaluate(program, hostOf(dispatch, self, bound), composing.allowance)
+    return outcome instanceof Promise ? outcome.then(done => resultOf(done, composing)) : resultOf(outcome, composing)
+  }
+  const unread = (error: unknown): never => {
     if (!(error instanceof SesselSyntaxError)) throw error
     throw bindingFailure(composing, { variant: 'parse', message: error.message })
   }
+  let program: Program | Promise<Program>
+  try {
+    program = compileInTurns(text)
+  } catch (error) {
+    return unread(error)
+  }
+  return program instanceof Promise ? program.catch(unread).then(evaluated) : evaluated(program)
 }
 
 function resultOf(outcome: Outcome, composing: Composing): Value {

@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts'
 import { type Conditions, evaluateRead, preconditionFailed } from '../http/conditions.ts'
 import type { Allowance } from '../language/allowance.ts'
 import {
-  compile,
+  compileInTurns,
   evaluate,
   type Failure,
   jsonText,
@@ -87,7 +87,7 @@ async function programIn(body: BodySource): Promise<Program> {
   }
   if (text.trim() === '') throw new Fault(400, 'EmptyBody', 'The body must hold an expression.')
   try {
-    return compile(text)
+    return await compileInTurns(text)
   } catch (error) {
     if (!(error instanceof SesselSyntaxError)) throw error
     throw new Fault(400, 'BadRequest', `The expression cannot be read: ${error.message}.`)

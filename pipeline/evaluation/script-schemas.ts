@@ -4,7 +4,7 @@ import type { Allowance } from '../language/allowance.ts'
 import type { JavaScript, MethodCall, SchemaClass, SchemaClasses } from '../language/javascript/interface.ts'
 import type { ForeignCall } from '../language/sessel/host.ts'
 import { ClassValue } from '../language/sessel/kinds.ts'
-import { compile, evaluate, type SesselHost } from '../language/sessel/sessel.ts'
+import { compileInTurns, evaluate, type SesselHost } from '../language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../language/values.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import type { Schema } from '../model/schema.ts'
@@ -50,7 +50,7 @@ export function scriptSchemas(
         selectors: site.selectors,
         platform: undefined,
       }
-      const outcome = await evaluate(compile(text), host, spent)
+      const outcome = await evaluate(await compileInTurns(text), host, spent)
       if ('value' in outcome) return outcome.value
       throw new Error(outcome.failure.message)
     } finally {

@@ -2,7 +2,14 @@
 
 import type { CodeFailure } from '../fault.ts'
 import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
-import { compile, evaluate, isTruthy, type SesselHost, SesselSyntaxError, textForm } from '../language/sessel/sessel.ts'
+import {
+  compileInTurns,
+  evaluate,
+  isTruthy,
+  type SesselHost,
+  SesselSyntaxError,
+  textForm,
+} from '../language/sessel/sessel.ts'
 import { ElementValue, isList, type Source, type Value } from '../language/values.ts'
 import type { CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
@@ -128,7 +135,7 @@ async function runSlot<T>(
   const fails = (variant: CodeFailure['variant'], message: string) => ({ failure: { language, variant, message } })
   const reach = new SiteReach(site, allowance, { scope: '/' })
   try {
-    const program = compile(code.source)
+    const program = await compileInTurns(code.source)
     // Reading the document as it was before is left out where nobody asks for it.
     const isAsked = bound.hasPrior && code.source.includes('prior')
     const prior = isAsked ? ((await reach.document(at.path)) ?? null) : bound.hasPrior ? null : undefined

@@ -6,7 +6,7 @@ import { callingBy, isSessel, schemasOf } from '../evaluation/schemas.ts'
 import type { CodeFailure } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
 import {
-  compile,
+  compileInTurns,
   evaluate,
   isTruthy,
   type Platform,
@@ -52,7 +52,7 @@ async function run<T>(
   const { ns } = site.settings
   const reach = new SiteReach(site, allowance, { scope: '/' })
   try {
-    const program = compile(code.source)
+    const program = await compileInTurns(code.source)
     const host: SesselHost = {
       ns,
       self: undefined,

@@ -89,6 +89,9 @@ export const OP = {
   LATE_CALLEE: 49,
 } as const
 
+/** `prior` as a source selects nothing where it is not bound (SES-3); no name has a space. */
+export const PRIOR = 'from prior'
+
 /** One function of a program, or its body. */
 export interface Code {
   instructions: number[]

@@ -7,7 +7,7 @@ import { type Allowance, AllowanceSpent } from '../allowance.ts'
 import { isList, type Value } from '../values.ts'
 import { calculate, isNumber, negate } from './arithmetic.ts'
 import { type Code, type ConstructionPlan, OP, type Program, type SelectorTemplate } from './code.ts'
-import { compile } from './compile.ts'
+import { compileInTurns } from './compile.ts'
 import { construct } from './construct.ts'
 import {
   CALL,
@@ -16,6 +16,7 @@ import {
   type Given,
   Pending,
   runtimeError,
+  settled,
   typeError,
   type Work,
 } from './evaluation.ts'
@@ -98,11 +99,11 @@ export class Machine implements Evaluation {
   }
 
   runCode(text: string, context: Omit<Context, 'program'>): Given {
-    const program = programOf(text)
     const machine = this
-    const whole = { ...context, program }
     return new Pending(
       (function* (): Work {
+        const program = yield* programOf(text)
+        const whole = { ...context, program }
         return yield machine.call(new Lambda(program.main, undefined, whole), [])
       })(),
     )
@@ -559,9 +560,9 @@ function listOf(value: Value): readonly Value[] {
   throw typeError('only a List can be taken apart by position')
 }
 
-function programOf(text: string): Program {
+function* programOf(text: string): Work<Program> {
   try {
-    return compile(text)
+    return yield* settled(compileInTurns(text))
   } catch (error) {
     if (error instanceof SesselSyntaxError) throw runtimeError(`code that was called does not parse: ${error.message}`)
     throw error

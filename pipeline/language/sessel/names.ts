@@ -2,7 +2,7 @@
 
 import { rootElement } from '../../tree/nodes.ts'
 import { ElementValue, type Source, type Value } from '../values.ts'
-import { PRIOR } from './compile.ts'
+import { PRIOR } from './code.ts'
 import type { Evaluation } from './evaluation.ts'
 import { SesselError } from './failure.ts'
 import { ClassValue, TypeName } from './kinds.ts'

@@ -1,7 +1,6 @@
 /** `new …`: the names of CSS, modifiers without white space, and content in braces (SES-16, SES-26, SES-160). */
 
-import { expressionAt, keyAt } from './parse.ts'
-import { embeddedAt } from './parse-parts.ts'
+import { embeddedAt, keyAt } from './parse-parts.ts'
 import type { Scanner } from './scan.ts'
 import type { Construction, Item, Modifier } from './syntax.ts'
 
@@ -18,13 +17,13 @@ export function constructionAt(scanner: Scanner): Construction {
   const isPrefixed = scanner.text.charAt(scanner.at) === '|' && scanner.at < scanner.end
   if (isPrefixed) scanner.at++
   const name = isPrefixed ? (scanner.takeMatch(TAG) ?? scanner.expected('the name of an element')) : first
-  const modifiers: Modifier[] = []
-  for (let modifier = modifierAt(scanner); modifier; modifier = modifierAt(scanner)) modifiers.push(modifier)
+  const modifiers = scanner.series<Modifier>('modifiers')
+  for (let modifier = modifierAt(scanner); modifier; modifier = modifierAt(scanner)) scanner.add(modifiers, modifier)
   return {
     kind: 'construct',
     prefix: isPrefixed ? first : undefined,
     name,
-    modifiers,
+    modifiers: modifiers.items,
     items: scanner.looksAt('{') ? itemsAt(scanner) : undefined,
   }
 }
@@ -59,16 +58,17 @@ function modifierAt(scanner: Scanner): Modifier | undefined {
 
 function itemsAt(scanner: Scanner): Item[] {
   scanner.expect('{')
-  const items: Item[] = []
+  const items = scanner.series<Item>('items')
   while (!scanner.take('}')) {
+    if (items.items.length > 0) {
+      scanner.expect(',')
+      if (scanner.take('}')) break
+    }
     const key = keyAt(scanner)
     if (key !== undefined && typeof key !== 'string' && (key.kind !== 'literal' || typeof key.value !== 'string'))
       return scanner.fail('the name of a property is a plain string')
     const name = typeof key === 'string' || key === undefined ? key : String(key.kind === 'literal' ? key.value : '')
-    items.push({ key: name, value: expressionAt(scanner) })
-    if (scanner.take(',')) continue
-    scanner.expect('}')
-    break
+    scanner.add(items, { key: name, value: scanner.expression() })
   }
-  return items
+  return items.items
 }

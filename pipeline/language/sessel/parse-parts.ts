@@ -1,12 +1,11 @@
 /** Parts of programs with rules of their own: blocks, strings with values in them, and selector literals. */
 
-import { expressionAt, statementsAt } from './parse.ts'
 import type { Scanner } from './scan.ts'
 import { type Block, type Embedded, type Expression, RESERVED, type SelectorLiteral } from './syntax.ts'
 
 export function blockAt(scanner: Scanner): Block {
   scanner.expect('{')
-  const statements = scanner.nested(() => statementsAt(scanner))
+  const statements = scanner.statements()
   scanner.expect('}')
   return { statements }
 }
@@ -40,7 +39,7 @@ export function stringAt(scanner: Scanner): Expression | undefined {
 
 function quotedAt(scanner: Scanner, mark: '"' | "'"): Expression {
   const start = scanner.at++
-  const parts: (string | Expression)[] = []
+  const series = scanner.series<(string | Expression)[]>('string')
   let text = ''
   for (;;) {
     text += scanner.takeMatch(PLAIN[mark]) ?? ''
@@ -52,15 +51,27 @@ function quotedAt(scanner: Scanner, mark: '"' | "'"): Expression {
       text += ESCAPES[escaped] ?? `\\${escaped}`
     } else if (scanner.at < scanner.end && scanner.text.charAt(scanner.at) === '{') {
       scanner.at++
-      if (text !== '') parts.push(text)
-      text = ''
-      parts.push(expressionAt(scanner))
+      const value = scanner.expression()
       scanner.expect('}')
+      scanner.add(series, text === '' ? [value] : [text, value])
+      text = ''
     } else text += character
   }
+  const parts = series.items.flat()
   if (parts.length === 0) return { kind: 'literal', value: text }
   if (text !== '') parts.push(text)
   return { kind: 'template', parts }
+}
+
+/** A key with its colon, if one stands here. */
+export function keyAt(scanner: Scanner): string | Expression | undefined {
+  const start = scanner.at
+  const word = scanner.peekWord()
+  const key = word === undefined ? stringAt(scanner) : RESERVED.has(word) ? undefined : word
+  if (word !== undefined) scanner.at += word.length
+  if (key !== undefined && scanner.take(':')) return key
+  scanner.at = start
+  return undefined
 }
 
 /** Pseudo-classes that take a value (SES-122). */
@@ -87,13 +98,12 @@ export function selectorAt(scanner: Scanner): SelectorLiteral {
 }
 
 function selectorParts(scanner: Scanner): (string | Embedded)[] {
-  const parts: (string | Embedded)[] = []
+  const series = scanner.series<(string | Embedded)[]>('selector')
   let text = ''
   const add = (embedded: Embedded | undefined) => {
     if (!embedded) return
-    if (text !== '') parts.push(text)
+    scanner.add(series, text === '' ? [embedded] : [text, embedded])
     text = ''
-    parts.push(embedded)
   }
   while (scanner.at < scanner.end) {
     const character = scanner.text.charAt(scanner.at)
@@ -119,6 +129,7 @@ function selectorParts(scanner: Scanner): (string | Embedded)[] {
       scanner.at++
     }
   }
+  const parts = series.items.flat()
   if (typeof parts[0] === 'string') parts[0] = parts[0].trimStart()
   else if (parts.length === 0) text = text.trimStart()
   text = text.trimEnd()
@@ -145,7 +156,7 @@ export function embeddedAt(scanner: Scanner, close: ')' | ']', flag: RegExp | un
   const isFunction = scanner.peekMatch(FUNCTION) !== undefined
   const expression = scanner.attempt(() => {
     if (isFunction) scanner.fail('a function of selectors')
-    const found = expressionAt(scanner)
+    const found = scanner.expression()
     const end = scanner.at
     if (!isLast()) scanner.expected(`“${close}”`)
     scanner.at = end

@@ -1,6 +1,6 @@
 /** Reading the text of a program: there is no separate lexer, because what a character means depends on where it stands. */
 
-import type { Expression } from './syntax.ts'
+import type { Expression, Statement } from './syntax.ts'
 
 /** What the parser throws: places become lines and columns once, when nothing has caught it. */
 export class Unreadable {
@@ -16,6 +16,15 @@ export class Unreadable {
   }
 }
 
+/** Thrown where others get their turn; what was read until then is kept. */
+export class Pause {}
+
+/** Those parts of the grammar that contain all others. */
+export interface Grammar {
+  expression(scanner: Scanner): Expression
+  statements(scanner: Scanner): Statement[]
+}
+
 /** UTF-8 bytes of a program (SES-28). */
 export const MAX_SOURCE = 256 * 1024
 
@@ -25,8 +34,22 @@ export const MAX_NESTING = 500
 /** Code units that may be looked through again to find the ends of literals, for each one of the program. */
 const SCANS = 8
 
+/** UTF-16 code units of a text that is read without a pause. */
+const LONG = 32 * 1024
+
+/** Parts of series that are read between two pauses: some milliseconds. */
+const PARTS = 2_048
+
 const SPACE = /(?:[ \t\n\f\r]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
 const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y
+
+/** Parts of one kind that follow each other, and where reading goes on behind the last one. */
+export interface Series<T> {
+  readonly items: T[]
+  at: number
+  /** Where reading has to end. */
+  readonly end: number
+}
 
 export class Scanner {
   readonly text: string
@@ -37,11 +60,62 @@ export class Scanner {
   latest: { start: number; end: number; string: Expression } | undefined
   #depth = 0
   #scans: number
+  readonly #grammar: Grammar
+  /** Of a long text: what was read of each series, by its kind and start. */
+  readonly #series: Map<string, Series<unknown>> | undefined
+  #parts = 0
 
-  constructor(text: string) {
+  constructor(text: string, grammar: Grammar) {
     this.text = text
     this.end = text.length
     this.#scans = text.length * SCANS + 65_536
+    this.#grammar = grammar
+    this.#series = text.length > LONG ? new Map() : undefined
+  }
+
+  /** Goes back to the start; what was read of series is passed over. */
+  restart(): void {
+    this.at = 0
+    this.end = this.text.length
+    this.latest = undefined
+    this.#depth = 0
+    this.#scans = this.text.length * SCANS + 65_536
+    this.#parts = 0
+  }
+
+  expression(): Expression {
+    return this.nested(this.#expression)
+  }
+
+  readonly #expression = () => this.#grammar.expression(this)
+
+  statements(): Statement[] {
+    return this.nested(() => this.#grammar.statements(this))
+  }
+
+  /** A series that begins here: a new one, or what was read of it before a pause. */
+  series<T>(kind: string): Series<T> {
+    const fresh: Series<T> = { items: [], at: this.at, end: this.end }
+    if (!this.#series) return fresh
+    const key = `${kind} ${this.at}`
+    const before = this.#series.get(key)
+    if (before?.end === this.end) {
+      this.at = before.at
+      return before as Series<T>
+    }
+    this.#series.set(key, fresh)
+    return fresh
+  }
+
+  /**
+   * Adds the part that ends here to its series.
+   *
+   * @throws Pause where enough was read for one turn
+   */
+  add<T>(series: Series<T>, part: T): void {
+    series.items.push(part)
+    series.at = this.at
+    if (this.#series && ++this.#parts > PARTS) throw new Pause()
   }
 
   fail(message: string, at = this.at): never {

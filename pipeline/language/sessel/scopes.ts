@@ -56,6 +56,8 @@ export interface Routine {
   frame: Frame
   /** Its own references to names that nobody has bound yet. */
   late: Waiting
+  /** Of the whole program: nodes that were worked through. */
+  meter: { nodes: number }
 }
 
 export function functionInside(
@@ -77,6 +79,7 @@ export function functionInside(
     depth: outer ? outer.depth + 1 : 0,
     frame: new Frame(undefined),
     late: new Map(),
+    meter: outer?.meter ?? { nodes: 0 },
   }
   names.forEach((name, slot) => {
     fn.frame.bind(name, slot, fn)
@@ -105,13 +108,14 @@ export function refersLate(fn: Routine, name: string, at: number): void {
   else fn.late.set(name, [{ fn, at }])
 }
 
-/** Compiles a part in a frame of its own; what still waits for names when it ends waits in the frame around it. */
-export function inFrame(fn: Routine, part: () => void): void {
+/** Begins a part with a frame of its own. @returns ends it: what still waits for names waits in the frame around it */
+export function enterFrame(fn: Routine): () => void {
   const outside = fn.frame
   fn.frame = new Frame(outside)
-  part()
-  outside.waiting = together(outside.waiting, fn.frame.waiting)
-  fn.frame = outside
+  return () => {
+    outside.waiting = together(outside.waiting, fn.frame.waiting)
+    fn.frame = outside
+  }
 }
 
 /** Ends a lambda: what it and the lambdas in it refer to may be bound later in the frame around it. */

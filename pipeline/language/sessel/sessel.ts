@@ -14,7 +14,7 @@ import { thrownResponse } from './response.ts'
 import { describedBy, Thrown } from './thrown.ts'
 
 export type { Program } from './code.ts'
-export { compile } from './compile.ts'
+export { compile, compileInTurns } from './compile.ts'
 export {
   type Failure,
   type Outcome,
