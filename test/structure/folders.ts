@@ -237,9 +237,6 @@ export const FOLDERS: readonly Folder[] = [
   },
 ]
 
-/** Folders whose files may need each other: the parts of a grammar that contains itself. */
-export const RECURSIVE: readonly string[] = ['pipeline/language/sessel']
-
 /** Packages that only some rows may use, with everything below them. */
 export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([
   ['koa', ['server', 'dav']],

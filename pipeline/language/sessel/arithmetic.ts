@@ -1,8 +1,9 @@
 /** Numbers (SES-50, SES-51): integers of 64 bits that never wrap, floats that are always finite. */
 
 import type { Value } from '../values.ts'
+import type { Spend } from './comparison.ts'
 import { runtimeError, typeError } from './evaluation.ts'
-import { type Spend, textForm } from './text.ts'
+import { textForm } from './text-form.ts'
 
 const MAX = 9_223_372_036_854_775_807n
 const MIN = -MAX - 1n

@@ -2,6 +2,7 @@
 
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import { ElementValue, isDictionary, isList, type Value } from '../values.ts'
+import { isTruthy, typeOf } from './comparison.ts'
 import { constructed } from './construct.ts'
 import { CSS_TEXT } from './css-text.ts'
 import { newElement } from './dom.ts'
@@ -13,7 +14,7 @@ import { namesOf, propertyValue, valueElements } from './microdata.ts'
 import { rootOf } from './names.ts'
 import { resolvePath } from './paths.ts'
 import { searchFor } from './select.ts'
-import { isTruthy, textForm, typeOf } from './text.ts'
+import { textForm } from './text-form.ts'
 
 export function callClass(owner: ClassValue, name: string, args: Value[], on: Evaluation): Given {
   const { ns } = on.host

@@ -3,14 +3,15 @@
 import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { ElementValue, isDictionary, isList, NamedValue, type Value } from '../values.ts'
 import type { ConstructionPlan, PlannedModifier } from './code.ts'
+import { typeOf } from './comparison.ts'
 import { append, copyOf, detach, insert, insertText, insideOf, newElement, setAttribute } from './dom.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { PropertyView, SchemaView } from './host.ts'
-import { runSlot } from './instances.ts'
 import { isMutable, SelectorValue } from './kinds.ts'
 import { namesOf, valueElements } from './microdata.ts'
-import { TemporalValue } from './temporal.ts'
-import { textForm, typeOf } from './text.ts'
+import { runSlot } from './slots.ts'
+import { TemporalValue } from './temporal-value.ts'
+import { textForm } from './text-form.ts'
 
 /** Namespaces whose elements are serialised by their local names (SES-163). */
 const FOREIGN = new Set(['http://www.w3.org/2000/svg', 'http://www.w3.org/1998/Math/MathML'])

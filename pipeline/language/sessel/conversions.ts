@@ -2,9 +2,10 @@
 
 import type { Value } from '../values.ts'
 import { float, fromFloat, integer } from './arithmetic.ts'
+import { isTruthy, typeOf } from './comparison.ts'
 import { typeError } from './evaluation.ts'
 import type { Method, Methods } from './method.ts'
-import { isTruthy, textForm, typeOf } from './text.ts'
+import { textForm } from './text-form.ts'
 
 const NUMERIC = /^-?[0-9]+(\.[0-9]+)?$/
 

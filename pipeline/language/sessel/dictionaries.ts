@@ -2,10 +2,10 @@
 
 import type { Dictionary, Value } from '../values.ts'
 import { isDictionary } from '../values.ts'
+import { isTruthy, typeOf } from './comparison.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import { Lambda } from './kinds.ts'
 import { type Method, type Methods, textArgument } from './method.ts'
-import { isTruthy, typeOf } from './text.ts'
 
 function keysOf(dictionary: Dictionary, on: Evaluation): string[] {
   const keys = [...dictionary.keys()]

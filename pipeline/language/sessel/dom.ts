@@ -13,9 +13,10 @@ import {
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
+import { typeOf } from './comparison.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 import { isMutable } from './kinds.ts'
-import { textForm, typeOf } from './text.ts'
+import { textForm } from './text-form.ts'
 
 /** Levels of elements at and below an element; what was taken out may be counted still. */
 const heights = new WeakMap<ElementNode, number>()

@@ -3,8 +3,8 @@
 import { valueAttribute } from '../../tree/microdata-value.ts'
 import { attribute, isElement, isText, type ParentNode } from '../../tree/nodes.ts'
 import type { ElementValue } from '../values.ts'
+import type { Spend } from './comparison.ts'
 import { isMutable } from './kinds.ts'
-import type { Spend } from './text.ts'
 
 /** The text of all below a node. */
 export function rawText(node: ParentNode, spend: Spend): string {

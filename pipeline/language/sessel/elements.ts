@@ -28,7 +28,7 @@ import { type Method, type Methods, textArgument } from './method.ts'
 import { microdataOf } from './microdata.ts'
 import { rootOf } from './names.ts'
 import { sameHandle } from './select.ts'
-import { textForm } from './text.ts'
+import { textForm } from './text-form.ts'
 
 function getter(run: (element: ElementValue, on: Evaluation) => Given): Method {
   return { least: 0, most: 0, run: (element: ElementValue, _, on) => run(element, on) }

@@ -3,8 +3,8 @@
 import * as crypto from 'node:crypto'
 import { lazyPackage } from '../../lazy-package.ts'
 import { isDictionary, type Value } from '../values.ts'
+import { typeOf } from './comparison.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
-import { typeOf } from './text.ts'
 
 const bcryptjs = lazyPackage<typeof import('bcryptjs')>('bcryptjs')
 

@@ -4,25 +4,11 @@ import { cloneNode } from '../../tree/clone.ts'
 import type { ElementNode } from '../../tree/nodes.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
 import { replaceProperty } from './construct.ts'
-import { type Evaluation, type Given, Pending, settled, typeError, type Work } from './evaluation.ts'
-import type { Code, MethodView, PropertyView } from './host.ts'
+import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
+import type { MethodView, PropertyView } from './host.ts'
 import { isMutable } from './kinds.ts'
 import { itemProperty, propertyValue, valueElements } from './microdata.ts'
-
-/** Runs code of a schema. */
-export function runSlot(code: Code, self: Value, parameters: ReadonlyMap<string, Value>, on: Evaluation): Given {
-  const { names } = on.host
-  const reach = on.host.reachOfCode ?? on.host.reach
-  if (!('sessel' in code))
-    return new Pending(settled(code.run({ self, parameters, context: names.get('Context'), reach })))
-  const visible = {
-    get(name: string) {
-      if (parameters.has(name)) return parameters.get(name)
-      return name === 'Context' || name === 'request' ? names.get(name) : undefined
-    },
-  }
-  return on.runCode(code.sessel, { self, prior: undefined, names: visible, reach })
-}
+import { runSlot } from './slots.ts'
 
 const NO_PARAMETERS: ReadonlyMap<string, Value> = new Map()
 

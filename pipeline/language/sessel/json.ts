@@ -2,9 +2,9 @@
 
 import { outerMarkup } from '../../tree/serialize.ts'
 import { type Dictionary, ElementValue, isList, type List, NamedValue, type Value } from '../values.ts'
+import { MAX_DEPTH, MAX_TEXT, type Spend, tooDeep, tooLong, typeOf } from './comparison.ts'
 import { SesselError } from './failure.ts'
 import { Blob, ClassValue, Lambda, TypeName } from './kinds.ts'
-import { MAX_DEPTH, MAX_TEXT, type Spend, tooDeep, tooLong, typeOf } from './text.ts'
 
 /**
  * @param spend told of what is written: one for each value and for each 64 characters

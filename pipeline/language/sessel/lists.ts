@@ -2,6 +2,7 @@
 
 import { ElementValue, isList, type List, type Value } from '../values.ts'
 import { calculate } from './arithmetic.ts'
+import { compare, isTruthy, MAX_DEPTH, MAX_TEXT, type Spend, tooDeep, tooLong, typeOf } from './comparison.ts'
 import { numberOf } from './conversions.ts'
 import { elementValue } from './element-text.ts'
 import { type Evaluation, type Given, Pending, runtimeError, typeError, type Work } from './evaluation.ts'
@@ -9,7 +10,7 @@ import { Lambda } from './kinds.ts'
 import { integerArgument, lambdaArgument, type Method, type Methods, textArgument } from './method.ts'
 import { microdataOf } from './microdata.ts'
 import { sorting } from './sort.ts'
-import { compare, isTruthy, MAX_DEPTH, MAX_TEXT, type Spend, textForm, tooDeep, tooLong, typeOf } from './text.ts'
+import { textForm } from './text-form.ts'
 
 /** Counts a list of so many items before it is made. */
 function room(on: Evaluation, items: number): void {

@@ -2,13 +2,14 @@
 
 import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../values.ts'
 import { staticMember } from './classes.ts'
+import { typeOf } from './comparison.ts'
 import { type Evaluation, type Given, typeError } from './evaluation.ts'
 import { OpenDictionary } from './host.ts'
 import { propertyOf, setProperty } from './instances.ts'
 import { ClassValue, TypeName } from './kinds.ts'
 import { itemProperty } from './microdata.ts'
-import { TemporalValue, temporalMember, typeMember } from './temporal.ts'
-import { typeOf } from './text.ts'
+import { temporalMember, typeMember } from './temporal.ts'
+import { TemporalValue } from './temporal-value.ts'
 
 /** @param receiver not null */
 export function member(receiver: Value, name: string, on: Evaluation): Given {

@@ -1,9 +1,9 @@
 /** Methods of built-in types: tables by name. */
 
 import type { List, Value } from '../values.ts'
+import { typeOf } from './comparison.ts'
 import { type Evaluation, type Given, typeError } from './evaluation.ts'
 import { Lambda } from './kinds.ts'
-import { typeOf } from './text.ts'
 
 export interface Method {
   /** Numbers of arguments. */

@@ -3,6 +3,7 @@
 import { ElementValue, isList, NamedValue, type Value } from '../values.ts'
 import { isNumber } from './arithmetic.ts'
 import { callClass } from './classes.ts'
+import { typeOf } from './comparison.ts'
 import { CONVERSIONS } from './conversions.ts'
 import { DICTIONARY_METHODS } from './dictionaries.ts'
 import { ELEMENT_METHODS } from './elements.ts'
@@ -13,8 +14,8 @@ import { LIST_METHODS } from './lists.ts'
 import { countArguments, type Method, type Methods } from './method.ts'
 import { NUMBER_METHODS } from './numbers.ts'
 import { STRING_METHODS } from './strings.ts'
-import { callTemporal, TemporalValue } from './temporal.ts'
-import { typeOf } from './text.ts'
+import { callTemporal } from './temporal.ts'
+import { TemporalValue } from './temporal-value.ts'
 import { BLOB_METHODS, callType, SELECTOR_METHODS } from './type-methods.ts'
 
 /** What every value but null has: conversions, and itself as first and last (SES-80). */

@@ -4,10 +4,10 @@ import { TreeError } from '../../tree/limits.ts'
 import { itemsWithin } from '../../tree/microdata.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import type { ElementValue, Value } from '../values.ts'
+import { MAX_DEPTH, tooDeep } from './comparison.ts'
 import { elementValue } from './element-text.ts'
 import { type Evaluation, runtimeError } from './evaluation.ts'
 import { sameHandle } from './select.ts'
-import { MAX_DEPTH, tooDeep } from './text.ts'
 
 export interface PropertyElement {
   name: string

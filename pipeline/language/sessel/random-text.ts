@@ -2,8 +2,8 @@
 
 import { randomInt } from 'node:crypto'
 import { isDictionary, type Value } from '../values.ts'
+import { typeOf } from './comparison.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
-import { typeOf } from './text.ts'
 
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const LOWER = UPPER.toLowerCase()

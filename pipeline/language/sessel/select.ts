@@ -12,13 +12,14 @@ import {
 } from '../../tree/selector/selector.ts'
 import { ElementValue, isList, type Source, type Value } from '../values.ts'
 import type { SelectorTemplate } from './code.ts'
+import { typeOf } from './comparison.ts'
 import { CSS_TEXT } from './css-text.ts'
 import { type Evaluation, type Given, Pending, runtimeError, settled, typeError, type Work } from './evaluation.ts'
 import type { Candidate } from './host.ts'
 import { FixedElement, isMutable } from './kinds.ts'
 import { resolvePath } from './paths.ts'
 import { withoutFunctions } from './selector-functions.ts'
-import { textForm, typeOf } from './text.ts'
+import { textForm } from './text-form.ts'
 
 /** Elements of one result (SES-213). */
 const MAX_RESULT = 100_000

@@ -14,6 +14,7 @@ import { thrownResponse } from './response.ts'
 import { describedBy, Thrown } from './thrown.ts'
 
 export type { Program } from './code.ts'
+export { isTruthy, typeOf } from './comparison.ts'
 export { compile, compileInTurns } from './compile.ts'
 export {
   type Failure,
@@ -25,7 +26,7 @@ export {
 } from './failure.ts'
 export * from './host.ts'
 export { jsonText } from './json.ts'
-export { isTruthy, textForm, typeOf } from './text.ts'
+export { textForm } from './text-form.ts'
 
 /** Milliseconds that an evaluation takes before others get a turn. */
 const TURN = 5

@@ -2,9 +2,9 @@
 
 import type { List, Value } from '../values.ts'
 import { isNumber } from './arithmetic.ts'
+import { compare, typeOf } from './comparison.ts'
 import { type Evaluation, typeError, type Work } from './evaluation.ts'
 import type { Lambda } from './kinds.ts'
-import { compare, typeOf } from './text.ts'
 
 /** Comparisons that are made without a pause. */
 const WITHOUT_PAUSE = 1_000

@@ -2,6 +2,7 @@
 
 import { createHash, createHmac } from 'node:crypto'
 import type { Value } from '../values.ts'
+import { MAX_TEXT, tooLong } from './comparison.ts'
 import { CONVERSIONS } from './conversions.ts'
 import { type Evaluation, type Given, Pending, settled } from './evaluation.ts'
 import { argon2, bcrypt } from './hashes.ts'
@@ -9,7 +10,6 @@ import { rangeOf } from './lists.ts'
 import { type Method, type Methods, textArgument } from './method.ts'
 import { matchesPattern } from './patterns.ts'
 import { parseDateTime } from './temporal.ts'
-import { MAX_TEXT, tooLong } from './text.ts'
 
 const SURROGATES = /[\ud800-\udfff]/
 

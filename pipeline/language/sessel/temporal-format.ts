@@ -1,7 +1,7 @@
 /** Times as text for people (SES-196). */
 
 import { typeError } from './evaluation.ts'
-import { type Moment, monthOf, temporal } from './temporal.ts'
+import { type Moment, monthOf, temporal } from './temporal-value.ts'
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
 const DAYS = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ')

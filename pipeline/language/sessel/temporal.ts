@@ -1,55 +1,25 @@
 /** Points and spans of time (SES-190 to SES-196): the types of Temporal with the ISO calendar. */
 
 import type { Temporal } from 'temporal-polyfill'
-import { lazyPackage } from '../../lazy-package.ts'
-import { isDictionary, NamedValue, type Value } from '../values.ts'
+import { isDictionary, type Value } from '../values.ts'
 import { typeError } from './evaluation.ts'
 import { TypeName } from './kinds.ts'
 import { countArguments, integerArgument, textArgument } from './method.ts'
 import { formatTemporal, localeText } from './temporal-format.ts'
-
-const polyfill = lazyPackage<typeof import('temporal-polyfill')>('temporal-polyfill')
-
-/** The types of the library. */
-export const temporal = () => polyfill().Temporal
-
-export type Moment =
-  | Temporal.PlainDate
-  | Temporal.PlainTime
-  | Temporal.PlainDateTime
-  | Temporal.Instant
-  | Temporal.ZonedDateTime
-  | Temporal.PlainYearMonth
-  | Temporal.PlainMonthDay
-  | Temporal.Duration
-
-export class TemporalValue extends NamedValue {
-  readonly typeName: string
-  readonly value: Moment
-
-  constructor(value: Moment) {
-    super()
-    this.value = value
-    this.typeName = `Temporal.${nameOf(value)}`
-  }
-
-  text(): string {
-    const { value } = this
-    return value instanceof temporal().PlainMonthDay ? `--${value.toString()}` : value.toString()
-  }
-
-  equals(other: TemporalValue): boolean {
-    if (this.typeName !== other.typeName) return false
-    if (this.value instanceof temporal().Duration || other.value instanceof temporal().Duration) {
-      return UNITS.every(unit => fieldOf(this.value, unit) === fieldOf(other.value, unit))
-    }
-    return this.value.equals(other.value as never)
-  }
-}
+import {
+  compareTemporal,
+  fieldOf,
+  type Moment,
+  made,
+  monthOf,
+  refused,
+  TemporalValue,
+  temporal,
+  UNITS,
+} from './temporal-value.ts'
 
 const DATE = 'year month day dayOfWeek dayOfYear weekOfYear daysInMonth daysInYear inLeapYear'
 const TIME = 'hour minute second millisecond microsecond nanosecond'
-const UNITS = 'years months weeks days hours minutes seconds milliseconds microseconds nanoseconds'.split(' ')
 const SHIFTS = 'add subtract until since with'
 
 interface Kind {
@@ -100,11 +70,6 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['Duration', kind(() => temporal().Duration, `${UNITS.join(' ')} sign blank`, 'add subtract with total negated abs')],
 ])
 
-function nameOf(value: Moment): string {
-  for (const [name, { make }] of KINDS) if (value instanceof (make as never)) return name
-  return ''
-}
-
 function kindOf({ typeName }: TemporalValue): Kind {
   const found = KINDS.get(typeName.slice('Temporal.'.length))
   if (!found) throw new Error(`no such type: ${typeName}`)
@@ -113,21 +78,6 @@ function kindOf({ typeName }: TemporalValue): Kind {
 
 /** Longest text of a moment that is looked at. */
 const MAX_LENGTH = 200
-
-/** What the library refuses is a TypeError (SES-191). */
-function made(make: () => Moment): TemporalValue {
-  try {
-    const value = make()
-    if ('calendarId' in value && value.calendarId !== 'iso8601') throw new RangeError('only the ISO calendar is known')
-    return new TemporalValue(value)
-  } catch (error) {
-    throw refused(error)
-  }
-}
-
-function refused(error: unknown): unknown {
-  return error instanceof RangeError || error instanceof TypeError ? typeError(error.message.slice(0, 200)) : error
-}
 
 /** Fields of a Dictionary as the library takes them. */
 function fieldsOf(value: Value): Record<string, string | number> {
@@ -208,21 +158,6 @@ function now(name: string, args: Value[]): Value {
   throw typeError(`“Temporal.Now” has no method “${name}”`)
 }
 
-/** Two values of one type; undefined where the type has no order. */
-export function compareTemporal(a: TemporalValue, b: TemporalValue): -1 | 0 | 1 | undefined {
-  const { compare } = kindOf(a).make
-  if (!compare) return undefined
-  try {
-    return compare(a.value as never, b.value as never) as -1 | 0 | 1
-  } catch (error) {
-    throw refused(error)
-  }
-}
-
-function fieldOf(value: Moment, name: string): unknown {
-  return (value as unknown as Record<string, unknown>)[name]
-}
-
 /** An accessor, as a member or as a call. */
 export function temporalMember(owner: TemporalValue, name: string): Value {
   if (!kindOf(owner).accessors.has(name)) throw typeError(`a ${owner.typeName} has no member “${name}”`)
@@ -236,11 +171,6 @@ export function temporalMember(owner: TemporalValue, name: string): Value {
   const field = value instanceof temporal().PlainMonthDay && name === 'month' ? monthOf(value) : fieldOf(value, name)
   if (typeof field === 'number') return BigInt(field)
   return typeof field === 'bigint' || typeof field === 'string' || typeof field === 'boolean' ? field : null
-}
-
-/** The library knows the code of the month alone: `M03`. */
-export function monthOf({ monthCode }: Temporal.PlainMonthDay): number {
-  return Number(monthCode.slice(1))
 }
 
 function floorDivided(value: bigint, by: bigint): bigint {

@@ -1,8 +1,9 @@
 /** What programs throw, and what they catch (SES-211, SES-212). */
 
 import { ElementValue, isDictionary, type Value } from '../values.ts'
+import type { Spend } from './comparison.ts'
 import { SesselError } from './failure.ts'
-import { type Spend, textForm } from './text.ts'
+import { textForm } from './text-form.ts'
 
 /** `throw v`. */
 export class Thrown extends SesselError {

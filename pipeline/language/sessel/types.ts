@@ -4,7 +4,7 @@ import { typesOf } from '../../tree/microdata.ts'
 import { ElementValue, isDictionary, isList, type Value } from '../values.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 import { ClassValue, SelectorValue, TypeName } from './kinds.ts'
-import { TemporalValue } from './temporal.ts'
+import { TemporalValue } from './temporal-value.ts'
 
 export function isA(value: Value, type: Value, on: Evaluation): boolean {
   if (type instanceof ClassValue) return isOfType(value, type.type, on)

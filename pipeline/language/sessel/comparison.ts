@@ -1,10 +1,8 @@
-/** Text form, truth, equality and order of values (SES-52, SES-53, SES-61, SES-64). */
+/** Truth, equality and order of values, and how much of them is looked at (SES-52, SES-53, SES-61). */
 
 import { ElementValue, isDictionary, isList, LazyDictionary, NamedValue, type Value } from '../values.ts'
-import { elementValue } from './element-text.ts'
 import { SesselError } from './failure.ts'
-import { jsonText } from './json.ts'
-import { compareTemporal, TemporalValue } from './temporal.ts'
+import { compareTemporal, TemporalValue } from './temporal-value.ts'
 
 /** Told of every value that is looked at: what has no end runs out of steps. */
 export type Spend = (steps: number) => void
@@ -16,53 +14,11 @@ export function tooDeep(): SesselError {
   return new SesselError('RuntimeError', `a value is nested deeper than ${MAX_DEPTH} levels`)
 }
 
-/** SES-64. */
-export function textForm(value: Value, spend: Spend, depth = 0): string {
-  switch (typeof value) {
-    case 'string':
-      return value
-    case 'bigint':
-      return value.toString()
-    case 'number':
-      return floatText(value)
-    case 'boolean':
-      return value ? 'true' : 'false'
-  }
-  if (value === null) return ''
-  if (value instanceof ElementValue) return elementValue(value, spend) ?? ''
-  if (value instanceof NamedValue) return value.text()
-  if (isDictionary(value)) return jsonText(value, spend)
-  if (depth === MAX_DEPTH) throw tooDeep()
-  spend(value.length)
-  const texts: string[] = []
-  let length = 0
-  for (const item of value) {
-    const text = textForm(item, spend, depth + 1)
-    spend(text.length >> 6)
-    if ((length += text.length + 2) > MAX_TEXT) throw tooLong()
-    texts.push(text)
-  }
-  return texts.join(', ')
-}
-
 /** UTF-16 code units of one text: what is done with it at once has to be done soon. */
 export const MAX_TEXT = 16 * 1024 * 1024
 
 export function tooLong(): SesselError {
   return new SesselError('RuntimeError', `a text is longer than ${MAX_TEXT} characters`)
-}
-
-/** Shortest decimal that reads back the same, without point where it is whole and without exponent. */
-export function floatText(value: number): string {
-  if (Object.is(value, -0)) return '-0'
-  const text = String(value)
-  const parts = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
-  if (!parts) return text
-  const [, sign = '', whole = '', fraction = '', power] = parts
-  const exponent = Number(power)
-  const digits = whole + fraction
-  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`
-  return sign + digits.padEnd(exponent + 1, '0')
 }
 
 /** SES-61. */
