@@ -1,12 +1,10 @@
 /** Hashes of passwords (SES-75). They run aside: nobody waits for them but the program. */
 
 import * as crypto from 'node:crypto'
-import { lazyPackage } from '../../lazy-package.ts'
+import { bcrypt as hashed } from '../bcrypt.ts'
 import { isDictionary, type Value } from '../values.ts'
 import { typeOf } from './comparison.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
-
-const bcryptjs = lazyPackage<typeof import('bcryptjs')>('bcryptjs')
 
 /** Steps that stand for a millisecond of work. */
 const STEPS_PER_MS = 2_000
@@ -46,9 +44,7 @@ export function bcrypt(text: string, options: Value | undefined, on: Evaluation)
   // A cost of twelve takes a quarter of a second; each one more twice as long.
   on.spend(Math.ceil((2 ** cost / 16) * (STEPS_PER_MS / 1_000)))
   on.readFleeting()
-  return bcryptjs()
-    .hash(text, cost)
-    .then(hash => hash.replace(/^\$2[ay]\$/, '$2b$'))
+  return hashed(text, cost)
 }
 
 const ARGON2 = {

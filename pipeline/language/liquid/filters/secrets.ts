@@ -2,7 +2,7 @@
 
 import { argon2, createHash, randomBytes, randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
-import { lazyPackage } from '../../../lazy-package.ts'
+import { bcrypt } from '../../bcrypt.ts'
 import { type LiquidValue, plain } from '../values.ts'
 import { awaiting, type Work } from '../work.ts'
 import { type Call, countArgument, type Filters, fail, inputText, numberOf, type WorkFilters } from './call.ts'
@@ -17,8 +17,6 @@ const SYLLABLES = [...CONSONANTS].flatMap(consonant => [...VOWELS].map(vowel => 
 const WORDS: readonly string[] = SYLLABLES.flatMap(first => SYLLABLES.map(second => first + second))
 
 const deriveKey = promisify(argon2)
-
-const bcryptjs = lazyPackage<typeof import('bcryptjs')>('bcryptjs')
 
 const BCRYPT_CEILING = 14
 /** Bytes; more would be ignored. */
@@ -60,7 +58,7 @@ export const SECRET_WORK_FILTERS: WorkFilters = {
     // Doubles with each unit of cost, like the time it takes.
     call.run.step(2 ** cost)
     call.run.allowance.readFleeting()
-    return yield* awaiting(bcryptjs().hash(text, cost))
+    return yield* awaiting(bcrypt(text, cost))
   },
   *argon2(call) {
     return yield* argon2Hash(call)
