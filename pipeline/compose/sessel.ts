@@ -1,10 +1,13 @@
 /** Expressions as pages run them: bindings and methods (COMP-39, COMP-52, COMP-56). */
 
+import { fetchedFile } from '../evaluation/fetched.ts'
 import { siteSchemas } from '../evaluation/schemas.ts'
 import { type CodeFailure, Fault } from '../fault.ts'
+import { isReserved } from '../http/path.ts'
 import {
   compileInTurns,
   evaluate,
+  type Fetched,
   type Outcome,
   type Program,
   type Reach,
@@ -16,7 +19,7 @@ import { rootElement } from '../tree/nodes.ts'
 import type { Composing, Dispatch } from './composing.ts'
 import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'
-import { begun, type MaybeLater, type Work } from './work.ts'
+import { awaiting, begun, type MaybeLater, type Work } from './work.ts'
 
 /** An expression in an attribute: `self` is the root of the requested document. @throws Fault 500 */
 export function bindSessel(expression: string, dispatch: Dispatch): MaybeLater<Value> {
@@ -88,8 +91,17 @@ function hostOf(dispatch: Dispatch, self: Value | undefined, bound: ReadonlyMap<
       reads.fleeting = true
     }),
     selectors: site.selectors,
-    platform: {},
+    platform: { get: path => begun(fetched(path, composing)) },
   }
+}
+
+/** SES-181. Whether something is stored there at all was noted with the page. */
+function* fetched(path: string, { graph, site }: Composing): Work<Fetched> {
+  if (isReserved(path, site.settings.brand)) return undefined
+  const page = yield* graph.page(path)
+  if (page) return fetchedFile(page.file, page.source)
+  const file = yield* awaiting(site.find(path))
+  return file && fetchedFile(file, undefined)
 }
 
 /** The whole site, the Request document last (COMP-116). */

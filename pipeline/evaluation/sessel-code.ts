@@ -17,6 +17,7 @@ import type { Site } from '../site/site.ts'
 import { cloneNode } from '../tree/clone.ts'
 import { equalTrees } from '../tree/compare.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
+import { fetching } from './fetched.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { SiteReach } from './reach.ts'
 import { callingBy, isSessel, schemasOf } from './schemas.ts'
@@ -148,7 +149,8 @@ async function runSlot<T>(
       base: at.path,
       schemas: schemasOf(site.model, callingBy(others)),
       selectors: site.selectors,
-      platform: readingPlatform(reach),
+      // Nothing is written from a slot.
+      platform: { get: fetching(site, reach) },
     }
     const outcome = await evaluate(program, host, allowance)
     if ('response' in outcome) {
@@ -176,14 +178,4 @@ function headersOf(headers: readonly (readonly [string, string])[]): Record<stri
     else found.set(name.toLowerCase(), [name, value])
   }
   return Object.fromEntries(found.values())
-}
-
-/** `GET` alone (SES-181): nothing is written from a slot. */
-function readingPlatform(reach: SiteReach): SesselHost['platform'] {
-  return {
-    async get(path) {
-      const source = await reach.document(path)
-      return source && { source, metadata: new Map() }
-    },
-  }
 }

@@ -1,5 +1,6 @@
 /** Expressions in reactions (REA-33, REA-50): they see the request and the stored documents of the whole site. */
 
+import { fetching } from '../evaluation/fetched.ts'
 import { type LanguageOf, languagesOf } from '../evaluation/languages.ts'
 import { SiteReach } from '../evaluation/reach.ts'
 import { callingBy, isSessel, schemasOf } from '../evaluation/schemas.ts'
@@ -62,13 +63,7 @@ async function run<T>(
       base: path,
       schemas: schemasOf(site.model, callingBy(languagesOf(site, allowance, more))),
       selectors: site.selectors,
-      platform: {
-        ...members,
-        async get(wanted) {
-          const source = await reach.document(wanted)
-          return source && { source, metadata: new Map() }
-        },
-      },
+      platform: { ...members, get: fetching(site, reach) },
     }
     const outcome = await evaluate(program, host, allowance)
     if ('response' in outcome) {

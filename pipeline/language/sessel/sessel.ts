@@ -26,6 +26,7 @@ export {
 } from './failure.ts'
 export * from './host.ts'
 export { jsonText } from './json.ts'
+export { instantOf } from './temporal-value.ts'
 export { textForm } from './text-form.ts'
 
 /** Milliseconds that an evaluation takes before others get a turn. */

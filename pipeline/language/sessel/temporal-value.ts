@@ -98,3 +98,8 @@ export function fieldOf(value: Moment, name: string): unknown {
 export function monthOf({ monthCode }: Temporal.PlainMonthDay): number {
   return Number(monthCode.slice(1))
 }
+
+/** A point in time. @param milliseconds since 1970 */
+export function instantOf(milliseconds: number): TemporalValue {
+  return new TemporalValue(temporal().Instant.fromEpochMilliseconds(milliseconds))
+}

@@ -42,6 +42,7 @@ describe('Places where programs run', () => {
       '/methods.html': page(METHODS),
       '/private.html': page('<h1>Secret</h1>'),
       '/teas.html': page('<li class="tea">a</li><li class="tea">b</li>'),
+      '/pic.png': Buffer.from([1, 2, 3]),
       '/old/index.html': page('index'),
       '/reactions.html':
         page(`<div itemscope itemtype="${NS}/Trigger"><meta itemprop="resource" content="/locked/*"><meta itemprop="method" content="PUT">
@@ -101,6 +102,12 @@ describe('Places where programs run', () => {
     ['SES-181', `e:x="@schema L url('${NS}/1.0'); L.GET('/teas.html').metadata().mimetype"`, stamp('x'), 'text/html'],
     ['SES-181', `e:x="@schema L url('${NS}/1.0'); L.GET('/none.html') == null"`, stamp('x'), 'true'],
     ['SES-181', `e:x="@schema L url('${NS}/1.0'); L.DELETE('/teas.html')"`, stamp('x'), '500'],
+    [
+      'SES-181',
+      `e:x="@schema L url('${NS}/1.0'); let m = L.GET('/pic.png').metadata(); [m.mimetype, m.size, m.version isa Integer, m.created isa Temporal.Instant, m.modified isa Temporal.Instant, m.etag.isEmpty(), L.GET('/pic.png').path()]"`,
+      stamp('x'),
+      'image/png3truetruetruefalse/pic.png',
+    ],
     ['SES-246', `e:x="'<b> & '"`, `<p>${stamp('x')}</p>`, '<p>&lt;b&gt; &amp; </p>'],
     ['SES-246', 'e:x="null"', `<p>${stamp('x')}</p>`, '<p></p>'],
     ['SES-246', '', `<p>${stamp('nothing')}</p>`, '<p></p>'],
@@ -175,6 +182,13 @@ describe('Places where programs run', () => {
     ['an item of its lambdas', code('@validate', 'self.first().value() != "bad"', `${NS}/Sessel/Lambda`)],
     ['whatever the script says it is', code('@validate', 'self.first().value() != "bad"', `${NS}/Sessel`, 'module')],
     ['a bare script', '<script itemprop="@validate" type="text/sessel">self.first().value() != "bad"</script>'],
+    [
+      'with what is stored elsewhere',
+      code(
+        '@validate',
+        `@schema L url("${NS}/1.0"); L.GET("/pic.png").metadata().size == 3 && L.GET("/teas.html").metadata().mimetype == "text/html" && self.first().value() != "bad"`,
+      ),
+    ],
     ['raw text', code('@validate', '"&amp;" != "&" && self.first().value() != "bad"')],
   ]
   for (const [name, slot] of LANGUAGES)
