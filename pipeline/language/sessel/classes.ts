@@ -2,7 +2,7 @@
 
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import { ElementValue, isDictionary, isList, type Value } from '../values.ts'
-import { isTruthy, typeOf } from './comparison.ts'
+import { typeOf } from './comparison.ts'
 import { constructed } from './construct.ts'
 import { CSS_TEXT } from './css-text.ts'
 import { newElement } from './dom.ts'
@@ -75,7 +75,9 @@ function withSubtypes(options: Value): boolean {
   if (options === null) return false
   if (!isDictionary(options)) throw typeError(`options of “search” are a Dictionary, not a ${typeOf(options)}`)
   for (const key of options.keys()) if (key !== 'isa') throw typeError(`“search” has no option “${key}”`)
-  return isTruthy(options.get('isa') ?? null)
+  const isa = options.get('isa') ?? false
+  if (typeof isa !== 'boolean') throw typeError(`“isa” of “search” is a Boolean, not a ${typeOf(isa)}`)
+  return isa
 }
 
 /** Dictionaries of which one has to hold; all instances where there are none. */

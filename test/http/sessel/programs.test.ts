@@ -4,6 +4,7 @@ import { NS, page, putAll, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { LAB } from './lab.ts'
+import { INSTANCES, SCHEMAS } from './schemas.ts'
 
 interface Case {
   rule: string
@@ -28,27 +29,33 @@ function casesIn(file: string): Case[] {
   return cases
 }
 
-describe('Programs and their answers', () => {
-  let server: TestServer
-  let http: Client
-  before(async () => {
-    server = await startServer()
-    http = client(server.port)
-    await putAll(server, {
-      '/lab.html': LAB,
-      '/private.html': page('<h1>Secret</h1>'),
-      '/shop.html': page('<h1>Shop</h1>'),
-      '/rules.html': rulesPage(['*', 'QUERY', 'Allow', '/lab.html']),
-    })
-  })
-  after(() => server.close())
+const SITES: [file: string, about: string, files: Record<string, string>][] = [
+  ['programs.txt', 'values and elements', { '/lab.html': LAB }],
+  ['schema-programs.txt', 'schemas', { '/lab.html': INSTANCES, '/schemas.html': page(SCHEMAS) }],
+]
 
-  for (const { rule, program, status, body } of casesIn('programs.txt'))
-    it(`${rule} ${JSON.stringify(program)}: ${status} ${body}`, async () => {
-      const got = await http('QUERY', '/lab.html', { 'Content-Type': 'text/sessel' }, program)
-      expect({ status: got.status, text: got.text }).to.deep.include({ status })
-      if (status === 200 || status === 206) expect(got.text).to.equal(body)
-      else expect(got.text).to.include(body)
-      expect(got.headers['content-type']).to.match(status === 200 ? /^application\/sessel\+json$/ : /^text\/html/)
+for (const [file, about, files] of SITES)
+  describe(`Programs and their answers: ${about}`, () => {
+    let server: TestServer
+    let http: Client
+    before(async () => {
+      server = await startServer()
+      http = client(server.port)
+      await putAll(server, {
+        '/private.html': page('<h1>Secret</h1>'),
+        '/shop.html': page('<h1>Shop</h1>'),
+        '/rules.html': rulesPage(['*', 'QUERY', 'Allow', '/lab.html']),
+        ...files,
+      })
     })
-})
+    after(() => server.close())
+
+    for (const { rule, program, status, body } of casesIn(file))
+      it(`${rule} ${JSON.stringify(program)}: ${status} ${body}`, async () => {
+        const got = await http('QUERY', '/lab.html', { 'Content-Type': 'text/sessel' }, program)
+        expect({ status: got.status, text: got.text }).to.deep.include({ status })
+        if (status === 200 || status === 206) expect(got.text).to.equal(body)
+        else expect(got.text).to.include(body)
+        expect(got.headers['content-type']).to.match(status === 200 ? /^application\/sessel\+json$/ : /^text\/html/)
+      })
+  })
