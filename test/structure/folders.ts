@@ -74,8 +74,8 @@ export const FOLDERS: readonly Folder[] = [
   },
   {
     path: 'pipeline/language',
-    purpose: 'Values and allowances that all languages share.',
-    imports: ['pipeline/fault.ts', ...TREES],
+    purpose: 'Values, allowances and hashes that all languages share.',
+    imports: ['pipeline/fault.ts', 'pipeline/lazy-package.ts', ...TREES],
   },
   ...LANGUAGES.map(path => ({
     path,
