@@ -1,9 +1,11 @@
 /** What the command line does to a store as a whole: list its sites, save it, restore it. */
 
-import { resolve } from 'node:path'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { FIRST_PASSWORD } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
+import { packBackup, unpackBackup } from '../pipeline/store/backup/archive.ts'
 import { migrateStore } from '../pipeline/store/backup/migrate.ts'
 import { checkBackup, restoreStore } from '../pipeline/store/backup/restore.ts'
 import { saveStore } from '../pipeline/store/backup/save.ts'
@@ -14,7 +16,7 @@ import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
 import type { Snapshot, Store } from '../pipeline/store/store.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/write/unpublished.ts'
-import type { Commands, StoredSite } from './cli/commands.ts'
+import type { BackupOptions, Commands, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
 import { openStore, SESSION_SECRET } from './start.ts'
@@ -81,23 +83,56 @@ async function sizeOf(state: Snapshot, name: string) {
   return size
 }
 
-export const backup: Commands['backup'] = async (settings, { directory, progress }) => {
+export const backup: Commands['backup'] = async (settings, { place, isArchive, progress }) => {
   requireStore(settings)
-  return withStore(settings, store => saveStore(store, directory, { settings: SAVED_SETTINGS, progress }))
+  const save = (folder: string) =>
+    withStore(settings, store => saveStore(store, folder, { settings: SAVED_SETTINGS, progress }))
+  if (!isArchive) return save(place)
+  return inWorkFolder(dirname(place), async folder => {
+    const saved = await save(folder)
+    await packBackup(folder, place)
+    return saved
+  })
 }
 
-export const restore: Commands['restore'] = async (settings, { directory, progress }) => {
+/** Does something in a folder that is made for it and goes away again; there must be room for a whole backup. */
+async function inWorkFolder<Result>(parent: string, work: (folder: string) => Promise<Result>): Promise<Result> {
+  await mkdir(parent, { recursive: true })
+  const folder = await mkdtemp(join(parent, '.backup-'))
+  try {
+    return await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** @param parent where an archive is unpacked */
+function withBackup<Result>(
+  { place, isArchive }: BackupOptions,
+  parent: string,
+  work: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  if (!isArchive) return work(place)
+  return inWorkFolder(parent, async folder => {
+    await unpackBackup(place, folder)
+    return work(folder)
+  })
+}
+
+export const restore: Commands['restore'] = async (settings, options) => {
   const lock = lockFolder(settings.data, 'restore')
   try {
-    return await withStore(
-      settings,
-      async store => {
-        const restored = await restoreStore(store, directory, { progress })
-        // What documents declare is derived anew when their site is opened next.
-        for (const { name } of restored.sites) await basisOf(store, name).write('')
-        return restored
-      },
-      'alone',
+    return await withBackup(options, dirname(settings.data), folder =>
+      withStore(
+        settings,
+        async store => {
+          const restored = await restoreStore(store, folder, { progress: options.progress })
+          // What documents declare is derived anew when their site is opened next.
+          for (const { name } of restored.sites) await basisOf(store, name).write('')
+          return restored
+        },
+        'alone',
+      ),
     )
   } finally {
     lock.release()
@@ -135,4 +170,5 @@ export const migrate: Commands['migrate'] = async (settings, { from, to, progres
   }
 }
 
-export const checkSaved: Commands['checkSaved'] = ({ directory, progress }) => checkBackup(directory, { progress })
+export const checkSaved: Commands['checkSaved'] = options =>
+  withBackup(options, dirname(options.place), folder => checkBackup(folder, { progress: options.progress }))

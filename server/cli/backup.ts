@@ -13,31 +13,33 @@ const quiet = { type: 'boolean', short: 'q', doc: 'Say nothing when all is well'
 
 export const backup: Command = {
   name: 'backup',
-  summary: 'Save everything that is stored to a folder',
-  positionals: ['FOLDER'],
+  summary: 'Save everything that is stored to a folder or a file',
+  positionals: ['FOLDER|FILE.tar'],
   options: { ...settingsOptions, quiet },
   details: [
     'All sites as they stood at one moment, drafts and properties included. The server may',
     'be running, and goes on writing. Into a folder with an earlier backup only what is new',
-    'is written; the earlier one stays whole until the new one is.',
+    'is written; the earlier one stays whole until the new one is. A name that ends in .tar',
+    'makes one file, written anew each time, by way of a folder beside it.',
     'The settings file, certificates and the log are not part of it.',
     '',
     'The exit code is 0 when everything was saved, else 1.',
   ],
   examples: [
     ['scriptorium backup /backup/site', 'Save ./data'],
+    ['scriptorium backup /backup/site.tar', 'The same as one file'],
     ['scriptorium backup -q -c /etc/scriptorium/site.yaml /backup/site', 'A line for cron'],
   ],
   async run(call) {
     const { terminal, args, commands } = call
-    const directory = await folderFor(call, 'backup')
+    const place = await placeOf(call, 'backup')
     const { settings } = await settingsOf(call)
     const isQuiet = args.flag('quiet')
     const progress = progressLine(terminal.errors)
     const report = isQuiet ? () => undefined : progress.report
-    const saved = await commands.backup(settings, { directory, progress: report }).finally(progress.end)
+    const saved = await commands.backup(settings, { ...place, progress: report }).finally(progress.end)
     const fresh = `${saved.newFiles} written (${mebibytes(saved.newBytes)})`
-    if (!isQuiet) line(terminal.output, `saved ${summary(saved)}; ${fresh}: ${directory}`)
+    if (!isQuiet) line(terminal.output, `saved ${summary(saved)}; ${fresh}: ${place.place}`)
     return 0
   },
 }
@@ -45,7 +47,7 @@ export const backup: Command = {
 export const restore: Command = {
   name: 'restore',
   summary: 'Put a backup into an empty data folder, or prove that it is whole',
-  positionals: ['FOLDER'],
+  positionals: ['FOLDER|FILE.tar'],
   options: {
     ...settingsOptions,
     check: { type: 'boolean', doc: 'Restore nothing, read everything in the backup and compare it' },
@@ -65,10 +67,10 @@ export const restore: Command = {
   ],
   async run(call) {
     const { terminal, args, commands } = call
-    const directory = await folderFor(call, 'restore')
+    const place = await placeOf(call, 'restore')
     const isQuiet = args.flag('quiet')
     const progress = progressLine(terminal.errors)
-    const options = { directory, progress: isQuiet ? () => undefined : progress.report }
+    const options = { ...place, progress: isQuiet ? () => undefined : progress.report }
     if (args.flag('check')) {
       const { problems, ...saved } = await commands.checkSaved(options).finally(progress.end)
       for (const problem of problems) line(terminal.errors, problem)
@@ -82,23 +84,24 @@ export const restore: Command = {
   },
 }
 
-const ARCHIVE = /\.(?:tar(?:\.[a-z0-9]+)?|tgz|zip)$/i
+/** Archives of other formats. */
+const OTHER = /\.(?:tar\.[a-z0-9]+|tgz|tbz2?|txz|zip|7z|gz)$/i
 
 /**
- * The folder of the backup. Whoever names an archive wants one file and would find a folder of that name.
+ * Where the backup is.
  *
- * @throws UsageError for a file, and for the name of one where nothing is yet
+ * @throws UsageError for a file that is no tar archive, and for the name of one where nothing is yet
  */
-async function folderFor(call: Call, command: 'backup' | 'restore'): Promise<string> {
-  const folder = folderOf(call)
-  const found = await stat(folder).catch(() => undefined)
-  if (found?.isDirectory() || !(found || ARCHIVE.test(folder))) return folder
-  const plain = folder.replace(ARCHIVE, '')
+async function placeOf(call: Call, command: 'backup' | 'restore'): Promise<{ place: string; isArchive: boolean }> {
+  const place = folderOf(call)
+  const found = await stat(place).catch(() => undefined)
+  if (found?.isDirectory()) return { place, isArchive: false }
+  if (place.endsWith('.tar')) return { place, isArchive: true }
+  if (!found && !OTHER.test(place)) return { place, isArchive: false }
+  const plain = place.replace(OTHER, '')
   const advice =
-    command === 'backup'
-      ? `name one, such as ${plain === folder ? `${folder}.backup` : plain}, and make one file of it with "tar"`
-      : `unpack ${basename(folder)} with "tar -xf", and name the folder that comes of it`
-  throw new UsageError(`a backup is a folder, not a file: ${advice}`, command)
+    command === 'backup' ? `name ${plain} or ${plain}.tar` : `unpack ${basename(place)}, and name what comes of it`
+  throw new UsageError(`a backup is a folder or a .tar file: ${advice}`, command)
 }
 
 /** Parts of a store that belong to mounts have names that no host has. */

@@ -69,9 +69,10 @@ export interface StoredSite {
   isServed: boolean
 }
 
-export interface FolderOptions {
-  /** Absolute path. */
-  directory: string
+export interface BackupOptions {
+  /** Absolute path of a folder, or of a tar archive. */
+  place: string
+  isArchive: boolean
   progress: Progress
 }
 
@@ -126,12 +127,12 @@ export interface Commands {
   stored(settings: Settings): Promise<string[]>
   /** Every site that is stored or named by the settings. */
   sites(settings: Settings): Promise<StoredSite[]>
-  backup(settings: Settings, options: FolderOptions): Promise<SavedOutcome & { newFiles: number; newBytes: number }>
-  restore(settings: Settings, options: FolderOptions): Promise<SavedOutcome & { at: string }>
+  backup(settings: Settings, options: BackupOptions): Promise<SavedOutcome & { newFiles: number; newBytes: number }>
+  restore(settings: Settings, options: BackupOptions): Promise<SavedOutcome & { at: string }>
   /** Puts everything from one store into another. */
   migrate(settings: Settings, options: MigrateOptions): Promise<SavedOutcome & { found: number }>
   /** Proves that a backup is whole. */
-  checkSaved(options: FolderOptions): Promise<SavedOutcome & { at: string; problems: string[] }>
+  checkSaved(options: BackupOptions): Promise<SavedOutcome & { at: string; problems: string[] }>
   /** Asks the server that runs with these settings on this machine. */
   askHealth(settings: Settings, options: { ready: boolean }): Promise<{ ok: boolean; said: string }>
   explain(settings: Settings, question: Question): Promise<Explanation>

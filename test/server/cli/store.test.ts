@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { RESTORING } from '../../../pipeline/store/backup/restore.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
+import { put } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startProcess } from '../../support/process.ts'
 import { run } from '../../support/program.ts'
@@ -124,21 +125,49 @@ describe('command line: a store that is real', () => {
     expect([gone.code, gone.output.includes('ECONNREFUSED')]).to.deep.equal([1, true])
   })
 
-  it('a backup is a folder: files and the names of archives are refused, and nothing is made', async () => {
+  it('a backup is a folder or a tar archive: other files and the names of others are refused, and nothing is made', async () => {
     await writeFile(join(folder, 'file'), 'x')
     const before = await readdir(folder)
     for (const [argv, advice] of [
-      [['backup', 'site.tar'], `name one, such as ${join(folder, 'site')}, and`],
-      [['backup', 'site.tar.gz'], `name one, such as ${join(folder, 'site')}, and`],
-      [['backup', 'file'], `name one, such as ${join(folder, 'file.backup')}, and`],
-      [['restore', 'site.tgz'], 'unpack site.tgz with "tar -xf", and name the folder'],
-      [['restore', '--check', 'file'], 'unpack file with "tar -xf", and name the folder'],
+      [['backup', 'site.tar.gz'], `name ${join(folder, 'site')} or ${join(folder, 'site.tar')}`],
+      [['backup', 'file'], `name ${join(folder, 'file')} or ${join(folder, 'file.tar')}`],
+      [['restore', 'site.tgz'], 'unpack site.tgz, and name what comes of it'],
+      [['restore', '--check', 'file'], 'unpack file, and name what comes of it'],
     ] as const) {
       const { code, errors } = await scriptorium([...argv], { cwd: folder })
       expect(code, argv.join(' ')).to.equal(2)
-      expect(errors, argv.join(' ')).to.include(`a backup is a folder, not a file: ${advice}`)
+      expect(errors, argv.join(' ')).to.include(`a backup is a folder or a .tar file: ${advice}`)
     }
     expect(await readdir(folder)).to.deep.equal(before)
+  })
+
+  it('a backup is one file while somebody writes, and a site comes of it elsewhere', async () => {
+    await mkdir(join(folder, 'data'), { mode: 0o700 })
+    const running = await startServer({ data: join(folder, 'data') })
+    let writing = true
+    const writes = (async () => {
+      for (let i = 0; writing; i++) await put(running, `/written-${i % 7}.txt`, `${i}`.repeat(100_000))
+    })()
+    try {
+      await put(running, '/large.bin', Buffer.alloc(3_000_001, 7))
+      expect((await command('backup', 'site.tar')).output).to.match(
+        /^saved 1 site, \d+ files, .* written .*site\.tar\n$/,
+      )
+      expect((await command('backup', '-q', 'site.tar')).output, 'again, over the first').to.equal('')
+    } finally {
+      writing = false
+      await writes
+      await running.close()
+    }
+    expect((await readdir(folder)).filter(name => /backup-|\.new$/.test(name))).to.deep.equal([])
+    expect((await stat(join(folder, 'site.tar'))).mode & 0o077).to.equal(0)
+    expect((await command('restore', '--check', 'site.tar')).output).to.match(/: 0 problems\n$/)
+    expect((await command('restore', 'site.tar', '--data', 'from-file')).output).to.match(/^restored 1 site, /)
+    expect((await command('check', '--data', 'from-file')).output).to.match(/ 0 problems/)
+    const copy = await startServer({ data: join(folder, 'from-file') })
+    const large = await client(copy.port)('GET', '/large.bin')
+    expect([large.status, large.body.equals(Buffer.alloc(3_000_001, 7))]).to.deep.equal([200, true])
+    await copy.close()
   })
 
   it('half of a backup is not served', async () => {

@@ -4,7 +4,7 @@ import { blobFile, prepareSettingAside } from '../../disk/folder.ts'
 import type { Database } from '../database.ts'
 
 /** Milliseconds that an unreferenced file stays, for readers that were given its name and have not opened it yet. */
-export const GRACE = 10 * 60_000
+export const GRACE = 3 * 60_000
 
 /** Files removed in one go, so that commits never wait long for it. */
 const SWEPT_AT_ONCE = 64

@@ -88,7 +88,7 @@ describe('SQLite store: files of blobs', () => {
     await settle()
     expect(existsSync(file), 'still used').to.equal(true)
     await done(site, [put('/b', 'replaced')])
-    opened.clock.now += 9 * MINUTE
+    opened.clock.now += 2 * MINUTE
     await settle()
     expect(existsSync(file), 'within the time of grace').to.equal(true)
     opened.clock.now += 2 * MINUTE
