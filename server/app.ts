@@ -181,7 +181,8 @@ const noticeEmptySite: Step = async ({ req, state }, next) => {
     await next()
   } catch (error) {
     const asksForStart = req.method === 'GET' && state.target?.path === '/'
-    if (asksForStart && error instanceof Fault && error.status === 404) {
+    // A site without documents has no rules either, so that it may refuse everybody.
+    if (asksForStart && error instanceof Fault && (error.status === 404 || error.status === 401)) {
       const root = await state.hosted?.site.store.find('/')
       if (root && (root.members ?? ZERO) === ZERO) state.isEmpty = true
     }

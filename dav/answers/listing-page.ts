@@ -59,6 +59,7 @@ td:first-child a span{min-width:0}
 svg{flex:none;width:1.25rem;height:1.25rem;fill:none;stroke:var(--soft);stroke-width:1.5;stroke-linejoin:round}
 .folder svg{stroke:var(--accent);fill:var(--tint)}
 .folder a{font-weight:550}
+.done{margin:0 0 1.25rem;padding:.6rem 1rem;color:var(--yes);font-weight:600}
 .empty{margin:0;padding:2.5rem 1rem;text-align:center}
 aside{padding:1.1rem 1.25rem 1.25rem;font-size:.93rem}
 h2{margin:0;font-size:1.05rem}
@@ -100,7 +101,17 @@ export interface ListingOrder {
   descending: boolean
   /** From 1. */
   page: number
+  /** What a form of this page has just done, in words. */
+  done?: string | undefined
 }
+
+/** What is said of forms that were carried out; an address can make the page say nothing else. */
+const DONE: ReadonlyMap<string | null, string> = new Map([
+  ['upload', 'Uploaded: it is on the site now.'],
+  ['folder', 'The folder is there.'],
+  ['rename', 'Renamed.'],
+  ['delete', 'Deleted.'],
+])
 
 /** Members on one page. */
 const PAGE = 500
@@ -110,7 +121,12 @@ export function listingOrder(query: string): ListingOrder {
   const wanted = new URLSearchParams(query)
   const [by] = COLUMNS.find(([column]) => column === wanted.get('sort')) ?? COLUMNS[0]
   const page = /^[1-9][0-9]{0,6}$/.exec(wanted.get('page') ?? '')
-  return { by, descending: wanted.get('order') === 'desc', page: Number(page?.[0] ?? 1) }
+  return {
+    by,
+    descending: wanted.get('order') === 'desc',
+    page: Number(page?.[0] ?? 1),
+    done: DONE.get(wanted.get('done')),
+  }
 }
 
 /** @returns a complete page */
@@ -124,12 +140,13 @@ export function listingPage(listing: Listing): string {
   const rows = sorted.slice((page - 1) * PAGE, page * PAGE).map(member => row(member, listing))
   const site = `<a href="${escapeMarkup(listing.pages + encodePath(path))}">View on site</a>`
   const rules = explain === undefined ? '' : `<a href="${escapeMarkup(explain)}">Who may do what</a>`
+  const said = order.done === undefined ? '' : `<p class="card done" role="status">${order.done}</p>`
   return serverPage({
     title: `${title} ${path}`,
     style: STYLE,
     content:
       `${SYMBOLS}<header><h1>${trail(listing)}</h1>` +
-      `<p>${summary(folders, files)}${site}${rules}<a href="#drive">Open it as a drive</a></p></header><main><div class="card">` +
+      `<p>${summary(folders, files)}${site}${rules}<a href="#drive">Open it as a drive</a></p></header>${said}<main><div class="card">` +
       (members.length === 0
         ? '<p class="empty">This folder is empty.</p>'
         : `<table><thead><tr>${heads(order)}<th scope="col"></th></tr></thead><tbody>${rows.join('')}</tbody></table>`) +
@@ -223,7 +240,7 @@ function deeds({ resource, place }: Node, name: string, { pages, explain, writab
   const forms = writable
     ? [
         `<form method="post"><input type="hidden" name="member" value="${name}"><label>New name <input name="name" value="${name.replace(/\/$/, '')}" required maxlength="255" autocomplete="off"></label><button name="do" value="rename">Rename</button></form>`,
-        `<form method="post"><input type="hidden" name="member" value="${name}"><button class="danger" name="do" value="delete">Delete ${name.endsWith('/') ? 'with all in it' : 'for good'}</button></form>`,
+        `<form method="post"><input type="hidden" name="member" value="${name}"><label class="tick"><input type="checkbox" required> Yes, delete it${name.endsWith('/') ? ' with all in it' : ' for good'}</label><button class="danger" name="do" value="delete">Delete</button></form>`,
       ]
     : []
   if (links.length + forms.length === 0) return ''

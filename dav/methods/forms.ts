@@ -43,7 +43,8 @@ export async function submitForm(exchange: Exchange): Promise<Answer> {
   const fields = formFields(type, bytes)
   const field = (name: string) => fields?.get(name)?.[0] ?? ''
   const member = () => memberPath(exchange, folder, field('member'))
-  switch (field('do')) {
+  const deed = field('do')
+  switch (deed) {
     case 'upload':
       await upload(exchange, folder, formFiles(type, bytes), field('replace') !== '')
       break
@@ -64,7 +65,7 @@ export async function submitForm(exchange: Exchange): Promise<Answer> {
     default:
       throw new Fault(422, 'InvalidFragment', 'This is no form of a listing.')
   }
-  const headers = { Location: mount.prefix + encodePath(folder), 'Cache-Control': 'no-store' }
+  const headers = { Location: `${mount.prefix}${encodePath(folder)}?done=${deed}`, 'Cache-Control': 'no-store' }
   return { status: 303, headers, body: '' }
 }
 

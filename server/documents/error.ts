@@ -116,7 +116,8 @@ function refusal(status: number, method: string, resource: string, context: Erro
       ? wayIn(context)
       : `${advice('Ask the owner of this site for access, or sign out and sign in with another account.')}\n` +
         `<p class="actions"><a class="action" href="${escapeMarkup(endpointAddress('logout', context))}">Sign out</a>${startPage(context)}</p>`)
-  return page(statusLine(status), content, `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`)
+  const beginning = context.emptyMount === undefined ? '' : howToBegin(context.emptyMount)
+  return page(statusLine(status), content + beginning, `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`)
 }
 
 /** A button only where it leads somewhere. Without a provider the link remains (DENY-2), and says what it leads to. */

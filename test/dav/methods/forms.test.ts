@@ -44,12 +44,23 @@ describe('forms of listings', () => {
 
   it('DAV-40 makes a folder, renames and deletes, and leads back', async () => {
     const made = await post({ do: 'folder', name: 'a & b' })
-    expect([made.status, made.headers.location]).to.deep.equal([303, '/f/'])
+    expect([made.status, made.headers.location]).to.deep.equal([303, '/f/?done=folder'])
     expect((await wire.dav('PROPFIND', '/f/a%20%26%20b/', { Depth: '0' })).status).to.equal(207)
     expect((await post({ do: 'rename', member: 'a & b/', name: 'c' })).status).to.equal(303)
     expect((await wire.dav('PROPFIND', '/f/c/', { Depth: '0' })).status).to.equal(207)
     expect((await post({ do: 'delete', member: 'c/' })).status).to.equal(303)
     expect((await wire.dav('PROPFIND', '/f/c/', { Depth: '0' })).status).to.equal(404)
+  })
+
+  it('DAV-40 the listing says what a form has done, and wants a tick before it deletes', async () => {
+    const made = await post({ do: 'folder', name: 'said' })
+    const shown = await wire.dav('GET', made.headers.location ?? '', { Accept: 'text/html' })
+    expect(shown.text).to.include('<p class="card done" role="status">The folder is there.</p>')
+    expect(shown.text).to.match(/<input type="checkbox" required> Yes, delete it with all in it/)
+    for (const other of ['', '?done=', '?done=%3Cb%3E', '?done=constructor'])
+      expect((await wire.dav('GET', `/f/${other}`, { Accept: 'text/html' })).text).not.to.include('role="status"')
+    const gone = await post({ do: 'delete', member: 'said/' })
+    expect((await wire.dav('GET', gone.headers.location ?? '', {})).text).to.include('>Deleted.</p>')
   })
 
   it('DAV-40 stores files byte for byte, and replaces none unless told', async () => {

@@ -76,6 +76,22 @@ describe('addresses of sites', () => {
 })
 
 describe('a site without documents', () => {
+  it('says so to its operator where nobody may read what no rule allows', async () => {
+    const server = await startServer({ site: { defaultGet: 'deny' } })
+    try {
+      const http = client(server.port)
+      const empty = await http('GET', '/')
+      expect(empty.status).to.equal(401)
+      expect(empty.text).to.include('This site is empty').and.to.include(`${server.mountUrl}/`)
+      expect(empty.text).to.include('<p itemprop="message">Authentication required to read this resource.</p>')
+      expect((await http('GET', '/x.html')).text).to.not.include('This site is empty')
+      await put(server, '/notes/page.html', page('x'))
+      expect((await http('GET', '/')).text).to.not.include('This site is empty')
+    } finally {
+      await server.close()
+    }
+  })
+
   it('says how to fill it, until there is one', async () => {
     const server = await startServer()
     try {
