@@ -100,7 +100,12 @@ describe('error documents', () => {
 
   it('HTTP-170 413 has status and message, and ends the connection', () => {
     const { headers, body } = errorAnswer(new Fault(413, 'PayloadTooLarge', 'Over 1 GiB.'), SITE)
-    expect(microdata(String(body))).to.deep.equal([`article@${NS}/Error`, 'meta status=413', 'meta kind=PayloadTooLarge', 'p message=Over 1 GiB.'])
+    expect(microdata(String(body))).to.deep.equal([
+      `article@${NS}/Error`,
+      'meta status=413',
+      'meta kind=PayloadTooLarge',
+      'p message=Over 1 GiB.',
+    ])
     expect(headers).to.include({ Connection: 'close' })
   })
 
