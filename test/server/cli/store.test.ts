@@ -114,8 +114,8 @@ describe('command line: a store that is real', () => {
       expect(await command('health', ...settings)).to.deep.equal({ code: 0, output: '{"status":"ok"}\n' })
       expect((await command('health', '--ready', ...settings)).code).to.equal(0)
       const http = client(copy.port)
-      expect((await http('GET', '/rules.html')).text).to.equal(
-        await readFile(new URL('../../../server/demo/site/rules.html', import.meta.url), 'utf8'),
+      expect((await http('GET', '/styles/site.css')).text).to.equal(
+        await readFile(new URL('../../../server/demo/site/styles/site.css', import.meta.url), 'utf8'),
       )
       expect((await http('GET', '/editors/')).status).to.equal(401)
     } finally {
