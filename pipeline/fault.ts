@@ -90,6 +90,8 @@ export interface FaultDetails {
   refused?: { resource: string; method: string }
   /** Told to WebDAV clients beside the kind (DAV-101). */
   precondition?: Precondition
+  /** A 413 of something smaller than a body: it names its kind, and the connection goes on (COMP-82). */
+  isBodyRead?: true
   /** The code that went wrong (MOD-132, HTTP-172): an item beside the message. */
   failure?: CodeFailure
   /** A complete error document made by validation; sent as it is. */

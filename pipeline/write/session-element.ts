@@ -200,7 +200,9 @@ function checkSize(site: Site, { composition, place }: SessionWrite, markup: str
   for (const [name, other] of composition.copies.get(place.prefix) ?? [])
     if (name !== place.name) size += Buffer.byteLength(other)
   if (size > most)
-    throw new Fault(413, 'PayloadTooLarge', `A session may hold ${most} bytes of markup for one document.`)
+    throw new Fault(413, 'PayloadTooLarge', `A session may hold ${most} bytes of markup for one document.`, {
+      isBodyRead: true,
+    })
 }
 
 /** The document part once the copy is as it is now. */

@@ -79,6 +79,7 @@ export function errorHeaders(fault: Fault): Record<string, string> {
     ...HEADERS_OF_STATUS[fault.status],
     ...fault.details.headers,
   }
+  if (fault.details.isBodyRead) delete headers.Connection
   if (fault.status !== 412) delete headers.ETag
   if (fault.details.refused) {
     delete headers['Last-Modified']
@@ -93,7 +94,7 @@ export function errorDocument(fault: Fault, context: ErrorContext): string {
   if (document !== undefined) return document
   if (refused) return refusal(fault.status, refused.method, refused.resource, context)
   const title = statusLine(fault.status)
-  if (fault.status === 413) return page(title, tooLarge(fault, context.ns))
+  if (fault.status === 413 && !fault.details.isBodyRead) return page(title, tooLarge(fault.message, context.ns))
   const { status, kind, message } = fault
   const { ns, errorNs } = context
   const facts = { status, kind, message, ns, errorNs }
@@ -143,10 +144,10 @@ function endpointAddress(name: 'login' | 'logout', { brand, method, path, query 
   return `${address}?redirect-post=${encodeURIComponent(target.toWellFormed())}`
 }
 
-function tooLarge({ kind, message }: Fault, ns: string): string {
+function tooLarge(message: string, ns: string): string {
   return (
     `<article itemscope itemtype="${escapeMarkup(ns)}/Error"><h1>${escapeMarkup(statusLine(413))}</h1>` +
-    `<meta itemprop="status" content="413"><meta itemprop="kind" content="${escapeMarkup(kind)}"><p itemprop="message">${escapeMarkup(message)}</p></article>` +
+    `<meta itemprop="status" content="413"><p itemprop="message">${escapeMarkup(message)}</p></article>` +
     advice('Send less at once, or ask the operator of this site to raise the limit.')
   )
 }

@@ -100,13 +100,15 @@ describe('error documents', () => {
 
   it('HTTP-170 413 has status and message, and ends the connection', () => {
     const { headers, body } = errorAnswer(new Fault(413, 'PayloadTooLarge', 'Over 1 GiB.'), SITE)
-    expect(microdata(String(body))).to.deep.equal([
-      `article@${NS}/Error`,
-      'meta status=413',
-      'meta kind=PayloadTooLarge',
-      'p message=Over 1 GiB.',
-    ])
+    expect(microdata(String(body))).to.deep.equal([`article@${NS}/Error`, 'meta status=413', 'p message=Over 1 GiB.'])
     expect(headers).to.include({ Connection: 'close' })
+  })
+
+  it('HTTP-170, COMP-82 413 of a session that is full names its kind, and the connection goes on', () => {
+    const fault = new Fault(413, 'PayloadTooLarge', 'Over 256 KiB.', { isBodyRead: true })
+    const { headers, body } = errorAnswer(fault, SITE)
+    expect(microdata(String(body))).to.include('meta kind=PayloadTooLarge')
+    expect(headers).to.not.have.property('Connection')
   })
 
   it('HTTP-170 all others', () => {
