@@ -1,10 +1,10 @@
 /** The schemas of a site as classes of scripts (JS-8 to JS-10, JS-16); what they do is done by expressions. */
 
 import type { Allowance } from '../language/allowance.ts'
-import type { JavaScript, MethodCall, SchemaClass, SchemaClasses } from '../language/javascript/interface.ts'
+import type { Evaluate, MethodCall, SchemaClass, SchemaClasses } from '../language/javascript/interface.ts'
 import type { ForeignCall } from '../language/sessel/host.ts'
 import { ClassValue } from '../language/sessel/kinds.ts'
-import { compileInTurns, evaluate, type SesselHost } from '../language/sessel/sessel.ts'
+import { compileInTurns, evaluate as evaluateExpression, type SesselHost } from '../language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../language/values.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import type { Schema } from '../model/schema.ts'
@@ -16,13 +16,13 @@ import { callingBy, schemasOf } from './schemas.ts'
 /**
  * @param others languages of the request beside scripts
  * @param caller `Context` of the script and what it reaches, for methods that it calls; the whole site by default
- * @param nested makes the language of scripts for methods that a script calls: they run where it waits
+ * @param nested makes the language of scripts for what a script calls or builds while it waits: it runs in the same worker
  */
 export function scriptSchemas(
   site: Site,
   allowance: Allowance,
   others: readonly Language[],
-  nested: (evaluate: JavaScript['evaluate']) => LanguageOf,
+  nested: (evaluate: Evaluate) => LanguageOf,
   caller: Pick<ForeignCall, 'context' | 'reach'> = {},
 ): SchemaClasses {
   const { model, settings } = site
@@ -50,12 +50,19 @@ export function scriptSchemas(
         selectors: site.selectors,
         platform: undefined,
       }
-      const outcome = await evaluate(await compileInTurns(text), host, spent)
+      const outcome = await evaluateExpression(await compileInTurns(text), host, spent)
       if ('value' in outcome) return outcome.value
       throw new Error(outcome.failure.message)
     } finally {
       own.release()
     }
+  }
+
+  /** The languages of the request, with scripts run by `evaluate`. */
+  const languagesBy = (evaluate: Evaluate, spent: Allowance): readonly Language[] => {
+    const languages = others.filter(each => !each.speaks(`${ns}/JavaScript/Module`))
+    languages.push(nested(evaluate)(site, spent, languages))
+    return languages
   }
 
   const constructed = (type: string, fields: ReadonlyMap<string, Value>, languages: readonly Language[]) =>
@@ -88,15 +95,14 @@ export function scriptSchemas(
       return fields
     },
 
-    async build(type, fields) {
-      const value = await constructed(type, fields, others)
+    async build(type, fields, evaluate) {
+      const value = await constructed(type, fields, languagesBy(evaluate, allowance))
       if (!(value instanceof ElementValue)) throw new Error(`No instance of ${type} could be made.`)
       return value
     },
 
     async call({ type, name, static: isStatic, receiver, arguments: given }: MethodCall, spent, inner) {
-      const languages = [...others.filter(each => !each.speaks(`${ns}/JavaScript/Module`))]
-      languages.push(nested(inner)(site, spent, languages))
+      const languages = languagesBy(inner, spent)
       const it = isStatic
         ? new ClassValue(type)
         : (receiver?.element ?? (await constructed(type, receiver?.fields ?? new Map(), languages)))

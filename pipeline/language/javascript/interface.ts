@@ -144,9 +144,10 @@ export interface SchemaClasses {
   /**
    * Completes and validates what a script has built (JS-9).
    *
+   * @param evaluate runs defaults that are JavaScript; where a script's worker waits for the instance, in that worker
    * @throws Fault or Error whose message says what is wrong with it; the evaluation fails with `threw`
    */
-  build(type: string, fields: ReadonlyMap<string, Value>): Promise<ElementValue>
+  build(type: string, fields: ReadonlyMap<string, Value>, evaluate: Evaluate): Promise<ElementValue>
   /**
    * Runs a method while the script waits (JS-16).
    *

@@ -12,6 +12,7 @@ import { Sender, Unsendable } from './encode.ts'
 import {
   type Counters,
   DEFAULT_LIMITS,
+  type Evaluate,
   type Instance,
   type JavaScript,
   type JavaScriptOptions,
@@ -76,7 +77,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
     const outcomes: ScriptOutcome[] = []
     for (const [i, sending] of sendings.entries()) {
       const report = reports[i]
-      outcomes.push(report ? await received(report, sending) : stopped(sending.job, 'timeout'))
+      outcomes.push(report ? await received(report, sending, evaluate) : stopped(sending.job, 'timeout'))
     }
     return outcomes
   }
@@ -98,7 +99,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
             waiting[depth + 1] = ran
             thread.tell({ run: finished(each.sent, allowance, () => false, new Set()) })
           })
-          return received(report, each)
+          return received(report, each, evaluateInner)
         }
         try {
           return await answered(question, sending, evaluateInner)
@@ -112,13 +113,16 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
     }
   }
 
-  const received = async (report: Report, sending: Sending): Promise<ScriptOutcome> => {
+  const evaluate: Evaluate = async (job, allowance) => (await batch([job], allowance))[0] ?? stopped(job, 'timeout')
+
+  /** @param completing runs code that the instances in a result need */
+  const received = async (report: Report, sending: Sending, completing: Evaluate): Promise<ScriptOutcome> => {
     const { job, allowance } = sending
     figures.evaluations++
     figures.time += report.milliseconds
     if (report.fleeting) allowance.readFleeting()
     for (const { level, text } of report.lines) options.log?.({ site: job.site, origin: job.origin, level, text })
-    const outcome = await outcomeOf(report, sending)
+    const outcome = await outcomeOf(report, sending, completing)
     if ('failure' in outcome) figures.failures++
     try {
       allowance.step(report.steps)
@@ -136,7 +140,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
   }
 
   return {
-    evaluate: async (job, allowance) => (await batch([job], allowance))[0] ?? stopped(job, 'timeout'),
+    evaluate,
     batch,
     counters: (): Counters => ({
       ...figures,
@@ -187,11 +191,7 @@ function finished(
   return { ...sent, view, time: allowance.timeLeft, steps: allowance.stepsLeft }
 }
 
-async function answered(
-  question: RealmQuestion,
-  sending: Sending,
-  inner: JavaScript['evaluate'],
-): Promise<RealmAnswer> {
+async function answered(question: RealmQuestion, sending: Sending, inner: Evaluate): Promise<RealmAnswer> {
   const { job, sender, allowance } = sending
   const { schemas } = job
   switch (question.want) {
@@ -223,7 +223,7 @@ async function answered(
         )
       const { call, receiver, arguments: given } = split(question.call)
       const from = receiver === undefined ? undefined : await read(receiver)
-      const values = await decode(given, question.trees, n => sender.elements[n], complete(sending))
+      const values = await decode(given, question.trees, n => sender.elements[n], complete(sending, inner))
       const value = await schemas.call(
         {
           ...call,
@@ -273,18 +273,18 @@ function split(text: string): WrittenCall {
 }
 
 /** Completes what a script has built (JS-9). */
-function complete({ job: { schemas } }: Sending): (instance: Instance) => Promise<Value> {
+function complete({ job: { schemas } }: Sending, evaluate: Evaluate): (instance: Instance) => Promise<Value> {
   return async ({ type, element, fields }) => {
     if (element) return element
     if (!schemas) throw new Error('There are no schemas.')
-    return schemas.build(type, fields)
+    return schemas.build(type, fields, evaluate)
   }
 }
 
-async function outcomeOf({ result, trees }: Report, sending: Sending): Promise<ScriptOutcome> {
+async function outcomeOf({ result, trees }: Report, sending: Sending, evaluate: Evaluate): Promise<ScriptOutcome> {
   const { job, sender } = sending
   if ('failure' in result) return { failure: { language: language(job), ...result.failure } }
-  const read = (json: string) => decode(json, trees, number => sender.elements[number], complete(sending))
+  const read = (json: string) => decode(json, trees, number => sender.elements[number], complete(sending, evaluate))
   try {
     if ('response' in result) return { response: responseFrom(await read(result.response)) }
     const { value, truthy, written, changed } = result

@@ -9,6 +9,9 @@ import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 const TEA = 'urn:t:Tea'
+const CUP = 'urn:t:Cup'
+const RING = 'urn:t:Ring'
+const IMPORT = `import Cup from "${CUP}" with { type: "${NS}/Schema" }; import Ring from "${RING}" with { type: "${NS}/Schema" };`
 
 const script = (slot: string, source: string) => ({
   markup: `<div itemprop="${slot}" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">${source}</script></div>`,
@@ -53,8 +56,39 @@ describe('Expressions that call scripts, and the reverse', () => {
           method('notes', sessel('implementation', '(${b.note}).count()')),
           method('where', script('implementation', 'export default () => Context.request.path')),
           method('note', script('implementation', 'export default v => { Context.noted = v + "!"; return "" }'), 'v'),
+          method('cup', script('implementation', `${IMPORT} export default () => new Cup({ owner: "Ada" })`)),
+          method('holds', sessel('implementation', 'cup.handle'), 'cup'),
+          method(
+            'held',
+            script('implementation', `${IMPORT} export default function () { return this.holds(new Cup()) }`),
+          ),
+          method(
+            'inner',
+            script(
+              'implementation',
+              `${IMPORT} export default function () { return this.holds(new Cup()) + this.held() }`,
+            ),
+          ),
+          method('size', script('implementation', `${IMPORT} export default () => new Cup().measured()`)),
+          method('ring', script('implementation', `${IMPORT} export default () => new Ring()`)),
+          method(
+            'rings',
+            script('implementation', `${IMPORT} export default function () { return this.held(new Ring()) }`),
+          ),
           method('fails', script('implementation', 'export default () => { throw new Error("no luck") }')),
-        ),
+        ) +
+          schema(
+            CUP,
+            {},
+            property('owner'),
+            property('handle', { default: script('default', 'export default () => "left"') }),
+            method('measured', script('implementation', 'export default function () { return this.handle.length }')),
+          ) +
+          schema(
+            RING,
+            {},
+            property('next', { default: script('default', `${IMPORT} export default () => new Ring()`) }),
+          ),
       ),
     )
     await put(
@@ -87,11 +121,23 @@ describe('Expressions that call scripts, and the reverse', () => {
     ['MOD-60 a computed property', `${PRELUDE}it.loud`, 'SENCHA'],
     ['MOD-71 a read resolver', `${PRELUDE}it.masked`, '***'],
     ['SES-126 what the query does not reach', `${PRELUDE}it.count()`, 0],
+    ['JS-9 JS-17 a result whose default is', `${PRELUDE}it.cup().handle`, 'left'],
+    ['JS-9 JS-17 an argument whose default is', `${PRELUDE}it.held()`, 'left'],
+    ['JS-9 JS-17 arguments of methods of methods, whose default is', `${PRELUDE}it.inner()`, 'leftleft'],
+    ['JS-9 JS-17 a receiver whose default is', `${PRELUDE}it.size()`, 4],
     ["JS-16 the caller's Context", `${PRELUDE}it.where()`, '/tea.html'],
   ] as const)
     it(`${rule} in JavaScript, in a QUERY`, async () => {
       const { status, text } = await query(program)
       expect([status, text]).to.deep.equal([200, JSON.stringify(expected)])
+    })
+
+  for (const name of ['ring', 'rings'])
+    it(`JS-17 JS-32 a default in JavaScript that builds itself ends: ${name}`, async () => {
+      const { status, text } = await query(`${PRELUDE}it.${name}()`)
+      expect(status).to.equal(503)
+      expect(text).to.include('BudgetExceeded')
+      expect((await query(`${PRELUDE}it.size()`)).text).to.equal('4')
     })
 
   it('JS-16 JS-43 a failure is an error of the expression', async () => {
