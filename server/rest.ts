@@ -3,10 +3,10 @@
 import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
 
 /** Milliseconds without a request after which the server rests. */
-const PATIENCE = 30_000
+const PATIENCE = 25_000
 
 /** Looks at whether requests came, in that time. */
-const LOOKS = 3
+const LOOKS = 5
 
 export interface Rest {
   /** To be called for every request. */

@@ -206,14 +206,14 @@ describe('Memory of caches', () => {
     const look = (times: number) => {
       for (let i = 0; i < times; i++) rest.look()
     }
-    look(3)
+    look(5)
     expect(done, 'after the start').to.deep.equal([])
     look(10)
     expect(done, 'once').to.deep.equal(['released', 'collected'])
     rest.disturb()
-    look(3)
+    look(5)
     rest.disturb()
-    look(3)
+    look(5)
     expect(done, 'with requests').to.have.length(2)
     look(1)
     expect(done, 'without').to.have.length(4)

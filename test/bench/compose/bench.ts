@@ -14,7 +14,7 @@ export const COMPOSE_HEAD: Row = ['Work', 'composed', 'plain', 'ratio', 'target'
 
 const NS = 'https://platform.example/ns'
 const PREFIXES = `xmlns:p="${NS}/1.0" xmlns:r="${NS}/Binding/CSS" xmlns:t="urn:bench:Say"`
-const SERVE = [process.execPath, '--max-semi-space-size=4', 'server/launch.mjs', 'serve', '-c']
+const SERVE = [process.execPath, '--max-semi-space-size=8', 'server/launch.mjs', 'serve', '-c']
 
 const html = (body: string, attributes = '') =>
   `<!doctype html><html ${attributes}><head><title>t</title></head><body>${body}</body></html>`

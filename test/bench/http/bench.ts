@@ -14,7 +14,7 @@ export const HEAD: Row = ['Work', 'Scriptorium', 'bare node:http', 'ratio', 'tar
 
 const MB = 1024 * 1024
 /** As `npm start` does it. */
-const SERVE = [process.execPath, '--max-semi-space-size=4', 'server/launch.mjs', 'serve', '-c']
+const SERVE = [process.execPath, '--max-semi-space-size=8', 'server/launch.mjs', 'serve', '-c']
 
 /** Starts the server on a fresh data folder and stores the documents. */
 async function prepare(folder: string): Promise<ServerProcess> {

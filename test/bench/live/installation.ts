@@ -63,7 +63,7 @@ export async function install({ workers, spread = false }: InstallationOptions =
     await redis?.stop()
     throw new Error(stderr)
   }
-  const command = [process.execPath, '--max-semi-space-size=4', 'server/launch.mjs', 'serve', '-c', settings]
+  const command = [process.execPath, '--max-semi-space-size=8', 'server/launch.mjs', 'serve', '-c', settings]
   const server = await startProcess(command, {}, { spread })
   return {
     server,

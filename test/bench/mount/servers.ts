@@ -50,7 +50,7 @@ export async function startOurs(): Promise<MountServer> {
   const options = (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)
   const server = await startProcess([
     process.execPath,
-    '--max-semi-space-size=4',
+    '--max-semi-space-size=8',
     ...options,
     ...['server/launch.mjs', 'serve', '-c', settings],
   ])

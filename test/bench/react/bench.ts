@@ -14,7 +14,7 @@ import { figure, type Row } from '../support/table.ts'
 
 export const REACT_HEAD: Row = ['Work', 'with reactions', 'without', 'ratio by processor time', 'target']
 
-const SERVE = [process.execPath, '--max-semi-space-size=4', 'server/launch.mjs', 'serve', '-c']
+const SERVE = [process.execPath, '--max-semi-space-size=8', 'server/launch.mjs', 'serve', '-c']
 
 /** A server whose site has a page and, beside the rules, some reactions. */
 async function served(folder: string, name: string, reactions: string): Promise<ServerProcess> {
