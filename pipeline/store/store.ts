@@ -21,8 +21,12 @@ export interface SiteReader {
   checksums(resource: Resource): Promise<{ sha1: string; md5: string } | undefined>
   /** Direct members of a collection, ascending by name; one indexed query. */
   list(collection: string): Promise<Resource[]>
-  /** Everything below a collection, ascending by path; files only unless `collections`. Pages through in slices. */
-  walk(prefix: string, options?: { collections?: boolean }): AsyncIterable<Resource>
+  /**
+   * Everything below a collection, ascending by path; files only unless `collections`. Pages through in slices.
+   *
+   * @param options.apart only files whose bytes are kept outside of the database, as large ones are
+   */
+  walk(prefix: string, options?: { collections?: boolean; apart?: boolean }): AsyncIterable<Resource>
   /** One piece of derived data of a path. */
   derived(path: string, name: string): Promise<string | undefined>
   /** One kind of derived data of the whole site, ascending by path. */

@@ -40,7 +40,10 @@ export interface ReaderContext {
 export type SiteReading = Omit<SiteStore, 'name' | 'commit' | 'derive'>
 
 const FIND = `SELECT ${COLUMNS} FROM resource r WHERE site = $1 AND folder = $2 AND name = $3`
-const MEMBERS = `SELECT ${COLUMNS} FROM resource r WHERE site = $1 AND folder = $2 AND name > $3 ORDER BY name LIMIT $4`
+const membersQuery = (which = '') =>
+  `SELECT ${COLUMNS} FROM resource r WHERE site = $1 AND folder = $2 AND name > $3 ${which} ORDER BY name LIMIT $4`
+const MEMBERS = membersQuery()
+const APART = membersQuery('AND (kind = 0 OR body IS NULL)')
 
 /** Root of a site without commits: an empty collection. */
 function emptyRoot(opened: number): Resource {
@@ -64,8 +67,15 @@ async function digestsOf(bytes: Uint8Array): Promise<{ sha1: string; md5: string
   return { sha1: sha1.digest('hex'), md5: md5.digest('hex') }
 }
 
-async function pageOf(session: Session, site: number, collection: string, after: string, limit: number) {
-  const rows = await session.rows<Row>(MEMBERS, site, collection, after, limit)
+async function pageOf(
+  session: Session,
+  site: number,
+  collection: string,
+  after: string,
+  limit: number,
+  query = MEMBERS,
+) {
+  const rows = await session.rows<Row>(query, site, collection, after, limit)
   return rows.map(row => resourceOf(rowOf(row)))
 }
 
@@ -121,6 +131,8 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
   }
 
   const page = async (collection: string, after: string) => pageOf(reads, await site(), collection, after, PAGE)
+  const pageApart = async (collection: string, after: string) =>
+    pageOf(reads, await site(), collection, after, PAGE, APART)
 
   return {
     find,
@@ -135,9 +147,9 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       const members = await pageOf(reads, await site(), collection, '', LISTING)
       return members.length === LISTING ? listSlowly(reads, await site(), collection) : members
     },
-    async *walk(prefix, { collections = false } = {}) {
+    async *walk(prefix, { collections = false, apart = false } = {}) {
       if (!namesCollection(prefix)) return
-      for await (const resource of walk(page, prefix)) {
+      for await (const resource of walk(apart ? pageApart : page, prefix)) {
         if (collections || resource.kind !== 'collection') yield resource
       }
     },

@@ -50,13 +50,15 @@ export interface ReaderContext {
 /** The reading half of a site. */
 export type SiteReader = Omit<SiteStore, 'name' | 'commit' | 'derive'>
 
-const MEMBERS = `SELECT ${MEMBER_COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name > ? ORDER BY name LIMIT ?`
+const membersQuery = (which = '') =>
+  `SELECT ${MEMBER_COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name > ? ${which} ORDER BY name LIMIT ?`
 
 function prepareReads(database: Database) {
   return {
     site: database.prepare<{ id: number }>('SELECT id FROM site WHERE name = ?'),
     find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
-    members: database.prepareTuples<MemberTuple>(MEMBERS),
+    members: database.prepareTuples<MemberTuple>(membersQuery()),
+    apart: database.prepareTuples<MemberTuple>(membersQuery('AND (kind = 0 OR in_file = 1)')),
     body: database.prepare<{ in_file: number; bytes: Uint8Array | null }>(
       `SELECT in_file, bytes FROM resource LEFT JOIN body ON body.id = resource.id
        WHERE site = ? AND folder = ? AND name = ? AND version = ? AND kind <> 0`,
@@ -138,7 +140,7 @@ async function listSlowly(context: ReaderContext, site: number, collection: stri
   const database = own ?? context.database
   try {
     own?.exec('BEGIN')
-    const members = database.prepareTuples<MemberTuple>(MEMBERS)
+    const members = database.prepareTuples<MemberTuple>(membersQuery())
     const found: Resource[] = []
     for (let after = ''; ; ) {
       const rows = members.all(site, collection, after, LISTING)
@@ -181,6 +183,9 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
   const page = (collection: string, after: string): Resource[] =>
     reads.members.all(site(), collection, after, PAGE).map(row => memberOf(collection, row))
 
+  const pageApart = (collection: string, after: string): Resource[] =>
+    reads.apart.all(site(), collection, after, PAGE).map(row => memberOf(collection, row))
+
   return {
     async find(path) {
       return find(path)
@@ -199,9 +204,9 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
       if (rows.length === LISTING) return listSlowly(context, site(), collection)
       return rows.map(row => memberOf(collection, row))
     },
-    async *walk(prefix, { collections = false } = {}) {
+    async *walk(prefix, { collections = false, apart = false } = {}) {
       if (!namesCollection(prefix)) return
-      for await (const resource of walk(page, prefix)) {
+      for await (const resource of walk(apart ? pageApart : page, prefix)) {
         if (collections || resource.kind !== 'collection') yield resource
       }
     },

@@ -70,6 +70,16 @@ export function describeReading(open: Open): void {
     expect(await all(site.walk('/a'))).to.deep.equal([])
   })
 
+  it('walk can be left to files whose bytes are kept apart', async () => {
+    const small = Array.from({ length: 1200 }, (_, i) => putBlob(`/a/${1000 + i}`, Buffer.from(`${i}`)))
+    const large = Buffer.alloc(300 * 1024, 'x')
+    const paths = ['/a/0', '/a/2199.5', '/b/c/d']
+    await done(site, [...small, put('/a/page.html', 'x'), ...paths.map(path => putBlob(path, large))])
+    expect((await all(site.walk('/', { apart: true }))).map(({ path }) => path)).to.deep.equal(paths)
+    expect((await all(site.walk('/b/', { apart: true }))).map(({ path }) => path)).to.deep.equal(['/b/c/d'])
+    expect(await all(site.walk('/b/', { apart: true, collections: true }))).to.have.length(2)
+  })
+
   it('walk is complete and sorted for any tree', async () => {
     const name = fc.string({ unit: fc.constantFrom('a', 'b', '!', '0', '.', '-', 'é'), minLength: 1, maxLength: 3 })
     const path = fc.array(
