@@ -10,7 +10,7 @@ import type { Change, CommitResult, NewEvent } from '../store/commit.ts'
 import type { NoteChange } from '../store/notes.ts'
 import type { Consequences } from './consequences.ts'
 import { refuseConfiguring } from './may-configure.ts'
-import type { Fired, TransitionSink } from './transitions.ts'
+import type { TransitionSink } from './transitions.ts'
 
 /** Attempts before a writer is told to come again; conflicts need another process, or rules that keep changing. */
 const ATTEMPTS = 50
@@ -91,8 +91,6 @@ export interface OwnChanges {
   accessVersion?: number | undefined
   /** How others may make the same change of the document. */
   edit?: string
-  /** Handlers that the write fires once it is committed (REA-122). */
-  fired?: readonly Fired[]
 }
 
 /**
@@ -104,7 +102,7 @@ export interface OwnChanges {
 export async function commitJudged(
   site: Site,
   { registry, version, configure, alongside, transitions }: ModelState,
-  { changes, events, written, accessVersion, edit, fired = [] }: OwnChanges,
+  { changes, events, written, accessVersion, edit }: OwnChanges,
   follows: Consequences,
 ): Promise<CommitResult> {
   if (!configure) await refuseConfiguring(site, changes, written)
@@ -123,8 +121,7 @@ export async function commitJudged(
   )
   if (result.ok) {
     alongside?.stored(notes)
-    const all = [...fired, ...(follows.fired ?? [])]
-    if (all.length > 0) transitions?.fired(all)
+    if (follows.fired.length > 0) transitions?.fired(follows.fired)
   }
   if (result.ok || result.reason !== 'guard') return result
   const broken = requirements[result.guard]

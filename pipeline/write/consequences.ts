@@ -9,7 +9,7 @@ import { type Judgement, refuseFailures, requirementFault } from '../model/judge
 import type { Loss } from '../model/losses.ts'
 import type { WrittenPlace } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
-import { type ConstraintViolation, constraintFault } from '../model/violations.ts'
+import { constraintFault } from '../model/violations.ts'
 import type { OwnDocument } from '../model/working.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
@@ -21,7 +21,7 @@ import type { ModelState } from './commit.ts'
 import { EffectTransitions } from './effect-transitions.ts'
 import { deleteEvent, putEvent } from './events.ts'
 import { newDocumentOf, putVersion, writtenDocuments } from './new-version.ts'
-import type { Fired } from './transitions.ts'
+import type { Fired, Transitions } from './transitions.ts'
 
 /** A write that has been judged by itself. */
 export interface Judged {
@@ -36,8 +36,8 @@ export interface Judged {
   losses: readonly Loss[]
   /** Documents that the write itself changes. */
   own: ReadonlyMap<string, OwnDocument>
-  /** Transitions that no rule permits; they come after shapes (REA-107). */
-  transitions?: readonly ConstraintViolation[]
+  /** Of its items; what no rule permits comes after shapes (REA-107). */
+  transitions: Transitions
   /** Whether a document goes with the write. */
   isGone?(path: string): boolean
 }
@@ -49,23 +49,24 @@ export interface Consequences {
   changes: readonly Change[]
   events: readonly NewEvent[]
   written: readonly WrittenDocument[]
-  /** Handlers that fire on other pages (REA-122). */
-  fired?: readonly Fired[]
+  /** Handlers that the write, or what follows from it, fires once it is committed (REA-122). */
+  fired: readonly Fired[]
 }
 
 /** The consequences of a write that nobody depends on. */
-export function nothingFollows(requirements: readonly Requirement[]): Consequences {
-  return { requirements, own: new Map(), changes: [], events: [], written: [] }
+export function nothingFollows(requirements: readonly Requirement[], fired: readonly Fired[] = []): Consequences {
+  return { requirements, own: new Map(), changes: [], events: [], written: [], fired }
 }
 
 /** @throws Fault 422 for transitions, unless a requirement does not hold, which comes before them (MOD-112) */
 async function refuseTransitions(site: Site, registry: Registry, judged: Judged): Promise<void> {
-  const { transitions = [], judgement, path, entries } = judged
-  if (transitions.length === 0) return
+  const { transitions, judgement, path, entries } = judged
+  const { violations } = transitions
+  if (violations.length === 0) return
   const broken = await firstBroken(site.store, judgement.requirements, path, entries)
   throw (
     (broken && requirementFault(registry, broken)) ??
-    constraintFault(registry.vocabulary.ns, 'transition', transitions, 422)
+    constraintFault(registry.vocabulary.ns, 'transition', violations, 422)
   )
 }
 
@@ -81,7 +82,7 @@ export async function consequencesOf(site: Site, model: ModelState, judged: Judg
   await refuseFailures(registry, site.store, judgement, { path, entries, status })
   await refuseTransitions(site, registry, judged)
   const { requirements } = judgement
-  if (losses.length === 0) return nothingFollows(requirements)
+  if (losses.length === 0) return nothingFollows(requirements, judged.transitions.fired)
   const transitions = new EffectTransitions(site, model)
   const own = transitions.ofOwn(judged.own)
   const opened = new Map<string, StoredFile>()
@@ -105,7 +106,7 @@ export async function consequencesOf(site: Site, model: ModelState, judged: Judg
   try {
     const followed = await cascade(registry, model.host, { store: site.store, open, isGone }, losses, own)
     if (followed.effects.size > 0) await refuseItself()
-    const fired = await transitions.judged(followed.effects)
+    const fired = await transitions.judged(followed.effects, judged.transitions.fired)
     // An effect on the document itself was judged with what the write brought to it.
     const remaining = followed.effects.has(path) ? [] : requirements
     const effects: Effect[] = []
@@ -117,7 +118,7 @@ export async function consequencesOf(site: Site, model: ModelState, judged: Judg
         [...followed.effects].flatMap(([other, place]) => (place && own.has(other) ? [[other, place]] : [])),
       ),
       ...merged(effects),
-      ...(fired.length > 0 && { fired }),
+      fired,
     }
   } catch (error) {
     if (error instanceof Fault) await refuseItself()

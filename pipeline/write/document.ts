@@ -69,13 +69,12 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
       const model = modelState(site, allowance, write)
       await race.refuseOvertaken(file)
       const current = await rederived(site, asked)
-      const { prepared, follows, transitions } = await judgeDocument(site, model, { path, file, asked: current })
+      const { prepared, follows } = await judgeDocument(site, model, { path, file, asked: current })
       const own = {
         changes: toChanges(write, file, prepared),
         events: [putEvent(site, path, prepared.digest, prepared.text, write.cause)],
         written: writtenDocuments(path, prepared),
         accessVersion: authority.accessVersion,
-        fired: transitions.fired,
       }
       const done = carriedOut(await commitJudged(site, model, own, follows))
       return done && putAnswer(prepared, done, file !== undefined)

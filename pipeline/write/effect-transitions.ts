@@ -41,12 +41,14 @@ export class EffectTransitions {
 
   /**
    * @param effects documents after all effects; undefined where one has gone
-   * @returns handlers that fire once the write is committed
+   * @param own what fires by the write alone
+   * @returns all handlers that fire once the write is committed
    * @throws Fault 409 for a transition that no rule permits (MOD-56)
    */
-  async judged(effects: ReadonlyMap<string, WrittenPlace | undefined>): Promise<Fired[]> {
+  async judged(effects: ReadonlyMap<string, WrittenPlace | undefined>, own: readonly Fired[]): Promise<Fired[]> {
     if (!this.#judge) return []
     const fired: Fired[] = []
+    for (const each of own) fired.push(...(effects.has(each.path) ? await this.#still(each, effects) : [each]))
     let refused = 0
     for (const [path, place] of effects) {
       const before = this.#before.get(path) ?? []
@@ -57,5 +59,16 @@ export class EffectTransitions {
     }
     if (refused > 0) throw transitionsBlocked(this.#registry, refused)
     return fired
+  }
+
+  /** The same with the item as it is after all effects (REA-125); nothing for an item that has gone, or changed its state. */
+  async #still(fired: Fired, effects: ReadonlyMap<string, WrittenPlace | undefined>): Promise<Fired[]> {
+    const { path, place } = fired
+    const after = effects.get(path)
+    const element = after?.followed?.[place]
+    const before = this.#before.get(path)?.[place]
+    if (!this.#judge || !after || !element || !before) return []
+    const still = await inTurns(this.#judge.still(fired, before, after.document, element), after.document.source.length)
+    return still ? [still] : []
   }
 }

@@ -171,7 +171,6 @@ async function commitEdit(
     ...(edit !== undefined && { edit }),
     written: [{ path, bytes, profile, declares, show, newTree }],
     accessVersion: authority.accessVersion === undefined ? undefined : located.accessVersion,
-    fired: asked.transitions.fired,
   }
   const result = await commitJudged(site, model, own, follows)
   return result.ok ? answerTo(write, located, judged, result.at) : undefined
@@ -222,7 +221,7 @@ async function judgedWithConsequences(
     entries,
     status: op === 'delete' ? 409 : 422,
     losses,
-    transitions: asked.transitions.violations,
+    transitions: asked.transitions,
     own: new Map([[path, { entries, open }]]),
   })
   return { asked, follows }

@@ -4,7 +4,6 @@ import { Fault } from '../fault.ts'
 import { type Judgement, judgeAsItIs, judgeCopy, judging, judgingShapes, refuseFailures } from '../model/judge.ts'
 import { comparingDocuments, type Loss } from '../model/losses.ts'
 import type { Registry } from '../model/registry.ts'
-import type { ConstraintViolation } from '../model/violations.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { Entry } from '../store/resource.ts'
@@ -37,13 +36,12 @@ export async function judgeDocument(
   site: Site,
   model: ModelState,
   { path, file, asked }: Incoming,
-): Promise<{ prepared: NewVersion; follows: Consequences; transitions: Transitions }> {
+): Promise<{ prepared: NewVersion; follows: Consequences }> {
   const { registry } = model
   const judge = TransitionJudge.of(site, model.transitions)
   // Without items, only shapes and what others refer to have a say.
   const isLookedInto = registry.guarded.size > 0 || registry.shapesAt(path).length > 0
-  if (!isLookedInto && !judge && !asked.tree)
-    return { prepared: asked, follows: nothingFollows([]), transitions: NO_TRANSITIONS }
+  if (!isLookedInto && !judge && !asked.tree) return { prepared: asked, follows: nothingFollows([]) }
   const whole = isLookedInto ? await parsedVersion(site, asked) : asked
   const { prepared, judgement } = await judgedAlone(site, model, path, whole)
   const { tree, derived } = prepared
@@ -53,13 +51,12 @@ export async function judgeDocument(
   const longest = Math.max(before?.source.length ?? 0, tree?.source.length ?? 0)
   const losses = await inTurns(comparingDocuments(registry, before, tree), longest)
   const transitions = judge ? await inTurns(judge.whole(path, before, tree), longest) : NO_TRANSITIONS
-  const { violations } = transitions
   const open = async () => ({ document: cloneTree(tree ?? unreadable()) })
   const own = new Map([[path, { entries, open }]])
-  const judged = { path, judgement, entries, status: 422 as const, losses, own, transitions: violations }
+  const judged = { path, judgement, entries, status: 422 as const, losses, own, transitions }
   const follows = await consequencesOf(site, model, judged)
   const changed = follows.own.get(path)
-  return { prepared: changed ? await completed(site, prepared, changed.document) : prepared, follows, transitions }
+  return { prepared: changed ? await completed(site, prepared, changed.document) : prepared, follows }
 }
 
 function unreadable(): never {
@@ -94,7 +91,7 @@ async function completed(site: Site, prepared: NewVersion, document: TreeDocumen
 /**
  * What follows when documents go.
  *
- * @param further transitions of the same write that no rule permits
+ * @param further transitions of the same write
  * @throws Fault 409 when a referrer forbids it
  */
 export async function consequencesOfRemoval(
@@ -102,22 +99,22 @@ export async function consequencesOfRemoval(
   model: ModelState,
   removed: readonly StoredFile[],
   isGone: (path: string) => boolean = path => removed.some(({ resource }) => resource.path === path),
-  further: readonly ConstraintViolation[] = [],
+  further: Transitions = NO_TRANSITIONS,
 ): Promise<Consequences> {
   const { registry } = model
   const documents = registry.guarded.size > 0 ? removed.filter(file => file.isDocument) : []
   const judge = TransitionJudge.of(site, model.transitions)
-  const transitions = [...further]
+  const violations = [...further.violations]
   for (const file of judge ? removed.filter(({ isDocument }) => isDocument) : []) {
     const tree = await site.parsed(file)
     const found = judge && (await inTurns(judge.whole(file.resource.path, tree, undefined), tree.source.length))
-    transitions.push(...(found?.violations ?? []))
+    violations.push(...(found?.violations ?? []))
   }
   const losses: Loss[] = []
   for (const file of documents) losses.push(...(await lossesOf(registry, await site.parsed(file))))
   const path = removed[0]?.resource.path ?? ''
   const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
-  return consequencesOf(site, model, { ...judged, isGone, transitions })
+  return consequencesOf(site, model, { ...judged, isGone, transitions: { ...further, violations } })
 }
 
 async function lossesOf(registry: Registry, document: TreeDocument): Promise<Loss[]> {

@@ -119,7 +119,7 @@ async function commitMove(
   // What is replaced goes as if it were deleted (MOD-53).
   const removed = replaced ? [replaced] : []
   const isGone = (gone: string) => gone === replaced?.resource.path
-  const follows = await consequencesOfRemoval(site, model, removed, isGone, transitions.violations)
+  const follows = await consequencesOfRemoval(site, model, removed, isGone, transitions)
   refuseEntangled(follows, path)
   // Directories are implicit here (HTTP-13), while the store moves only into collections that exist.
   const parents = replaced ? [] : await missingParents(site.store, to)
@@ -130,7 +130,6 @@ async function commitMove(
     events: [deleteEvent(site, path, cause), putEvent(site, to, resource.digest, text, cause)],
     written: prepared ? writtenDocuments(to, prepared) : [],
     accessVersion: authority.accessVersion,
-    fired: transitions.fired,
   }
   return commitJudged(site, model, own, {
     ...follows,

@@ -39,6 +39,8 @@ export interface Fired {
   type: string
   /** Primary key of the item, where it has one. */
   key: { property: string; value: string } | undefined
+  /** Place of the item among those of its document, as the write alone leaves it. */
+  place: number
   /** The item as committed, as a property `body`. */
   item: string
 }
@@ -78,7 +80,7 @@ export class TransitionJudge {
   /** A whole document before and after; undefined where there is none (REA-104). */
   *whole(path: string, before: TreeDocument | undefined, after: TreeDocument | undefined): Steps<Transitions> {
     const { pairs, ambiguous } = pairing(yield* this.statesOf(before), yield* this.statesOf(after))
-    return this.#judged(path, pairs, ambiguous)
+    return yield* this.#judged(path, after, pairs, ambiguous)
   }
 
   /**
@@ -101,7 +103,23 @@ export class TransitionJudge {
       return { before: item, after: same }
     })
     for (const item of now.values()) pairs.push({ before: undefined, after: item })
-    return this.#judged(path, pairs, [])
+    return yield* this.#judged(path, after, pairs, [])
+  }
+
+  /**
+   * What fires for an item that effects of the same write have left in its state, but may have changed otherwise.
+   *
+   * @param before the item as the write alone leaves it
+   * @param element where it stands in `after`
+   * @returns undefined when its state has changed: then the effect fires, or nothing does
+   */
+  *still(fired: Fired, before: ItemStates, after: TreeDocument, element: ElementNode): Steps<Fired | undefined> {
+    const { handler, path, place } = fired
+    const { property } = handler.handler
+    const [now] = yield* this.#read(after, [element])
+    return now && stateOf(now, property) === stateOf(before, property)
+      ? this.#fired(handler, path, place, now)
+      : undefined
   }
 
   /** Items of a document in tree order. */
@@ -129,12 +147,12 @@ export class TransitionJudge {
     // What came out other than the edit alone makes it is compared as a whole.
     if (way === 'reparsed' || after.length !== around.length) return yield* this.whole(path, tree, view.document)
     const pairs: Pair[] = around.map((before, i) => ({ before, after: after[i] }))
-    if (wanted.op === 'move') return this.#judged(path, pairs, [])
+    if (wanted.op === 'move') return yield* this.#judged(path, view.document, pairs, [])
     const { content } = yield* touching({ document: view.document, part: view })
     const brought = yield* this.#read(view.document, content)
     if (wanted.op === 'insert') {
       for (const item of brought) pairs.push({ before: undefined, after: item })
-      return this.#judged(path, pairs, [])
+      return yield* this.#judged(path, view.document, pairs, [])
     }
     const [old, now] = [taken[0], brought[0]]
     const isSame =
@@ -146,12 +164,21 @@ export class TransitionJudge {
       old.type === now.type
     if (isSame) pairs.push({ before: old, after: now })
     const nested = pairing(taken.slice(isSame ? 1 : 0), brought.slice(isSame ? 1 : 0))
-    return this.#judged(path, [...pairs, ...nested.pairs], nested.ambiguous)
+    return yield* this.#judged(path, view.document, [...pairs, ...nested.pairs], nested.ambiguous)
   }
 
-  #judged(path: string, pairs: readonly Pair[], ambiguous: readonly Ambiguous[]): Transitions {
+  *#judged(
+    path: string,
+    after: TreeDocument | undefined,
+    pairs: readonly Pair[],
+    ambiguous: readonly Ambiguous[],
+  ): Steps<Transitions> {
     const violations = [...pairs.flatMap(pair => this.#violationsOf(pair)), ...ambiguous.flatMap(ambiguity)]
-    return { violations, fired: pairs.flatMap(pair => this.#firedBy(path, pair)) }
+    const firing = pairs.flatMap(pair => this.#firing(pair))
+    if (firing.length === 0 || !after) return { violations, fired: [] }
+    const places = new Map((yield* findingItems(after.root)).map((element, place) => [element, place]))
+    const fired = firing.map(({ handler, item }) => this.#fired(handler, path, places.get(item.element) ?? -1, item))
+    return { violations, fired }
   }
 
   #violationsOf({ before, after }: Pair): ConstraintViolation[] {
@@ -168,20 +195,20 @@ export class TransitionJudge {
     return violations
   }
 
-  #firedBy(path: string, { before, after }: Pair): Fired[] {
+  #firing({ before, after }: Pair): { handler: PlacedHandler; item: ItemStates }[] {
     if (!after) return []
-    return this.#handlers.flatMap(placed => {
-      const { property, becomes, selector } = placed.handler
+    return this.#handlers.flatMap(handler => {
+      const { property, becomes, selector } = handler.handler
       const [old, now] = [stateOf(before, property), stateOf(after, property)]
       if (typeof now !== 'string' || now === old || !becomes.includes(now)) return []
       const isNamed = typesNamed(selector).some(({ type, isa }) =>
         after.types.some(each => each === type || (isa && this.#registry.isa(each, type))),
       )
-      return isNamed ? [this.#fired(placed, path, after)] : []
+      return isNamed ? [{ handler, item: after }] : []
     })
   }
 
-  #fired(handler: PlacedHandler, path: string, { element, type, types, key }: ItemStates): Fired {
+  #fired(handler: PlacedHandler, path: string, place: number, { element, type, types, key }: ItemStates): Fired {
     const property = types.map(each => this.#registry.schema(each)?.key?.name).find(name => name !== undefined)
     const copy = cloneNode(element)
     const attrs = copy.attrs.filter(({ name, prefix }) => name !== 'itemprop' || prefix)
@@ -189,6 +216,7 @@ export class TransitionJudge {
     return {
       handler,
       path,
+      place,
       type,
       key: property !== undefined && key !== undefined ? { property, value: key } : undefined,
       item: outerMarkup(copy, 'html'),

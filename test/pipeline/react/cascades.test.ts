@@ -6,7 +6,10 @@ import { eventually } from '../../support/eventually.ts'
 import { type Receiver, receiver } from './receiver.ts'
 import { meta, NS, page, type ReactingSite, reactingSite, request } from './site.ts'
 
-const [LOAN, COPY] = ['https://library.example/Loan', 'https://library.example/Copy']
+const LOAN = 'https://library.example/Loan'
+const COPY = 'https://library.example/Copy'
+const SHELF = 'https://library.example/Shelf'
+const OTHER = 'https://library.example/Other'
 let site: ReactingSite
 let to: Receiver | undefined
 afterEach(async () => {
@@ -29,8 +32,8 @@ const schemas = (cardinality: string) =>
   )
 const constraint = (name: string, from: string[], toStates: string[], type = LOAN) =>
   `<div hidden itemscope itemtype="${NS}/TransitionConstraint">${meta('selector', `[itemtype='${type}']`)}${meta('property', name)}${from.map(each => meta('from', each)).join('')}${toStates.map(each => meta('to', each)).join('')}</div>`
-const handler = (name: string, becomes: string) =>
-  `<div hidden itemscope itemtype="${NS}/TransitionHandler">${meta('selector', `[itemtype='${LOAN}']`)}${meta('property', name)}${meta('becomes', becomes)}${request('action', { url: `${to?.url}/hook` })}</div>`
+const handler = (name: string, becomes: string, type = LOAN) =>
+  `<div hidden itemscope itemtype="${NS}/TransitionHandler">${meta('selector', `[itemtype='${type}']`)}${meta('property', name)}${meta('becomes', becomes)}${request('action', { url: `${to?.url}/hook` })}</div>`
 const copyItem = (number: string) => `<p itemscope itemtype="${COPY}"><b itemprop="number">${number}</b></p>`
 const loan = (copy: string, state: string) =>
   `<div itemscope itemtype="${LOAN}"><i itemprop="copy">${copy}</i><b itemprop="state">${state}</b></div>`
@@ -133,6 +136,58 @@ describe('Transitions that follow from a write', () => {
       .to.include('out')
       .and.not.to.include('back')
   })
+
+  const [late, ticket] = [`<b itemprop="state">late</b>`, '<i itemprop="loan">L</i>']
+  const number = (value: string) => `<b itemprop="number">${value}</b>`
+  const item = (type: string, content: string) =>
+    `<div itemprop="body" itemscope="" itemtype="${type}">${content}</div>`
+  const loaned = (copy: string) =>
+    `<p itemscope="" itemtype="${LOAN}"><i itemprop="ticket">L</i><i itemprop="copy">${copy}</i></p>`
+  /** Refers to a loan by ticket, and that to a copy by number: what is written is around neither value. */
+  const shelf = item(SHELF, `${ticket}<section>${copyItem('1')}</section>${loaned('1')}`)
+  const changedFurther: [does: string, cardinality: string, before: string, section: string, told: string[]][] = [
+    [
+      'rewrites a value in it',
+      '1..1',
+      item(COPY, `<section>${number('1')}</section>${loaned('1')}`),
+      late + number('2'),
+      [item(COPY, `<section>${late}${number('2')}</section>${loaned('2')}`)],
+    ],
+    ['takes a value from it', '0..n', shelf, late, [item(SHELF, `<section>${late}</section>`)]],
+    ['removes it', '1..1', shelf, late, []],
+  ]
+  for (const [does, cardinality, before, section, told] of changedFurther)
+    it(`REA-122, REA-125 a handler tells of an item as it is after the commit when the cascade of the write ${does}`, async () => {
+      to = await receiver()
+      site = await start({
+        '/schemas.html': page(
+          schema(COPY, property('number', { unique: 'true' })) +
+            schema(
+              LOAN,
+              property('ticket', { unique: 'true' }),
+              property('copy', { references: `${COPY}#number`, cascade: 'true', cardinality: '1..1' }),
+            ) +
+            schema(SHELF, property('loan', { references: `${LOAN}#ticket`, cascade: 'true', cardinality })),
+        ),
+        '/handlers.html': page(
+          handler('state', 'late', SHELF) + handler('state', 'late', COPY) + handler('state', 'last', OTHER),
+        ),
+        '/all.html': page(`<main>${before}</main>`),
+      })
+      const edit = { headers: { Range: 'selector=section' }, body: `<section>${section}</section>` }
+      const reply = await site.ask('PUT', '/all.html', edit)
+      expect(reply.status, reply.text).to.equal(206)
+      const end = page(`<div itemscope itemtype="${OTHER}"><b itemprop="state">last</b></div>`)
+      expect((await site.ask('PUT', '/last.html', { body: end })).status).to.equal(201)
+      await eventually(() => expect(site.running.outbound.figures()).to.include({ waiting: 0, inFlight: 0 }))
+      await eventually(() => expect(to?.got.filter(({ body }) => body.includes(OTHER))).to.have.length(1))
+      const bodies = to.got.map(({ body }) => body).filter(body => !body.includes(OTHER))
+      const items = bodies.map(body => /<div itemprop="body".*?<\/div>/s.exec(body)?.[0])
+      expect(items).to.deep.equal(told)
+      const now = await stored('/all.html')
+      for (const each of told) expect(now).to.include(each)
+      if (told.length === 0) expect(now).not.to.include('late')
+    })
 
   it('REA-103 cascades of the mount are not judged, and fire nothing', async () => {
     to = await receiver()
