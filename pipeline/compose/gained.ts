@@ -1,60 +1,107 @@
-/** Directives of composed pages that a document has and an earlier state of it had not (COMP-147). */
+/** What composition shows of a document and would not show of an earlier state of it (COMP-147). */
 
 import type { Registry } from '../model/registry.ts'
+import { parsingHtml } from '../tree/html.ts'
 import { type DocumentKind, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
+import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { readingMarkup } from './page.ts'
 import { Prefixes, qualifiedName, writtenName } from './prefixes.ts'
 import { isLive, meaningOf } from './vocabulary.ts'
 
+/** A directive, or an element that stands where it does in composed pages alone. */
+export type Gained = 'directive' | 'place'
+
 /**
- * Whether an edit made directives of what was none. Composition reads HTML in its own way, in which elements with prefixes
- * stand where a browser drops or moves them: only what it reads itself tells.
+ * What an edit made that composition shows and nobody has judged. Composition reads HTML in its own way, in which elements
+ * with prefixes stand where a browser drops or moves them: only what it reads itself tells. Rules, schemas and shapes look
+ * at the ordinary reading, so that an element which that one lacks, or has inside another, is one that they have not seen.
  *
  * @param before source text
  * @param after source text
- * @returns in steps
+ * @returns in steps; undefined when there is nothing new
  * @throws TreeError for a limit
  */
-export function* gainsDirectives(
+export function* gainedByEdit(
   known: { ns: string; model: Registry },
   kind: DocumentKind,
   before: string,
   after: string,
-): Steps<boolean> {
-  const left = yield* countingDirectives(known, kind, before)
-  for (const [directive, count] of yield* countingDirectives(known, kind, after))
-    if (count > (left.get(directive) ?? 0)) return true
-  return false
+): Steps<Gained | undefined> {
+  const left = yield* countingShown(known, kind, before)
+  for (const [shown, { count, what }] of yield* countingShown(known, kind, after))
+    if (count > (left.get(shown)?.count ?? 0)) return what
+  return undefined
 }
 
-/** How often a document has each directive: by its start tag, and what its prefixes mean there. */
-function* countingDirectives(
+/** An element of composition's reading, to be looked at with all that is in it. */
+interface Open {
+  parent: ParentNode
+  around: Prefixes
+  /** Where the next element around starts that is written in the text. */
+  start: number
+}
+
+/** How often a document has each directive, by its start tag and what its prefixes mean there, and each element elsewhere. */
+function* countingShown(
   { ns, model }: { ns: string; model: Registry },
   kind: DocumentKind,
   text: string,
-): Steps<Map<string, number>> {
+): Steps<Map<string, { count: number; what: Gained }>> {
   const { tree } = yield* readingMarkup(text, kind, ns)
-  const counts = new Map<string, number>()
-  const open: { parent: ParentNode; around: Prefixes }[] = [{ parent: tree.root, around: Prefixes.none }]
+  const plain = kind === 'html' && mayHavePrefixed(text) ? yield* collectingPlaces(text) : undefined
+  const counts = new Map<string, { count: number; what: Gained }>()
+  const add = (what: Gained, shown: readonly string[]) => {
+    const key = JSON.stringify([what, ...shown])
+    counts.set(key, { count: (counts.get(key)?.count ?? 0) + 1, what })
+  }
+  const open: Open[] = [{ parent: tree.root, around: Prefixes.none, start: NOWHERE }]
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
     for (const node of next.parent.childNodes) {
       if (!isElement(node)) continue
       if (++seen % NODES_PER_STEP === 0) yield
-      const prefixes = next.around.within(node)
-      const meanings = [...namespacesOf(node, prefixes)].filter(uri => isLive(meaningOf(uri, ns, model), kind))
-      if (meanings.length > 0) {
-        const { startTag, startOffset = 0, endOffset = 0 } = node.sourceCodeLocation ?? {}
-        const written = text.slice(startOffset, startTag?.endOffset ?? endOffset)
-        const directive = JSON.stringify([written, ...meanings])
-        counts.set(directive, (counts.get(directive) ?? 0) + 1)
-      }
-      open.push({ parent: node, around: prefixes })
-      if (node.content) open.push({ parent: node.content, around: prefixes })
+      const around = next.around.within(node)
+      const start = node.sourceCodeLocation?.startOffset ?? next.start
+      const meanings = [...namespacesOf(node, around)].filter(uri => isLive(meaningOf(uri, ns, model), kind))
+      if (meanings.length > 0) add('directive', [startTagOf(node, text), ...meanings])
+      if (plain && start !== next.start && !plain.has(placeIn(text, start, next.start)))
+        add('place', [startTagOf(node, text)])
+      open.push({ parent: node, around, start })
+      if (node.content) open.push({ parent: node.content, around, start })
     }
   }
   return counts
+}
+
+/** Around the first element. */
+const NOWHERE = -1
+
+/** A number for an element that starts at one offset, in another. */
+function placeIn({ length }: string, start: number, around: number): number {
+  return start * (length + 1) + around + 1
+}
+
+/** Where the ordinary reading has its elements. */
+function* collectingPlaces(text: string): Steps<Set<number>> {
+  const places = new Set<number>()
+  const open: Pick<Open, 'parent' | 'start'>[] = [{ parent: yield* parsingHtml(text), start: NOWHERE }]
+  let seen = 0
+  for (let next = open.pop(); next; next = open.pop()) {
+    for (const node of next.parent.childNodes) {
+      if (!isElement(node)) continue
+      if (++seen % NODES_PER_STEP === 0) yield
+      const start = node.sourceCodeLocation?.startOffset ?? next.start
+      places.add(placeIn(text, start, next.start))
+      open.push({ parent: node, start })
+      if (node.content) open.push({ parent: node.content, start })
+    }
+  }
+  return places
+}
+
+function startTagOf({ sourceCodeLocation: place }: ElementNode, text: string): string {
+  return text.slice(place?.startOffset ?? 0, place?.startTag?.endOffset ?? place?.endOffset ?? 0)
 }
 
 /** Of the prefixed names of an element. */

@@ -3,7 +3,7 @@
 import type { Answer } from '../answer.ts'
 import type { Authority, Key } from '../authority.ts'
 import { type BodySource, bodyText } from '../body.ts'
-import { gainsDirectives } from '../compose/gained.ts'
+import { type Gained, gainedByEdit } from '../compose/gained.ts'
 import { introducesDirectives, isInTemplate } from '../compose/introduced.ts'
 import { changedElements, elementFacts } from '../events/facts.ts'
 import { mutationEvent } from '../events/mutation.ts'
@@ -229,7 +229,7 @@ async function judgedWithConsequences(
 
 /**
  * Whoever may only write to a part of a page must not read the site through it: what composition would run needs the right
- * to PUT the whole of the page, or of the document where it lands (COMP-147).
+ * to PUT the whole of the page, or of the document where it lands (COMP-147). So does what composition alone would show.
  */
 function* checkingDirectives(
   site: Site,
@@ -245,14 +245,17 @@ function* checkingDirectives(
   const mayHide = document.kind === 'html' && proposal.changes.some(({ text }) => mayHavePrefixed(text))
   // What is moved may have been a directive before.
   const isNew = write.op === 'move' ? parents.some(parent => isInTemplate(parent, known.ns)) : seen
-  if (!isNew && !((seen || mayHide) && (yield* gainsDirectives(known, document.kind, before, proposal.source)))) return
   const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
+  if (!isNew && !seen && !mayHide) return
   if (mayPut(write.path) || mayPut(path)) return
-  throw new Fault(
-    422,
-    'InvalidFragment',
-    'This fragment holds directives of composed pages; that needs the right to PUT the whole document.',
-  )
+  const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
+  if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
+}
+
+const NEEDS_PUT: Readonly<Record<Gained, string>> = {
+  directive: 'This fragment holds directives of composed pages; that needs the right to PUT the whole document.',
+  place:
+    'This fragment holds elements that composed pages show where HTML has none; that needs the right to PUT the whole document.',
 }
 
 /** Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). */

@@ -1,0 +1,88 @@
+/**
+ * Elements that composition shows and the ordinary reading of HTML drops or moves: an element with a foreign prefix stands
+ * in a select or a table where it is written. What nobody has judged must not be shown (COMP-6, COMP-147).
+ */
+
+import { expect } from 'chai'
+import { after, before, beforeEach, describe, it } from 'mocha'
+import { composed } from '../pipeline/compose/composing.ts'
+import { NS, page, put, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const VOTE = 'https://tides.example/Vote'
+const SCHEMA = `<div itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="${VOTE}"><div itemprop="property" itemscope itemtype="${NS}/Property"><meta itemprop="name" content="by"><meta itemprop="cardinality" content="1..1"></div></div>`
+const PAGE = composed(
+  '<p:include selector="#c" resource="/data.html"></p:include><div id="box" xmlns:w="http://www.w3.org/w"></div>' +
+    '<select id="sel"></select><table><tbody id="tb"></tbody></table>',
+)
+/** Without the property that its schema wants. */
+const BAD = `<b itemscope itemtype="${VOTE}"><i itemprop="n">FORGED</i></b>`
+const GOOD = `<b itemscope itemtype="${VOTE}"><i itemprop="by">Ann</i></b>`
+
+describe('elements with foreign prefixes', () => {
+  let server: TestServer
+  let http: Client
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+    await put(server, '/data.html', page('<ul id="c"></ul>'))
+    await put(server, '/model.html', page(SCHEMA))
+  })
+  after(() => server.close())
+  beforeEach(async () => {
+    await put(server, '/page.html', PAGE)
+    await put(
+      server,
+      '/rules.html',
+      rulesPage(
+        ['*', 'GET|POST|PUT|DELETE', 'Allow', '/page.html', ':root *'],
+        ['*', 'GET|MOVE', 'Allow', '/page.html'],
+      ),
+    )
+  })
+
+  const W = 'xmlns:w="http://www.w3.org/w"'
+  const hiding: [what: string, around: (item: string) => string][] = [
+    ['in a select', item => `<select><w:g ${W}>${item}</w:g></select>`],
+    ['in an option', item => `<select><option><w:g ${W}>${item}</w:g></option></select>`],
+    ['in a table', item => `<table><w:g ${W}>${item}</w:g></table>`],
+    ['in a row', item => `<table><tr><w:g ${W}>${item}</w:g></tr></table>`],
+    ['in a column group', item => `<table><colgroup><w:g ${W}>${item}</w:g></colgroup></table>`],
+    ['in a frameset', item => `<frameset><w:g ${W}>${item}</w:g></frameset>`],
+    ['in a comment that is none', item => `<!--><w:g ${W}>${item}</w:g>-->`],
+    ['in text areas', item => `<w:g ${W}><textarea></w:g>${item}</textarea>`],
+    ['across end tags', item => `<w:g ${W}><p></w:g>${item}</p>`],
+    ['in SVG', item => `<svg><w:g ${W}>${item}</w:g></svg>`],
+    ['in a template', item => `<template><w:g ${W}>${item}</w:g></template>`],
+  ]
+  for (const [what, around] of hiding)
+    it(`COMP-147 ${what}: what is shown has been judged`, async () => {
+      for (const place of ['#box', '#sel', '#tb', 'body'])
+        for (const item of [BAD, GOOD]) {
+          const { status } = await http('POST', '/page.html', { Range: `selector=${place}` }, around(item))
+          const shown = await http('GET', '/page.html', { Range: 'selector=b[itemscope]' })
+          expect(shown.text, `${place}: ${status}`).not.to.include('FORGED')
+          if (status !== 206) expect(shown.status, `${place}: ${status}`).to.equal(416)
+          await put(server, '/page.html', PAGE)
+        }
+    })
+
+  it('COMP-147 where HTML has them as well, they are judged and allowed', async () => {
+    const post = (item: string) =>
+      http('POST', '/page.html', { Range: 'selector=#box' }, `<w:g ${W}><u>${item}</u></w:g>`)
+    expect((await post(GOOD)).status).to.equal(206)
+    expect((await http('GET', '/page.html', { Range: 'selector=b[itemscope]' })).text).to.include('Ann')
+    expect((await post(BAD)).text).to.include('cardinality')
+  })
+
+  it('COMP-147 whoever may write the page may put them anywhere; beside them, others may write', async () => {
+    const hidden = `<select><option><w:g ${W}>${GOOD}</w:g></option></select>`
+    await put(server, '/page.html', PAGE.replace('<div id="box"', `${hidden}<div id="box"`))
+    const post = (markup: string) => http('POST', '/page.html', { Range: 'selector=#box' }, markup)
+    expect((await post('<w:g>1</w:g>')).status).to.equal(206)
+    const refused = await post(hidden)
+    expect(refused.status).to.equal(422)
+    expect(refused.text).to.include('where HTML has none')
+  })
+})
