@@ -6,7 +6,7 @@ import type { SiteSettings } from '../config/sites.ts'
 import { checkDeclaredLength } from '../edge/body.ts'
 import { authoritiesOf, type Client, type KnowClient } from '../edge/client.ts'
 import { faultFor, tellFindings } from '../edge/conclusion.ts'
-import { type BodyReading, requestBody } from '../edge/request-body.ts'
+import { type BodyReading, piecesOf, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
@@ -211,7 +211,9 @@ function failure(parts: MountParts, context: Koa.ParameterizedContext<State>, th
   const { mount } = context.state
   const { ns, errorNs } = mount?.settings ?? parts.fallback
   const { accept } = context.req.headers
-  return errorAnswer(faultFor(thrown, parts.failed, 507), { ns, errorNs, prefix: parts.prefix, accept })
+  const { path, author } = context.state
+  const folder = author && path !== undefined ? path.slice(0, path.lastIndexOf('/') + 1) : undefined
+  return errorAnswer(faultFor(thrown, parts.failed, 507), { ns, errorNs, prefix: parts.prefix, accept, folder })
 }
 
 function chooseMount(mounts: MountsByHost): Step {
@@ -308,7 +310,7 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
     answer.headers.Link = `<${mount.prefix}${explainPath(mount)}>; rel="help"`
 }
 
-function dispatch({ publicPort, triggers }: MountParts, { bodyOf }: ResponseCache): Step {
+function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: ResponseCache): Step {
   return async ({ req, res, state }) => {
     const { mount, path, author, client, submitted } = state
     const handler = HANDLERS[req.method ?? '']
@@ -327,6 +329,7 @@ function dispatch({ publicPort, triggers }: MountParts, { bodyOf }: ResponseCach
       configure: author.scope.configure,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, author }),
       body: bodyOf(req, res),
+      pieces: piecesOf(bodies, req, res),
       allowance: new Allowance(),
     }
     const handled = async () => {

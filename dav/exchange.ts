@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { header } from '../edge/fields.ts'
+import type { ReadPieces } from '../edge/request-body.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
@@ -35,6 +36,8 @@ export interface Exchange {
   allowance: Allowance
   /** Read once, in the form the handler needs. */
   body: BodySource
+  /** The body of the request as it arrives, for those who ask instead of `body`. */
+  pieces: ReadPieces
   /** Stored together with what the request writes. */
   alongside?: Alongside | undefined
 }

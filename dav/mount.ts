@@ -4,7 +4,7 @@ import type { SiteSettings } from '../config/sites.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Site } from '../pipeline/site/site.ts'
-import type { StoredBlob } from '../pipeline/store/blobs.ts'
+import type { BlobWriter, StoredBlob } from '../pipeline/store/blobs.ts'
 import { createGatekeeper, type Gatekeeper } from './access/credentials.ts'
 import type { LoginThrottle } from './access/login-throttle.ts'
 import type { ListingCache } from './listings/listing-cache.ts'
@@ -26,6 +26,8 @@ export interface Mount {
   gatekeeper: Gatekeeper
   /** A stored blob as the body of a write. */
   blobSource: (blob: StoredBlob) => BodySource
+  /** The store's area for bodies that are not committed yet. */
+  stage: BlobWriter['stage']
   /** Path under which the mount answers, without slash at its end; empty at the root of an origin. */
   prefix: string
   /** Tokens of locks whose resources have gone, but which could not be ended then. */
@@ -45,10 +47,11 @@ export async function openMount(parts: {
   throttle: LoginThrottle
   listingCache: ListingCache
   blobSource: Mount['blobSource']
+  stage: Mount['stage']
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
-  const { site, unpublishedSite, settings, locks, throttle, listingCache, blobSource, prefix, failed } = parts
+  const { site, unpublishedSite, settings, locks, throttle, listingCache, blobSource, stage, prefix, failed } = parts
   const names = helperNames(settings.helperFiles)
   const unpublished = await Unpublished.open(unpublishedSite, names)
   const view = new View(site, unpublished, names)
@@ -64,6 +67,7 @@ export async function openMount(parts: {
     listingCache,
     gatekeeper,
     blobSource,
+    stage,
     prefix,
     unended: new Set(),
     failed,

@@ -58,8 +58,8 @@ export function limitBodies(bytes: number): void {
 
 let heldBytes = 0
 
-/** Counts what a request holds until its answer has left. */
-function holder(response: ServerResponse): (bytes: number) => void {
+/** @returns counts bytes that a request holds in memory until its answer has left; Fault 503 when there are too many */
+export function holder(response: ServerResponse): (bytes: number) => void {
   let held = 0
   return bytes => {
     if (held === 0)

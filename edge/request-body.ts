@@ -2,9 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BodySource } from '../pipeline/body.ts'
+import { Fault } from '../pipeline/fault.ts'
 import { type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
-import { checkDeclaredLength, endedEarly, invite, readBody, tooLarge, untilIdle } from './body.ts'
+import { checkDeclaredLength, endedEarly, holder, invite, readBody, tooLarge, untilIdle } from './body.ts'
 
 export type Stage = Store['stage']
 
@@ -25,6 +26,46 @@ export function requestBody(
   return {
     bytes: cap => readBody(request, response, cap, idle),
     stage: (cap, seen) => stageBody(body => stage(body, { limit: cap, seen }), request, response, cap, idle),
+  }
+}
+
+/**
+ * Hands the body of a request over while it arrives.
+ *
+ * @param cap bytes; counted while reading, for bodies without a declared length
+ * @param take reads the pieces to their end; `hold` counts bytes that it keeps in memory until the answer has left
+ * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops, 503 when all requests hold too much;
+ *   whatever `take` throws of its own
+ */
+export type ReadPieces = <T>(
+  cap: number,
+  take: (pieces: AsyncIterable<Uint8Array>, hold: (bytes: number) => void) => Promise<T>,
+) => Promise<T>
+
+export function piecesOf({ idle }: BodyReading, request: IncomingMessage, response: ServerResponse): ReadPieces {
+  return async (cap, take) => {
+    checkDeclaredLength(request, cap)
+    invite(request, response)
+    // Whoever takes the pieces may make an error of its own of this one.
+    let broken: Fault | undefined
+    async function* counted(): AsyncGenerator<Uint8Array> {
+      let size = 0
+      try {
+        for await (const piece of request.iterator({ destroyOnReturn: false })) {
+          size += piece.length
+          if (size > cap) throw tooLarge(cap)
+          yield piece
+        }
+      } catch (error) {
+        broken = error instanceof Fault ? error : endedEarly()
+        throw broken
+      }
+    }
+    try {
+      return await untilIdle(request, idle, () => take(counted(), holder(response)))
+    } catch (error) {
+      throw broken ?? error
+    }
   }
 }
 

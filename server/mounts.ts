@@ -217,6 +217,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       throttle,
       listingCache,
       blobSource,
+      stage: store.stage,
       prefix,
       failed,
     })

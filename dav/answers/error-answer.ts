@@ -21,6 +21,8 @@ export interface ErrorContext {
   /** Path prefix of the mount, for `href`s. */
   prefix: string
   accept: string | undefined
+  /** Collection that the request was about, decoded; a reader in a browser is led back to its listing. */
+  folder?: string | undefined
 }
 
 /** Headers that a status asks for unless the failure brings its own. */
@@ -57,7 +59,15 @@ export function errorAnswer(found: Fault, context: ErrorContext): Answer {
   }
   headers['Content-Type'] = 'text/html; charset=utf-8'
   const article = errorArticle(factsOf(fault, context), { extra: failure(fault, context) + detail(details.document) })
-  return { status, headers, body: page(statusLine(status), article) }
+  return { status, headers, body: page(statusLine(status), article + wayBack(fault, context)) }
+}
+
+/** Links for people in a browser, which names HTML; the folder of what is missing may be missing, too. */
+function wayBack({ status }: Fault, { folder, prefix, accept }: ErrorContext): string {
+  if (folder === undefined || namedQuality(accept, 'text/html') === 0) return ''
+  const path = status === 404 ? '/' : folder
+  const text = path === '/' ? 'Go to all files' : 'Back to the folder'
+  return `\n<p class="actions"><a href="${escapeMarkup(prefix + encodePath(path))}">${text}</a></p>`
 }
 
 /** Code of a site that spends its budget has used up an allowance, which authors can do something about (HTTP-172). */

@@ -240,7 +240,7 @@ function deeds({ resource, place }: Node, name: string, { pages, explain, writab
   const forms = writable
     ? [
         `<form method="post"><input type="hidden" name="member" value="${name}"><label>New name <input name="name" value="${name.replace(/\/$/, '')}" required maxlength="255" autocomplete="off"></label><button name="do" value="rename">Rename</button></form>`,
-        `<form method="post"><input type="hidden" name="member" value="${name}"><label class="tick"><input type="checkbox" required> Yes, delete it${name.endsWith('/') ? ' with all in it' : ' for good'}</label><button class="danger" name="do" value="delete">Delete</button></form>`,
+        `<form method="post"><input type="hidden" name="member" value="${name}"><label class="tick"><input type="checkbox" name="sure" value="yes" required> Yes, delete it${name.endsWith('/') ? ' with all in it' : ' for good'}</label><button class="danger" name="do" value="delete">Delete</button></form>`,
       ]
     : []
   if (links.length + forms.length === 0) return ''

@@ -1,23 +1,33 @@
 /** Forms of the listing in a browser: each is carried out by the method of the mount that a client would use (DAV-40). */
 
+import { Readable } from 'node:stream'
 import { header } from '../../edge/fields.ts'
 import type { Answer } from '../../pipeline/answer.ts'
-import { memoryBody, NO_BODY } from '../../pipeline/body.ts'
+import { type BodySource, memoryBody, NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { type FormFile, formFields, formFiles } from '../../pipeline/http/form.ts'
-import { essence } from '../../pipeline/http/media.ts'
+import { formFields } from '../../pipeline/http/form.ts'
+import { boundaryOf, contentBytes, eachPart } from '../../pipeline/http/form-parts.ts'
+import { essence, kindOf, storedType } from '../../pipeline/http/media.ts'
 import { ownOrigin } from '../../pipeline/http/origin.ts'
 import { decodeTarget, encodePath, reserved } from '../../pipeline/http/path.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
+import { type StagedBlob, StagingError } from '../../pipeline/store/blobs.ts'
 import { visible } from '../access/visibility.ts'
 import type { Exchange } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
+import type { Mount } from '../mount.ts'
 import { isCollection } from '../places/place.ts'
 import { move } from './copy-move.ts'
 import { remove } from './delete.ts'
 import { mkcol } from './mkcol.ts'
 import { put } from './put.ts'
+
+/** Bytes of a form that brings no files, and of each field of one that does. */
+const LONGEST_FORM = 64 * 1024
+
+/** Fields of a form that brings files. */
+const FIELDS = new Set(['do', 'replace'])
 
 const FORM_TYPES = new Set(['application/x-www-form-urlencoded', 'multipart/form-data'])
 
@@ -26,10 +36,10 @@ export function isForm(exchange: Exchange): boolean {
 }
 
 /**
- * Carries out one form and leads back to the listing. Files are held in memory, so together they may be as large as a
- * document; larger ones come by PUT.
+ * Carries out one form and leads back to the listing.
  *
- * @throws Fault 403 for a form of another site, 422 for one that no listing has, and whatever the method answers
+ * @throws Fault 403 for a form of another site, 422 for one that no listing has, 400 for a deletion without the tick that
+ *   confirms it, and whatever the method answers
  */
 export async function submitForm(exchange: Exchange): Promise<Answer> {
   checkOwnPage(exchange)
@@ -38,19 +48,24 @@ export async function submitForm(exchange: Exchange): Promise<Answer> {
   if (!node) throw absent()
   if (!isCollection(node)) throw new Fault(422, 'InvalidRange', 'POST needs Range: selector=<css> here.')
   const folder = node.resource.path
-  const type = header(exchange, 'content-type')
-  const bytes = await exchange.body.bytes(largestDocument(mount.settings))
-  const fields = formFields(type, bytes)
+  const boundary = boundaryOf(header(exchange, 'content-type') ?? '')
+  const deed = boundary === undefined ? await carryOut(exchange, folder) : await upload(exchange, folder, boundary)
+  const headers = { Location: `${mount.prefix}${encodePath(folder)}?done=${deed}`, 'Cache-Control': 'no-store' }
+  return { status: 303, headers, body: '' }
+}
+
+/** Forms that bring no files. @returns what was done */
+async function carryOut(exchange: Exchange, folder: string): Promise<string> {
+  const { mount } = exchange
+  const bytes = await exchange.body.bytes(LONGEST_FORM)
+  const fields = formFields(header(exchange, 'content-type'), bytes)
   const field = (name: string) => fields?.get(name)?.[0] ?? ''
   const member = () => memberPath(exchange, folder, field('member'))
   const deed = field('do')
   switch (deed) {
-    case 'upload':
-      await upload(exchange, folder, formFiles(type, bytes), field('replace') !== '')
-      break
     case 'folder':
       await mkcol(acting(exchange, 'MKCOL', memberPath(exchange, folder, `${field('name')}/`)))
-      break
+      return deed
     case 'rename':
       await move(
         acting(exchange, 'MOVE', member(), {
@@ -58,15 +73,17 @@ export async function submitForm(exchange: Exchange): Promise<Answer> {
           overwrite: 'F',
         }),
       )
-      break
-    case 'delete':
-      await remove(acting(exchange, 'DELETE', member()))
-      break
+      return deed
+    case 'delete': {
+      const path = member()
+      if (field('sure') !== 'yes')
+        throw new Fault(400, 'BadRequest', 'Nothing was deleted: the tick that confirms it was missing.')
+      await remove(acting(exchange, 'DELETE', path))
+      return deed
+    }
     default:
       throw new Fault(422, 'InvalidFragment', 'This is no form of a listing.')
   }
-  const headers = { Location: `${mount.prefix}${encodePath(folder)}?done=${deed}`, 'Cache-Control': 'no-store' }
-  return { status: 303, headers, body: '' }
 }
 
 /** A browser sends the author's password with forms of any page; one of these two fields tells whose page it was. */
@@ -88,20 +105,120 @@ function memberPath(exchange: Exchange, folder: string, name: string): string {
   return path
 }
 
-/** All names are looked at before the first file is stored. */
-async function upload(exchange: Exchange, folder: string, files: readonly FormFile[], replace: boolean): Promise<void> {
-  if (files.length === 0) throw new Fault(400, 'BadRequest', 'The form brings no file.')
-  const named = files.map(file => ({ file, path: memberPath(exchange, folder, file.name) }))
-  if (!replace)
-    for (const { file, path } of named)
-      if (await exchange.mount.view.find(path))
-        throw new Fault(412, 'PreconditionFailed', `There is a file named ${file.name} already; nothing was stored.`)
-  for (const { file, path } of named) {
-    const fields: Record<string, string> = { 'content-length': String(file.bytes.length) }
-    if (file.type !== undefined && file.type !== 'application/octet-stream') fields['content-type'] = file.type
-    if (!replace) fields['if-none-match'] = '*'
-    await put({ ...acting(exchange, 'PUT', path, fields), body: memoryBody(file.bytes) })
+/** A file that waits until the whole form is there. */
+interface Waiting {
+  name: string
+  path: string
+  type: string | undefined
+  size: number
+  body: BodySource
+}
+
+/**
+ * The form that brings files. They go to the staging area while they arrive, documents to memory; all names are looked at
+ * before the first of them is stored.
+ *
+ * @returns what was done
+ */
+async function upload(exchange: Exchange, folder: string, boundary: string): Promise<string> {
+  const { mount } = exchange
+  await mount.site.usage?.require(Number(header(exchange, 'content-length') ?? 0))
+  const staged: StagedBlob[] = []
+  let over = false
+  try {
+    const { files, fields } = await exchange.pieces(mount.settings.maxBody, async (pieces, hold) => {
+      const memory = memoryFor(exchange, hold)
+      const files: Waiting[] = []
+      const fields = new Map<string, string>()
+      await eachPart(pieces, boundary, async ({ name, filename, type }, content) => {
+        if (filename === undefined) {
+          const value = await contentBytes(content, LONGEST_FORM, () => tooLong('A field of the form', LONGEST_FORM))
+          if (FIELDS.has(name)) fields.set(name, value.toString('utf8'))
+          return
+        }
+        if (filename === '') {
+          await contentBytes(content, 0, () => new Fault(400, 'BadRequest', 'A file of the form has no name.'))
+          return
+        }
+        const path = memberPath(exchange, folder, filename)
+        const sent = type === 'application/octet-stream' ? undefined : type
+        if (kindOf(storedType(path, sent)) !== 'blob') {
+          const bytes = await memory.read(content)
+          files.push({ name: filename, path, type: sent, size: bytes.length, body: memoryBody(bytes) })
+          return
+        }
+        const file = await stageFile(mount, content)
+        staged.push(file)
+        // The client may have been given up meanwhile.
+        if (over) await file.discard()
+        if (file.bytes) memory.count(file.size)
+        files.push({ name: filename, path, type: sent, size: file.size, body: stagedBody(file) })
+      })
+      return { files, fields }
+    })
+    if (fields.get('do') !== 'upload') throw new Fault(422, 'InvalidFragment', 'This is no form of a listing.')
+    await store(exchange, files, fields.get('replace') === 'yes')
+    return 'upload'
+  } finally {
+    over = true
+    for (const file of staged) await file.discard()
   }
+}
+
+async function stageFile({ stage, settings }: Mount, content: AsyncIterable<Uint8Array>): Promise<StagedBlob> {
+  try {
+    return await stage(Readable.from(content, { objectMode: false }), { limit: settings.maxBody })
+  } catch (error) {
+    if (error instanceof StagingError) throw new Fault(400, 'BadRequest', 'The form ends before its last part.')
+    throw error
+  }
+}
+
+function stagedBody(file: StagedBlob): BodySource {
+  return {
+    stage: async () => file,
+    bytes: () => Promise.reject(new Error('A staged file is no body to be held in memory')),
+  }
+}
+
+/** What a form may keep in memory: together as much as one document. */
+function memoryFor({ mount }: Exchange, hold: (bytes: number) => void) {
+  const cap = largestDocument(mount.settings)
+  let left = cap
+  const refusal = () => tooLong('The pages and small files of one upload, together,', cap)
+  const count = (size: number) => {
+    if (size > left) throw refusal()
+    left -= size
+    hold(size)
+  }
+  return {
+    /** Counts bytes that are kept already. @throws Fault 413 */
+    count,
+    /** @throws Fault 413 */
+    async read(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+      const bytes = await contentBytes(content, left, refusal)
+      count(bytes.length)
+      return bytes
+    },
+  }
+}
+
+async function store(exchange: Exchange, files: readonly Waiting[], replace: boolean): Promise<void> {
+  if (files.length === 0) throw new Fault(400, 'BadRequest', 'The form brings no file.')
+  if (!replace)
+    for (const { name, path } of files)
+      if (await exchange.mount.view.find(path))
+        throw new Fault(412, 'PreconditionFailed', `There is a file named ${name} already; nothing was stored.`)
+  for (const { path, type, size, body } of files) {
+    const fields: Record<string, string> = { 'content-length': String(size) }
+    if (type !== undefined) fields['content-type'] = type
+    if (!replace) fields['if-none-match'] = '*'
+    await put({ ...acting(exchange, 'PUT', path, fields), body })
+  }
+}
+
+function tooLong(what: string, cap: number): Fault {
+  return new Fault(413, 'PayloadTooLarge', `${what} may have ${cap} bytes.`, { headers: { Connection: 'close' } })
 }
 
 /** The request that a client would send: with these fields and no other. */

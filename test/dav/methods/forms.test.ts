@@ -9,6 +9,7 @@ describe('forms of listings', () => {
 
   before(async () => {
     wire = await startWire({
+      site: { maxDocument: '1MiB', maxBody: '4MiB' },
       settings: {
         sites: [
           {
@@ -48,7 +49,7 @@ describe('forms of listings', () => {
     expect((await wire.dav('PROPFIND', '/f/a%20%26%20b/', { Depth: '0' })).status).to.equal(207)
     expect((await post({ do: 'rename', member: 'a & b/', name: 'c' })).status).to.equal(303)
     expect((await wire.dav('PROPFIND', '/f/c/', { Depth: '0' })).status).to.equal(207)
-    expect((await post({ do: 'delete', member: 'c/' })).status).to.equal(303)
+    expect((await post({ do: 'delete', member: 'c/', sure: 'yes' })).status).to.equal(303)
     expect((await wire.dav('PROPFIND', '/f/c/', { Depth: '0' })).status).to.equal(404)
   })
 
@@ -56,10 +57,12 @@ describe('forms of listings', () => {
     const made = await post({ do: 'folder', name: 'said' })
     const shown = await wire.dav('GET', made.headers.location ?? '', { Accept: 'text/html' })
     expect(shown.text).to.include('<p class="card done" role="status">The folder is there.</p>')
-    expect(shown.text).to.match(/<input type="checkbox" required> Yes, delete it with all in it/)
+    expect(shown.text).to.match(
+      /<input type="checkbox" name="sure" value="yes" required> Yes, delete it with all in it/,
+    )
     for (const other of ['', '?done=', '?done=%3Cb%3E', '?done=constructor'])
       expect((await wire.dav('GET', `/f/${other}`, { Accept: 'text/html' })).text).not.to.include('role="status"')
-    const gone = await post({ do: 'delete', member: 'said/' })
+    const gone = await post({ do: 'delete', member: 'said/', sure: 'yes' })
     expect((await wire.dav('GET', gone.headers.location ?? '', {})).text).to.include('>Deleted.</p>')
   })
 
@@ -93,14 +96,26 @@ describe('forms of listings', () => {
   })
 
   const REFUSED: [what: string, outcome: string, fields: Record<string, string>, more?: Record<string, string>][] = [
-    ['another site', '403 Forbidden', { do: 'delete', member: 'page.html' }, { Origin: 'https://evil.example' }],
-    ['a sandboxed page', '403 Forbidden', { do: 'delete', member: 'page.html' }, { Origin: 'null' }],
-    ['nobody knows whom', '403 Forbidden', { do: 'delete', member: 'page.html' }, {}],
-    ['a page beside', '403 Forbidden', { do: 'delete', member: 'page.html' }, { 'Sec-Fetch-Site': 'same-site' }],
+    [
+      'another site',
+      '403 Forbidden',
+      { do: 'delete', member: 'page.html', sure: 'yes' },
+      { Origin: 'https://evil.example' },
+    ],
+    ['a sandboxed page', '403 Forbidden', { do: 'delete', member: 'page.html', sure: 'yes' }, { Origin: 'null' }],
+    ['nobody knows whom', '403 Forbidden', { do: 'delete', member: 'page.html', sure: 'yes' }, {}],
+    [
+      'a page beside',
+      '403 Forbidden',
+      { do: 'delete', member: 'page.html', sure: 'yes' },
+      { 'Sec-Fetch-Site': 'same-site' },
+    ],
     ['a name with a slash', '400 InvalidPath', { do: 'rename', member: 'page.html', name: 'a/b' }],
-    ['the folder itself', '400 InvalidPath', { do: 'delete', member: '' }],
-    ['the folder above', '400 InvalidPath', { do: 'delete', member: '..' }],
-    ['what is not there', '404 NotFound', { do: 'delete', member: 'nothing' }],
+    ['the folder itself', '400 InvalidPath', { do: 'delete', member: '', sure: 'yes' }],
+    ['the folder above', '400 InvalidPath', { do: 'delete', member: '..', sure: 'yes' }],
+    ['a deletion without its tick', '400 BadRequest', { do: 'delete', member: 'page.html' }],
+    ['a deletion with another tick', '400 BadRequest', { do: 'delete', member: 'page.html', sure: 'no' }],
+    ['what is not there', '404 NotFound', { do: 'delete', member: 'nothing', sure: 'yes' }],
     ['a folder of a file\u2019s name', '405 MethodNotAllowed', { do: 'folder', name: 'page.html' }],
     ['no form of a listing', '422 InvalidFragment', { do: 'x' }],
   ]
@@ -108,6 +123,40 @@ describe('forms of listings', () => {
     it(`DAV-40 changes nothing for ${what}`, async () => {
       expect(outcomeOf(await changesNothing(wire.server, () => post(fields, more)))).to.equal(outcome)
     })
+
+  const PAGES = `<!DOCTYPE html><title>x</title>${'x'.repeat(600 * 1024)}`
+
+  it('DAV-40 streams files that are larger than any document', async () => {
+    const large = '\r\n--X'.repeat(500 * 1024)
+    expect((await send([['large.bin', large]], { do: 'upload' })).status).to.equal(303)
+    expect((await wire.dav('GET', '/f/large.bin')).text === large).to.equal(true)
+    const two: [string, string][] = [
+      ['p.html', PAGES],
+      ['q.html', PAGES],
+    ]
+    const refused = await changesNothing(wire.server, () => send(two, { do: 'upload' }))
+    expect(outcomeOf(refused)).to.equal('413 PayloadTooLarge')
+    const over = await changesNothing(wire.server, () => send([['over.bin', large + large]], { do: 'upload' }))
+    expect(outcomeOf(over)).to.equal('413 PayloadTooLarge')
+  })
+
+  it('DAV-40 a form that ends within a file stores nothing and leaves nothing behind', async () => {
+    const head = '--XX\r\nContent-Disposition: form-data; name="file"; filename="cut.bin"\r\n\r\n'
+    const type = { 'Content-Type': 'multipart/form-data; boundary=XX', ...own }
+    const refused = await changesNothing(wire.server, () =>
+      wire.dav('POST', '/f/', type, head + 'x'.repeat(400 * 1024)),
+    )
+    expect(outcomeOf(refused)).to.equal('400 BadRequest')
+  })
+
+  it('DAV-100 pages about failures lead people in a browser back to the files', async () => {
+    const html = { Accept: 'text/html,*/*;q=0.8' }
+    expect((await wire.dav('GET', '/f/none.html', html)).text).to.include('<a href="/">Go to all files</a>')
+    const refused = await post({ do: 'delete', member: 'page.html' }, { ...own, ...html })
+    expect(refused.text).to.include('<a href="/f/">Back to the folder</a>')
+    expect((await wire.dav('GET', '/f/none.html', { Accept: '*/*' })).text).not.to.include('<a ')
+    expect((await wire.stranger('GET', '/f/none.html', html)).text).not.to.include('<a ')
+  })
 
   it('DAV-13 DAV-3 changes nothing on reserved paths and for those who only read', async () => {
     const reserved = await changesNothing(wire.server, () => post({ do: 'folder', name: '.platform' }, own, '/'))
