@@ -51,6 +51,8 @@ export class State implements Evaluation {
   readonly handlers: Handler[] = []
   /** Steps until the next look at the clock. */
   fuel = FUEL
+  /** What `fuel` was when the allowance was last charged. */
+  #charged = FUEL
   calls = 0
   /** The function that a part of the library asks to be called. */
   called: { fn: Lambda; args: Value[] } | undefined
@@ -65,7 +67,11 @@ export class State implements Evaluation {
     this.context = { program, self, prior, names, reach }
     this.spend = steps => {
       this.fuel -= steps
-      if (this.fuel < -FUEL) this.settle()
+      if (this.fuel >= -FUEL) return
+      const done = this.#charged - this.fuel
+      // What follows looks at the clock: many long steps of the library would never come to it.
+      this.#charged = this.fuel = 0
+      this.allowance.step(done)
     }
     this.enter(program.main, undefined, this.context)
   }
@@ -96,8 +102,7 @@ export class State implements Evaluation {
 
   /** Takes from the allowance what was done last; to be called when the evaluation has ended. */
   charge(): void {
-    const done = FUEL - this.fuel
-    this.fuel = FUEL
+    const done = this.#done()
     // An allowance that is spent by the very last steps is noticed by whoever draws on it next.
     if (done > 0 && this.allowance.spent === undefined) {
       try {
@@ -110,9 +115,13 @@ export class State implements Evaluation {
 
   /** Charges what was done since the last time. */
   settle(): void {
-    const done = FUEL - this.fuel
-    this.fuel = FUEL
-    this.allowance.step(done)
+    this.allowance.step(this.#done())
+  }
+
+  #done(): number {
+    const done = this.#charged - this.fuel
+    this.#charged = this.fuel = FUEL
+    return done
   }
 
   /** Begins an activation. @throws SesselError where calls are nested too deeply */
