@@ -13,7 +13,7 @@ export interface ReactionFields {
   method?: string | readonly string[]
   selector?: string
   status?: string | readonly string[]
-  when?: string
+  when?: string | readonly string[]
   action?: string | readonly string[]
   otherwise?: string | readonly string[]
 }
