@@ -3,7 +3,7 @@
 import { itemsWithin } from '../../tree/microdata.ts'
 import { modelValue } from '../../tree/microdata-value.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
-import { normalized } from '../../tree/selector/text.ts'
+import { normalized } from '../../tree/selector/normal-text.ts'
 import { textContent } from '../../tree/serialize.ts'
 import type { Allowance } from '../allowance.ts'
 import { ElementValue, LazyDictionary } from '../values.ts'

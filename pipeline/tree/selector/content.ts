@@ -6,8 +6,9 @@ import { normalForm } from '../normal-form.ts'
 import { SelectorError } from './error.ts'
 import type { Extension, ExtensionContext, ExtensionTest } from './extension.ts'
 import { asciiLower } from './name.ts'
+import { normalized } from './normal-text.ts'
 import { finder, occurrences } from './substring.ts'
-import { type Extract, normalized, textOf } from './text.ts'
+import { type Extract, textOf } from './text.ts'
 import { type Token, tokenize } from './token.ts'
 
 type Read = (element: ElementNode, context: ExtensionContext) => Extract

@@ -1,5 +1,6 @@
 /** Functional pseudo-classes that are added to the selector language by name. */
 import type { ElementNode, TreeDocument } from '../nodes.ts'
+import type { Steps } from '../steps.ts'
 
 /** What a test of an extension may use of the query it runs in. */
 export interface ExtensionContext {
@@ -17,6 +18,11 @@ export interface ExtensionContext {
    * @param key stands for it
    */
   shared<T>(key: symbol, make: () => T): T
+  /**
+   * The same for what takes long to make. Where the query is done in steps, the test is left and made again when it is
+   * there.
+   */
+  prepared<T>(key: symbol | ElementNode, make: () => Steps<T>): T
 }
 
 /** Whether an element is matched by one use of an extension. */

@@ -1,5 +1,6 @@
 /** State of one evaluation of a selector on a document: the work done so far, and what is worth remembering of it. */
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { atOnce, type Steps } from '../steps.ts'
 import { SelectorError } from './error.ts'
 import type { ExtensionContext } from './extension.ts'
 import { localName } from './name.ts'
@@ -53,18 +54,31 @@ class Places {
   }
 }
 
+/** Leaves a test that needs something first. It is made again afterwards: nothing that a query keeps is half done. */
+export class Unprepared extends Error {
+  /** Makes what was needed. */
+  readonly work: Steps<void>
+
+  constructor(work: Steps<void>) {
+    super('a selector needs something that takes long to make')
+    this.work = work
+  }
+}
+
 export class Query implements ExtensionContext {
   readonly document: TreeDocument
   /** What `:scope` stands for. */
   readonly scope: ElementNode | undefined
   steps = 0
+  /** Whether tests may be left (`Unprepared`). */
+  isInSteps = false
   #limit = STEPS.free
   #numbers: Map<ElementNode, number> | undefined
   #rows: Uint8Array[] | undefined
   #families: Map<ParentNode, Family> | undefined
   #latest: Family | undefined
   #searches: Map<ParentNode, Search>[] | undefined
-  #extras: Map<symbol, unknown> | undefined
+  #extras: Map<symbol | ElementNode, unknown> | undefined
   readonly #outer: Query | undefined
 
   /** @param outer the query that this one is a part of: it pays for it */
@@ -182,5 +196,22 @@ export class Query implements ExtensionContext {
 
   shared<T>(key: symbol, make: () => T): T {
     return this.#outer ? this.#outer.shared(key, make) : this.once(key, make)
+  }
+
+  prepared<T>(key: symbol | ElementNode, make: () => Steps<T>): T {
+    if (this.#outer) return this.#outer.prepared(key, make)
+    const extras = (this.#extras ??= new Map())
+    if (extras.has(key)) return extras.get(key) as T
+    const making = function* () {
+      const made = yield* make()
+      extras.set(key, made)
+      return made
+    }
+    if (!this.isInSteps) return atOnce(making())
+    throw new Unprepared(
+      (function* () {
+        yield* making()
+      })(),
+    )
   }
 }

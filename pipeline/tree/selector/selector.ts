@@ -9,7 +9,7 @@ import { SelectorError } from './error.ts'
 import type { Extensions } from './extension.ts'
 import { type FunctionCall, functionCalls } from './functions.ts'
 import { parseRelativeList, parseSelectorList } from './parse.ts'
-import { Query } from './query.ts'
+import { Query, Unprepared } from './query.ts'
 import type { ComplexSelector } from './syntax.ts'
 
 export { additions, type IsA } from './additions.ts'
@@ -242,6 +242,7 @@ function* searching(
   visit: (element: ElementNode) => boolean,
 ): Steps<Query> {
   const query = new Query(document, isElement(within) ? within : undefined)
+  query.isInSteps = true
   const test = testFor(selector, document)
   const around: (readonly ChildNode[])[] = []
   const places: number[] = []
@@ -257,7 +258,16 @@ function* searching(
       nodes = outer
       next = places.pop() ?? 0
     } else if (isElement(node)) {
-      if (test(node, query) && visit(node)) return query
+      let isMatch: boolean
+      try {
+        isMatch = test(node, query)
+      } catch (error) {
+        if (!(error instanceof Unprepared)) throw error
+        yield* error.work
+        next--
+        continue
+      }
+      if (isMatch && visit(node)) return query
       if (++seen % NODES_PER_STEP === 0 || query.steps > pause) {
         pause = query.steps + WORK_PER_STEP
         yield

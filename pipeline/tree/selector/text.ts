@@ -4,9 +4,10 @@
  * together, and each element has a part of it.
  */
 
-import { type ElementNode, isElement, isText, type ParentNode } from '../nodes.ts'
-import { normalForm } from '../normal-form.ts'
+import { type ChildNode, type ElementNode, isElement, isText, type ParentNode, type TextNode } from '../nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import type { ExtensionContext } from './extension.ts'
+import { normalized, TextWriter } from './normal-text.ts'
 
 /** A part of a text; `whole` is that of the document when `isShared`, else the element's own. */
 export interface Extract {
@@ -20,92 +21,126 @@ export interface Extract {
 interface Texts {
   /** Characters and elements read so far, one by one. */
   read: number
-  /** The text of the document, with the part of each element; `none` where parts of it are no texts of elements. */
-  index: DocumentText | 'none' | undefined
 }
 
+/** The text of a document, with the part of each element. */
 interface DocumentText {
   whole: string
   parts: Map<ElementNode, { start: number; end: number }>
 }
 
 const TEXTS = Symbol('texts')
+const INDEX = Symbol('text of the document')
 
 /** Characters of source that an element takes at least: `<b></b>`. */
 const ELEMENT_SOURCE = 7
 
-/** Normalizes one text for comparison. */
-export function normalized(text: string): string {
-  return collapsed(normalForm(text)).trim()
-}
+/** Characters of source that are read without a pause. */
+const SHORT = 16 * 1024
 
 /** The text of an element. */
 export function textOf(element: ElementNode, context: ExtensionContext): Extract {
-  const texts = context.shared(TEXTS, (): Texts => ({ read: 0, index: undefined }))
-  if (texts.index === undefined && texts.read > context.document.source.length) texts.index = indexed(context) ?? 'none'
-  // Elements in contents of templates have no part: they do not belong to the text of the document.
-  const part = typeof texts.index === 'object' ? texts.index.parts.get(element) : undefined
-  if (typeof texts.index === 'object' && part) return { whole: texts.index.whole, ...part, isShared: true }
-  const pieces: string[] = []
-  const elements = gather(element, pieces)
-  const text = pieces.join('')
-  texts.read += text.length + elements * ELEMENT_SOURCE
-  context.spend(elements + (text.length >> 3))
-  const whole = normalized(text)
-  return { whole, start: 0, end: whole.length, isShared: false }
+  const texts = context.shared(TEXTS, (): Texts => ({ read: 0 }))
+  if (texts.read > context.document.source.length) {
+    const index = context.prepared(INDEX, () => indexing(context))
+    // Elements in contents of templates have no part: they do not belong to the text of the document.
+    const part = index?.parts.get(element)
+    if (index && part) return { whole: index.whole, ...part, isShared: true }
+  }
+  const text = shortText(element, texts, context) ?? context.prepared(element, () => reading(element, texts, context))
+  return { whole: text, start: 0, end: text.length, isShared: false }
 }
 
-/** Collects the text below a node. @returns the number of elements that were visited */
-function gather(parent: ParentNode, pieces: string[]): number {
-  let elements = 1
-  for (const child of parent.childNodes) {
-    if (isText(child)) pieces.push(child.value)
-    else if (isElement(child)) elements += gather(child, pieces)
-  }
-  return elements
+/** @returns undefined for an element that takes long to read */
+function shortText(element: ElementNode, texts: Texts, context: ExtensionContext): string | undefined {
+  const pieces: string[] = []
+  const read = gather(element, pieces, SHORT)
+  context.spend(1 + (read >> 3))
+  if (read > SHORT) return undefined
+  texts.read += read
+  return normalized(pieces.join(''))
 }
 
 /**
- * The text of the whole document. Text between two tags is normalized by itself; where that is not the normal form of the
- * whole, because a combining character starts an element, parts of the whole are not what elements say.
+ * Collects the text below a node.
+ *
+ * @returns what was read, in characters of source; more than `most` when it was broken off
  */
-function indexed(context: ExtensionContext): DocumentText | undefined {
+function gather(parent: ParentNode, pieces: string[], most: number): number {
+  let read = ELEMENT_SOURCE
+  for (const child of parent.childNodes) {
+    if (read > most) break
+    if (isText(child)) {
+      pieces.push(child.value)
+      read += child.value.length
+    } else if (isElement(child)) read += gather(child, pieces, most - read)
+  }
+  return read
+}
+
+/** The text of a long element, in steps. */
+function* reading(element: ElementNode, texts: Texts, context: ExtensionContext): Steps<string> {
+  const writer = new TextWriter()
+  let read = ELEMENT_SOURCE
+  let seen = 0
+  for (const node of walking(element)) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    read += isText(node) ? node.value.length : ELEMENT_SOURCE / 2
+    if (isText(node) && writer.write(node.value)) yield* writer.writing()
+  }
+  writer.endPart()
+  texts.read += read
+  context.spend(1 + (read >> 3))
+  return writer.text.trimEnd()
+}
+
+/**
+ * The text of the whole document, in steps. Text between two tags is normalized by itself; where that is not the normal
+ * form of the whole, because a combining character starts an element, parts of the whole are not what elements say.
+ */
+function* indexing(context: ExtensionContext): Steps<DocumentText | undefined> {
   const parts: DocumentText['parts'] = new Map()
-  let whole = ''
-  let pending = ''
-  let afterSpace = true
-  const flush = () => {
-    if (pending === '') return
-    const text = collapsed(normalForm(pending))
-    pending = ''
-    const added = afterSpace && text.startsWith(' ') ? text.slice(1) : text
-    if (added === '') return
-    whole += added
-    afterSpace = added.endsWith(' ')
-  }
-  const visit = (parent: ParentNode) => {
-    for (const child of parent.childNodes) {
-      if (isText(child)) pending += child.value
-      else if (isElement(child)) {
-        flush()
-        const start = whole.length
-        visit(child)
-        flush()
-        parts.set(child, { start, end: whole.length })
-      }
+  const writer = new TextWriter()
+  let seen = 0
+  for (const node of walking(context.document.root)) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    if (isText(node)) {
+      if (writer.write(node.value)) yield* writer.writing()
+      continue
     }
+    writer.endPart()
+    const { length } = writer.text
+    const part = parts.get(node)
+    if (part) part.end = length
+    else parts.set(node, { start: length, end: length })
   }
-  visit(context.document.root)
-  flush()
+  writer.endPart()
+  const whole = writer.text
   context.spend(parts.size + (whole.length >> 2))
-  if (normalForm(whole) !== whole) return undefined
+  if (!writer.isNormal) return undefined
+  seen = 0
   for (const part of parts.values()) {
+    if (++seen % NODES_PER_STEP === 0) yield
     if (part.start < part.end && whole[part.start] === ' ') part.start++
     if (part.start < part.end && whole[part.end - 1] === ' ') part.end--
   }
   return { whole, parts }
 }
 
-function collapsed(text: string): string {
-  return text.replace(/\s+/g, ' ')
+/** Texts below a node in document order, and elements, each before and after what it holds. */
+function* walking(within: ParentNode): Generator<ElementNode | TextNode> {
+  const open: { element: ElementNode | undefined; nodes: readonly ChildNode[]; next: number }[] = []
+  let level: (typeof open)[number] | undefined = { element: undefined, nodes: within.childNodes, next: 0 }
+  while (level) {
+    const node: ChildNode | undefined = level.nodes[level.next++]
+    if (!node) {
+      if (level.element) yield level.element
+      level = open.pop()
+    } else if (isText(node)) yield node
+    else if (isElement(node)) {
+      yield node
+      open.push(level)
+      level = { element: node, nodes: node.childNodes, next: 0 }
+    }
+  }
 }

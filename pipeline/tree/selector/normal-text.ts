@@ -1,0 +1,82 @@
+/** Text as the server's own pseudo-classes read it (COMP-134): NFC, runs of white space one space; of long texts in steps. */
+
+import { normalForm } from '../normal-form.ts'
+import type { Steps } from '../steps.ts'
+
+/** Characters that are normalized in one step: well under a millisecond. */
+const PIECE = 16 * 1024
+
+/** Before these a text may be cut in two, of which each is normalized by itself. */
+const BOUNDARY = /[\0-\x7f\u0400-\u0482\u3000-\u3029\u3041-\u3096\u4e00-\u9fff]/g
+
+/** The first character that may be composed with one before it. */
+const COMBINING = 0x300
+
+/** Characters on either side of a seam that normalization may change together. */
+const SEAM = 64
+
+const MARKS_ALONE = /^\p{M}+$/u
+
+/** Normalizes one text for comparison. */
+export function normalized(text: string): string {
+  return collapsed(normalForm(text)).trim()
+}
+
+/** Puts together a text of parts; it is trimmed at its beginning. */
+export class TextWriter {
+  text = ''
+  /** Whether the text is the normal form of all that was written, although its parts were normalized one by one. */
+  isNormal = true
+  #pending = ''
+  #startsPart = false
+  #tail = ''
+
+  /** @returns whether so much waits that it has to be written in steps, with `writing` */
+  write(text: string): boolean {
+    this.#pending += text
+    return this.#pending.length > PIECE
+  }
+
+  /** Writes what waits. What comes next is normalized by itself. */
+  endPart(): void {
+    if (this.#pending !== '') this.#add(this.#pending)
+    this.#pending = ''
+    this.#startsPart = true
+  }
+
+  /** Writes what waits, in steps; what cannot be told from what comes next goes on waiting. */
+  *writing(): Steps<void> {
+    const text = this.#pending
+    let from = 0
+    while (text.length - from > PIECE) {
+      BOUNDARY.lastIndex = from + PIECE
+      const end = BOUNDARY.exec(text)?.index
+      if (end === undefined) break
+      this.#add(text.slice(from, end))
+      from = end
+      yield
+    }
+    this.#pending = text.slice(from)
+  }
+
+  #add(piece: string): void {
+    const text = collapsed(normalForm(piece))
+    const added = (this.#tail === '' || this.#tail.endsWith(' ')) && text.startsWith(' ') ? text.slice(1) : text
+    if (added === '') return
+    if (this.#startsPart && added.charCodeAt(0) >= COMBINING) this.isNormal &&= isNormalSeam(this.#tail, added)
+    this.#startsPart = false
+    this.text += added
+    this.#tail = (this.#tail + added.slice(-SEAM)).slice(-SEAM)
+  }
+}
+
+/** Whether two texts in their normal form are in that form together. */
+function isNormalSeam(before: string, after: string): boolean {
+  const start = after.slice(0, SEAM)
+  if ([before, start].some(side => side.length === SEAM && MARKS_ALONE.test(side))) return false
+  return normalForm(before + start) === before + start
+}
+
+function collapsed(text: string): string {
+  return text.replace(/\s+/g, ' ')
+}

@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { normalForm } from '../../../../pipeline/tree/normal-form.ts'
+import { normalized, TextWriter } from '../../../../pipeline/tree/selector/normal-text.ts'
+
+/** Letters, marks that compose and reorder, Hangul that composes, and white space. */
+const CHARACTERS = [
+  'a',
+  'e',
+  ' ',
+  '\n',
+  'é',
+  '\u0301',
+  '\u0316',
+  '\u0323',
+  '\u1100',
+  '\u1161',
+  '\u11a8',
+  '가',
+  '中',
+  'Я',
+  '😀',
+]
+const words = fc.array(fc.constantFrom(...CHARACTERS), { maxLength: 12 }).map(characters => characters.join(''))
+
+describe('texts of elements, put together of parts', () => {
+  it('COMP-134 SEC-12 a long text is normalized in pieces, to the same as at once', () => {
+    const texts = fc.tuple(words, words, fc.integer({ min: 1000, max: 9000 }))
+    fc.assert(
+      fc.property(texts, ([first, second, times]) => {
+        const text = (first + second).repeat(times)
+        const writer = new TextWriter()
+        writer.write(text)
+        let steps = 0
+        for (const _ of writer.writing()) steps++
+        writer.endPart()
+        expect(writer.text.trimEnd()).to.equal(normalized(text))
+        if (/[a-z中Я]/.test(text) && first.length + second.length < 100)
+          expect(steps).to.be.at.least(Math.floor(text.length / (16 * 1024 + 100)) - 1)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('COMP-134 whether parts are together what the whole is, is told at their seams', () => {
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 6 }), parts => {
+        const writer = new TextWriter()
+        for (const part of parts) {
+          writer.write(part)
+          writer.endPart()
+        }
+        expect(writer.isNormal).to.equal(normalForm(writer.text) === writer.text)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
