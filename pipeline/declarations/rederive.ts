@@ -6,6 +6,7 @@
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
+import { OUTDATED } from '../store/derivation.ts'
 import type { SiteStore } from '../store/store.ts'
 import { decode, parsingDocument } from '../tree/document.ts'
 import { inTurns } from '../tree/steps.ts'
@@ -106,6 +107,39 @@ export async function rederiveKind(
       await store.derive(resource, rewrittenDeclarations(declares, [name]))
     })
   }
+}
+
+/**
+ * Derives again what was written by another derivation than the tables of the store are made for: by servers of the release
+ * before, while they are replaced one after the other. Counters rise where declarations come out of it.
+ *
+ * @param report told of documents whose items cannot be read
+ * @returns paths of the documents that were concerned
+ */
+export async function deriveOutdated(store: SiteStore, derivation: Derivation, report: Report): Promise<Set<string>> {
+  const found = new Map<string, number>()
+  for await (const { path, version } of store.allDerived(OUTDATED)) found.set(path, version)
+  for (const [path, version] of found) {
+    const resource = await store.find(path)
+    const body = resource && (await store.body(resource))
+    if (resource?.version !== version || !body) continue
+    const kind = kindOf(resource.type)
+    const derived: Record<string, string> = { [OUTDATED]: 'null' }
+    const raises: KindName[] = []
+    if ('bytes' in body && kind !== 'blob')
+      await unlessOverLimit(path, report, async () => {
+        const parsed = await parseForStorage(body.bytes, kind, derivation)
+        Object.assign(derived, storedForm(parsed.derived).derived)
+        for (const name of KIND_NAMES) {
+          const before = await store.derived(path, name)
+          if (before !== undefined) derived[name] ??= 'null'
+          if (derived[name] !== before) raises.push(name)
+        }
+      })
+    // Whoever has written it anew since has said so in a commit of theirs.
+    await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
+  }
+  return new Set(found.keys())
 }
 
 async function unlessOverLimit(path: string, report: Report, work: () => Promise<void>): Promise<void> {

@@ -13,7 +13,7 @@ import { applyingCommit, type Brought, changesDeclarations, declaringAt } from '
 import type { Derivation, Snapshot } from './kind.ts'
 import { type Declares, emptySnapshots, KIND_NAMES, KINDS, type KindName, type Snapshots, subtypesBy } from './kinds.ts'
 import { type Counts, countsIn, EVERYWHERE, effective, LimitedSnapshot } from './limited.ts'
-import { type Basis, outdated, rederiveAll, rederiveKind } from './rederive.ts'
+import { type Basis, deriveOutdated, outdated, rederiveAll, rederiveKind } from './rederive.ts'
 import { type Retyped, retyped, type ShowTree } from './retype.ts'
 
 /** Findings that one commit is reported for, of each kind. */
@@ -102,6 +102,7 @@ export class SiteDeclarations {
       } else if (all) await rederiveKind(store, name, declarations.derivation, 'subtypes', report)
       await declarations.#load(name)
     }
+    await declarations.deriveOutdated(() => undefined)
     // A site without files leaves nothing behind: whoever asks may have made up its name.
     if (reached !== undefined && (await holdsFiles(store))) await basis.write(reached)
     return declarations
@@ -236,6 +237,23 @@ export class SiteDeclarations {
       this.#reach(counters)
       return
     }
+  }
+
+  /**
+   * Has what servers of the release before wrote say what it declares in this one.
+   *
+   * @param state as for `readAgain`
+   */
+  async deriveOutdated(state: () => unknown): Promise<void> {
+    let paths: ReadonlySet<string>
+    try {
+      paths = await deriveOutdated(this.#store, this.derivation, this.#report)
+    } catch (error) {
+      // Whatever is stored counts until the store takes writes again.
+      this.#report('Documents that the release before has written cannot be read again yet', { error })
+      return
+    }
+    if (paths.size > 0) await this.readAgain(paths, state)
   }
 
   #reach(counters: Counters): void {

@@ -332,13 +332,14 @@ export class Site {
     const paths = new Set(commits.flatMap(commit => commit.paths))
     if (commits.some(({ raised }) => raised.length > 0))
       await this.#declared.readAgain(paths, () => this.#resources.changes)
+    if (commits.some(({ outdated }) => outdated)) await this.#declared.deriveOutdated(() => this.#resources.changes)
     for (const watcher of this.#watchers) watcher(paths)
     await Promise.all([...this.#foreignWatchers].map(watcher => watcher(paths)))
   }
 
   /** The same, after commits up to a version of which nothing else is known. */
   startOver(version: number): Promise<void> {
-    return this.follow([{ version, paths: ['/'], raised: KIND_NAMES }])
+    return this.follow([{ version, paths: ['/'], raised: KIND_NAMES, outdated: true }])
   }
 
   /**

@@ -9,6 +9,8 @@ export interface ForeignCommit {
   raised: readonly string[]
   /** As the commit had it. */
   edit?: string
+  /** Documents of the site were written by another derivation: `allDerived(OUTDATED)` names them. */
+  outdated?: boolean
 }
 
 /** What other processes do to a store that several have open. */

@@ -3,6 +3,7 @@
  * All requests of a moment ask for that number together.
  */
 
+import { OUTDATED } from '../derivation.ts'
 import type { ForeignCommit, ForeignCommits } from '../foreign.ts'
 import { KEPT_LOG } from './housekeeping/housekeeping.ts'
 import type { Reads } from './read/pool.ts'
@@ -16,11 +17,18 @@ interface Entry {
   paths: string
   raised: string
   edit: string | null
+  outdated: boolean
 }
 
-function commitOf({ version, site, paths, raised, edit }: Entry): ForeignCommit {
-  const commit = { version, site, paths: JSON.parse(paths) as string[], raised: JSON.parse(raised) as string[] }
-  return edit === null ? commit : { ...commit, edit: unpack(edit) }
+function commitOf({ version, site, paths, raised, edit, outdated }: Entry): ForeignCommit {
+  return {
+    version,
+    site,
+    paths: JSON.parse(paths) as string[],
+    raised: JSON.parse(raised) as string[],
+    ...(edit !== null && { edit: unpack(edit) }),
+    ...(outdated && { outdated }),
+  }
 }
 
 /**
@@ -52,8 +60,9 @@ export function readForeign(
       to - after > KEPT_LOG
         ? []
         : await reads.rows<Entry>(
-            `SELECT version, origin, site, paths, raised, edit FROM commit_log
-             WHERE version > $1 AND version <= $2 ORDER BY version`,
+            `SELECT version, origin, site, paths, raised, edit, EXISTS (
+               SELECT FROM derived d JOIN site s ON s.id = d.site WHERE s.name = l.site AND d.name = '${OUTDATED}'
+             ) AS outdated FROM commit_log l WHERE version > $1 AND version <= $2 ORDER BY version`,
             after,
             to,
           )

@@ -166,8 +166,30 @@ CREATE TABLE note (
 CREATE INDEX note_expires ON note (expires);
 `
 
+/**
+ * Rows say by which derivation they were made. Servers of a release that says nothing, or another number, have what they
+ * write noted as outdated. The trigger sees every row before conflicts are looked at: rows that stay as they are count, too.
+ */
+const DERIVATIONS = `
+ALTER TABLE derived ADD COLUMN derivation smallint NOT NULL DEFAULT 0;
+CREATE FUNCTION note_outdated() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.name = 'profile' THEN
+    INSERT INTO derived (id, name, site, value) VALUES (NEW.id, 'outdated', NEW.site, '1');
+  ELSIF NEW.value = 'null' THEN
+    DELETE FROM derived WHERE id = NEW.id AND name = 'outdated';
+    RETURN NULL;
+  ELSIF EXISTS (SELECT FROM derived WHERE id = NEW.id AND name = 'outdated') THEN
+    RETURN NULL;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
+  WHEN (NEW.name = 'profile' AND NEW.derivation <> 1 OR NEW.name = 'outdated') EXECUTE FUNCTION note_outdated();
+`
+
 /** What each format adds to the one before it. Steps only go forward and stay as they are once released. */
-const MIGRATIONS: readonly string[] = [FIRST]
+const MIGRATIONS: readonly string[] = [FIRST, DERIVATIONS]
 
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */
 const LOCK = 7_203_115_846

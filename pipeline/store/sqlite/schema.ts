@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { DERIVATION } from '../derivation.ts'
 import { Unusable } from '../errors.ts'
 import { type Database, openDatabase } from './database.ts'
 
@@ -9,12 +10,13 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 6
+const FORMAT = 7
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
  * Bodies, derived data, entries and properties hang on a number that survives moves. An event may share a body: its text
- * stands between `payload` and `tail`, and the body stays as long as the event does.
+ * stands between `payload` and `tail`, and the body stays as long as the event does. Derived data that another derivation
+ * has written are noted by the tables themselves.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS progress (
@@ -62,9 +64,19 @@ CREATE TABLE IF NOT EXISTS derived (
   name TEXT NOT NULL,
   site INTEGER NOT NULL,
   value TEXT NOT NULL,
+  derivation INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (id, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS derived_name ON derived (site, name);
+DROP TRIGGER IF EXISTS outdated;
+CREATE TRIGGER outdated BEFORE INSERT ON derived WHEN NEW.name = 'profile' AND NEW.derivation <> ${DERIVATION} BEGIN
+  INSERT OR IGNORE INTO derived (id, name, site, value) VALUES (NEW.id, 'outdated', NEW.site, '1');
+END;
+CREATE TRIGGER IF NOT EXISTS no_longer_outdated BEFORE INSERT ON derived WHEN NEW.name = 'outdated'
+  AND (NEW.value = 'null' OR EXISTS (SELECT 1 FROM derived WHERE id = NEW.id AND name = 'outdated')) BEGIN
+  DELETE FROM derived WHERE NEW.value = 'null' AND id = NEW.id AND name = 'outdated';
+  SELECT RAISE(IGNORE);
+END;
 
 CREATE TABLE IF NOT EXISTS entry (
   site INTEGER NOT NULL,
@@ -212,6 +224,7 @@ const ADDED = [
   ['event', 'body', 'INTEGER'],
   ['event', 'tail', 'TEXT'],
   ['commit_log', 'edit', 'TEXT'],
+  ['derived', 'derivation', 'INTEGER NOT NULL DEFAULT 0'],
 ] as const
 
 function addColumns(database: Database): void {

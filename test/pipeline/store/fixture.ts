@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Change, Commit, CommitResult } from '../../../pipeline/store/commit.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { checkFolder } from '../../../pipeline/store/sqlite/check/check.ts'
+import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore, type SqliteOptions } from '../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore, Store } from '../../../pipeline/store/store.ts'
 
@@ -24,6 +25,8 @@ export interface Opened {
   reopen(): Promise<Store>
   /** Opens the same folder a second time, as another process would. */
   another(): Promise<Store>
+  /** Runs statements behind the store's back, as another release would. */
+  raw(sql: string): Promise<void>
   /** Insists that everything in the folder fits together, and that nothing is left over. */
   intact(): Promise<void>
   close(): Promise<void>
@@ -68,6 +71,11 @@ export const openTemporary: Open<SqliteOptions, OpenedFolder> = async (options =
       const store = await open()
       stores.push(store)
       return store
+    },
+    async raw(sql) {
+      const database = connectWriter(folder)
+      database.exec(sql)
+      database.close()
     },
     async intact() {
       const { findings } = await checkFolder(folder, { repair: false })

@@ -3,6 +3,7 @@
  * in its table; then all of it goes with one statement a table.
  */
 
+import { DERIVATION } from '../../derivation.ts'
 import type { Row } from '../rows.ts'
 import { recordOf, STORED } from '../rows.ts'
 import type { Session } from '../session.ts'
@@ -231,8 +232,8 @@ function writeDerived(session: Session, derived: Pending['derived']): Promise<un
         JSON.stringify(rows.map(({ id, name }) => ({ id, name }))),
       ),
     )
-  const upsert = `INSERT INTO derived (id, name, site, value)
-    SELECT id, name, site, value FROM json_populate_recordset(NULL::derived, $1::json)
+  const upsert = `INSERT INTO derived (id, name, site, value, derivation)
+    SELECT id, name, site, value, ${DERIVATION} FROM json_populate_recordset(NULL::derived, $1::json)
     ON CONFLICT (id, name) DO UPDATE SET value = EXCLUDED.value WHERE derived.value <> EXCLUDED.value`
   return [...sent, ...inSlices(session, upsert, rows)]
 }

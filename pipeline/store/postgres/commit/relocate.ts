@@ -1,5 +1,6 @@
 /** Moves and copies (DAV-48): one resource, or a collection with everything below it. Always inside a savepoint. */
 
+import { DERIVATION } from '../../derivation.ts'
 import { splitPath } from '../../paths.ts'
 import { packEntries } from '../../records/entries.ts'
 import { seconds, shownSecond } from '../../records/new-rows.ts'
@@ -136,7 +137,8 @@ async function copyHanging(state: CommitState, from: Row, to: Row, withDerived: 
   if (withDerived)
     jobs.push(
       session.run(
-        `INSERT INTO derived (id, name, site, value) SELECT $1::bigint, name, $3::bigint, value FROM derived WHERE id = $2`,
+        `INSERT INTO derived (id, name, site, value, derivation)
+         SELECT $1::bigint, name, $3::bigint, value, ${DERIVATION} FROM derived WHERE id = $2`,
         to.id,
         from.id,
         site.id,

@@ -1,5 +1,6 @@
 /** Everything below a collection at once: taken away, moved or copied by a statement a table, inside a savepoint. */
 
+import { DERIVATION } from '../../derivation.ts'
 import { endOf, splitPath } from '../../paths.ts'
 import { pathOf } from '../../records/rows.ts'
 import { sumsOf } from '../../records/sums.ts'
@@ -89,7 +90,8 @@ const PAIRS = `FROM resource copy CROSS JOIN LATERAL (SELECT id, body FROM resou
 const COPIED = 'copy.site = $1 AND copy.folder >= $2 AND copy.folder < $3'
 const COPIES = [
   `INSERT INTO body (id, bytes) SELECT copy.body, body.bytes ${PAIRS} JOIN body ON body.id = original.body WHERE ${COPIED}`,
-  `INSERT INTO derived (id, name, site, value) SELECT copy.id, derived.name, copy.site, derived.value ${PAIRS}
+  `INSERT INTO derived (id, name, site, value, derivation)
+   SELECT copy.id, derived.name, copy.site, derived.value, ${DERIVATION} ${PAIRS}
    JOIN derived ON derived.id = original.id WHERE ${COPIED}`,
   `INSERT INTO entry_text (id, lines) SELECT copy.id, entry_text.lines ${PAIRS}
    JOIN entry_text ON entry_text.id = original.id WHERE ${COPIED}`,

@@ -3,6 +3,7 @@
  * in the transaction of the commit, so that whoever can read a commit can read its entry.
  */
 
+import { OUTDATED } from '../../derivation.ts'
 import type { ForeignCommit, ForeignCommits } from '../../foreign.ts'
 import { pathsOf } from '../../records/changes.ts'
 import type { Database } from '../database.ts'
@@ -55,6 +56,7 @@ interface Row {
   paths: string
   raised: string
   edit: string | null
+  outdated: number
 }
 
 /**
@@ -64,7 +66,9 @@ interface Row {
 export function prepareForeign(database: Database, origin: string): ForeignCommits {
   const progress = database.prepareTuples<[version: number]>('SELECT version FROM progress')
   const entries = database.prepare<Row>(
-    'SELECT version, origin, site, paths, raised, edit FROM commit_log WHERE version > ? AND version <= ? ORDER BY version',
+    `SELECT version, origin, site, paths, raised, edit, EXISTS (
+       SELECT 1 FROM derived d JOIN site s ON s.id = d.site WHERE s.name = l.site AND d.name = '${OUTDATED}'
+     ) AS outdated FROM commit_log l WHERE version > ? AND version <= ? ORDER BY version`,
   )
   const newest = () => progress.get()?.[0] ?? 0
   let seen = newest()
@@ -82,7 +86,13 @@ export function prepareForeign(database: Database, origin: string): ForeignCommi
   }
 }
 
-function commitOf({ version, site, paths, raised, edit }: Row): ForeignCommit {
-  const commit = { version, site, paths: JSON.parse(paths) as string[], raised: JSON.parse(raised) as string[] }
-  return edit === null ? commit : { ...commit, edit }
+function commitOf({ version, site, paths, raised, edit, outdated }: Row): ForeignCommit {
+  return {
+    version,
+    site,
+    paths: JSON.parse(paths) as string[],
+    raised: JSON.parse(raised) as string[],
+    ...(edit !== null && { edit }),
+    ...(outdated !== 0 && { outdated: true }),
+  }
 }

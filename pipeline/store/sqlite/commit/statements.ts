@@ -1,5 +1,6 @@
 /** Everything the writer says to the database, compiled once. */
 
+import { DERIVATION } from '../../derivation.ts'
 import { COLUMNS, type ResourceRow } from '../../records/rows.ts'
 import type { Database } from '../database.ts'
 import { prepareBeginning } from './begin.ts'
@@ -74,10 +75,12 @@ export function prepareStatements(database: Database) {
     copyBody: run('INSERT INTO body (id, bytes) SELECT ?, bytes FROM body WHERE id = ?'),
     removeBodiesBelow: run(`DELETE FROM body WHERE id IN (${IDS_BELOW}) AND ${UNTOLD}`),
 
-    derive: run('INSERT OR REPLACE INTO derived (id, name, site, value) VALUES (?, ?, ?, ?)'),
+    derive: run(
+      `INSERT OR REPLACE INTO derived (id, name, site, value, derivation) VALUES (?, ?, ?, ?, ${DERIVATION})`,
+    ),
     removeDerived: run('DELETE FROM derived WHERE id = ?'),
     copyDerived: run(
-      'INSERT INTO derived (id, name, site, value) SELECT ?, name, site, value FROM derived WHERE id = ?',
+      `INSERT INTO derived (id, name, site, value, derivation) SELECT ?, name, site, value, ${DERIVATION} FROM derived WHERE id = ?`,
     ),
     removeDerivedBelow: run(`DELETE FROM derived WHERE id IN (${IDS_BELOW})`),
 
@@ -155,7 +158,8 @@ export function prepareCopies(database: Database) {
   const below = 'copy.site = ? AND copy.folder >= ? AND copy.folder < ?'
   return [
     `INSERT INTO body (id, bytes) SELECT copy.id, body.bytes ${pairs} JOIN body ON body.id = original.id WHERE ${below}`,
-    `INSERT INTO derived (id, name, site, value) SELECT copy.id, derived.name, copy.site, derived.value ${pairs}
+    `INSERT INTO derived (id, name, site, value, derivation)
+     SELECT copy.id, derived.name, copy.site, derived.value, ${DERIVATION} ${pairs}
      JOIN derived ON derived.id = original.id WHERE ${below}`,
     `INSERT INTO entry_text (id, lines) SELECT copy.id, entry_text.lines ${pairs}
      JOIN entry_text ON entry_text.id = original.id WHERE ${below}`,

@@ -1,6 +1,7 @@
 import type { Open } from '../fixture.ts'
 import { describeChanges } from './changes.ts'
 import { describeConcurrency } from './concurrency.ts'
+import { describeDerivations } from './derivations.ts'
 import { describeEntries } from './entries.ts'
 import { describeEvents } from './events.ts'
 import { describeNotes } from './notes.ts'
@@ -17,6 +18,7 @@ export function describeStore(name: string, open: Open): void {
     describe('changes', () => describeChanges(open))
     describe('moves and copies', () => describeTransfers(open))
     describe('reading', () => describeReading(open))
+    describe('derivations', () => describeDerivations(open))
     describe('entries', () => describeEntries(open))
     describe('events', () => describeEvents(open))
     describe('events of trees', () => describeTreeEvents(open))

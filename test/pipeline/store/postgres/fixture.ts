@@ -36,6 +36,9 @@ export const openSchema: Open<PostgresOptions, OpenedSchema> = async (options = 
       stores.push(store)
       return store
     },
+    async raw(sql) {
+      await cluster.run(`SET search_path = ${schema}; ${sql}; RESET search_path`)
+    },
     async intact() {
       const { problems } = await checkDatabase({ url: cluster.url, schema }, {})
       if (problems.length > 0) throw new Error(problems.join('; '))

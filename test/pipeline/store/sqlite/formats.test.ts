@@ -1,6 +1,8 @@
 import { expect } from 'chai'
+import { OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import { done, openTemporary, put } from '../fixture.ts'
+import { asBefore } from '../release-before.ts'
 
 describe('SQLite store: folders of earlier releases', () => {
   it('events of format 4, which share no bodies, are read and added to', async () => {
@@ -35,6 +37,28 @@ describe('SQLite store: folders of earlier releases', () => {
       const other = await opened.another()
       await done(site, { changes: [put('/a', 'A')], edit: 'an edit' })
       expect((await other.foreign?.read())?.commits?.map(({ edit }) => edit)).to.deep.equal(['an edit'])
+      await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('RULE-11 derived data of format 6, which say no derivation, count as they are', async () => {
+    const opened = await openTemporary()
+    try {
+      await done(opened.store.site('example.org'), [put('/a', 'A', { derived: { profile: '{}' } })])
+      await opened.store.close()
+      const database = connectWriter(opened.folder)
+      database.exec('DROP TRIGGER outdated; DROP TRIGGER no_longer_outdated')
+      database.exec('ALTER TABLE derived DROP COLUMN derivation; PRAGMA user_version = 6')
+      database.close()
+      const site = (await opened.reopen()).site('example.org')
+      expect(await site.derived('/a', 'profile')).to.equal('{}')
+      expect(await site.derived('/a', OUTDATED)).to.equal(undefined)
+      await done(site, [{ op: 'copy', from: '/a', to: '/b', deep: false }])
+      expect(await site.derived('/b', OUTDATED)).to.equal(undefined)
+      await opened.raw(asBefore('a', { profile: '{}' }))
+      expect(await site.derived('/a', OUTDATED)).to.equal('1')
       await opened.intact()
     } finally {
       await opened.close()

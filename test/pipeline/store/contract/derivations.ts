@@ -1,0 +1,70 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, it } from 'mocha'
+import { OUTDATED } from '../../../../pipeline/store/derivation.ts'
+import type { SiteStore } from '../../../../pipeline/store/store.ts'
+import { done, type Open, type Opened, put } from '../fixture.ts'
+import { asBefore } from '../release-before.ts'
+
+export function describeDerivations(open: Open): void {
+  let opened: Opened
+  let site: SiteStore
+  beforeEach(async () => {
+    opened = await open()
+    site = opened.store.site('example.org')
+  })
+  afterEach(() => opened.close())
+
+  const page = (path: string) => put(path, 'A', { derived: { profile: '{}', tokens: '[]' } })
+
+  async function outdated(): Promise<string[]> {
+    const paths: string[] = []
+    for await (const { path } of site.allDerived(OUTDATED)) paths.push(path)
+    return paths
+  }
+
+  it('RULE-11 what servers of the release before write is noted, however often and whatever they write', async () => {
+    await done(site, [page('/in/a.html'), page('/in/b.html')])
+    expect(await outdated()).to.deep.equal([])
+    for (let times = 0; times < 2; times++) {
+      await opened.raw(asBefore('a.html', { profile: '{}' }))
+      expect(await outdated()).to.deep.equal(['/in/a.html'])
+      expect(await site.derived('/in/a.html', 'tokens')).to.equal(undefined)
+    }
+    await opened.intact()
+  })
+
+  it('RULE-11 copies and moves are as outdated as the original', async () => {
+    await done(site, [page('/in/a.html'), page('/in/b.html')])
+    await opened.raw(asBefore('a.html', { profile: '{}', tokens: '[]' }))
+    await done(site, [{ op: 'copy', from: '/in/', to: '/deep/', deep: true }])
+    for (const name of ['a', 'b']) {
+      const path = `/in/${name}.html`
+      await done(site, [{ op: 'copy', from: path, to: `/copy-${name}.html`, deep: false }])
+      await done(site, [{ op: 'move', from: path, to: `/moved-${name}.html` }])
+    }
+    expect(await outdated()).to.deep.equal(['/copy-a.html', '/deep/a.html', '/moved-a.html'])
+    await opened.intact()
+  })
+
+  const ends: [what: string, end: () => Promise<unknown>][] = [
+    ['written anew', () => done(site, [page('/a.html')])],
+    ['removed', () => done(site, [{ op: 'delete', path: '/a.html' }])],
+    ['derived in a commit', () => done(site, [{ op: 'derive', path: '/a.html', derived: { [OUTDATED]: 'null' } }])],
+    [
+      'derived beside commits',
+      async () => {
+        const resource = await site.find('/a.html')
+        if (resource) await site.derive(resource, { [OUTDATED]: 'null', profile: '{"utf8":true}' })
+      },
+    ],
+  ]
+  for (const [what, end] of ends)
+    it(`RULE-11 a document is no longer outdated once it is ${what}`, async () => {
+      await done(site, [page('/a.html')])
+      await opened.raw(asBefore('a.html', { profile: '{}' }))
+      expect(await outdated()).to.deep.equal(['/a.html'])
+      await end()
+      expect(await outdated()).to.deep.equal([])
+      await opened.intact()
+    })
+}
