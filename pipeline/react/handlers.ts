@@ -5,7 +5,7 @@ import { SiteReach } from '../evaluation/reach.ts'
 import { callingBy, schemasOf } from '../evaluation/schemas.ts'
 import { escapeMarkup } from '../http/markup.ts'
 import { Allowance } from '../language/allowance.ts'
-import { compile, evaluate, isTruthy } from '../language/sessel/sessel.ts'
+import { compile, evaluate, isTruthy, SesselSyntaxError } from '../language/sessel/sessel.ts'
 import { ElementValue } from '../language/values.ts'
 import { findingItems } from '../model/items.ts'
 import type { Site } from '../site/site.ts'
@@ -67,6 +67,11 @@ async function isOpen(
   if (when.length === 0) return true
   const allowance = new Allowance()
   const reach = new SiteReach(site, allowance, { scope: '/' })
+  // Messages of failures quote values of the item, which is the body of the call (REA-86).
+  const failed = (reason: string) => {
+    report('The gate of a transition handler has failed', { document: handler.path, reason })
+    return false
+  }
   try {
     const document = await inTurns(parsingDocument('html', text), text.length)
     const self = new ElementValue(bodyOf(document), { path: undefined, document })
@@ -86,16 +91,15 @@ async function isOpen(
         },
         allowance,
       )
-      if ('failure' in outcome) throw new Error(outcome.failure.message)
+      if ('failure' in outcome) {
+        const { type, reason } = outcome.failure
+        return failed(reason === 'thrown' ? 'it has thrown something' : type)
+      }
       if (!isTruthy(outcome.value)) return false
     }
     return true
   } catch (error) {
-    report('The gate of a transition handler has failed', {
-      document: handler.path,
-      reason: error instanceof Error ? error.message : 'failure',
-    })
-    return false
+    return failed(error instanceof SesselSyntaxError ? error.message : error instanceof Error ? error.name : 'failure')
   } finally {
     reach.release()
   }
