@@ -306,8 +306,9 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
   await next()
   const { mount, path, answer } = state
   if (!mount || path === undefined || !answer || answer.status >= 300 || req.method !== 'PUT') return
-  if (tellFindings(answer, mount.settings.brandHeader, mount.site.findings(canonicalPath(path))))
-    answer.headers.Link = `<${mount.prefix}${explainPath(mount)}>; rel="help"`
+  const stored = canonicalPath(path)
+  if (tellFindings(answer, mount.settings.brandHeader, mount.site.findings(stored)))
+    answer.headers.Link = `<${mount.prefix}${explainPath(mount)}?path=${encodeURIComponent(stored)}>; rel="help"`
 }
 
 function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: ResponseCache): Step {

@@ -28,7 +28,14 @@ describe('declarations that may not say what they were meant to', () => {
     expect(await findings()).to.equal('')
     const { status, headers } = await put('/models.html', bad)
     expect(status).to.equal(204)
-    expect(headers).to.include({ 'platform-findings': '2', link: '</-platform/explain>; rel="help"' })
+    expect(headers).to.include({
+      'platform-findings': '2',
+      link: '</-platform/explain?path=%2Fmodels.html>; rel="help"',
+    })
+    const authorization = `Basic ${Buffer.from(`${server.user}:${server.password}`).toString('base64')}`
+    const [, report = ''] = /<(.*)>/.exec(headers.link ?? '') ?? []
+    const told = await client(Number(new URL(server.mountUrl).port))('GET', report, { authorization })
+    expect(told.text).to.include('the cardinality 1..2 is none of')
     expect(await findings()).to.include('/models.html: the property p of https://a.example/T: the cardinality 1..2')
     expect(await findings()).to.include('did you mean https://schema.org/String?')
     expect((await put('/models.html', good)).headers).to.not.have.property('platform-findings')
