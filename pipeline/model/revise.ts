@@ -8,7 +8,7 @@ import { findingCounterparts } from '../tree/edit/counterpart.ts'
 import { markupIn, tagsOwed } from '../tree/edit/markup.ts'
 import { changedSource, type PlannedSplice } from '../tree/edit/plan.ts'
 import { isHtmlElement, isSelfClosed } from '../tree/edit/shape.ts'
-import { bodyOf, type Tail, tailOf, workingWithoutTail } from '../tree/edit/tail.ts'
+import { bodyOf, findingTail, type Tail, workingWithoutTail } from '../tree/edit/tail.ts'
 import { attemptsFor, parsingExpected } from '../tree/edit/whole.ts'
 import {
   type AnyNode,
@@ -48,7 +48,7 @@ export function* revising(
 ): Steps<Revised | undefined> {
   const added = yield* addingInPlace(document, revisions, tracked)
   if (added) return added
-  const tail = tailOf(document)
+  const tail = yield* findingTail(document)
   const ending = bodyOf(document)?.childNodes ?? []
   return yield* workingWithoutTail(ending, tail, revisingAtOnce(document, tail, revisions, tracked))
 }

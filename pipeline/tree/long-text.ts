@@ -6,9 +6,14 @@ import type { Steps } from './steps.ts'
 /** UTF-16 code units that are written in one step. */
 export const LONG = 64 * 1024
 
-/** Whether an element is written in one step. One whose tags are implied may be of any length. */
-export function isShort({ sourceCodeLocation: place }: ElementNode): boolean {
-  return Boolean(place) && (place?.endOffset ?? 0) - (place?.startOffset ?? 0) < LONG
+/**
+ * Whether an element is written in one step. One whose tags are implied may be of any length, and so may a body without end
+ * tag: its place is that of its start tag.
+ */
+export function isShort({ sourceCodeLocation: place, childNodes }: ElementNode): boolean {
+  if (!place) return false
+  const isWhole = place.endOffset !== place.startTag?.endOffset || childNodes.length === 0
+  return isWhole && place.endOffset - place.startOffset < LONG
 }
 
 /**

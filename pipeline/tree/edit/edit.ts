@@ -17,7 +17,7 @@ import { ChangedDocument, refusing } from './error.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
 import { type Edit, planning } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
-import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
+import { bodyOf, findingTail, type Tail, workingWithoutTail } from './tail.ts'
 import { writing, writingMarkupOf } from './write.ts'
 
 export { ChangedDocument, EditError, type EditReason, PinnedDocument } from './error.ts'
@@ -65,7 +65,7 @@ function belongs(document: TreeDocument, element: ElementNode): boolean {
 }
 
 function* proposing(document: TreeDocument, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {
-  const tail = tailOf(document)
+  const tail = yield* findingTail(document)
   const body = bodyOf(document)?.childNodes ?? []
   return yield* workingWithoutTail(body, tail, proposingWithin(document, tail, wanted, named))
 }

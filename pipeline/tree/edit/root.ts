@@ -15,7 +15,7 @@ import type { Steps } from '../steps.ts'
 import { EditError, refusing } from './error.ts'
 import type { Plan, Site, Text } from './plan.ts'
 import { isBlank, isHtmlElement } from './shape.ts'
-import { dropTail, type Tail } from './tail.ts'
+import { droppingTail, type Tail } from './tail.ts'
 
 type ShellName = 'html' | 'head' | 'body'
 
@@ -53,7 +53,7 @@ export function* planningShell(
   const element = written ? yield* take(written) : found
   const around = element.parentNode
   if (written && around && !isElement(around) && around.nodeName === '#document') {
-    dropTail({ kind: 'html', source: written, root: around, clean: false })
+    yield* droppingTail({ kind: 'html', source: written, root: around, clean: false })
   }
   const texts: Text[] = written ? [{ way: 'splice', text: written }] : []
   texts.push({ way: 'normalised', text: yield* writingMarkup(element, 'html') })

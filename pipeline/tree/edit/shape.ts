@@ -86,8 +86,6 @@ function beginsWith(document: TreeDocument, offset: number, text: string): boole
   return document.source.slice(offset, offset + text.length).toLowerCase() === text.toLowerCase()
 }
 
-const SPACE = '\t\n\f\r '
-
 export function isBlank(text: string): boolean {
   return !/[^\t\n\f\r ]/.test(text)
 }
@@ -96,13 +94,17 @@ export function isBlank(text: string): boolean {
 export function trimmed(text: string): string {
   const end = endWithoutSpace(text, text.length)
   let start = 0
-  while (start < end && SPACE.includes(text.charAt(start))) start++
+  while (start < end && isSpace(text.charCodeAt(start))) start++
   return text.slice(start, end)
 }
 
-/** Where the white space begins that ends at an offset. */
-export function endWithoutSpace(text: string, end: number): number {
+/** Where the white space begins that ends at an offset; looks no further back than `least`. */
+export function endWithoutSpace(text: string, end: number, least = 0): number {
   let start = end
-  while (start > 0 && SPACE.includes(text.charAt(start - 1))) start--
+  while (start > least && isSpace(text.charCodeAt(start - 1))) start--
   return start
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== 0x0b)
 }

@@ -3,6 +3,7 @@
  * follows every edit at the end of the body; edits are compared without it.
  */
 
+import { LONG, LongText } from '../long-text.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -29,11 +30,11 @@ export function bodyOf(document: TreeDocument): ElementNode | undefined {
   )
 }
 
-/** Where a document's body ends. XML documents have no body. */
-export function tailOf(document: TreeDocument): Tail {
+/** Where a document's body ends, found in steps. XML documents have no body. */
+export function* findingTail(document: TreeDocument): Steps<Tail> {
   const none = { start: document.source.length, text: '' }
   if (document.kind === 'xml') return none
-  const found = endOfBody(document.source)
+  const found = yield* findingEndOfBody(document.source)
   const last = lastNode(bodyOf(document)?.childNodes ?? [])
   if (!found || !last) return found ?? none
   // What looks like a tag may be text of a script, or part of a comment or tag that is not closed.
@@ -44,11 +45,11 @@ export function tailOf(document: TreeDocument): Tail {
 }
 
 /** Looks from the end of the source for end tags of `body` and `html` with nothing but white space and comments around. */
-function endOfBody(source: string): Tail | undefined {
+function* findingEndOfBody(source: string): Steps<Tail | undefined> {
   let tail: Tail | undefined
   let space = ''
   for (let end = source.length; ; ) {
-    const start = endWithoutSpace(source, end)
+    const start = yield* findingSpace(source, end)
     space = source.slice(start, end) + space
     if (source.charAt(start - 1) !== '>') return tail
     const comment = source.endsWith('-->', start)
@@ -56,8 +57,32 @@ function endOfBody(source: string): Tail | undefined {
     if (end < 0) return tail
     if (comment) continue
     if (!/^<\/(?:body|html)[\t\n\f\r ]*>$/i.test(source.slice(end, start))) return tail
-    tail = { start: end, text: space.replaceAll('\r\n', '\n').replaceAll('\r', '\n') }
+    tail = { start: end, text: yield* parsedSpace(space) }
   }
+}
+
+/** Where the white space begins that ends at an offset. */
+function* findingSpace(source: string, end: number): Steps<number> {
+  let start = end
+  for (;;) {
+    const least = Math.max(0, start - LONG)
+    start = endWithoutSpace(source, start, least)
+    if (start > least || start === 0) return start
+    yield
+  }
+}
+
+/** White space as the parser reads it: every line ends with a line feed. */
+function* parsedSpace(space: string): Steps<string> {
+  if (!space.includes('\r')) return space
+  const text = new LongText()
+  for (let at = 0; at < space.length; ) {
+    const isWithinEnd = space.charAt(at + LONG - 1) === '\r' && space.charAt(at + LONG) === '\n'
+    const end = at + LONG + (isWithinEnd ? 1 : 0)
+    if (text.add(space.slice(at, end).replaceAll('\r\n', '\n').replaceAll('\r', '\n'))) yield
+    at = end
+  }
+  return text.whole
 }
 
 /**
@@ -87,9 +112,9 @@ function takeOut(nodes: ChildNode[], tail: Tail): () => void {
   }
 }
 
-/** Takes the trailing white space out of a tree that is no document's yet. */
-export function dropTail(document: TreeDocument): void {
-  const tail = tailOf(document)
+/** Takes the trailing white space out of a tree that is no document's yet, in steps. */
+export function* droppingTail(document: TreeDocument): Steps<void> {
+  const tail = yield* findingTail(document)
   const node = tailText(bodyOf(document)?.childNodes ?? [], tail)
   if (node) node.value = node.value.slice(0, node.value.length - tail.text.length)
 }

@@ -5,7 +5,7 @@ import { parsingDocument } from '../document.ts'
 import { TreeError } from '../limits.ts'
 import type { TreeDocument } from '../nodes.ts'
 import type { Steps } from '../steps.ts'
-import { bodyOf, type Tail, tailOf, workingWithoutTail } from './tail.ts'
+import { bodyOf, findingTail, type Tail, workingWithoutTail } from './tail.ts'
 
 /** Code units that may be parsed for one edit beyond the least number of attempts. */
 const MAX_WORK = 500_000
@@ -41,7 +41,7 @@ export function* parsingExpected(attempts: Attempts, source: string): Steps<Tree
     const parsed = yield* parsingDocument(document.kind, source)
     const ending = bodyOf(parsed)?.childNodes ?? []
     const same = { ...tail, start: source.length - (document.source.length - tail.start) }
-    for (const end of [same, tailOf(parsed)]) {
+    for (const end of [same, yield* findingTail(parsed)]) {
       const equal = comparing(document.root.childNodes, parsed.root.childNodes)
       if (yield* workingWithoutTail(ending, end, equal)) return parsed
     }
