@@ -7,10 +7,12 @@ import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import { OUTDATED } from '../store/derivation.ts'
+import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { decode, parsingDocument } from '../tree/document.ts'
+import { CONFIGURATION_NAMES } from '../tree/microdata-value.ts'
 import { inTurns } from '../tree/steps.ts'
-import { parseForStorage, storedForm } from './derive.ts'
+import { parseForStorage, readForStorage, storedForm } from './derive.ts'
 import type { Derivation } from './kind.ts'
 import { KIND_NAMES, KINDS, type KindName, subtypesOfKind } from './kinds.ts'
 import { extractInTurns, holdersOf, rewrittenDeclarations } from './retype.ts'
@@ -32,6 +34,10 @@ type Report = (message: string, details: object) => void
 export interface Outdated {
   /** Everything; kinds of declarations by built-in types alone. */
   all: boolean
+  /** Path behind which everything goes on that was interrupted. */
+  after?: string
+  /** The vocabulary that alone has changed since: only documents with its types or those of the new one are concerned. */
+  before?: Vocabulary
   /** Kinds that have never been derived, or in another form. */
   kinds: ReadonlySet<KindName>
   /** The basis once all of it is done; undefined when nothing is to be done. */
@@ -41,40 +47,139 @@ export interface Outdated {
 /** @param stored as it was last written; undefined for a new site */
 export function outdated(stored: string | undefined, { ns, schemaHost }: Vocabulary): Outdated {
   const common = `${FORM} ${ns} ${schemaHost}`
-  const isSame = stored === common || stored?.startsWith(`${common} `) === true
-  const listed = isSame ? stored.slice(common.length).split(' ').filter(Boolean) : []
-  const known = isSame && listed.length === 0 ? FIRST_KINDS : listed
+  const [form, storedNs, storedHost, ...listed] = stored?.split(' ') ?? []
+  const isFormed = form === String(FORM) && storedNs !== undefined && storedHost !== undefined
+  const known = isFormed && listed.length === 0 ? FIRST_KINDS : isFormed ? listed : []
   const missing = KIND_NAMES.filter(name => !known.includes(formOf(name)))
+  const isSame = isFormed && storedNs === ns && storedHost === schemaHost
   if (isSame && missing.length === 0) return { all: false, kinds: new Set(), basis: undefined }
   // A newer release, which may share the store, knows kinds that this one does not.
   const others = known.filter(form => !KIND_NAMES.some(name => form.startsWith(`${name}/`)))
   const basis = [common, ...KIND_NAMES.map(formOf), ...others].join(' ')
-  return { all: !isSame, kinds: new Set(isSame ? missing : []), basis }
+  if (!isFormed) return { all: true, ...interrupted(stored, basis), kinds: new Set(), basis }
+  const before = isSame ? {} : { before: { ns: storedNs, schemaHost: storedHost } }
+  return { all: false, ...before, kinds: new Set(missing), basis }
+}
+
+/** What a site is told of work that is not done yet. No release takes it for a basis. */
+interface Mark {
+  after: string
+  /** What it was to be. */
+  basis: string
+}
+
+function interrupted(stored: string | undefined, basis: string): { after?: string } {
+  if (!stored?.startsWith('{')) return {}
+  const mark = JSON.parse(stored) as Mark
+  return mark.basis === basis ? { after: mark.after } : {}
 }
 
 function formOf(name: KindName): string {
   return `${name}/${KINDS[name].form}`
 }
 
+/** Documents whose derived data are written at once: they share transactions. */
+const AT_ONCE = 64
+
+/** Documents after which the store is told how far this has come. */
+const MARKED = 1024
+
+/** Milliseconds between lines of the log. */
+const TOLD = 60_000
+
+/** How far everything has been derived again. */
+export interface Progress {
+  /** Path behind which it goes on; everything when missing. */
+  after?: string | undefined
+  /** Keeps what it has come to. */
+  mark(after: string): Promise<void>
+}
+
 /**
  * Derives everything again; kinds of declarations by built-in types alone.
  *
- * @param report told at the beginning and now and then, for the log: all documents of the site are parsed
+ * @param report told at the beginning, every minute and at the end, for the log: all documents of the site are read
  */
-export async function rederiveAll(store: SiteStore, vocabulary: Vocabulary, report: Report): Promise<void> {
+export async function rederiveAll(
+  store: SiteStore,
+  vocabulary: Vocabulary,
+  report: Report,
+  { after, mark }: Progress,
+): Promise<void> {
+  const declaring = await declaringDocuments(store)
+  const from = after === undefined ? undefined : Buffer.from(after)
   let documents = 0
+  let told = Date.now()
+  const ready: (() => Promise<void>)[] = []
+  const write = () => Promise.all(ready.splice(0).map(each => each()))
   for await (const resource of store.walk('/')) {
-    const kind = kindOf(resource.type)
-    if (resource.kind !== 'document' || kind === 'blob') continue
-    if (documents++ % 1000 === 0)
-      report('Reading all documents again, because the vocabulary has changed', { documents })
-    const body = await store.body(resource)
-    if (!body || !('bytes' in body)) continue
-    await unlessOverLimit(resource.path, report, async () => {
-      const { derived, entries } = storedForm((await parseForStorage(body.bytes, kind, vocabulary)).derived)
-      await store.derive(resource, derived, entries)
-    })
+    if (resource.kind !== 'document' || kindOf(resource.type) === 'blob') continue
+    if (from && Buffer.compare(Buffer.from(resource.path), from) <= 0) continue
+    if (documents++ === 0) report('Reading all documents again, to know what they hold and declare', { after })
+    ready.push(...(await derivedAgain(store, resource, declaring, vocabulary, report)))
+    if (documents % AT_ONCE === 0) await write()
+    if (documents % MARKED === 0) await mark(resource.path)
+    if (Date.now() - told < TOLD) continue
+    told = Date.now()
+    report('Reading documents again', { documents })
   }
+  await write()
+  if (documents > 0) report('All documents were read again', { documents })
+}
+
+/**
+ * As `rederiveAll` for the documents that a change of the vocabulary concerns: those with items of the server's own types,
+ * by the old names or the new ones, and those that declare something.
+ */
+export async function rederiveRenamed(
+  store: SiteStore,
+  before: Vocabulary,
+  now: Vocabulary,
+  report: Report,
+): Promise<void> {
+  const types = [before, now].flatMap(vocabulary => [
+    ...KIND_NAMES.flatMap(name => KINDS[name].types(vocabulary)),
+    ...[...CONFIGURATION_NAMES].map(name => `${vocabulary.ns}/${name}`),
+  ])
+  const declaring = await declaringDocuments(store)
+  const holders = new Set([...(await holdersOf(store, new Set(types))), ...declaring])
+  if (holders.size > 0)
+    report('Reading documents again, because the vocabulary has changed', { documents: holders.size })
+  for (const path of holders) {
+    const resource = await store.find(path)
+    if (resource) for (const write of await derivedAgain(store, resource, declaring, now, report)) await write()
+  }
+}
+
+/** Documents that declare something by what is stored. */
+async function declaringDocuments(store: SiteStore): Promise<Set<string>> {
+  const paths = new Set<string>()
+  for (const name of KIND_NAMES) for await (const { path } of store.allDerived(name)) paths.add(path)
+  return paths
+}
+
+/**
+ * What writes the derived data of a document that is read again; nothing where that cannot be.
+ *
+ * @param declaring loses what it declared and does not declare any more
+ */
+async function derivedAgain(
+  store: SiteStore,
+  resource: Resource,
+  declaring: ReadonlySet<string>,
+  vocabulary: Vocabulary,
+  report: Report,
+): Promise<(() => Promise<void>)[]> {
+  const kind = kindOf(resource.type)
+  const body = await store.body(resource)
+  if (!body || !('bytes' in body) || kind === 'blob') return []
+  const writes: (() => Promise<void>)[] = []
+  await unlessOverLimit(resource.path, report, async () => {
+    const { derived, entries } = storedForm((await readForStorage(body.bytes, kind, vocabulary)).derived)
+    if (declaring.has(resource.path)) for (const name of KIND_NAMES) derived[name] ??= 'null'
+    writes.push(() => store.derive(resource, derived, entries))
+  })
+  return writes
 }
 
 /**

@@ -13,7 +13,7 @@ import { applyingCommit, type Brought, changesDeclarations, declaringAt } from '
 import type { Derivation, Snapshot } from './kind.ts'
 import { type Declares, emptySnapshots, KIND_NAMES, KINDS, type KindName, type Snapshots, subtypesBy } from './kinds.ts'
 import { type Counts, countsIn, EVERYWHERE, effective, LimitedSnapshot } from './limited.ts'
-import { type Basis, deriveOutdated, outdated, rederiveAll, rederiveKind } from './rederive.ts'
+import { type Basis, deriveOutdated, outdated, rederiveAll, rederiveKind, rederiveRenamed } from './rederive.ts'
 import { type Retyped, retyped, type ShowTree } from './retype.ts'
 
 /** Findings that one commit is reported for, of each kind. */
@@ -91,15 +91,18 @@ export class SiteDeclarations {
     report: (message: string, details: object) => void
   }): Promise<SiteDeclarations> {
     const { store, settings, basis, report } = parts
-    const { all, kinds, basis: reached } = outdated(await basis.read(), settings)
-    if (all) await rederiveAll(store, settings, report)
+    const { all, after, before, kinds, basis: reached } = outdated(await basis.read(), settings)
+    if (all) {
+      const mark = (path: string) => basis.write(JSON.stringify({ after: path, basis: reached }))
+      await rederiveAll(store, settings, report, { after, mark })
+    } else if (before) await rederiveRenamed(store, before, settings, report)
     const declarations = new SiteDeclarations(parts)
     declarations.#reach(await store.counters())
     for (const name of KIND_NAMES) {
       if (kinds.has(name)) {
         report('Reading documents again for a new kind of declarations', { kind: name })
         await rederiveKind(store, name, declarations.derivation, 'all', report)
-      } else if (all) await rederiveKind(store, name, declarations.derivation, 'subtypes', report)
+      } else if (all || before) await rederiveKind(store, name, declarations.derivation, 'subtypes', report)
       await declarations.#load(name)
     }
     await declarations.deriveOutdated(() => undefined)

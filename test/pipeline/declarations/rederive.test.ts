@@ -30,14 +30,115 @@ describe('What stored declarations were derived by', () => {
         `${CURRENT} later/3`,
       ],
       ['another form of all data', `1 ${NS} ${SCHEMA_HOST} model/1 access/1`, true, [], CURRENT],
-      ['another vocabulary', `3 ${NS}/2 ${SCHEMA_HOST} model/1 access/1`, true, [], CURRENT],
-      ['a vocabulary that begins alike', `3 ${NS} ${SCHEMA_HOST}/2`, true, [], CURRENT],
+      ['what is no basis', 'x', true, [], CURRENT],
     ]
   for (const [what, stored, all, kinds, basis] of cases)
     it(`RULE-11 ${what}`, () => {
       const found = outdated(stored, SETTINGS)
       expect({ ...found, kinds: [...found.kinds] }).to.deep.equal({ all, kinds, basis })
     })
+})
+
+describe('What a change of the vocabulary has read again', () => {
+  const other = { ns: `${NS}/2`, schemaHost: SCHEMA_HOST }
+  const cases: [what: string, stored: string, before: object, kinds: string[]][] = [
+    ['the base of the namespaces', `3 ${NS}/2 ${SCHEMA_HOST} model/1 access/1 reactions/1`, other, []],
+    ['one that begins alike', `3 ${NS}/2 ${SCHEMA_HOST}`, other, ['reactions']],
+    [
+      'the host of schemas',
+      `3 ${NS} ${SCHEMA_HOST}/2 model/1 access/1 reactions/1`,
+      { ns: NS, schemaHost: `${SCHEMA_HOST}/2` },
+      [],
+    ],
+  ]
+  for (const [what, stored, before, kinds] of cases)
+    it(`RULE-11 ${what}: the documents that have its types`, () => {
+      const found = outdated(stored, SETTINGS)
+      expect({ ...found, kinds: [...found.kinds] }).to.deep.equal({ all: false, before, kinds, basis: CURRENT })
+    })
+
+  const marks: [what: string, basis: string, after: object][] = [
+    ['goes on', CURRENT, { after: '/x' }],
+    ['begins anew for another basis', FIRST, {}],
+  ]
+  for (const [what, basis, after] of marks)
+    it(`RULE-11 everything, interrupted, ${what}`, () => {
+      const found = outdated(JSON.stringify({ after: '/x', basis }), SETTINGS)
+      expect({ ...found, kinds: [...found.kinds] }).to.deep.equal({ all: true, ...after, kinds: [], basis: CURRENT })
+    })
+
+  it('RULE-11 reads none but those documents, and finds what the new names declare', async () => {
+    const hosted = await openHosted(noCode)
+    try {
+      const rule = page(ruleMarkup(['*', 'PUT', 'Allow', '/a']))
+      await hosted.put('/rules.html', rule)
+      await hosted.put('/renamed.html', rule.replaceAll(NS, `${NS}/2`))
+      await hosted.put('/own.html', page('<p itemscope itemtype="https://example.org/Own">of the site</p>'))
+      for (let i = 0; i < 30; i++) await hosted.put(`/p${i}.html`, page('plain'))
+      const { store, settings } = hosted.site
+      const read: string[] = []
+      const { body } = store
+      store.body = async resource => {
+        read.push(resource.path)
+        return body.call(store, resource)
+      }
+      const basis = { read: async () => CURRENT, write: async () => undefined }
+      const renamed = { ...settings, ns: `${NS}/2` }
+      const declared = await SiteDeclarations.read({ store, settings: renamed, basis, report: () => undefined })
+      expect(declared.snapshot('access').documentsUnder('/')).to.deep.equal(['/renamed.html'])
+      expect(read.sort()).to.deep.equal(['/renamed.html', '/rules.html'])
+    } finally {
+      await hosted.close()
+    }
+  })
+})
+
+describe('A site whose documents have to be read again, all of them', () => {
+  it('RULE-11 goes on where it was interrupted, and tells of it in two lines', async () => {
+    const hosted = await openHosted(noCode)
+    try {
+      const { store, settings } = hosted.site
+      const document = (i: number) => ({
+        op: 'put' as const,
+        path: `/d${String(i).padStart(5, '0')}.html`,
+        kind: 'document' as const,
+        content: { bytes: Buffer.from(page('plain')) },
+        type: 'text/html',
+      })
+      for (let from = 0; from < 2000; from += 500)
+        await store.commit({ changes: Array.from({ length: 500 }, (_, i) => document(from + i)) })
+      let stored: string | undefined
+      const basis = {
+        read: async () => stored,
+        write: async (text: string) => {
+          stored = text
+        },
+      }
+      const lines: string[] = []
+      const report = (message: string) => lines.push(message)
+      let left = 1500
+      let read = 0
+      const { body } = store
+      store.body = async resource => {
+        read++
+        if (--left < 0) throw new Error('the process ends here')
+        return body.call(store, resource)
+      }
+      const open = () => SiteDeclarations.read({ store, settings, basis, report })
+      expect(await open().catch((error: Error) => error.message)).to.equal('the process ends here')
+      expect(lines.splice(0)).to.have.length(1)
+      left = Number.POSITIVE_INFINITY
+      read = 0
+      await open()
+      expect(read).to.equal(2000 - 1024)
+      expect(stored).to.equal(CURRENT)
+      expect(lines).to.have.length(2)
+      for (const i of [0, 1023, 1024, 1999])
+        expect(await store.derived(document(i).path, 'profile'), String(i)).to.be.a('string')
+    } finally {
+      await hosted.close()
+    }
+  })
 })
 
 describe('A kind of declarations that a site was stored without', () => {
