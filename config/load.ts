@@ -208,7 +208,7 @@ function shown(value: unknown, node: Outline | undefined): string {
 
 /** @returns how the warning begins that a site has no credentials; the first that is added makes it needless */
 export function nobodyMounts(index: number): string {
-  return `sites[${index}] has no credentials: nobody can use its mount`
+  return `sites[${index}] has no credentials: nobody can use its mount; "scriptorium user add NAME" adds some`
 }
 
 function doubts(settings: Settings, written: Written, firstStart: boolean): string[] {

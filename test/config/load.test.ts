@@ -234,7 +234,10 @@ describe('settings: doubts', () => {
       'sites:\n  - { host: "*", credentials: [{ user: u, password: p }] }\n  - { host: a.example, credentials: [{ user: u, password: p }] }',
       'sites[1] is never reached: sites[0] has the same hosts and comes first (site.yaml:3)',
     ],
-    ['sites: [{ host: a.example }]', 'sites[0] has no credentials: nobody can use its mount (site.yaml:1)'],
+    [
+      'sites: [{ host: a.example }]',
+      'sites[0] has no credentials: nobody can use its mount; "scriptorium user add NAME" adds some (site.yaml:1)',
+    ],
     [
       'defaults: { oidc: { issuer: https://id.example } }',
       'sites[0].oidc needs issuer and clientId: signing in answers 503 until then',
