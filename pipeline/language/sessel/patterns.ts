@@ -2,33 +2,48 @@
 
 import type { RE2JS } from 're2js'
 import { lazyPackage } from '../../lazy-package.ts'
+import { aside } from '../aside.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
+import type { MaybeLater } from './host.ts'
+import { patternSize } from './pattern-size.ts'
+import type { PatternQuestion } from './patterns-thread.ts'
 
 const re2js = lazyPackage<typeof import('re2js')>('re2js')
 
-/** Compiled patterns, the least recently used first. */
-const kept = new Map<string, RE2JS>()
-const KEPT = 200
+const ask = aside<PatternQuestion, boolean>('patterns', new URL('./patterns-thread.ts', import.meta.url))
+
+/** Compiled patterns with the sizes of their machines, the least recently used first. */
+const kept = new Map<string, { compiled: RE2JS; size: number }>()
+let keptStates = 0
+const KEPT = { patterns: 200, states: 80_000 }
 
 /** UTF-16 code units of a pattern. */
 const MAX_PATTERN = 1_000
 
-/** Characters that are looked at in one step, and those that take as long as one without a state machine. */
-const PER_STEP = 8
+/** States of its machine: some milliseconds to build it, and some megabytes. */
+const MAX_STATES = 10_000
+
+/** States that are looked at in one step: each character may look at all of them. */
+const PER_STEP = 32
+
+/** States that are looked at while others wait: some twenty milliseconds. */
+const AT_ONCE = 4_000_000
 
 /**
  * Whether a pattern of RE2 matches somewhere in a text.
  *
- * @throws SesselError for a pattern that RE2 does not take
+ * @returns later where it takes long
+ * @throws SesselError for a pattern that RE2 does not take, or that is too large
  */
-export function matchesPattern(text: string, pattern: string, on: Evaluation): boolean {
-  const compiled = compiledPattern(pattern)
-  // The work is at most the length of the text times that of the compiled pattern.
-  on.spend(1 + Math.ceil(text.length / PER_STEP))
-  return compiled.matcher(text).find()
+export function matchesPattern(text: string, pattern: string, on: Evaluation): MaybeLater<boolean> {
+  const { compiled, size } = compiledPattern(pattern)
+  // Sizes are rather too large, about twice.
+  const work = text.length * size
+  on.spend(1 + Math.ceil(work / PER_STEP))
+  return work > AT_ONCE ? ask({ text, pattern }) : compiled.matcher(text).find()
 }
 
-function compiledPattern(pattern: string): RE2JS {
+function compiledPattern(pattern: string): { compiled: RE2JS; size: number } {
   const known = kept.get(pattern)
   if (known) {
     kept.delete(pattern)
@@ -36,14 +51,18 @@ function compiledPattern(pattern: string): RE2JS {
     return known
   }
   if (pattern.length > MAX_PATTERN) throw typeError(`a pattern has at most ${MAX_PATTERN} characters`)
+  const size = patternSize(pattern)
+  if (size > MAX_STATES) throw typeError(`“${pattern.slice(0, 80)}” repeats too much to be a pattern`)
   try {
-    const compiled = re2js().RE2JS.compile(pattern)
-    kept.set(pattern, compiled)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= KEPT) break
+    const made = { compiled: re2js().RE2JS.compile(pattern), size }
+    kept.set(pattern, made)
+    keptStates += size
+    for (const [oldest, { size }] of kept) {
+      if (kept.size <= KEPT.patterns && keptStates <= KEPT.states) break
       kept.delete(oldest)
+      keptStates -= size
     }
-    return compiled
+    return made
   } catch (error) {
     if (!(error instanceof re2js().RE2JSException)) throw error
     throw typeError(`“${pattern.slice(0, 80)}” is not a pattern: ${error.message.slice(0, 120)}`)

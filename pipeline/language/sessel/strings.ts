@@ -126,7 +126,7 @@ export const STRING_METHODS: Methods = new Map<string, Method>([
   ['contains', withText('contains', (text, part) => text.includes(part))],
   ['startsWith', withText('startsWith', (text, part) => text.startsWith(part))],
   ['endsWith', withText('endsWith', (text, part) => text.endsWith(part))],
-  ['matches', withText('matches', (text, pattern, on) => matchesPattern(text, pattern, on))],
+  ['matches', withText('matches', matches)],
   ['count', ofText(text => BigInt(lengthOf(text)))],
   ['isEmpty', ofText(text => text === '')],
   ['trim', ofText((text, on) => metered(on, text.trim()))],
@@ -144,6 +144,11 @@ export const STRING_METHODS: Methods = new Map<string, Method>([
   ['slugify', ofText((text, on) => metered(on, slugify(text)))],
   ['parseDateTime', ofText(text => parseDateTime(text))],
 ])
+
+function matches(text: string, pattern: string, on: Evaluation): Given {
+  const found = matchesPattern(text, pattern, on)
+  return found instanceof Promise ? waiting(found) : found
+}
 
 function waiting(result: Promise<Value>): Pending {
   return new Pending(settled(result))

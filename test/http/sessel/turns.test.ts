@@ -40,6 +40,12 @@ const HOSTILE: readonly [name: string, program: string, expected: RegExp, least:
     10,
   ],
   [
+    'a large pattern in a long text',
+    'let f = (s, n) => n == 0 ? s : f(s + s, n - 1); ("c" + f("ab", 12)).matches("(?:a|b|ab|ba){1,100}c$")',
+    /^200 false/,
+    3,
+  ],
+  [
     'a list of lists',
     'let f = (l, n) => n == 0 ? l : f([l, l].flatten(), n - 1); let l = f([3, 1, 2], 14); [1,2,3,4,5,6].map(x => l.sort(y => 0 - y).unique().count())',
     /^503/,
