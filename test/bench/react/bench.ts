@@ -12,7 +12,7 @@ import { readRate, writeRate } from '../support/load.ts'
 import { type ServerProcess, startProcess } from '../support/process.ts'
 import { figure, type Row } from '../support/table.ts'
 
-export const REACT_HEAD: Row = ['Work', 'with reactions', 'without', 'ratio by processor time', 'target']
+export const REACT_HEAD: Row = ['Work, in processor time of a request', 'with reactions', 'without', 'ratio', 'target']
 
 const SERVE = [process.execPath, '--max-semi-space-size=8', 'server/launch.mjs', 'serve', '-c']
 
@@ -41,36 +41,48 @@ async function served(folder: string, name: string, reactions: string): Promise<
   return startProcess([...SERVE, settings])
 }
 
-const middle = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+/** Milliseconds of a clock tick of Linux. */
+const TICK = 10
+const SECONDS = 1
 
-/** Three rounds on both, in turn. The ratio is of the processor time of a request: it stands on a busy machine, too. */
+/** Requests that a server has answered in `SECONDS`. */
+type Load = (server: ServerProcess, warmUp: number) => Promise<number>
+
+/**
+ * Processor time of a request on both, in pairs of rounds that begin with the one and the other in turn: it stands on a busy
+ * machine, too.
+ */
 async function compared(
   title: string,
   target: string,
   [own, plain]: readonly [ServerProcess, ServerProcess],
-  rate: (server: ServerProcess) => Promise<number>,
+  load: Load,
 ): Promise<Row> {
-  const measured = [own, plain].map(server => ({ server, rates: [] as number[], costs: [] as number[] }))
-  for (let round = 0; round < 3; round++)
-    for (const { server, rates, costs } of measured) {
-      const before = server.ticks()
-      const each = await rate(server)
-      rates.push(each)
-      costs.push((server.ticks() - before) / each)
+  const measured = [own, plain].map(server => ({ server, ticks: 0, requests: 0 }))
+  for (const { server } of measured) await load(server, 2)
+  for (let pair = 0; pair < 8; pair++)
+    for (const each of pair % 2 === 0 ? measured : [...measured].reverse()) {
+      const before = each.server.ticks()
+      each.requests += await load(each.server, 0)
+      each.ticks += each.server.ticks() - before
     }
-  const [ours, theirs] = measured.map(({ rates, costs }) => ({ rate: middle(rates), cost: middle(costs) }))
-  if (!ours || !theirs) throw new Error('Nothing was measured.')
-  return [title, `${figure(ours.rate)}/s`, `${figure(theirs.rate)}/s`, figure(theirs.cost / ours.cost), target]
+  const [ours = 0, theirs = 0] = measured.map(({ ticks, requests }) => (ticks * TICK * 1000) / requests)
+  return [title, `${figure(ours)} µs`, `${figure(theirs)} µs`, figure(theirs / ours), target]
 }
 
 /** A condition makes the application answer: the response cache would hide what a reaction costs. */
-const reads = (server: ServerProcess) =>
-  readRate(`${server.url}/page.html`, { 'If-Modified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' }, { seconds: 2 })
+const reads: Load = async (server, warmUp) =>
+  SECONDS *
+  (await readRate(
+    `${server.url}/page.html`,
+    { 'If-Modified-Since': 'Mon, 01 Jan 2001 00:00:00 GMT' },
+    { seconds: SECONDS, warmUp },
+  ))
 
-const writes = async (server: ServerProcess) => {
+const writes: Load = async (server, warmUp) => {
   const body = page(2_000)
   const make = (n: number) => ({ method: 'PUT', path: `/w${n % 64}.html`, body })
-  return (await writeRate(server.url, make, { clients: 16, seconds: 2 })).perSecond
+  return SECONDS * (await writeRate(server.url, make, { clients: 16, seconds: SECONDS, warmUp })).perSecond
 }
 
 export async function benchReact(say: (line: string) => void): Promise<Row[]> {
@@ -86,6 +98,11 @@ export async function benchReact(say: (line: string) => void): Promise<Row[]> {
   try {
     const plain = await start('plain', '')
     const rows: Row[] = []
+    const twin = await start('twin', '')
+    say('the same twice')
+    rows.push(
+      await compared('GET, no reactions on either: what the measurement is good for', '1', [twin, plain], reads),
+    )
     const unmatched = Array.from({ length: 100 }, (_, i) => trigger({ resource: `/other-${i}/*`, action: '1' })).join(
       '',
     )

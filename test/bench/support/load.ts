@@ -11,15 +11,15 @@ import { onCore } from './process.ts'
  * Reads as fast as possible for a while.
  *
  * @param method GET if not given; with `body` for methods that need one
- * @param seconds of measurement, after a warm-up of the same kind
+ * @param seconds of measurement, after a warm-up of the same kind for `warmUp` seconds
  * @returns requests per second
  */
 export async function readRate(
   url: string,
   headers: Record<string, string> = {},
-  options: { connections?: number; seconds?: number; method?: string; body?: string } = {},
+  options: { connections?: number; seconds?: number; warmUp?: number; method?: string; body?: string } = {},
 ): Promise<number> {
-  const { connections = 32, seconds = 3, method, body } = options
+  const { connections = 32, seconds = 3, warmUp = 1, method, body } = options
   const fields = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const folder = await mkdtemp(join(tmpdir(), 'wrk-'))
   const script = join(folder, 'request.lua')
@@ -28,7 +28,7 @@ export async function readRate(
     `wrk.method = "${method ?? 'GET'}"\n${body === undefined ? '' : `wrk.body = [==[${body}]==]\n`}`,
   )
   const run = (time: number) => wrk(['-t1', `-c${connections}`, `-d${time}`, '-s', script, ...fields, url])
-  await run(1)
+  if (warmUp > 0) await run(warmUp)
   const output = await run(seconds)
   await rm(folder, { recursive: true, force: true })
   if (/Non-2xx or 3xx responses/.test(output)) throw new Error(`${url} answered errors: ${output}`)
@@ -81,13 +81,14 @@ export function once(base: string, agent: Agent, { method, path, headers, body =
  * Writes with a number of clients, each waiting for its answer before it goes on.
  *
  * @param make the nth request
+ * @param options.warmUp seconds before it is measured
  */
 export async function writeRate(
   base: string,
   make: (n: number) => Call,
-  options: { clients: number; seconds?: number },
+  options: { clients: number; seconds?: number; warmUp?: number },
 ): Promise<Rate> {
-  const { clients, seconds = 3 } = options
+  const { clients, seconds = 3, warmUp = 0.5 } = options
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const times: number[] = []
   let errors = 0
@@ -102,7 +103,7 @@ export async function writeRate(
     }
   }
   const all = (until: number, count: boolean) => Promise.all(Array.from({ length: clients }, () => run(until, count)))
-  await all(performance.now() + 500, false)
+  if (warmUp > 0) await all(performance.now() + warmUp * 1000, false)
   const start = performance.now()
   await all(start + seconds * 1000, true)
   const elapsed = (performance.now() - start) / 1000
