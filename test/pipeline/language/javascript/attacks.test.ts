@@ -57,8 +57,10 @@ describe('language: JavaScript: attacks', () => {
 
   for (const { title, source, expected } of ESCAPES)
     it(`JS-37 ${title}`, async () => {
-      const given = variant(await run(source))
-      if (typeof expected === 'function') expect(expected(given), String(given)).to.equal(true)
+      const isExpected = (given: unknown) => (typeof expected === 'function' ? expected(given) : given === expected)
+      let given = variant(await run(source))
+      if (given === 'timeout' && !isExpected(given)) given = variant(await run(source, {}, patient))
+      if (typeof expected === 'function') expect(isExpected(given), String(given)).to.equal(true)
       else expect(given).to.deep.equal(expected)
     })
 
