@@ -1,6 +1,7 @@
 /** The settings of a site, each declared once: type, default, documentation, secrecy. */
 
 import { z } from 'zod'
+import { normalForm } from '../pipeline/tree/normal-form.ts'
 import { setting } from './about.ts'
 import { readHost } from './hosts.ts'
 import { isStoredKey, isStoredPassword } from './passwords.ts'
@@ -92,8 +93,10 @@ const credential = z
 
 const credentials = list(credential)
   .superRefine((all, context) => {
-    all.forEach(({ user }, index) => {
-      if (all.findIndex(other => other.user === user) !== index) {
+    // As they are looked for.
+    const names = all.map(({ user }) => normalForm(user))
+    names.forEach((name, index) => {
+      if (names.indexOf(name) !== index) {
         context.addIssue({ code: 'custom', path: [index, 'user'], message: 'a user name that no other credential has' })
       }
     })

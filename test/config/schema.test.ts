@@ -250,6 +250,16 @@ const BAD_SITE: [written: object, message: string][] = [
     },
     'credentials[1].user: "a" is not a user name that no other credential has',
   ],
+  // Two ways to write the same name: signing in could not tell them apart.
+  [
+    {
+      credentials: [
+        { user: 'Zo\u00eb', password: 'p' },
+        { user: 'Zoe\u0308', password: 'q' },
+      ],
+    },
+    'credentials[1].user: "Zoe\u0308" is not a user name that no other credential has',
+  ],
   [
     { credentials: 'editor:secret' },
     'credentials: the given value (not shown) is not a list of groups of keys (user, password, key, scope …)',
