@@ -52,16 +52,21 @@ export function applicationName(name: string): string {
   return `scriptorium ${name}`
 }
 
-/** How a client is made for an address. */
-export function clientOptions(address: DatabaseAddress, name: string): pg.ClientConfig {
-  const { url, passwordFile } = address
-  return {
-    connectionString: url,
-    ...(passwordFile !== undefined && { password: async () => (await readFile(passwordFile, 'utf8')).trim() }),
-    connectionTimeoutMillis: CONNECT_WAIT,
-    keepAlive: true,
-    application_name: applicationName(name),
-    types,
+/** A client of an address. */
+export class AddressedClient extends pg.Client {
+  /** @param more options of the client beside those that all have */
+  constructor({ url, passwordFile }: DatabaseAddress, name: string, more: object) {
+    super({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_WAIT,
+      keepAlive: true,
+      application_name: applicationName(name),
+      types,
+      ...more,
+    })
+    // Of its options a client takes the password of the address alone, be there one or not.
+    if (passwordFile !== undefined)
+      Object.assign(this, { password: async () => (await readFile(passwordFile, 'utf8')).trim() })
   }
 }
 
@@ -77,8 +82,7 @@ export async function setUp(client: pg.ClientBase, { schema }: DatabaseAddress, 
  * @throws the system's or the database's error
  */
 export async function connect(address: DatabaseAddress, name: string, more?: readonly string[]): Promise<pg.Client> {
-  const options = { ...clientOptions(address, name), pipeline: true, query_timeout: STATEMENT_WAIT }
-  const client = new pg.Client(options as pg.ClientConfig)
+  const client = new AddressedClient(address, name, { pipeline: true, query_timeout: STATEMENT_WAIT })
   // A lost connection shows in the next statement; without a listener it would end the process.
   client.on('error', () => undefined)
   try {

@@ -1,7 +1,7 @@
 /** Connections for reading: several, because a long answer must not stand before short ones. */
 
 import pg from 'pg'
-import { CONNECT_WAIT, clientOptions, connect, type DatabaseAddress, drop, setUp, storeError } from '../connection.ts'
+import { AddressedClient, CONNECT_WAIT, connect, type DatabaseAddress, drop, setUp, storeError } from '../connection.ts'
 import { type Session, sessionOn } from '../session.ts'
 
 /** Milliseconds that a read may take: after that nobody waits for its answer any more. */
@@ -42,9 +42,9 @@ export interface PoolOptions {
 export function openPool(address: DatabaseAddress, options: PoolOptions): Reads {
   const { name, size, requireThere, settings: more = [] } = options
   /** Where the database is may change from one connection to the next. */
-  class Client extends pg.Client {
+  class Client extends AddressedClient {
     constructor() {
-      super({ ...clientOptions(address, name), query_timeout: READ_WAIT })
+      super(address, name, { query_timeout: READ_WAIT })
     }
   }
   const pool = new pg.Pool({

@@ -1,0 +1,42 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
+import { type Cluster, newCluster } from '../../../support/postgres.ts'
+import { done, put } from '../fixture.ts'
+
+describe('a database that asks for a password', () => {
+  let cluster: Cluster
+  let file: string
+  before(async () => {
+    cluster = await newCluster()
+    await cluster.start()
+    await cluster.run("CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'the right one'")
+    const access = join(cluster.folder, 'data', 'pg_hba.conf')
+    await writeFile(access, `host all guarded all scram-sha-256\n${await readFile(access, 'utf8')}`)
+    await cluster.run('SELECT pg_reload_conf()')
+    file = join(cluster.folder, 'password')
+  })
+  after(() => cluster?.remove())
+
+  const open = () =>
+    openPostgresStore({ url: cluster.url.replace('postgres@', 'guarded@'), passwordFile: file, shared: true })
+
+  it('gets the one that stands in a file, for writing, watching and reading', async () => {
+    await writeFile(file, 'the right one\n')
+    const store = await open()
+    try {
+      await done(store.site('example.org'), [put('/a', 'A')])
+      expect((await store.site('example.org').find('/a'))?.size).to.equal(1)
+    } finally {
+      await store.close()
+    }
+  })
+
+  it('refuses another one', async () => {
+    await writeFile(file, 'a wrong one')
+    const refused = await open().catch((error: Error) => error)
+    expect(refused).to.be.instanceOf(Error).with.property('message').that.includes('password authentication failed')
+  })
+})
