@@ -206,9 +206,10 @@ export async function prepareTables(client: pg.ClientBase, { schema }: DatabaseA
   const format = await formatOf(client)
   if (format === MIGRATIONS.length) return
   requireKnown(format)
+  // Taken before the transaction: one that began earlier does not learn of tables that were made while it waited.
+  await client.query('SELECT pg_advisory_lock($1)', [LOCK])
   await client.query('BEGIN')
   try {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK])
     if (schema !== undefined) await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
     const found = await formatOf(client)
     requireKnown(found)
@@ -219,6 +220,8 @@ export async function prepareTables(client: pg.ClientBase, { schema }: DatabaseA
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined)
     throw error
+  } finally {
+    await client.query('SELECT pg_advisory_unlock($1)', [LOCK]).catch(() => undefined)
   }
 }
 
