@@ -21,12 +21,14 @@ export interface SiteReader {
   checksums(resource: Resource): Promise<{ sha1: string; md5: string } | undefined>
   /** Direct members of a collection, ascending by name; one indexed query. */
   list(collection: string): Promise<Resource[]>
+  /** Everything below a collection, ascending by path; files only unless `collections`. Pages through in slices. */
+  walk(prefix: string, options?: { collections?: boolean }): AsyncIterable<Resource>
   /**
-   * Everything below a collection, ascending by path; files only unless `collections`. Pages through in slices.
+   * Files below a collection whose bytes are kept apart, as large ones are. Nobody looks at the other members.
    *
-   * @param options.apart only files whose bytes are kept outside of the database, as large ones are
+   * @returns them in the order of their collections
    */
-  walk(prefix: string, options?: { collections?: boolean; apart?: boolean }): AsyncIterable<Resource>
+  keptApart(collection: string): AsyncIterable<Resource>
   /** One piece of derived data of a path. */
   derived(path: string, name: string): Promise<string | undefined>
   /** One kind of derived data of the whole site, ascending by path. */

@@ -1,7 +1,7 @@
 /** Going through everything below a collection in path order, a page at a time, so that the event loop stays free. */
 
 import { setImmediate } from 'node:timers/promises'
-import { splitPath } from './paths.ts'
+import { endOf, namesCollection, type SplitPath, splitPath } from './paths.ts'
 import type { Resource } from './resource.ts'
 
 /** A page of members with greater names than `after`, ascending by name; empty at the end. */
@@ -54,5 +54,25 @@ export async function* walk(page: Page, root: string): AsyncGenerator<Resource> 
       frame.next = 0
     }
     if (++served % 512 === 0) await setImmediate()
+  }
+}
+
+/**
+ * Some of what is below a collection, a page at a time, in the order of folder and name.
+ * @param read reads a page behind a place, up to a folder (exclusive); empty at the end
+ */
+export async function* inPages(
+  collection: string,
+  read: (after: SplitPath, end: string) => Resource[] | Promise<Resource[]>,
+): AsyncGenerator<Resource> {
+  if (!namesCollection(collection)) return
+  const end = endOf(collection)
+  for (let after: SplitPath = { folder: collection, name: '' }; ; ) {
+    const page = await read(after, end)
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined) return
+    after = splitPath(last.path)
+    await setImmediate()
   }
 }

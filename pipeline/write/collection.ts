@@ -166,8 +166,7 @@ function carriedOut(result: CommitResult): (CommitResult & { ok: true }) | undef
  */
 export async function proveReadable({ store }: Pick<Site, 'store'>, source: Resource, deep: boolean): Promise<void> {
   if (source.kind === 'collection') {
-    if (deep)
-      for await (const member of store.walk(source.path, { apart: true })) await proveReadable({ store }, member, false)
+    if (deep) for await (const member of store.keptApart(source.path)) await proveReadable({ store }, member, false)
     return
   }
   if (source.kind !== 'blob') return

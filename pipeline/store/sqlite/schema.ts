@@ -10,7 +10,7 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 7
+const FORMAT = 8
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
@@ -53,6 +53,7 @@ CREATE TABLE IF NOT EXISTS resource (
   PRIMARY KEY (site, folder, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS resource_file ON resource (digest) WHERE in_file = 1;
+CREATE INDEX IF NOT EXISTS resource_apart ON resource (site, folder, name) WHERE in_file = 1;
 
 CREATE TABLE IF NOT EXISTS body (
   id INTEGER PRIMARY KEY,

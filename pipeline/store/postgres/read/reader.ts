@@ -8,7 +8,7 @@ import { pathOf, resourceOf } from '../../records/rows.ts'
 import type { Property, Resource } from '../../resource.ts'
 import type { SiteStore } from '../../store.ts'
 import { ZERO } from '../../tags.ts'
-import { walk } from '../../walk.ts'
+import { inPages, walk } from '../../walk.ts'
 import { chunkBlob } from '../blobs/chunk-blob.ts'
 import { carriesAll, rarestFirst } from '../commit/entries.ts'
 import { COLUMNS, type Row, rowOf } from '../rows.ts'
@@ -40,10 +40,9 @@ export interface ReaderContext {
 export type SiteReading = Omit<SiteStore, 'name' | 'commit' | 'derive'>
 
 const FIND = `SELECT ${COLUMNS} FROM resource r WHERE site = $1 AND folder = $2 AND name = $3`
-const membersQuery = (which = '') =>
-  `SELECT ${COLUMNS} FROM resource r WHERE site = $1 AND folder = $2 AND name > $3 ${which} ORDER BY name LIMIT $4`
-const MEMBERS = membersQuery()
-const APART = membersQuery('AND (kind = 0 OR body IS NULL)')
+const MEMBERS = `SELECT ${COLUMNS} FROM resource r WHERE site = $1 AND folder = $2 AND name > $3 ORDER BY name LIMIT $4`
+const APART = `SELECT ${COLUMNS} FROM resource r WHERE blob IS NOT NULL AND site = $1 AND (folder, name) > ($2, $3) AND folder < $4
+  ORDER BY folder, name LIMIT $5`
 
 /** Root of a site without commits: an empty collection. */
 function emptyRoot(opened: number): Resource {
@@ -67,15 +66,8 @@ async function digestsOf(bytes: Uint8Array): Promise<{ sha1: string; md5: string
   return { sha1: sha1.digest('hex'), md5: md5.digest('hex') }
 }
 
-async function pageOf(
-  session: Session,
-  site: number,
-  collection: string,
-  after: string,
-  limit: number,
-  query = MEMBERS,
-) {
-  const rows = await session.rows<Row>(query, site, collection, after, limit)
+async function pageOf(session: Session, site: number, collection: string, after: string, limit: number) {
+  const rows = await session.rows<Row>(MEMBERS, site, collection, after, limit)
   return rows.map(row => resourceOf(rowOf(row)))
 }
 
@@ -131,8 +123,6 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
   }
 
   const page = async (collection: string, after: string) => pageOf(reads, await site(), collection, after, PAGE)
-  const pageApart = async (collection: string, after: string) =>
-    pageOf(reads, await site(), collection, after, PAGE, APART)
 
   return {
     find,
@@ -147,12 +137,17 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       const members = await pageOf(reads, await site(), collection, '', LISTING)
       return members.length === LISTING ? listSlowly(reads, await site(), collection) : members
     },
-    async *walk(prefix, { collections = false, apart = false } = {}) {
+    async *walk(prefix, { collections = false } = {}) {
       if (!namesCollection(prefix)) return
-      for await (const resource of walk(apart ? pageApart : page, prefix)) {
+      for await (const resource of walk(page, prefix)) {
         if (collections || resource.kind !== 'collection') yield resource
       }
     },
+    keptApart: collection =>
+      inPages(collection, async (after, end) => {
+        const rows = await reads.rows<Row>(APART, await site(), after.folder, after.name, end, PAGE)
+        return rows.map(row => resourceOf(rowOf(row)))
+      }),
     async derived(path, kind) {
       const { folder, name } = splitPath(path)
       const row = await reads.row<{ value: string }>(

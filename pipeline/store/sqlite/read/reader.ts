@@ -17,7 +17,7 @@ import {
 import type { Property, Resource } from '../../resource.ts'
 import type { SiteStore } from '../../store.ts'
 import { ZERO } from '../../tags.ts'
-import { walk } from '../../walk.ts'
+import { inPages, walk } from '../../walk.ts'
 import type { Database } from '../database.ts'
 import { type EntryReader, prepareEntryReader } from './entry-reader.ts'
 import { type EventReader, prepareEvents } from './event-reader.ts'
@@ -50,15 +50,19 @@ export interface ReaderContext {
 /** The reading half of a site. */
 export type SiteReader = Omit<SiteStore, 'name' | 'commit' | 'derive'>
 
-const membersQuery = (which = '') =>
-  `SELECT ${MEMBER_COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name > ? ${which} ORDER BY name LIMIT ?`
+const MEMBERS = `SELECT ${MEMBER_COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name > ? ORDER BY name LIMIT ?`
+
+/** A page of the files below a collection whose bytes are in files of their own. */
+export const KEPT_APART = `SELECT ${COLUMNS} FROM resource INDEXED BY resource_apart
+  WHERE in_file = 1 AND site = ? AND (folder, name) > (?, ?) AND folder < ?
+  ORDER BY folder, name LIMIT ?`
 
 function prepareReads(database: Database) {
   return {
     site: database.prepare<{ id: number }>('SELECT id FROM site WHERE name = ?'),
     find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
-    members: database.prepareTuples<MemberTuple>(membersQuery()),
-    apart: database.prepareTuples<MemberTuple>(membersQuery('AND (kind = 0 OR in_file = 1)')),
+    members: database.prepareTuples<MemberTuple>(MEMBERS),
+    apart: database.prepare<ResourceRow>(KEPT_APART),
     body: database.prepare<{ in_file: number; bytes: Uint8Array | null }>(
       `SELECT in_file, bytes FROM resource LEFT JOIN body ON body.id = resource.id
        WHERE site = ? AND folder = ? AND name = ? AND version = ? AND kind <> 0`,
@@ -140,7 +144,7 @@ async function listSlowly(context: ReaderContext, site: number, collection: stri
   const database = own ?? context.database
   try {
     own?.exec('BEGIN')
-    const members = database.prepareTuples<MemberTuple>(membersQuery())
+    const members = database.prepareTuples<MemberTuple>(MEMBERS)
     const found: Resource[] = []
     for (let after = ''; ; ) {
       const rows = members.all(site, collection, after, LISTING)
@@ -183,9 +187,6 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
   const page = (collection: string, after: string): Resource[] =>
     reads.members.all(site(), collection, after, PAGE).map(row => memberOf(collection, row))
 
-  const pageApart = (collection: string, after: string): Resource[] =>
-    reads.apart.all(site(), collection, after, PAGE).map(row => memberOf(collection, row))
-
   return {
     async find(path) {
       return find(path)
@@ -204,12 +205,16 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
       if (rows.length === LISTING) return listSlowly(context, site(), collection)
       return rows.map(row => memberOf(collection, row))
     },
-    async *walk(prefix, { collections = false, apart = false } = {}) {
+    async *walk(prefix, { collections = false } = {}) {
       if (!namesCollection(prefix)) return
-      for await (const resource of walk(apart ? pageApart : page, prefix)) {
+      for await (const resource of walk(page, prefix)) {
         if (collections || resource.kind !== 'collection') yield resource
       }
     },
+    keptApart: collection =>
+      inPages(collection, (after, end) =>
+        reads.apart.all(site(), after.folder, after.name, end, PAGE).map(row => resourceOf(row)),
+      ),
     async derived(path, kind) {
       return derived(path, kind)?.value
     },

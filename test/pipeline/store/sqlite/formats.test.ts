@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { OUTDATED } from '../../../../pipeline/store/derivation.ts'
+import { KEPT_APART } from '../../../../pipeline/store/sqlite/read/reader.ts'
 import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
-import { done, openTemporary, put } from '../fixture.ts'
+import { done, openTemporary, put, putBlob } from '../fixture.ts'
 import { asBefore } from '../release-before.ts'
 
 describe('SQLite store: folders of earlier releases', () => {
@@ -60,6 +61,27 @@ describe('SQLite store: folders of earlier releases', () => {
       await opened.raw(asBefore('a', { profile: '{}' }))
       expect(await site.derived('/a', OUTDATED)).to.equal('1')
       await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('files of format 7 whose bytes are kept apart are found by their index', async () => {
+    const opened = await openTemporary()
+    try {
+      const large = Buffer.alloc(300 * 1024, 'x')
+      await done(opened.store.site('example.org'), [putBlob('/a/small', Buffer.from('x')), putBlob('/a/large', large)])
+      await opened.store.close()
+      const before = connectWriter(opened.folder)
+      before.exec('DROP INDEX resource_apart; PRAGMA user_version = 7')
+      before.close()
+      const found: string[] = []
+      for await (const { path } of (await opened.reopen()).site('example.org').keptApart('/a/')) found.push(path)
+      expect(found).to.deep.equal(['/a/large'])
+      const database = connectWriter(opened.folder)
+      const plan = database.prepare<{ detail: string }>(`EXPLAIN QUERY PLAN ${KEPT_APART}`).all(1, '/a/', '', '/a0', 9)
+      database.close()
+      expect(plan.map(({ detail }) => detail).join()).to.match(/USING INDEX resource_apart \(site=\? AND /)
     } finally {
       await opened.close()
     }
