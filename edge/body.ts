@@ -62,6 +62,7 @@ let heldBytes = 0
 export function holder(response: ServerResponse): (bytes: number) => void {
   let held = 0
   return bytes => {
+    if (bytes === 0) return
     if (held === 0)
       response.once('close', () => {
         heldBytes -= held

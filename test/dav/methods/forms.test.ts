@@ -140,6 +140,17 @@ describe('forms of listings', () => {
     expect(outcomeOf(over)).to.equal('413 PayloadTooLarge')
   })
 
+  it('SEC-12 many empty files are counted without a listener for each', async () => {
+    const warnings: string[] = []
+    const note = ({ message }: Error) => warnings.push(message)
+    process.on('warning', note)
+    const empty = Array.from({ length: 30 }, (_, i): [string, string] => [`empty${i}.html`, ''])
+    expect((await send(empty, { do: 'upload' })).status).to.equal(303)
+    await new Promise(setImmediate)
+    process.off('warning', note)
+    expect(warnings.filter(text => text.includes('close listeners'))).to.deep.equal([])
+  })
+
   it('DAV-40 a form that ends within a file stores nothing and leaves nothing behind', async () => {
     const head = '--XX\r\nContent-Disposition: form-data; name="file"; filename="cut.bin"\r\n\r\n'
     const type = { 'Content-Type': 'multipart/form-data; boundary=XX', ...own }
