@@ -51,6 +51,7 @@ export function emptySnapshots(
 
 /** Whether a document with items of some types can declare something of a kind. */
 export function mayDeclare(name: KindName, types: ReadonlySet<string>, derivation: Derivation): boolean {
+  if (types.size === 0) return false
   const { subtypes } = derivation
   for (const type of KINDS[name].types(derivation)) {
     if (types.has(type)) return true

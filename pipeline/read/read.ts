@@ -21,7 +21,7 @@ import type { Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 import { commonHeaders, conditional, fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
 import type { Representation } from './representation.ts'
-import { findFor, isComposed, lookAt, routeHeaders, type Seen } from './representation.ts'
+import { findFor, isComposed, lookAt, routeHeaders, type Seen, storedPart } from './representation.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -117,13 +117,13 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
           if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, site.settings.ns)
           // It may have become a plain one meanwhile.
           const whole = view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.file, reading)
-          return withVersion(whole, read, view.documentPart)
+          return withVersion(whole, read, () => view.documentPart)
         }
         const answer = await lookAt(site, path, look, reader)
         return answer ?? absence(site, read, decided, reader)
       }
       const whole = wholeAnswer(file, readingOf(site, read, params ? undefined : onDocument(file), decided, shared))
-      const answer = file.isDocument ? withVersion(whole, read, site.documentPart(file.resource)) : whole
+      const answer = file.isDocument ? withVersion(whole, read, () => storedPart(site, file)) : whole
       if (!params) return answer
       return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
     },
@@ -134,9 +134,9 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
  * Lets whoever reads the whole know an event about it again: tags of elements share their document part, which cannot be
  * worked out from the bytes (HTTP-32, SEC-11).
  */
-function withVersion(answer: Answer, { versionField }: Read, part: string): Answer {
+function withVersion(answer: Answer, { versionField }: Read, part: () => string): Answer {
   if (versionField === undefined || answer.status !== 200) return answer
-  return { ...answer, headers: { ...answer.headers, [versionField]: part } }
+  return { ...answer, headers: { ...answer.headers, [versionField]: part() } }
 }
 
 function readingOf(

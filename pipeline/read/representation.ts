@@ -17,6 +17,9 @@ import { pinTree } from '../tree/pins.ts'
 import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 
+/** Document parts of stored versions: no other request makes them again. */
+const documentParts = new WeakMap<StoredFile, string>()
+
 /** What `isPlain` has found. */
 const known = new WeakMap<StoredFile, { model: Registry; plain: boolean }>()
 
@@ -70,7 +73,9 @@ export function storedDocument(site: Site, file: StoredFile, tree: TreeDocument,
   return {
     file,
     tree,
-    documentPart: site.documentPart(file.resource),
+    get documentPart() {
+      return storedPart(site, file)
+    },
     documentPartWith: (path, digest) => site.documentPart({ path, digest }),
     composed: false,
     routed: params !== undefined,
@@ -82,6 +87,15 @@ export function storedDocument(site: Site, file: StoredFile, tree: TreeDocument,
     transientAround: () => undefined,
     composition: undefined,
   }
+}
+
+/** Document part of the tags of a stored document as it is (HTTP-32). */
+export function storedPart(site: Site, file: StoredFile): string {
+  const known = documentParts.get(file)
+  if (known !== undefined) return known
+  const part = site.documentPart(file.resource)
+  documentParts.set(file, part)
+  return part
 }
 
 /** A page that was put together. */

@@ -4,6 +4,7 @@ import type { Authority } from '../authority.ts'
 import type { Derived } from '../declarations/derive.ts'
 import { KIND_NAMES, KINDS, type KindName } from '../declarations/kinds.ts'
 import { Fault } from '../fault.ts'
+import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
 import type { View } from '../tree/edit/edit.ts'
 import { typesOf } from '../tree/microdata.ts'
@@ -138,7 +139,19 @@ interface Sorts {
 const DECLARED = ['AuthorizationRule', 'Group', 'Schema', 'Property', 'Method', 'Parameter', 'GroupConstraint']
 const REACTIONS = [...CONFIGURATION_NAMES].filter(name => ![...DECLARED, 'ShapeConstraint'].includes(name))
 
-function sortsOf({ derivation, model }: Site): Sorts {
+/** One registry belongs to one state of the data model of one site. */
+const sortsByModel = new WeakMap<Registry, Sorts>()
+
+function sortsOf(site: Site): Sorts {
+  const { model } = site
+  const known = sortsByModel.get(model)
+  if (known) return known
+  const sorts = sortsBy(site)
+  sortsByModel.set(model, sorts)
+  return sorts
+}
+
+function sortsBy({ derivation, model }: Site): Sorts {
   const { ns, schemaHost, subtypes } = derivation
   const group = `${ns}/Group`
   const enumeration = `${schemaHost}/Enum`
