@@ -82,19 +82,19 @@ export function* deriving(
     if (!node || !isElement(node)) continue
     if (++seen % NODES_PER_STEP === 0) yield
     tokens.add(node)
-    let isItem = false
-    for (const a of node.attrs) if (a.name === 'itemscope' && !a.prefix) isItem = true
-    prefixes.note(node)
     if (node.content) prefixes.noteWithin(node.content)
-    if (isItem) {
+    if (node.attrs.length > 0 && noting(node, prefixes)) {
       const own = typesOf(node)
       for (const type of own) types.add(type)
       items.push([own, attribute(node, 'itemid')?.trim() ?? null])
       if (level.isShown) elements.push(node)
     }
     // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
-    if (node.childNodes.length > 0)
-      open.push({ nodes: node.childNodes, next: 0, isShown: level.isShown && !isTemplate(node) })
+    const { childNodes } = node
+    const first = childNodes[0]
+    // Most elements hold one text or nothing.
+    if (!first || (childNodes.length === 1 && !isElement(first))) continue
+    open.push({ nodes: childNodes, next: 0, isShown: level.isShown && !isTemplate(node) })
   }
   yield
   const declares: Partial<Record<KindName, unknown>> = {}
@@ -110,6 +110,12 @@ export function* deriving(
     items,
     entries: yield* listingEntries(elements, derivation.ns, changed),
   }
+}
+
+/** @returns whether the element is an item */
+function noting(element: ElementNode, prefixes: Prefixes): boolean {
+  prefixes.note(element)
+  return element.attrs.some(({ name, prefix }) => name === 'itemscope' && !prefix)
 }
 
 /** What prefixes a document declares, and whether one marks something as transient. */

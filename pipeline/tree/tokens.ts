@@ -28,6 +28,8 @@ export class TokenCollector {
 
   add({ tagName, attrs }: ElementNode): void {
     this.#tags.add(tagName)
+    // Most elements have none, and a loop over nothing makes garbage all the same.
+    if (attrs.length === 0) return
     for (const { name, value } of attrs) {
       this.#attributes.add(name)
       this.#valuesOf(name)?.add(value)

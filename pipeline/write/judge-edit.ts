@@ -77,7 +77,7 @@ export async function judgeEdit(site: Site, model: ModelState, request: EditRequ
 }
 
 async function judgedInPlace(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
-  const { registry, host, transitions: transitionSink } = model
+  const { registry, transitions: transitionSink } = model
   const { path, file, tree, wanted } = request
   const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
   const judge = TransitionJudge.of(site, transitionSink)
@@ -105,7 +105,7 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   const { judgement, ...plain } = inPlace ?? (await lookInTurns(await proposedCopy(tree, wanted)))
   if (judgement)
     return { ...plain, isAsAsked: true, judgement, open: async () => (await editedCopy(tree, wanted)).place }
-  const completed = await completedEdit({ registry, host, path }, tree, wanted)
+  const completed = await completedEdit({ registry, host: model.host, path }, tree, wanted)
   const looked = await lookInTurns(completed.proposal, completed.judgement)
   return { ...looked, isAsAsked: false, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
 }

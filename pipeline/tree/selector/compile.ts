@@ -108,10 +108,16 @@ function compoundTest({ simples, pseudoElement }: Compound, compilation: Compila
       return first(element, query)
     }
   }
-  return (element, query) => {
+  const both: Test = (element, query) => {
     query.spend(1)
-    return first(element, query) && second(element, query) && others.every(test => test(element, query))
+    return first(element, query) && second(element, query)
   }
+  // A function made for every element that is looked at would be most of the garbage of a search.
+  return others.length === 0 ? both : (element, query) => both(element, query) && passes(others, element, query)
+}
+
+function passes(tests: readonly Test[], element: ElementNode, query: Query): boolean {
+  return tests.every(test => test(element, query))
 }
 
 /** Order of evaluation inside of a compound; 1 where nothing is said. */
