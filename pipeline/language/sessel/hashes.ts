@@ -6,8 +6,8 @@ import { isDictionary, type Value } from '../values.ts'
 import { typeOf } from './comparison.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 
-/** Steps that stand for a millisecond of work. */
-const STEPS_PER_MS = 2_000
+/** Steps that stand for a millisecond of work aside. */
+const STEPS_PER_MS = 200
 
 interface Option {
   least: number
@@ -42,7 +42,7 @@ const BCRYPT = { cost: { least: 4, most: 15, usual: 12 } }
 export function bcrypt(text: string, options: Value | undefined, on: Evaluation): Promise<Value> {
   const { cost } = optionsOf('bcrypt', options, BCRYPT)
   // A cost of twelve takes a quarter of a second; each one more twice as long.
-  on.spend(Math.ceil((2 ** cost / 16) * (STEPS_PER_MS / 1_000)))
+  on.spend(Math.ceil((2 ** cost / 16) * STEPS_PER_MS))
   on.readFleeting()
   return hashed(text, cost)
 }
@@ -56,7 +56,7 @@ const ARGON2 = {
 export function argon2(text: string, options: Value | undefined, on: Evaluation): Promise<Value> {
   const { memory, time, length } = optionsOf('argon2', options, ARGON2)
   // A mebibyte takes about a millisecond in each pass.
-  on.spend(Math.ceil((memory / 1_024) * time * STEPS_PER_MS * 0.1))
+  on.spend(Math.ceil((memory / 1_024) * time * STEPS_PER_MS))
   on.readFleeting()
   const nonce = crypto.randomBytes(16)
   const parameters = { message: text, nonce, parallelism: 1, tagLength: length, memory, passes: time }

@@ -1,6 +1,8 @@
 import { compare } from 'bcryptjs'
 import { expect } from 'chai'
+import { Allowance } from '../../../pipeline/language/allowance.ts'
 import { bcrypt } from '../../../pipeline/language/bcrypt.ts'
+import { compile, emptyHost, evaluate } from '../../../pipeline/language/sessel/sessel.ts'
 
 describe('bcrypt aside', () => {
   it('SES-75 LIQ-46 each text gets its own hash, in a form that everybody knows', async () => {
@@ -12,6 +14,18 @@ describe('bcrypt aside', () => {
     }
     expect(new Set(hashes).size).to.equal(3)
   })
+
+  for (const [cost, steps] of [
+    [4, 200],
+    [7, 1_600],
+    [8, 3_200],
+  ] as const)
+    it(`SES-75 SES-213 a program pays for the time of a hash: cost ${cost}`, async () => {
+      const allowance = new Allowance({ time: 60_000 })
+      const { stepsLeft } = allowance
+      await evaluate(compile(`"x".bcrypt({ cost: ${cost} })`), emptyHost('https://a.example/ns'), allowance)
+      expect(stepsLeft - allowance.stepsLeft).to.be.within(steps, steps + 50)
+    })
 
   it('SES-213 the main thread does none of the work', async () => {
     const used = process.threadCpuUsage()
