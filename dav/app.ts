@@ -232,8 +232,7 @@ function chooseMount(mounts: MountsByHost): Step {
 function answerPreflight({ publicPort }: MountParts): Step {
   return ({ req, state }, next) => {
     const { mount, client } = state
-    const answer =
-      mount && preflight(req, publicOrigin(mount.settings, client, publicPort()), mount.settings.brandHeader)
+    const answer = mount && preflight(req, publicOrigin(mount.settings, client, publicPort()))
     if (!answer) return next()
     state.answer = answer
     return undefined

@@ -19,7 +19,7 @@ import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
-import { corsHeaders, publicCors } from '../pipeline/http/cors.ts'
+import { corsHeaders, ownFields, publicCors } from '../pipeline/http/cors.ts'
 import { WRITES } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '../pipeline/http/path.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
@@ -276,11 +276,12 @@ function addCors(hosted: HostedSite, request: IncomingMessage, answer: Answer): 
   const { cors, brandHeader } = hosted.settings
   if (cors.length === 0) return
   varyByOrigin(answer)
-  const granted = corsHeaders(publicCors(cors, brandHeader), {
+  const facts = {
     method: request.method ?? '',
     origin: request.headers.origin,
     requestedMethod: header({ request }, 'access-control-request-method'),
-  })
+  }
+  const granted = corsHeaders(publicCors(cors, brandHeader), facts, ownFields(answer.headers, brandHeader))
   if (granted) addMissing(answer, granted)
 }
 

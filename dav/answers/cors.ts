@@ -5,15 +5,14 @@ import type { SiteSettings } from '../../config/sites.ts'
 import type { Client } from '../../edge/client.ts'
 import { varyByOrigin } from '../../edge/conclusion.ts'
 import type { Answer } from '../../pipeline/answer.ts'
-import { corsHeaders, isPreflight } from '../../pipeline/http/cors.ts'
+import { corsHeaders, isPreflight, ownFields } from '../../pipeline/http/cors.ts'
 import { ownOrigin } from '../../pipeline/http/origin.ts'
 import { ALLOW } from '../methods/options.ts'
 
-const EXPOSED =
-  'ETag, Last-Modified, Link, Content-Range, Content-Location, Lock-Token, Accept-Ranges, Allow, Accept-Query, DAV'
-
 const POLICY = {
   credentials: false,
+  expose:
+    'ETag, Last-Modified, Link, Content-Range, Content-Location, Lock-Token, Accept-Ranges, Allow, Accept-Query, DAV',
   methods: ALLOW,
   headers:
     'Authorization, Content-Type, Depth, Destination, If, If-Match, If-None-Match, Overwrite, Range, Timeout, Lock-Token',
@@ -23,12 +22,11 @@ const POLICY = {
 function headersFor(
   request: IncomingMessage,
   publicPages: string,
-  brandHeader: string,
+  own: readonly string[] = [],
 ): Record<string, string> | undefined {
   const { origin } = request.headers
   if (origin === undefined) return undefined
-  const expose = `${EXPOSED}, ${brandHeader}-Matches, ${brandHeader}-Findings`
-  return corsHeaders({ ...POLICY, expose, origins: new Set([publicPages]) }, factsOf(request))
+  return corsHeaders({ ...POLICY, origins: new Set([publicPages]) }, factsOf(request), own)
 }
 
 function factsOf({ method = '', headers }: IncomingMessage) {
@@ -51,14 +49,14 @@ export function publicOrigin(
 }
 
 /** @returns the answer to a preflight of a page of the site; undefined for any other request */
-export function preflight(request: IncomingMessage, publicPages: string, brandHeader: string): Answer | undefined {
-  if (!isPreflight(factsOf(request)) || !headersFor(request, publicPages, brandHeader)) return undefined
+export function preflight(request: IncomingMessage, publicPages: string): Answer | undefined {
+  if (!isPreflight(factsOf(request)) || !headersFor(request, publicPages)) return undefined
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }
 }
 
 /** @param brandHeader brand word as names of header fields begin with it */
 export function addCors(request: IncomingMessage, answer: Answer, publicPages: string, brandHeader: string): void {
-  const headers = headersFor(request, publicPages, brandHeader)
+  const headers = headersFor(request, publicPages, ownFields(answer.headers, brandHeader))
   if (!headers) return
   Object.assign(answer.headers, headers)
   varyByOrigin(answer)

@@ -23,7 +23,7 @@ export function publicCors(origins: Iterable<string>, brandHeader: string): Cors
   return {
     origins: new Set(origins),
     credentials: true,
-    expose: `ETag, Last-Modified, Location, Link, Content-Range, Accept-Ranges, Allow, Accept-Query, ${brandHeader}-Matches, ${brandHeader}-Findings`,
+    expose: 'ETag, Last-Modified, Location, Link, Content-Range, Accept-Ranges, Allow, Accept-Query',
     methods: 'GET, HEAD, PUT, DELETE, POST, MOVE, PATCH, QUERY, OPTIONS',
     headers: `Accept, Authorization, Content-Type, Destination, Destination-Range, If-Match, If-None-Match, Last-Event-ID, Overwrite, Prefer, Range, ${brandHeader}-Connection`,
     maxAge: 600,
@@ -39,17 +39,27 @@ export interface CorsRequest {
   requestedMethod: string | undefined
 }
 
+/** @returns the server's own fields that an answer carries: whoever gets one of them may read it */
+export function ownFields(headers: Readonly<Record<string, unknown>>, brandHeader: string): string[] {
+  return [`${brandHeader}-Matches`, `${brandHeader}-Findings`].filter(name => name in headers)
+}
+
 /**
+ * @param own names of fields beside those of the policy that the page may read
  * @returns the `Access-Control-*` fields of an answer, or undefined for an origin that is not listed and for none. The
  *   caller adds `Origin` to `Vary` wherever a list exists.
  */
-export function corsHeaders(policy: CorsPolicy, request: CorsRequest): Record<string, string> | undefined {
+export function corsHeaders(
+  policy: CorsPolicy,
+  request: CorsRequest,
+  own: readonly string[] = [],
+): Record<string, string> | undefined {
   const { origin } = request
   // "null" is every sandboxed page at once, so listing it would list everybody.
   if (origin === undefined || origin === 'null' || !policy.origins.has(origin)) return undefined
   const headers: Record<string, string> = { 'Access-Control-Allow-Origin': origin }
   if (policy.credentials) headers['Access-Control-Allow-Credentials'] = 'true'
-  if (policy.expose !== undefined) headers['Access-Control-Expose-Headers'] = policy.expose
+  if (policy.expose !== undefined) headers['Access-Control-Expose-Headers'] = [policy.expose, ...own].join(', ')
   if (!isPreflight(request)) return headers
   headers['Access-Control-Allow-Methods'] = policy.methods
   headers['Access-Control-Allow-Headers'] = policy.headers

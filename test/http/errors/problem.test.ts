@@ -136,9 +136,13 @@ describe('errors as problem details', () => {
       expect(one.headers).not.to.have.property('platform-matches')
     })
 
-    it('DAV-5 pages of the site read that of the mount', async () => {
-      const answer = await drive('GET', '/shelf.html', { Origin: server.url })
-      expect(answer.headers['access-control-expose-headers']).to.include('Platform-Matches, Platform-Findings')
+    it('DAV-5 pages of the site read that of the mount where an answer has it', async () => {
+      await putAll(server, { '/shelf.html': page('<ol><li>a</li><li>b</li></ol>') })
+      const fields = { Range: 'selector=ol > li', Origin: server.url }
+      const { headers } = await drive('PUT', '/shelf.html', fields, '<li>c</li>')
+      expect(headers['access-control-expose-headers']).to.match(/, DAV, Platform-Matches$/)
+      const plain = await drive('GET', '/shelf.html', { Origin: server.url })
+      expect(plain.headers['access-control-expose-headers']).to.match(/, DAV$/)
     })
   })
 })

@@ -100,6 +100,14 @@ describe('headers: CORS', () => {
       })
     }
 
+    it('HTTP-165 HTTP-91 a field of the server itself is shown where an answer has it', async () => {
+      const Range = 'selector=li'
+      const shelf = '<!DOCTYPE html><title>t</title><ol><li>a</li><li>b</li></ol>'
+      await putAll(server, { '/w/shelf.html': shelf })
+      const { headers } = await http('PUT', '/w/shelf.html', { Range, Origin: LISTED }, '<li>c</li>')
+      expect(headers['access-control-expose-headers']).to.equal(`${EXPOSED}, Acme-Matches`)
+    })
+
     it('HTTP-165 CAP-10 a preflight is the ordinary OPTIONS answer with more headers', async () => {
       const plain = await http('OPTIONS', '/page.html')
       const preflight = await http('OPTIONS', '/page.html', { Origin: LISTED, 'Access-Control-Request-Method': 'PUT' })

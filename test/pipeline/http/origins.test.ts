@@ -14,7 +14,7 @@ describe('other origins', () => {
       'Access-Control-Allow-Origin': APP,
       'Access-Control-Allow-Credentials': 'true',
       'Access-Control-Expose-Headers':
-        'ETag, Last-Modified, Location, Link, Content-Range, Accept-Ranges, Allow, Accept-Query, Platform-Matches, Platform-Findings',
+        'ETag, Last-Modified, Location, Link, Content-Range, Accept-Ranges, Allow, Accept-Query',
     })
   })
 
