@@ -45,6 +45,23 @@ describe('two servers on a database that fails among 16 writers', () => {
     await writers.judge()
   })
 
+  it('HTTP-4 that stands still and answers nothing: writers are refused, readers served, and it goes on', async () => {
+    const database = await startDatabase()
+    const { nodes } = await install({ postgres: database.url })
+    const writers = await begin(nodes)
+    for (let round = 0; round < 2; round++) {
+      const resume = database.hang()
+      try {
+        await writers.untilRefused(1)
+        for (const node of nodes) await readsOn(node)
+      } finally {
+        resume()
+      }
+      await writers.untilMore(50)
+    }
+    await writers.judge()
+  })
+
   it('HTTP-4 fail-over to a replica that was promoted: what the old primary acknowledged is there', async () => {
     const primary = await startDatabase()
     const replica = await startDatabase({ synchronous_standby_names: '' }, primary)

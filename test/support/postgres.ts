@@ -1,7 +1,7 @@
 /** A PostgreSQL of the tests' own: a cluster in a temporary folder, begun with the first test that needs one. */
 
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -28,6 +28,8 @@ export interface Cluster {
   start(): Promise<void>
   /** Ends it: in order, or as when the power goes. */
   stop(how?: 'fast' | 'immediate'): Promise<void>
+  /** Has all of its processes stand still until the function that comes back is called: connections stay open, nothing answers. */
+  hang(): () => void
   /** Runs statements as administrator. */
   run(sql: string): Promise<pg.QueryResult>
   /** Ends it and removes the folder. */
@@ -89,6 +91,17 @@ export async function newCluster(settings: Record<string, string> = {}, from?: C
     url,
     run,
     stop,
+    hang() {
+      const { pid } = server ?? {}
+      if (pid === undefined) throw new Error('PostgreSQL does not run')
+      // The first of them first, so that it makes no more.
+      process.kill(pid, 'SIGSTOP')
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+      for (const child of children) process.kill(child, 'SIGSTOP')
+      return () => {
+        for (const stopped of [...children, pid]) process.kill(stopped, 'SIGCONT')
+      }
+    },
     async start() {
       const options = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder]
       for (const [name, value] of given) options.push('-c', `${name}=${value}`)
