@@ -9,6 +9,7 @@ import { isPlainPassword } from './passwords.ts'
 import { type Settings, settingsSchema } from './schema.ts'
 import { unreachableEntries } from './sites.ts'
 import { nearest } from './suggest.ts'
+import { showingUnseen } from './values.ts'
 import { type Assignment, assignAll, isMapping, originOf, overlay, type Written, withoutNulls } from './written.ts'
 
 /** Everything that is wrong with the settings, one sentence each: key, value, what was expected and where it stands. */
@@ -203,7 +204,7 @@ function from(written: Written, path: Path): string {
 function shown(value: unknown, node: Outline | undefined): string {
   if (node === undefined || holdsSecret(node)) return 'the given value (not shown)'
   const text = JSON.stringify(value) ?? String(value)
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+  return showingUnseen(text.length > 80 ? `${text.slice(0, 79)}…` : text)
 }
 
 /** @returns how the warning begins that a site has no credentials; the first that is added makes it needless */

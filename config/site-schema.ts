@@ -11,6 +11,7 @@ import {
   flag,
   hasControls,
   isOrigin,
+  isUserName,
   list,
   oneOf,
   readSwitch,
@@ -38,8 +39,8 @@ const origin = text('an origin such as https://www.example.org (scheme, host and
 const credential = z
   .strictObject({
     user: setting(
-      text('a user name without colon', user => !user.includes(':'), 128),
-      'Name to sign in with; no colon. Unique within the site.',
+      text('a user name without colon, invisible characters, or look-alikes of ordinary ones', isUserName, 128),
+      'Name to sign in with; no colon, no invisible characters, no styled or full-width letters. Unique within the site.',
     ),
     password: setting(
       value<string>({

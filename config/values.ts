@@ -1,6 +1,7 @@
 /** Types of settings: what an operator may write, what the server gets, and how a value is written back. */
 
 import { z } from 'zod'
+import { normalForm } from '../pipeline/tree/normal-form.ts'
 
 /** A type of settings. */
 export interface ValueType<T> {
@@ -55,6 +56,27 @@ export function text(expected: string, test: (text: string) => boolean = () => t
 /** True when a text holds a C0 control character or DEL. */
 export function hasControls(text: string): boolean {
   return /[\u0000-\u001f\u007f]/.test(text)
+}
+
+/** What nobody sees, or what changes how the rest is seen: controls, marks of direction, joiners, fillers, private characters. */
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/u
+
+/**
+ * Whether people can tell a name to sign in with from others (RFC 8265 for user names, letter case aside).
+ *
+ * @returns false for a colon (RFC 7617), invisible characters, characters that stand for others (full-width and styled
+ *   letters, ligatures), and spaces at the ends or side by side
+ */
+export function isUserName(name: string): boolean {
+  if (UNSEEN.test(name) || /:|^ | $| {2}/.test(name)) return false
+  const composed = normalForm(name)
+  return composed.normalize('NFKC') === composed
+}
+
+/** A text in which codes stand for what nobody sees, as JSON may write them. */
+export function showingUnseen(text: string): string {
+  const code = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return text.replaceAll(new RegExp(UNSEEN, 'gu'), unseen => unseen.split('').map(code).join(''))
 }
 
 /** A whole number within bounds, both included; its decimal digits as text will do. */

@@ -187,6 +187,36 @@ const PASSWORD =
   'a password of 1 to 1024 characters, or a whole hash made by "scriptorium hash" (put it in single quotes)'
 
 /** Settings of a site as they are written, and the whole message after `sites[0].`. */
+const USER = 'a user name without colon, invisible characters, or look-alikes of ordinary ones'
+
+/** User names that nobody can tell from others, and how messages show them. */
+const NO_NAMES: [user: string, shown: string][] = [
+  ['a:b', 'a:b'],
+  ['ad\u200bmin', 'ad\\u200bmin'],
+  ['admin\u200d', 'admin\\u200d'],
+  ['\ufeffadmin', '\\ufeffadmin'],
+  ['ad\u00admin', 'ad\\u00admin'],
+  ['\u202enimda', '\\u202enimda'],
+  ['a\u2066b\u2069', 'a\\u2066b\\u2069'],
+  ['ada\u061c', 'ada\\u061c'],
+  ['ad\u0085a', 'ad\\u0085a'],
+  ['ad\u2028a', 'ad\\u2028a'],
+  ['ada\ufe0f', 'ada\\ufe0f'],
+  ['ada\u3164', 'ada\\u3164'],
+  ['ada\u{e0041}', 'ada\\udb40\\udc41'],
+  ['ada\ue000', 'ada\\ue000'],
+  ['a\u00a0b', 'a\u00a0b'],
+  [' ada', ' ada'],
+  ['ada ', 'ada '],
+  ['ada  b', 'ada  b'],
+  ['\uff41da', '\uff41da'],
+  ['\u{1d41a}da', '\u{1d41a}da'],
+  ['\ufb01n', '\ufb01n'],
+]
+
+const escaped = (text: string) =>
+  text.replaceAll(/[^!-~ ]/gu, each => `U+${each.codePointAt(0)?.toString(16).padStart(4, '0')}`)
+
 const BAD_SITE: [written: object, message: string][] = [
   [{ host: 'a b' }, `host: "a b" is not ${HOST}`],
   [{ host: 'a.example:80' }, `host: "a.example:80" is not ${HOST}`],
@@ -218,8 +248,7 @@ const BAD_SITE: [written: object, message: string][] = [
     'cors[0]: "https://a.example/" is not an origin such as https://www.example.org (scheme, host and port, no path)',
   ],
   [{ cors: '*' }, 'cors: "*" is not an origin such as https://www.example.org (scheme, host and port, no path)'],
-  [{ credentials: [{ password: 'p' }] }, 'credentials[0].user is missing; expected a user name without colon'],
-  [{ credentials: [{ user: 'a:b', password: 'p' }] }, 'credentials[0].user: "a:b" is not a user name without colon'],
+  [{ credentials: [{ password: 'p' }] }, `credentials[0].user is missing; expected ${USER}`],
   [{ credentials: [{ user: 'a' }] }, 'credentials[0] needs a password or a key'],
   [
     { credentials: [{ user: 'a', password: 1234 }] },
@@ -303,6 +332,33 @@ describe('settings: keys of the server', () => {
   for (const [written, message] of BAD) {
     it(`${json(written)} is refused`, async () => {
       expect(await problemsOf(loadText(json(written), {}, 'site.json'))).to.deep.equal([`${message} (site.json:1)`])
+    })
+  }
+})
+
+describe('settings: names of users', () => {
+  const taken = (user: string) =>
+    loadText(json({ sites: [{ host: 'h', credentials: [{ user, password: 'p' }] }] }), {}, 'site.json')
+  for (const [user, shown] of NO_NAMES) {
+    it(`MNT-1 ${escaped(user)} is refused`, async () => {
+      expect(await problemsOf(taken(user))).to.deep.equal([
+        `sites[0].credentials[0].user: "${shown}" is not ${USER} (site.json:1)`,
+      ])
+    })
+  }
+  for (const user of [
+    'ada',
+    'Ada Lovelace',
+    'ada@example.org',
+    'Zo\u00eb',
+    'Zoe\u0308',
+    '\u0410\u043d\u043d\u0430',
+    '\u674e\u56db',
+    '\u0639\u0644\u064a',
+    'a_b-c.d+e',
+  ]) {
+    it(`MNT-1 ${escaped(user)} is taken`, async () => {
+      expect((await taken(user)).settings.sites[0]?.credentials[0]?.user).to.equal(user)
     })
   }
 })
