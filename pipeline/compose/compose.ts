@@ -13,7 +13,7 @@ import type { Languages } from './languages.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { PageRequest } from './page-request.ts'
-import { paginating } from './paginate.ts'
+import { type PaginatorLinks, paginating } from './paginate.ts'
 import { Prefixes } from './prefixes.ts'
 import { resolvingReads } from './read-resolvers.ts'
 import { Reads } from './reads.ts'
@@ -28,8 +28,8 @@ import { doing, type Work } from './work.ts'
 export interface Composition {
   tree: TreeDocument
   reads: Reads
-  /** Value of the `Link` field (COMP-66). */
-  link: string | undefined
+  /** What the `Link` field says (COMP-66). */
+  links: readonly PaginatorLinks[]
   /** Where an element is stored; undefined for a generated one. */
   originOf(element: ElementNode): { file: StoredFile; tree: TreeDocument; element: ElementNode } | undefined
   /** The outermost marked element around an element, or itself (COMP-74). */
@@ -135,14 +135,12 @@ function* composing(
   // What the code of the page has really read decides, not what its text could read.
   if (viewer.allowance.hasReadFleeting) reads.fleeting = true
   const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
-  const link = creating
-    ? undefined
-    : yield* paginating(tree, state.paginators, viewer.allowance, viewer.path, viewer.query)
+  const links = creating ? [] : yield* paginating(tree, state.paginators, viewer.allowance, viewer.path, viewer.query)
   if (!creating) yield* resolvingReads(state, tree)
   return {
     tree,
     reads,
-    link,
+    links,
     originOf: element => originOf(state, element),
     transientAround: element => transientAround(state, element),
     transients: state.transients,

@@ -17,6 +17,12 @@ interface PageLink {
 /** Characters of a `Link` field: clients take no longer ones, and each link holds the whole query. */
 const LONGEST_FIELD = 256 * 1024
 
+/** Links to the other pages of one paginator, as the `Link` field has them. */
+export interface PaginatorLinks {
+  paginator: ElementNode
+  field: string
+}
+
 const POSITIVE = /^0*[1-9][0-9]*$/
 
 /** A parameter as it was sent: its decoded name and value, and a form that is safe in fields. */
@@ -32,7 +38,7 @@ interface Parameter {
  * @param allowance pays for the links, each of which holds the whole query
  * @param path decoded request path
  * @param query raw, without `?`
- * @returns the value of the `Link` field; undefined where there is nothing to link to
+ * @returns what the `Link` field says of each paginator that has something to link to
  * @throws Fault 503 for a field that no client would take, 422 for an attribute that is no positive integer, or paginators that cannot be told apart (COMP-65)
  */
 export function* paginating(
@@ -41,16 +47,17 @@ export function* paginating(
   allowance: Allowance,
   path: string,
   query: string | undefined,
-): Work<string | undefined> {
-  if (paginators.length === 0) return undefined
+): Work<readonly PaginatorLinks[]> {
+  if (paginators.length === 0) return []
   checkIds(paginators)
   const parameters = parametersOf(query ?? '')
   const target = encodePath(path)
-  const fields: string[] = []
+  const linked: PaginatorLinks[] = []
   let length = 0
   for (const paginator of paginators) {
     const links = pageLinks(paginator, paginators.length > 1, parameters)
     allowance.step(links.length * (parameters.length + 1))
+    const fields: string[] = []
     for (const link of links) {
       const named = link.title === undefined ? '' : `; title="${fieldText(link.title)}"`
       const field = `<${target}?${link.query}>; rel="${link.rel}"${named}`
@@ -59,10 +66,11 @@ export function* paginating(
       if (length > LONGEST_FIELD) throw tooMuch('The page has more links to other pages than an answer can tell.')
       fields.push(field)
     }
+    if (fields.length > 0) linked.push({ paginator: paginator.element, field: fields.join(', ') })
     if (tree.kind === 'html') addToHead(tree, links)
     yield
   }
-  return fields.length === 0 ? undefined : fields.join(', ')
+  return linked
 }
 
 function checkIds(paginators: readonly Paginator[]): void {

@@ -21,7 +21,7 @@ import type { Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 import { commonHeaders, conditional, fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
 import type { Representation } from './representation.ts'
-import { findFor, isComposed, lookAt, routeHeaders, type Seen, storedPart } from './representation.ts'
+import { findFor, isComposed, linkingReadable, lookAt, routeHeaders, type Seen, storedPart } from './representation.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -232,10 +232,10 @@ function* readElements(
   seen: Seen,
   authority: Authority,
 ): Steps<Answer> {
-  const { view } = seen
   const { form, elements, keys, admission, readable } = yield* searching(read, selector, seen, authority)
   requireAdmission(admission, 'GET', read.requested, authority)
-  if (!view || !readable) throw notHtml()
+  if (!seen.view || !readable) throw notHtml()
+  const view = linkingReadable(seen.view, readable.isReadable)
   const [first] = elements
   if (!first) throw noMatch()
   const shared = view.shared && authority.shareable(read.path, keys)

@@ -100,7 +100,7 @@ export function storedPart(site: Site, file: StoredFile): string {
 
 /** A page that was put together. */
 function composedDocument(site: Site, { file, params }: Resolved, composition: Composition): Representation {
-  const { tree, reads, link, originOf, transientAround } = composition
+  const { tree, reads, links, originOf, transientAround } = composition
   const documentPartWith = (path: string, digest: string, copies = composition.copies) => {
     const projected = [...reads.projected].map(({ resource }) => resource)
     const lines = projected.map(each => `${each.path === path ? digest : each.digest} ${each.path}`)
@@ -114,7 +114,7 @@ function composedDocument(site: Site, { file, params }: Resolved, composition: C
     documentPartWith,
     composed: true,
     routed: params !== undefined,
-    headers: { ...(link !== undefined && { Link: link }), ...routeHeaders(params) },
+    headers: { ...linkHeader(links), ...routeHeaders(params) },
     shared: !reads.personal,
     dependencies: reads.personal || reads.fleeting ? undefined : reads,
     holds: () => reads.hold(site),
@@ -122,6 +122,19 @@ function composedDocument(site: Site, { file, params }: Resolved, composition: C
     transientAround,
     composition,
   }
+}
+
+function linkHeader(links: Composition['links']): Record<string, string> {
+  return links.length === 0 ? {} : { Link: links.map(({ field }) => field).join(', ') }
+}
+
+/** The same without links between the pages of lists that a reader may not see: they tell how long those are (SEC-6). */
+export function linkingReadable(view: Representation, isReadable: (element: ElementNode) => boolean): Representation {
+  const links = view.composition?.links ?? []
+  const shown = links.filter(({ paginator }) => isReadable(paginator))
+  if (shown.length === links.length) return view
+  const { Link: _, ...others } = view.headers
+  return { ...view, headers: { ...linkHeader(shown), ...others } }
 }
 
 /** The session's copies belong to what a fragment tag covers (COMP-79). */
