@@ -17,6 +17,8 @@ export interface ElementChange {
   op: 'put' | 'post' | 'delete' | 'move'
   /** Canonical path of the document. */
   path: string
+  /** The path that was asked for: that of a page which shows parts of the document, maybe. */
+  requested: string
   /** The element as it is before: replaced, removed or moved; of a POST the anchor, which stays. */
   target: ElementNode
 }
@@ -36,7 +38,7 @@ export interface ElementChange {
  */
 export function* checkingConfiguration(
   site: Site,
-  { op, path, target }: ElementChange,
+  { op, path, requested, target }: ElementChange,
   view: View,
   derived: Derived,
   authority: Authority,
@@ -53,7 +55,7 @@ export function* checkingConfiguration(
   }
   if (authority.admit({ ask: 'put', path, exists: true }) === 'allow') return
   if (op === 'delete' && authority.admit({ ask: 'delete', path, exists: true }) === 'allow') return
-  if (op === 'delete' || op === 'move') throw authority.refusal(op.toUpperCase(), path)
+  if (op === 'delete' || op === 'move') throw authority.refusal(op.toUpperCase(), requested)
   throw new Fault(
     422,
     'InvalidFragment',

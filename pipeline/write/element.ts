@@ -203,7 +203,8 @@ async function judgedWithConsequences(
     wanted,
     check: function* (proposal, view, derived) {
       checkContainment(proposal, view, placesOf(write, located), path, authority)
-      yield* checkingConfiguration(site, { op, path, target: target.element }, view, derived, authority)
+      const change = { op, path, requested: write.path, target: target.element }
+      yield* checkingConfiguration(site, change, view, derived, authority)
       yield* checkingDirectives(site, write, { before, proposal, view }, path, authority)
       brought = yield* checkingOwnShapes(model, write.path, path, view)
     },

@@ -6,7 +6,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { composed } from '../pipeline/compose/composing.ts'
-import { page, put, rulesPage } from '../support/content.ts'
+import { page, put, ruleMarkup, rulesPage } from '../support/content.ts'
 import { client, type Fields, type Received } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -108,6 +108,33 @@ describe('lists, stamps and includes that a visitor may not see', () => {
       expect((await client(port)('GET', '/p1.html', { Range: 'selector=.public' })).headers).to.not.have.property(
         'link',
       )
+    }
+  })
+
+  it('DENY-2 COMP-87 a refusal names the page that was asked for, and not the document that its parts come from', async () => {
+    const [server] = servers
+    if (!server) throw new Error('there is no server')
+    const http = client(server.port)
+    await put(
+      server,
+      '/origin.html',
+      page(`<div id="o">${ruleMarkup(['*', 'GET', 'Deny', '/nowhere'])}<ul id="l"></ul></div>`),
+    )
+    await put(server, '/front.html', composed('<p:include selector="#o" resource="/origin.html"></p:include>'))
+    await put(
+      server,
+      '/front-rules.html',
+      rulesPage(['*', 'DELETE|POST', 'Allow', '/front.html', '#o, #o *'], ['*', 'MOVE', 'Allow', '/front.html']),
+    )
+    const at = { Range: 'selector=#o > div' }
+    const to = { Destination: '/front.html', 'Destination-Range': 'selector=#l; placement=append' }
+    for (const [method, fields] of [
+      ['DELETE', at],
+      ['MOVE', { ...at, ...to }],
+    ] as [string, Fields][]) {
+      const { status, text } = await http(method, '/front.html', fields)
+      expect(status, method).to.equal(401)
+      expect(text, method).to.contain('/front.html').and.not.contain('origin')
     }
   })
 })
