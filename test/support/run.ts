@@ -1,6 +1,6 @@
 /**
- * `npm test`: types, lint and format, then every test, folder by folder in as many processes as there are processors. Arguments
- * choose test files instead, which one process runs. `TEST_PROCESSES` sets another number of processes.
+ * `npm test`: types, lint and format, then every test, folder by folder, in one process more than there are processors: some
+ * tests wait. Arguments choose test files instead, which one process runs. `TEST_PROCESSES` sets another number of processes.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -135,7 +135,7 @@ async function main(): Promise<boolean> {
   if (!passes('Lint and format', '@biomejs/biome/bin/biome', 'check', '.')) return false
   // The whole suite takes its time where a single file takes a look in passing.
   process.env.FUZZ_SECONDS ??= '30'
-  return report(await runAll(Number(process.env.TEST_PROCESSES) || availableParallelism()))
+  return report(await runAll(Number(process.env.TEST_PROCESSES) || availableParallelism() + 1))
 }
 
 process.exitCode = (await main()) ? 0 : 1

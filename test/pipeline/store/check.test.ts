@@ -82,7 +82,7 @@ describe('check', () => {
     },
     {
       name: 'derived data without a resource',
-      damage: () => damage("INSERT INTO derived VALUES (999, 'd', 1, 'v')"),
+      damage: () => damage("INSERT INTO derived (id, name, site, value) VALUES (999, 'd', 1, 'v')"),
       kinds: ['orphan'],
       repairable: true,
     },
