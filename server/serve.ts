@@ -10,7 +10,7 @@ import { banner, type ListedSite } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
 import { createLog, type Log } from './log.ts'
 import { importDemoFiles } from './site-commands.ts'
-import { importDemo, openStore, type RunningServer, startServer, useOf } from './start.ts'
+import { importDemo, openServed, type RunningServer, startServer } from './start.ts'
 import { type Addresses, isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
 
 /** Settles when the process is asked to end. */
@@ -108,7 +108,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   const log = createLog(given.log)
   const stop = ended()
   const lock = lockFolder(given.data, 'serve', given.redis !== undefined)
-  const store = await openStore(given, log, useOf(given))
+  const store = await openServed(given, log)
   const first = options.firstStart ? await firstCredential(store, { renew: options.newPassword }) : undefined
   const complete = (settings: Settings) => (first ? withCredential(settings, first.credential) : settings)
   const settings = complete(given)
@@ -138,7 +138,7 @@ async function watchOver(settings: Settings, options: ServeOptions): Promise<voi
   const lock = lockFolder(settings.data, 'serve', settings.redis !== undefined)
   let made: { user: string; password: string } | undefined
   if (options.firstStart) {
-    const store = await openStore(settings, log, useOf(settings))
+    const store = await openServed(settings, log)
     const { credential, password } = await firstCredential(store, { renew: options.newPassword })
     if (password !== undefined) made = { user: credential.user, password }
     await store.close()
@@ -162,7 +162,7 @@ async function work(settingsOfAll: Settings, options: ServeOptions): Promise<voi
   const supervisor = supervised()
   const stop = ended()
   try {
-    const store = await openStore(given, log, useOf(given))
+    const store = await openServed(given, log)
     const first = options.firstStart ? await firstCredential(store) : undefined
     const complete = (settings: Settings) => (first ? withCredential(settings, first.credential) : settings)
     const server = await startServer(complete(given), store, log).catch(async (error: unknown) => {

@@ -111,14 +111,24 @@ export async function openStore(settings: Settings, log: Log, use?: Use): Promis
   return openPostgresStore({ ...address, ...common, ...(use && { use }) })
 }
 
-/** @throws Unusable when a restore into the store was begun and not finished */
-async function refuseHalfRestored({ data, postgres }: Settings, store: Store): Promise<void> {
-  const begun = await store.setting(RESTORING)
-  if (!begun) return
-  const half = begun.startsWith(MOVING)
-    ? 'another store; run scriptorium migrate again to finish'
-    : 'a backup; run scriptorium restore again to finish'
-  throw new Unusable(`${postgres === undefined ? data : 'the database'} holds half of ${half}`)
+/**
+ * Opens the store that a server is to serve, before anything is made or told for it.
+ *
+ * @throws what `openStore` does, and Unusable when a restore into the store was begun and not finished
+ */
+export async function openServed(settings: Settings, log: Log): Promise<Store> {
+  const store = await openStore(settings, log, useOf(settings))
+  try {
+    const begun = await store.setting(RESTORING)
+    if (!begun) return store
+    const half = begun.startsWith(MOVING)
+      ? 'another store; run scriptorium migrate again to finish'
+      : 'a backup; run scriptorium restore again to finish'
+    throw new Unusable(`${settings.postgres === undefined ? settings.data : 'the database'} holds half of ${half}`)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 /** The memory of the caches of this process. */
@@ -152,10 +162,9 @@ function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
  * Starts a server.
  *
  * @param unrecorded open; closed together with the server
- * @throws the system's error when an address is taken, Unusable when the store holds half of a backup
+ * @throws the system's error when an address is taken
  */
 export async function startServer(settings: Settings, unrecorded: Store, log: Log): Promise<RunningServer> {
-  await refuseHalfRestored(settings, unrecorded)
   const audit = openAudit(settings.log, log)
   const store = audit?.recording(unrecorded) ?? unrecorded
   const coordination = await openCoordination(settings, store, log)

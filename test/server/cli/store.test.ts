@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { FIRST_PASSWORD } from '../../../config/first-start.ts'
 import { RESTORING } from '../../../pipeline/store/backup/restore.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
 import { put } from '../../support/content.ts'
@@ -170,13 +171,18 @@ describe('command line: a store that is real', () => {
     await copy.close()
   })
 
-  it('half of a backup is not served', async () => {
-    const store = await openSqliteStore({ folder: join(folder, 'data') })
+  it('half of a backup is not served, nor is a password made for it', async () => {
+    const data = join(folder, 'data')
+    const store = await openSqliteStore({ folder: data })
     await store.setSetting(RESTORING, 'x')
     await store.close()
     await writeFile(join(folder, 'site.yaml'), 'listen: { port: 0 }\nmount: { port: 0 }\n')
-    const { code, output } = await command('serve', '-c', 'site.yaml')
+    const { code, output } = await command('serve', '-c', 'site.yaml', '--data', data, '--new-password')
     expect(code).to.equal(1)
-    expect(output).to.include('holds half of a backup; run scriptorium restore again')
+    const half = 'holds half of a backup; run scriptorium restore again to finish'
+    expect(output).to.equal(`scriptorium: ${data} ${half}\n`)
+    const after = await openSqliteStore({ folder: data })
+    expect(await after.setting(FIRST_PASSWORD)).to.equal(undefined)
+    await after.close()
   })
 })
