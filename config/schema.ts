@@ -1,6 +1,6 @@
 /** All settings of the server, each declared once: type, default, documentation, secrecy. Messages, printing, environment variables and the reference are made from this. */
 
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { ADDRESS_FORMS, parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
@@ -75,26 +75,6 @@ function isNetwork(written: unknown): written is string {
   const family = isIP(address)
   if (family === 0 || rest.length > 0) return false
   return bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
-}
-
-/** Whether what comes from an address, `behind` that many believed proxies, comes from another one of them. */
-export type TrustsProxy = (address: string, behind: number) => boolean
-
-/** @param trust the setting `trustProxy` */
-export function proxyTrust(trust: TrustProxy): TrustsProxy {
-  if (!Array.isArray(trust)) return (_address, behind) => behind < Number(trust)
-  const list = new BlockList()
-  for (const entry of trust) {
-    const [address = '', bits] = entry.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(bits), family)
-  }
-  return address => {
-    const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address
-    const family = isIP(mapped)
-    return family !== 0 && list.check(mapped, family === 6 ? 'ipv6' : 'ipv4')
-  }
 }
 
 /** The schema of the whole settings file. */

@@ -1,8 +1,9 @@
 /** How a client reached the server: directly, or through a proxy whose forwarding headers are believed. */
 
 import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { TrustsProxy } from '../config/schema.ts'
+import type { TrustProxy } from '../config/schema.ts'
 
 export interface Client {
   /** Host and port that the client asks for, as it wrote them; undefined when it named none. */
@@ -15,6 +16,26 @@ export interface Client {
 
 /** Reads the client's side of requests. */
 export type KnowClient = (request: IncomingMessage) => Client
+
+/** Whether what comes from an address, `behind` that many believed proxies, comes from another one of them. */
+export type TrustsProxy = (address: string, behind: number) => boolean
+
+/** @param trust the setting `trustProxy` */
+export function proxyTrust(trust: TrustProxy): TrustsProxy {
+  if (!Array.isArray(trust)) return (_address, behind) => behind < Number(trust)
+  const list = new BlockList()
+  for (const entry of trust) {
+    const [address = '', bits] = entry.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return address => {
+    const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address
+    const family = isIP(mapped)
+    return family !== 0 && list.check(mapped, family === 6 ? 'ipv6' : 'ipv4')
+  }
+}
 
 export function clientReader(trusts: TrustsProxy): KnowClient {
   return request => {

@@ -20,6 +20,39 @@ export interface SecuritySettings {
   hsts: string | false
 }
 
+/** What a site's settings say of its own pages as well. */
+interface SurfaceSettings extends SecuritySettings {
+  /** Who may show them in frames. */
+  frame: 'any' | 'none' | 'self' | readonly string[]
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** Headers that answers lack by whether the request came over HTTPS; made once and shared: copy, do not change. */
+export type SurfaceHeaders = Readonly<Record<'plain' | 'secure', { answers: Headers; serverPages: Headers }>>
+
+/** Headers of a site's public surface; without settings, before a site is found, the defaults. */
+export function surfaceHeaders(settings?: SurfaceSettings): SurfaceHeaders {
+  const headers = settings ? ofSite(settings) : securityHeaders()
+  const frame = settings && frameHeaders(settings)
+  const of = (secure: boolean) => ({
+    answers: { ...headers(secure, false), ...frame },
+    serverPages: headers(secure, true),
+  })
+  return { plain: of(false), secure: of(true) }
+}
+
+function ofSite({ referrerPolicy, hsts }: SecuritySettings) {
+  return securityHeaders({ referrerPolicy, strictTransport: hsts || undefined })
+}
+
+/** Who may show the site's pages in frames, where the operator says so (HTTP-160). */
+function frameHeaders({ frame }: SurfaceSettings): Headers {
+  if (frame === 'any') return {}
+  const sources = frame === 'none' ? "'none'" : frame === 'self' ? "'self'" : frame.join(' ')
+  return { 'Content-Security-Policy': `frame-ancestors ${sources}` }
+}
+
 /**
  * Security headers by the settings of sites, made once for each site.
  *
@@ -36,8 +69,7 @@ export function siteSecurityHeaders(): (
     if (!settings) return plain(secure, serverPage)
     let headers = made.get(settings)
     if (!headers) {
-      const { referrerPolicy, hsts } = settings
-      headers = securityHeaders({ referrerPolicy, strictTransport: hsts || undefined })
+      headers = ofSite(settings)
       made.set(settings, headers)
     }
     return headers(secure, serverPage)

@@ -11,7 +11,7 @@ import { authoritiesOf, type Client, type KnowClient } from '../edge/client.ts'
 import { faultFor, tellFindings, varyByOrigin } from '../edge/conclusion.ts'
 import { header } from '../edge/fields.ts'
 import { type BodyReading, requestBody } from '../edge/request-body.ts'
-import { siteSecurityHeaders } from '../edge/security-headers.ts'
+import { surfaceHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
 import { type Principal, verifiedEmail } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
@@ -24,10 +24,11 @@ import { WRITES } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '../pipeline/http/path.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
 import type { Operation } from '../pipeline/operation.ts'
-import type { RulesAuthority } from '../pipeline/site/rules-authority.ts'
+import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { ZERO } from '../pipeline/store/tags.ts'
 import type { Audit } from './audit.ts'
 import { errorAnswer } from './documents/error.ts'
+import { reportRequest, selectorIn, toldAddress } from './finished-requests.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -43,7 +44,6 @@ import type { State, Step } from './request-state.ts'
 import type { Audience, ResponseCache } from './response-cache.ts'
 import { addCookie, anonymousVisitor, needSession, openSession, settleGroups, signInOrOut } from './sessions/steps.ts'
 import type { BrakeWrites } from './write-brake.ts'
-import { reportRequest, selectorIn, toldAddress } from './writers.ts'
 
 export interface AppParts {
   hosting: Hosting
@@ -62,13 +62,6 @@ export interface AppParts {
   streams: Streams
   locks: Locks
   reactions: ReactionParts
-  /** The rules of a site, applied to one request. */
-  authorityFor: (
-    hosted: HostedSite,
-    request: IncomingMessage,
-    target: Target,
-    principal: Principal | undefined,
-  ) => () => RulesAuthority
   /** Used for failures before a site is found. */
   fallback: Pick<SiteSettings, 'ns' | 'errorNs' | 'brand'>
 }
@@ -120,6 +113,10 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   app.on('error', error => parts.log.error({ err: error }, 'request failed'))
   const application = app.callback()
   return (request, response) => {
+    if (request.method !== 'GET') {
+      void application(request, response)
+      return
+    }
     const started = performance.now()
     const client = parts.knowClient(request)
     const status = parts.kept.repeat(request, response, client, site =>
@@ -171,8 +168,9 @@ function nameActor({ audit, logged }: AppParts): Step {
 const tellOfDeclarations: Step = async ({ req, state }, next) => {
   await next()
   const { hosted, target, answer } = state
-  if (hosted && target && answer && answer.status < 300 && WRITES.has(req.method ?? ''))
-    tellFindings(answer, hosted.settings.brandHeader, hosted.site.findings(canonicalPath(target.path)))
+  if (!hosted || !target || !answer || answer.status >= 300 || !WRITES.has(req.method ?? '')) return
+  const count = hosted.site.findings(canonicalPath(target.path))
+  if (count > 0) tellFindings(answer, hosted.settings.brandHeader, count)
 }
 
 /** Whoever looks at a site that has nothing yet is told how to fill it. */
@@ -200,10 +198,10 @@ function brake({ brakeWrites }: AppParts): Step {
   }
 }
 
+const BEFORE_A_SITE = surfaceHeaders()
+
 /** Runs all other steps, turns what they return or throw into an answer and sends it. */
 function conclude(parts: AppParts): Step {
-  const securityOf = siteSecurityHeaders()
-
   return async (context, next) => {
     const { req: request, res: response, state } = context
     context.respond = false
@@ -219,11 +217,12 @@ function conclude(parts: AppParts): Step {
     }
     const { hosted } = state
     const failed = answer.serverPage === true
-    addMissing(answer, securityOf(hosted?.settings, state.client.secure, failed))
-    if (hosted && !failed) addMissing(answer, frameHeaders(hosted.settings))
+    const always = (hosted?.headers ?? BEFORE_A_SITE)[state.client.secure ? 'secure' : 'plain']
+    addMissing(answer, failed ? always.serverPages : always.answers)
     if (hosted) addCors(hosted, request, answer)
     addCookie(state, answer)
-    if (!failed && hosted) parts.kept.keep(request, state.client, hosted.site, answer, audienceOf(state, answer))
+    if (!failed && hosted && request.method === 'GET')
+      parts.kept.keep(request, state.client, hosted.site, answer, audienceOf(state, answer))
     if (!response.destroyed)
       await sendOr(request, response, answer, error => {
         answer = failure(parts, context, error)
@@ -262,14 +261,6 @@ function failure(parts: AppParts, { state, req }: Koa.ParameterizedContext<State
     ...(emptyMount !== undefined && { emptyMount }),
   })
   return { ...answer, serverPage: true }
-}
-
-/** Who may show the site's pages in frames, where the operator says so (HTTP-160). */
-function frameHeaders(settings: SiteSettings): Record<string, string> {
-  const { frame } = settings
-  if (frame === 'any') return {}
-  const sources = frame === 'none' ? "'none'" : frame === 'self' ? "'self'" : frame.join(' ')
-  return { 'Content-Security-Policy': `frame-ancestors ${sources}` }
 }
 
 function addCors(hosted: HostedSite, request: IncomingMessage, answer: Answer): void {
@@ -336,8 +327,20 @@ const guardReserved: Step = ({ req, state }, next) => {
 }
 
 const guardHelpers: Step = ({ req, state: { hosted, target } }, next) => {
-  if (hosted && target && req.method !== 'OPTIONS') refuseHelper(hosted.settings, target.path)
+  if (hosted && target && req.method !== 'OPTIONS' && hosted.helpers.suspect.test(target.path))
+    refuseHelper(hosted.helpers, target.path)
   return next()
+}
+
+/** The rules of a site, applied to one request; they look fields up as one text each (LOOK-2). */
+function authorityOf(hosted: HostedSite, request: IncomingMessage, target: Target, principal: Principal | undefined) {
+  const facts = {
+    method: request.method ?? 'GET',
+    path: target.path,
+    headers: (name: string) => header({ request }, name),
+    queryString: target.query ?? '',
+  }
+  return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups)
 }
 
 function dispatch(parts: AppParts): Step {
@@ -346,7 +349,7 @@ function dispatch(parts: AppParts): Step {
     const { hosted, target, session, client } = state
     const handler = HANDLERS[req.method ?? '']
     if (!hosted || !target || !session || !handler) return
-    const authority = parts.authorityFor(hosted, req, target, session.principal)
+    const authority = authorityOf(hosted, req, target, session.principal)
     await settleGroups(hosted, session, req.method ?? '', target, authority)
     const exchange: Omit<Exchange, 'transitions'> = {
       request: req,

@@ -1,8 +1,9 @@
-/** The connections of a listener: requests of each in turn, and an end of all that lets running requests finish. */
+/** The connections of a listener: usable requests of each in turn, and an end of all that lets running requests finish. */
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { Fault } from '../pipeline/fault.ts'
 
 export interface Connections {
   /** The handler, called for the requests of one connection one after another. */
@@ -27,10 +28,14 @@ export interface Connections {
   close(server: Server, grace: number): Promise<void>
 }
 
+/** The document for a request that no application can take; its status is on the fault. */
+export type BrokenDocument = (fault: Fault) => { headers: Record<string, string>; body: string }
+
 /** Milliseconds between two looks for connections that have become idle. */
 const SWEEP = 100
 
-export function connections(handler: RequestListener): Connections {
+/** @param handler answers every request that is usable */
+export function connections(handler: RequestListener, brokenDocument: BrokenDocument): Connections {
   /** The newest answer on each open connection. */
   const newest = new Map<Duplex, ServerResponse>()
   /** Connections as the system knows them; some may still be about their keys. */
@@ -42,7 +47,14 @@ export function connections(handler: RequestListener): Connections {
   function begin(request: IncomingMessage, response: ServerResponse): void {
     // Behind a request that offers another protocol the parser reads no further one: the client has to come again.
     if (closing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    handler(request, response)
+    const fault = unusable(request)
+    if (fault) refuse(fault, response)
+    else handler(request, response)
+  }
+
+  function refuse(fault: Fault, response: ServerResponse): void {
+    const { headers, body } = brokenDocument(fault)
+    response.writeHead(fault.status, { ...headers, Connection: 'close' }).end(body)
   }
 
   return {
@@ -95,4 +107,21 @@ export function connections(handler: RequestListener): Connections {
       clearTimeout(timer)
     },
   }
+}
+
+/** What the parser lets pass although nobody in between may read it otherwise. */
+function unusable({ httpVersionMajor, headers, rawHeaders }: IncomingMessage): Fault | undefined {
+  // Without a version it is HTTP/0.9, whose answers have neither status nor end.
+  if (httpVersionMajor < 1) return new Fault(505, 'BadRequest', 'The request does not speak HTTP/1.1.')
+  // The parser undoes nothing but chunks; the bytes of any other coding would be stored as they came (RFC 9112 §6.1).
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    return new Fault(501, 'NotImplemented', 'Bodies can be sent as they are or in chunks, in no other transfer coding.')
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  // Node would take the first of several (RFC 9112 §3.2).
+  return hosts > 1 ? new Fault(400, 'BadRequest', 'The request names more than one host.') : undefined
 }

@@ -2,6 +2,8 @@
 
 import { hkdfSync } from 'node:crypto'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
+import { type HelperNames, helperNames } from '../dav/places/helper-names.ts'
+import { type SurfaceHeaders, surfaceHeaders } from '../edge/security-headers.ts'
 import type { GroupOracle } from '../pipeline/access/groups.ts'
 import { pageLanguages } from '../pipeline/compose/connected.ts'
 import type { Languages } from '../pipeline/compose/languages.ts'
@@ -30,6 +32,10 @@ export interface HostedSite {
   settings: SiteSettings
   siteSessions: SiteSessions
   signIn: SignInEndpoints
+  /** What all its answers say. */
+  headers: SurfaceHeaders
+  /** Names of files that desktop systems and editors keep for themselves. */
+  helpers: HelperNames
   /** The languages of its pages. */
   pages: Languages
   /** Answers for groups that decide membership by themselves (GRP-4); without it members count. */
@@ -50,6 +56,10 @@ export interface Hosting {
    */
   open(host: string): Promise<HostedSite | undefined>
 }
+
+/** Spellings of host names for which the open site is remembered, with the characters that each may have. */
+const MOST_SPELLINGS = 1_000
+const LONGEST_SPELLING = 300
 
 /** Open sites at most: hosts that match a wildcard can be invented by clients. */
 const MOST_SITES = 10_000
@@ -77,6 +87,8 @@ export function createHosting(parts: {
   const audience = { fanOut, onlookers: (site: string, path: string) => streams.onlookers(site, path) }
   const sites = new Map<string, Promise<HostedSite>>()
   const ready = new Map<string, HostedSite>()
+  /** Open sites by host names as clients spell them, which are read once. */
+  const spelled = new Map<string, HostedSite>()
   /** Closed sites that a request may still be working on: opened again, they must be the same that it commits to. */
   const resting = new Map<string, WeakRef<Site>>()
 
@@ -105,11 +117,14 @@ export function createHosting(parts: {
     const siteSessions = createSiteSessions({ secret, site: name, sessions, lifetimes, external, report })
     const isStored = async (path: string) => !!(await site.find(path))
     const signIn = createSignIn({ settings, siteSessions, rateLimits, report, isStored })
-    return { site, settings, siteSessions, signIn, pages, groups: schemaGroups(site) }
+    const headers = surfaceHeaders(settings)
+    const helpers = helperNames(settings.helperFiles)
+    return { site, settings, headers, helpers, siteSessions, signIn, pages, groups: schemaGroups(site) }
   }
 
   function trim(): void {
     if (ready.size <= MOST_SITES) return
+    spelled.clear()
     for (const [name, hosted] of ready) {
       ready.delete(name)
       sites.delete(name)
@@ -122,33 +137,42 @@ export function createHosting(parts: {
     }
   }
 
+  async function begin(host: string): Promise<HostedSite | undefined> {
+    const settings = parts.table.siteFor(host)
+    if (!settings) return undefined
+    const known = sites.get(settings.host)
+    if (known) return known
+    const opening = start(settings)
+    sites.set(settings.host, opening)
+    try {
+      const hosted = await opening
+      ready.set(settings.host, hosted)
+      trim()
+      return hosted
+    } catch (error) {
+      sites.delete(settings.host)
+      throw error
+    }
+  }
+
+  function opened(host: string): HostedSite | undefined {
+    const known = spelled.get(host)
+    if (known) return known
+    const settings = parts.table.siteFor(host)
+    const hosted = settings && ready.get(settings.host)
+    if (spelled.size >= MOST_SPELLINGS) spelled.clear()
+    if (hosted && host.length <= LONGEST_SPELLING) spelled.set(host, hosted)
+    return hosted
+  }
+
   return {
     store,
-    opened: host => {
-      const settings = parts.table.siteFor(host)
-      return settings && ready.get(settings.host)
-    },
+    opened,
     partsOf: site => {
       const hosted = ready.get(site.store.name)
       return hosted?.site === site ? hosted : undefined
     },
-    async open(host) {
-      const settings = parts.table.siteFor(host)
-      if (!settings) return undefined
-      const known = sites.get(settings.host)
-      if (known) return known
-      const opening = start(settings)
-      sites.set(settings.host, opening)
-      try {
-        const hosted = await opening
-        ready.set(settings.host, hosted)
-        trim()
-        return hosted
-      } catch (error) {
-        sites.delete(settings.host)
-        throw error
-      }
-    },
+    open: async host => opened(host) ?? begin(host),
   }
 }
 

@@ -17,7 +17,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { expectContinue } from '../edge/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
-import { connections } from './connections.ts'
+import { type BrokenDocument, connections } from './connections.ts'
 
 export interface ListenOptions {
   host: string
@@ -29,8 +29,7 @@ export interface ListenOptions {
   headers: number
   /** Milliseconds to wait for a head. */
   headerWait: number
-  /** The document for a request that could not be parsed; its status is on the fault. */
-  brokenDocument: (fault: Fault) => { headers: Record<string, string>; body: string }
+  brokenDocument: BrokenDocument
 }
 
 export interface Listener {
@@ -68,13 +67,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     // Requests with a Host of their own are judged by the application, which can answer with a document.
     requireHostHeader: false,
   }
-  const answer: RequestListener = (request, response) => {
-    const fault = unusable(request)
-    if (!fault) return handler(request, response)
-    const { headers, body } = options.brokenDocument(fault)
-    response.writeHead(fault.status, { ...headers, Connection: 'close' }).end(body)
-  }
-  const { handle, pending, watch, close } = connections(answer)
+  const { handle, pending, watch, close } = connections(handler, options.brokenDocument)
   const server: Server = options.tls
     ? createTlsServer({ ...settings, ...certified(options.tls) }, handle)
     : createServer(settings, handle)
@@ -118,23 +111,6 @@ function originOf(options: ListenOptions, port: number): string {
   const host = anywhere ? 'localhost' : options.host.includes(':') ? `[${options.host}]` : options.host
   const standard = options.tls ? 443 : 80
   return `${options.tls ? 'https' : 'http'}://${host}${port === standard ? '' : `:${port}`}`
-}
-
-/** What the parser lets pass although nobody in between may read it otherwise. */
-function unusable({ httpVersionMajor, headers, rawHeaders }: IncomingMessage): Fault | undefined {
-  // Without a version it is HTTP/0.9, whose answers have neither status nor end.
-  if (httpVersionMajor < 1) return new Fault(505, 'BadRequest', 'The request does not speak HTTP/1.1.')
-  // The parser undoes nothing but chunks; the bytes of any other coding would be stored as they came (RFC 9112 §6.1).
-  const coding = headers['transfer-encoding']
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
-    return new Fault(501, 'NotImplemented', 'Bodies can be sent as they are or in chunks, in no other transfer coding.')
-  let hosts = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
-  }
-  // Node would take the first of several (RFC 9112 §3.2).
-  return hosts > 1 ? new Fault(400, 'BadRequest', 'The request names more than one host.') : undefined
 }
 
 /** What a client gets whose request the parser refused. */

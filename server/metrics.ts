@@ -6,42 +6,17 @@ import type { Counters } from '../pipeline/language/javascript/interface.ts'
 import type { Memory } from '../pipeline/memory.ts'
 import type { OutboundFigures } from '../pipeline/react/outbound/queue.ts'
 import { askForMetrics } from './cluster-metrics.ts'
+import { FACES, RequestCounts } from './finished-requests.ts'
 
 export interface Metrics {
   readonly registry: Registry
   /** Everything in the text format; of all processes where there are several. */
   text(): Promise<string>
-  request(face: Face, method: string, status: number, seconds: number): void
+  readonly requests: RequestCounts
   close(): void
 }
 
-const METHODS = new Set([
-  'GET',
-  'HEAD',
-  'PUT',
-  'POST',
-  'DELETE',
-  'MOVE',
-  'COPY',
-  'PATCH',
-  'OPTIONS',
-  'QUERY',
-  'PROPFIND',
-  'PROPPATCH',
-  'MKCOL',
-  'LOCK',
-  'UNLOCK',
-  'REPORT',
-])
-
-const FACES = ['public', 'mount'] as const
-
-type Face = (typeof FACES)[number]
-
-/**
- * Requests are counted in plain objects and handed to the registry when somebody looks: labels cost more than the
- * counting itself.
- */
+/** Requests are counted elsewhere, and handed to the registry when somebody looks. */
 export function createMetrics(
   options: { streams?: () => number; outbound?: () => OutboundFigures; scripts?: () => Counters; memory?: Memory } = {},
 ): Metrics {
@@ -54,9 +29,7 @@ export function createMetrics(
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
     registers: [registry],
   })
-  const observed = { public: durations.labels('public'), mount: durations.labels('mount') }
-  /** By face and method how many answers there were of each hundred of status codes. */
-  const answered: Record<Face, Map<string, number[]>> = { public: new Map(), mount: new Map() }
+  const requests = new RequestCounts({ public: durations.labels('public'), mount: durations.labels('mount') })
   new Counter({
     name: 'scriptorium_requests_total',
     help: 'Answered requests',
@@ -65,7 +38,7 @@ export function createMetrics(
     collect() {
       this.reset()
       for (const face of FACES) {
-        for (const [method, counts] of answered[face])
+        for (const [method, counts] of requests.answered[face])
           counts.forEach((count, hundred) => {
             if (count > 0) this.inc({ face, method, outcome: `${hundred}xx` }, count)
           })
@@ -134,14 +107,7 @@ export function createMetrics(
   return {
     registry,
     text: cluster.isWorker ? askForMetrics(registry) : () => registry.metrics(),
-    request(face, method, status, seconds) {
-      const known = METHODS.has(method) ? method : 'other'
-      const hundred = Math.floor(status / 100)
-      let counts = answered[face].get(known)
-      if (!counts) answered[face].set(known, (counts = new Array<number>(10).fill(0)))
-      counts[hundred] = (counts[hundred] ?? 0) + 1
-      observed[face].observe(seconds)
-    },
+    requests,
     close() {
       registry.clear()
     },

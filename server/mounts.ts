@@ -23,10 +23,10 @@ import { blobStream, type StoredBlob } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/write/unpublished.ts'
 import type { Audit } from './audit.ts'
+import { reportRequest, toldAddress } from './finished-requests.ts'
 import { basisOf, type HostedSite, type Hosting } from './hosting.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { reportRequest, toldAddress } from './writers.ts'
 
 export interface MountsParts {
   place: MountPlace
@@ -246,13 +246,17 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
   }
 }
 
-/** Where requests to the public listener go when mounts have no port of their own. */
+/**
+ * Where requests to the public listener go when mounts have no port of their own.
+ *
+ * @returns whether a request is for a mount; undefined where none is
+ */
 export function routeToMount(
   place: MountPlace,
   table: SiteTable,
   knowClient: KnowClient,
-): (request: IncomingMessage) => boolean {
-  if ('port' in place) return () => false
+): ((request: IncomingMessage) => boolean) | undefined {
+  if ('port' in place) return undefined
   if ('host' in place) return request => table.mountSiteFor(knowClient(request).authority ?? '') !== undefined
   const { path } = place
   return ({ url = '', method = '', headers }) => {

@@ -9,8 +9,6 @@ const PATIENCE = 25_000
 const LOOKS = 5
 
 export interface Rest {
-  /** To be called for every request. */
-  disturb(): void
   /** Looks whether requests came since the last look; runs by itself. */
   look(): void
   close(): void
@@ -19,23 +17,22 @@ export interface Rest {
 /**
  * Has memory given back after a while without requests, once: then the collector runs, which nobody waits for.
  *
+ * @param answered tells how many requests were answered so far
  * @param release lets go of what is not needed before the next request
  */
-export function watchRest(release: () => void, collect: () => void = dropGarbage): Rest {
-  let isDisturbed = true
+export function watchRest(answered: () => number, release: () => void, collect: () => void = dropGarbage): Rest {
+  let before = Number.NaN
   let quiet = 0
   const look = () => {
-    quiet = isDisturbed ? 0 : quiet + 1
-    isDisturbed = false
+    const now = answered()
+    quiet = now === before ? quiet + 1 : 0
+    before = now
     if (quiet !== LOOKS) return
     release()
     collect()
   }
   const timer = setInterval(look, PATIENCE / LOOKS).unref()
   return {
-    disturb() {
-      isDisturbed = true
-    },
     look,
     close: () => clearInterval(timer),
   }

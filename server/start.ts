@@ -4,11 +4,10 @@ import { randomBytes } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { SettingsError } from '../config/load.ts'
-import { proxyTrust, type Settings } from '../config/schema.ts'
+import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { limitBodies } from '../edge/body.ts'
-import { clientReader } from '../edge/client.ts'
-import { header } from '../edge/fields.ts'
+import { clientReader, proxyTrust } from '../edge/client.ts'
 import type { BodyReading } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
 import { systemClock } from '../pipeline/events/clock.ts'
@@ -19,7 +18,6 @@ import { Memory, memoryLimit } from '../pipeline/memory.ts'
 import type { Outbound } from '../pipeline/react/outbound/queue.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
-import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { MOVING } from '../pipeline/store/backup/migrate.ts'
 import { RESTORING } from '../pipeline/store/backup/restore.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
@@ -249,15 +247,6 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     locks,
     streams,
     reactions,
-    authorityFor: (hosted, request, target, principal) => {
-      const facts = {
-        method: request.method ?? 'GET',
-        path: target.path,
-        headers: (name: string) => header({ request }, name),
-        queryString: target.query ?? '',
-      }
-      return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups)
-    },
     fallback,
   })
   let publicPort: number | undefined
@@ -284,22 +273,23 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     fallback,
   })
   const isForMount = routeToMount(settings.mount, table, knowClient)
+  const shared: RequestListener = isForMount
+    ? (request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)
+    : handler
   const listening = listenOptions(settings)
-  const rest = watchRest(() => {
-    memory.release()
-    store.relax?.()
-  })
-  const facing = (handler: RequestListener) => {
-    const handle: RequestListener = (request, response) => {
-      rest.disturb()
-      handler(request, response)
-    }
-    return afterCatchingUp(coherence, handle, (_request, response) => {
+  const rest = watchRest(
+    () => metrics.requests.total,
+    () => {
+      memory.release()
+      store.relax?.()
+    },
+  )
+  const facing = (handler: RequestListener) =>
+    afterCatchingUp(coherence, handler, (_request, response) => {
       const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
       const { headers, body } = listening.brokenDocument(fault)
       response.writeHead(fault.status, headers).end(body)
     })
-  }
   const outbound = serverOutbound({
     table,
     store,
@@ -309,10 +299,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     publicPort: () => publicPort,
     log,
   })
-  const listener = await listen(
-    facing((request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)),
-    { ...listening, port: settings.listen.port },
-  )
+  const listener = await listen(facing(shared), { ...listening, port: settings.listen.port })
   publicPort = portOf(listener)
   const mountListener =
     'port' in settings.mount
@@ -380,7 +367,6 @@ function portOf({ origin }: Listener): number | undefined {
   return port === '' ? undefined : Number(port)
 }
 
-/** One header as one string, as rules look it up (LOOK-2). */
 /** Folder of the demo site's files. */
 export const DEMO = fileURLToPath(new URL('demo/site', import.meta.url))
 

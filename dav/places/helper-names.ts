@@ -19,6 +19,8 @@ export interface HelperSettings {
 }
 
 export interface HelperNames {
+  /** Matches every path that `of` could know, and few others: most requests end here. */
+  readonly suspect: RegExp
   /** @param path decoded; undefined for an ordinary name */
   of(path: string): HelperName | undefined
 }
@@ -74,6 +76,7 @@ export function helperNames(settings: HelperSettings): HelperNames {
   const isWorkFile: Test = name => EIGHT_DIGITS.test(name) || workFile(name)
 
   return {
+    suspect: settings.metadata.length + settings.work.length > 0 ? /^/ : SUSPECT,
     of(path) {
       const lower = path.toLowerCase()
       let inCollection = false
@@ -98,6 +101,9 @@ export function helperNames(settings: HelperSettings): HelperNames {
 
 /** First characters of built-in metadata names and of collections, in lower case. */
 const FIRST = new Set([...'.dte('].map(character => character.charCodeAt(0)))
+
+/** What paths with built-in names have in common: how a segment begins, what it holds, or how the last one ends. */
+const SUSPECT = /\/[.dte(~#]|\.sb-|~$|\/4913$|\/[0-9a-f]{8}(?:\.tmp)?$/i
 
 /** A test against all patterns at once, linear in the length of the name for each. */
 function anyOf(patterns: readonly string[]): Test {

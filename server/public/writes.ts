@@ -55,7 +55,7 @@ function creation(exchange: Exchange): Operation {
   }
   return createFromTemplate(
     site,
-    { ...commonOfWhole(exchange), authorities, reader, refuse: path => refuseHelper(hosted.settings, path) },
+    { ...commonOfWhole(exchange), authorities, reader, refuse: path => refuseHelper(hosted.helpers, path) },
     authority,
   )
 }
@@ -78,7 +78,7 @@ export function move(exchange: Exchange): Operation {
     destination === undefined ? undefined : canonicalPath(parseDestination(destination, 'public', exchange.authorities))
   // Gate 4 comes before the syntax of the other fields, for either end.
   if (to !== undefined && isReserved(to, site.settings.brand)) throw reserved()
-  if (to !== undefined) refuseHelper(hosted.settings, to)
+  if (to !== undefined) refuseHelper(hosted.helpers, to)
   if (header(exchange, 'range') === undefined && destinationRange === undefined) {
     if (to === undefined) throw incomplete('Destination is missing.')
     const overwrite = header(exchange, 'overwrite')?.trim().toUpperCase() !== 'F'
@@ -154,7 +154,8 @@ function commonOfWhole(exchange: Exchange) {
  * @throws Fault 400 for any other unit: ignoring it would turn an element write into a whole one (HTTP-46)
  */
 function writeRange(exchange: Exchange): SelectorRange | undefined {
-  const range = parseRange(header(exchange, 'range'))
+  const field = header(exchange, 'range')
+  const range = field === undefined ? undefined : parseRange(field)
   if (range === undefined || range.unit === 'selector') return range
   throw new Fault(400, 'InvalidRange', 'A write understands only Range: selector=<css>.')
 }

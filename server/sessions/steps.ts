@@ -17,6 +17,9 @@ import type { AnonymousVisitor } from '../response-cache.ts'
 import { cookieValue, type Session, sessionCookie } from './signed-sessions.ts'
 import type { SiteSessions } from './site-sessions.ts'
 
+/** What all addresses of signing in and out begin with. */
+const MAYBE_SIGN_IN = /^\/(?:-|auth\/)/
+
 /** Bytes of the form that signs out. */
 const LARGEST_FORM = 16 * 1024
 
@@ -56,14 +59,18 @@ export function addCookie(state: State, answer: Answer): void {
   answer.headers['Set-Cookie'] = cookieOf(hosted.settings, client, session)
 }
 
-/** Addresses of signing in and out come before everything stored and all rules (OIDC-1). */
-/** @param bodyIdle milliseconds without a byte of a body */
+/**
+ * Addresses of signing in and out come before everything stored and all rules (OIDC-1).
+ *
+ * @param bodyIdle milliseconds without a byte of a body
+ */
 export function signInOrOut(bodyIdle: number): Step {
   return async (context, next) => {
     const { req: request, res: response, state } = context
     const { hosted, target, client } = state
     const method = request.method ?? ''
-    const name = hosted && target && (await hosted.signIn.at(method, target.path))
+    if (!hosted || !target || !MAYBE_SIGN_IN.test(target.path)) return next()
+    const name = await hosted.signIn.at(method, target.path)
     if (!name) return next()
     // Signing out changes something although it is a GET: what a foreign page loads must not do it, its links may.
     const embedded = method === 'GET' && !/^(navigate)?$/.test(header({ request }, 'sec-fetch-mode') ?? '')

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { loadSettings } from '../../config/load.ts'
-import { proxyTrust, type Settings } from '../../config/schema.ts'
+import type { Settings } from '../../config/schema.ts'
 import type { SiteEntry } from '../../config/site-schema.ts'
+import { proxyTrust } from '../../edge/client.ts'
 import { loadText, problemsOf } from './loading.ts'
 
 const json = JSON.stringify

@@ -13,10 +13,18 @@ const built = helperNames(NONE)
 function classOf(path: string, names = built): string {
   const helper = names.of(path)
   if (!helper) return ''
+  expect(names.suspect.test(path), 'what asks first lets it through').to.equal(true)
   return (helper.listed ? 'W' : 'M') + (helper.inCollection ? '/' : '')
 }
 
 describe('helper names', () => {
+  it('most paths are told apart by one look, further names of the operator by all', () => {
+    for (const path of ['/', '/index.html', '/news/2026/summer.html', '/a~b/c.png']) {
+      expect(built.suspect.test(path), path).to.equal(false)
+      expect(helperNames({ ...NONE, work: ['*.lock'] }).suspect.test(path), path).to.equal(true)
+    }
+  })
+
   const CLASSES: [expected: string, ...names: string[]][] = [
     [
       'M/',

@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { proxyTrust, type TrustProxy } from '../../../config/schema.ts'
-import { clientReader } from '../../../edge/client.ts'
+import type { TrustProxy } from '../../../config/schema.ts'
+import { clientReader, proxyTrust } from '../../../edge/client.ts'
 
 function reads(trust: TrustProxy, headers: IncomingMessage['headers'], remoteAddress = '10.0.0.1') {
   const request = { url: '/', socket: { remoteAddress }, headers: { host: 'direct.example', ...headers } }

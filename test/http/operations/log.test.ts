@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { createLog, type LoggedRequest, logRequest } from '../../../server/log.ts'
+import { type LoggedRequest, logRequest } from '../../../server/finished-requests.ts'
+import { createLog } from '../../../server/log.ts'
 
 const REQUEST: LoggedRequest = {
   face: 'public',
