@@ -1,13 +1,11 @@
 /** Pages that are put together for a request (the passes 4 to 7 of COMP-16). */
 
-import { Fault } from '../fault.ts'
 import { canonicalPath } from '../http/path.ts'
-import { AllowanceSpent } from '../language/allowance.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import type { Composing } from './composing.ts'
-import { compositionError, tooMuch } from './failure.ts'
+import type { Composing, FailedPart } from './composing.ts'
+import { asFault, failureOfPart } from './failure.ts'
 import { SiteGraph } from './graph.ts'
 import type { Languages } from './languages.ts'
 import { Names } from './names.ts'
@@ -30,6 +28,8 @@ export interface Composition {
   reads: Reads
   /** What the `Link` field says (COMP-66). */
   links: readonly PaginatorLinks[]
+  /** Parts that could not be put together, in the order of their failures; whoever may read one of them gets its fault. */
+  failures: readonly FailedPart[]
   /** Where an element is stored; undefined for a generated one. */
   originOf(element: ElementNode): { file: StoredFile; tree: TreeDocument; element: ElementNode } | undefined
   /** The outermost marked element around an element, or itself (COMP-74). */
@@ -43,6 +43,8 @@ export interface Composition {
 export interface ComposeOptions {
   /** The page is to be stored: it keeps its declarations, and nothing of it is divided into pages (COMP-107). */
   creating?: boolean
+  /** Failures of parts are kept, for a reader who may not see all of the page (SEC-6). */
+  containing?: boolean
 }
 
 /** Compositions that are begun anew because something that they have read was changed meanwhile. */
@@ -82,12 +84,6 @@ export async function compose(
   }
 }
 
-function asFault(error: unknown): unknown {
-  if (error instanceof AllowanceSpent) return tooMuch(error.message)
-  if (error instanceof Fault && error.kind === 'InvalidFragment') return compositionError(error.message)
-  return error
-}
-
 function* composing(
   site: Site,
   file: StoredFile,
@@ -96,7 +92,7 @@ function* composing(
   params: ReadonlyMap<string, string>,
   graph: SiteGraph,
   reads: Reads,
-  { creating = false }: ComposeOptions,
+  { creating = false, containing = false }: ComposeOptions,
 ): Work<Composition> {
   const page = yield* graph.reading(file)
   const { kind, root } = page.tree
@@ -117,6 +113,7 @@ function* composing(
     transients: new Map(),
     copies: new Map(),
     params,
+    failures: containing ? [] : undefined,
     creating,
     paginators: [],
   }
@@ -135,16 +132,29 @@ function* composing(
   // What the code of the page has really read decides, not what its text could read.
   if (viewer.allowance.hasReadFleeting) reads.fleeting = true
   const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
-  const links = creating ? [] : yield* paginating(tree, state.paginators, viewer.allowance, viewer.path, viewer.query)
+  const links = creating ? [] : yield* dividing(state, tree)
   if (!creating) yield* resolvingReads(state, tree)
   return {
     tree,
     reads,
     links,
+    failures: state.failures ?? [],
     originOf: element => originOf(state, element),
     transientAround: element => transientAround(state, element),
     transients: state.transients,
     copies: state.copies,
+  }
+}
+
+/** Pass 6 of COMP-16 for lists. */
+function* dividing({ paginators, viewer, failures }: Composing, tree: TreeDocument): Work<readonly PaginatorLinks[]> {
+  try {
+    return yield* paginating(tree, paginators, viewer.allowance, viewer.path, viewer.query)
+  } catch (error) {
+    const fault = failures && failureOfPart(error)
+    if (!fault) throw error
+    failures.push(...paginators.map(({ element }) => ({ element, fault })))
+    return []
   }
 }
 

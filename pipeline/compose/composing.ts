@@ -1,5 +1,6 @@
 /** A page that is being put together: what all directives of one request share. */
 
+import type { Fault } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
 import type { Value } from '../language/values.ts'
 import type { Registry } from '../model/registry.ts'
@@ -29,6 +30,13 @@ export interface Paginator {
   length: string
 }
 
+/** A part of a page that could not be put together, for a reader who may not see all of it. */
+export interface FailedPart {
+  /** What stands there instead, or the element whose attribute has failed. */
+  element: ElementNode
+  fault: Fault
+}
+
 export interface Composing {
   readonly site: Site
   /** Schemas as they stand for the whole composition. */
@@ -52,6 +60,8 @@ export interface Composing {
   readonly transients: Map<ElementNode, TransientPlace>
   /** What the visitor's session holds of documents, by the prefix of their names. */
   readonly copies: Map<string, ReadonlyMap<string, string>>
+  /** Where failures of parts go, so that the rest is put together (SEC-6); without it the first one ends the page. */
+  readonly failures: FailedPart[] | undefined
   /** The page is to be stored (COMP-107). */
   readonly creating: boolean
   /** What the path of a route has captured. */

@@ -8,13 +8,17 @@ import type { PageRequest } from './page-request.ts'
 export class Names {
   readonly #outer: Names | undefined
   #own: Map<string, Value> | undefined
+  #failed: Map<string, Error> | undefined
 
   constructor(outer?: Names) {
     this.#outer = outer
   }
 
+  /** @throws what the directive has thrown that was to give the value */
   get(name: string): Value | undefined {
     for (let scope: Names | undefined = this; scope; scope = scope.#outer) {
+      const failure = scope.#failed?.get(name)
+      if (failure) throw failure
       const value = scope.#own?.get(name)
       if (value !== undefined) return value
     }
@@ -27,8 +31,15 @@ export class Names {
     this.#own.set(name, value)
   }
 
-  /** All names that are in scope, the nearest value of each. */
+  /** Whoever asks for the name gets a failure from now on. */
+  fail(name: string, failure: Error): void {
+    this.#failed ??= new Map()
+    this.#failed.set(name, failure)
+  }
+
+  /** All names that are in scope, the nearest value of each. @throws what a directive has thrown that was to give one */
   all(): Map<string, Value> {
+    for (const failure of this.#failed?.values() ?? []) throw failure
     const names = this.#outer?.all() ?? new Map<string, Value>()
     for (const [name, value] of this.#own ?? []) names.set(name, value)
     return names

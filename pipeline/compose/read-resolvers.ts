@@ -7,6 +7,7 @@ import { cloneNode } from '../tree/clone.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
 import type { Composing } from './composing.ts'
+import { failureOfPart } from './failure.ts'
 import { awaiting, type Work } from './work.ts'
 
 /** @throws Fault 500 when a resolver fails, 503 when a budget is spent */
@@ -19,10 +20,39 @@ export function* resolvingReads(composing: Composing, tree: TreeDocument): Work<
   while (pending.length > 0) {
     allowance.step(pending.length)
     const { chains, rest } = yield* choosingChains(pending, allowance)
-    const values = yield* awaiting(running(composing, tree, chains))
-    yield* putting(composing, chains, values)
+    const { done, values } = yield* runningAll(composing, tree, chains)
+    yield* putting(composing, done, values)
     pending = rest
   }
+}
+
+interface Ran {
+  done: readonly Chain[]
+  /** The values behind each of them. */
+  values: readonly (readonly ElementNode[])[]
+}
+
+/** Runs chains together; where parts may fail and one does, one by one, so that each has only its own failure (SEC-6). */
+function* runningAll(composing: Composing, tree: TreeDocument, chains: readonly Chain[]): Work<Ran> {
+  const { failures } = composing
+  try {
+    return { done: chains, values: yield* awaiting(running(composing, tree, chains)) }
+  } catch (error) {
+    if (!failures || !failureOfPart(error)) throw error
+  }
+  const done: Chain[] = []
+  const values: (readonly ElementNode[])[] = []
+  for (const chain of chains) {
+    try {
+      values.push(...(yield* awaiting(running(composing, tree, [chain]))))
+      done.push(chain)
+    } catch (error) {
+      const fault = failureOfPart(error)
+      if (!fault) throw error
+      failures.push(...chain.elements.map(element => ({ element, fault })))
+    }
+  }
+  return { done, values }
 }
 
 /** Runs chains from root to leaf, each step of all of them together. @returns the values behind each chain */

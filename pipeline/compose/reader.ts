@@ -10,20 +10,30 @@ import type { Viewer } from './viewer.ts'
 export interface Reader {
   readonly viewer: Viewer
   readonly languages: Languages
+  /** Whether this reader may not see all of what is at a path, so that failures of its parts are looked at one by one (SEC-6). */
+  seesParts?: (path: string) => boolean
   composed?: { file: StoredFile; model: object; composition: Composition }
 }
 
 /**
  * A document that is not plain, as a reader sees it.
  *
+ * @param path canonical, as asked for
  * @throws Fault of the composition (COMP-131)
  */
-export async function composedFor(site: Site, { file, params }: Resolved, reader: Reader): Promise<Composition> {
+export async function composedFor(
+  site: Site,
+  { file, params }: Resolved,
+  path: string,
+  reader: Reader,
+): Promise<Composition> {
   const { composed } = reader
   if (composed?.file === file && composed.model === site.model && composed.composition.reads.hold(site))
     return composed.composition
   const { model } = site
-  const composition = await compose(site, file, reader.viewer, reader.languages, params)
+  const composition = await compose(site, file, reader.viewer, reader.languages, params, {
+    containing: reader.seesParts?.(path) ?? false,
+  })
   reader.composed = { file, model, composition }
   return composition
 }

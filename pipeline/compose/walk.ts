@@ -3,6 +3,7 @@
  * becomes of it, in document order, going on into the results.
  */
 
+import type { Fault } from '../fault.ts'
 import type { Value } from '../language/values.ts'
 import {
   type ChildNode,
@@ -13,9 +14,9 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
-import { type Composing, type Dispatch, meaning, type Place } from './composing.ts'
+import { type Composing, type Dispatch, type FailedPart, meaning, type Place } from './composing.ts'
 import { type AttributeDirective, type Directives, directivesOf } from './directives.ts'
-import { compositionError, named, tooMuch } from './failure.ts'
+import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { authorsSelector, including } from './include.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
@@ -45,8 +46,34 @@ export function* walking(
 ): Work<void> {
   for (const node of nodes) {
     // Pages that include themselves nest deeper than a stack is.
-    if (isElement(node)) yield walkingElement(composing, node, into, place)
+    if (isElement(node))
+      yield composing.failures
+        ? containing(composing, composing.failures, node, into, place)
+        : walkingElement(composing, node, into, place)
     else append(into, { ...node, parentNode: null })
+  }
+}
+
+/** Walks an element; where that fails, an element without attributes and content stands for it (SEC-6). */
+function* containing(
+  composing: Composing,
+  failures: FailedPart[],
+  element: ElementNode,
+  into: ParentNode,
+  place: Place,
+): Work<void> {
+  const before = into.childNodes.length
+  const paginators = composing.paginators.length
+  try {
+    yield walkingElement(composing, element, into, place)
+  } catch (error) {
+    const fault = failureOfPart(error)
+    if (!fault) throw error
+    into.childNodes.length = before
+    composing.paginators.length = paginators
+    const instead = shallowCopy(element, [])
+    append(into, instead)
+    failures.push({ element: instead, fault })
   }
 }
 
@@ -114,15 +141,17 @@ function* dispatching(
     composing.reads.personal = true
     if (yield* placingCopy(composing, element, into, place)) return
   }
+  const failed: Fault[] = []
   for (const directive of directives.dispatched) {
     composing.allowance.dispatch()
     const local = spelledLocal(directive.written, spelled ?? new Map())
-    const replacement = yield* dispatchingOne(dispatch, directive, local)
+    const replacement = yield* dispatchingOne(dispatch, directive, local, failed)
     if (replacement === undefined) continue
     yield* splicing(composing, splicesOf(replacement), into, inside)
     return
   }
   const copy = adding(composing, element, directives.kept, into, place.page)
+  for (const fault of failed) composing.failures?.push({ element: copy, fault })
   if (directives.transient && !place.transient && place.page)
     composing.transients.set(copy, transientPlace(composing, place.page, element))
   if (directives.paginate !== undefined) composing.paginators.push({ element: copy, length: directives.paginate })
@@ -152,8 +181,29 @@ function* placingCopy(
   return true
 }
 
-/** @returns what replaces the host (COMP-55); undefined where it stays */
-function* dispatchingOne(dispatch: Dispatch, directive: AttributeDirective, local: string): Work<Value | undefined> {
+/**
+ * @param failed takes the failure where parts may fail: the host stays, and whoever asks for the name fails as well
+ * @returns what replaces the host (COMP-55); undefined where it stays
+ */
+function* dispatchingOne(
+  dispatch: Dispatch,
+  directive: AttributeDirective,
+  local: string,
+  failed: Fault[],
+): Work<Value | undefined> {
+  const { composing, place } = dispatch
+  try {
+    return yield* applying(dispatch, directive, local)
+  } catch (error) {
+    const fault = composing.failures && failureOfPart(error)
+    if (!fault) throw error
+    failed.push(fault)
+    if (directive.does !== 'method') for (const name of [local, local.toLowerCase()]) place.names.fail(name, fault)
+    return undefined
+  }
+}
+
+function* applying(dispatch: Dispatch, directive: AttributeDirective, local: string): Work<Value | undefined> {
   const { composing, place } = dispatch
   if (directive.does === 'method') {
     const { schema, value } = directive

@@ -17,7 +17,7 @@ import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
-import { findFor, lookAt, type Representation, type Seen } from './representation.ts'
+import { findFor, lookAt, type Representation, requireSound, type Seen } from './representation.ts'
 
 /**
  * @returns answers 200 with a part for every match, or 304; the body holds the selector, and is read once everything
@@ -72,6 +72,7 @@ function* matching(
   authority: Authority,
 ): Steps<ElementNode[]> {
   if (!view) return []
+  requireSound(view)
   const document = view.tree
   const elements = yield* selectingAll(selector, document)
   const keys = elements.map(element => ({ element, document }))

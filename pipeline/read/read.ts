@@ -21,7 +21,17 @@ import type { Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 import { commonHeaders, conditional, fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
 import type { Representation } from './representation.ts'
-import { findFor, isComposed, linkingReadable, lookAt, routeHeaders, type Seen, storedPart } from './representation.ts'
+import {
+  findFor,
+  isComposed,
+  linkingReadable,
+  lookAt,
+  requireSound,
+  routeHeaders,
+  type Seen,
+  storedPart,
+  viewingOf,
+} from './representation.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -113,6 +123,7 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
       if (jsonLd || isComposed(site, file, reader)) {
         const look = function* ({ view }: Seen): Steps<Answer> {
           if (!view) throw notHtml()
+          requireSound(view)
           const reading = readingOf(site, read, view.dependencies, decided, shared && view.shared)
           if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, site.settings.ns)
           // It may have become a plain one meanwhile.
@@ -214,7 +225,7 @@ function* searching(read: Read, selector: Selector, { file, view }: Seen, author
   }
   const document = view.tree
   const form = file.kind === 'html' ? negotiate(read.accept, true) : 'html'
-  const readable = yield* authority.viewing(path, document)
+  const readable = yield* viewingOf(authority, path, view)
   const first = form === 'html' ? yield* selectingFirst(selector, readable.document) : undefined
   const seen = form === 'html' ? (first ? [first] : []) : yield* selectingAll(selector, readable.document)
   const elements = seen.map(readable.original)

@@ -4,6 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
+import type { Authority, ReadableView } from '../authority.ts'
 import type { Composition } from '../compose/compose.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
 import { type Resolved, resolvePath, routeParameters } from '../compose/routes.ts'
@@ -137,6 +138,25 @@ export function linkingReadable(view: Representation, isReadable: (element: Elem
   return { ...view, headers: { ...linkHeader(shown), ...others } }
 }
 
+/**
+ * Makes sure that all of a page which its reader may see could be put together (COMP-131); of the rest nobody learns it.
+ *
+ * @throws Fault of the first part that could not
+ */
+export function requireSound(
+  { composition }: Representation,
+  isReadable: (element: ElementNode) => boolean = () => true,
+): void {
+  for (const { element, fault } of composition?.failures ?? []) if (isReadable(element)) throw fault
+}
+
+/** What the selectors of a requester are matched against (SEC-6), in steps. @throws Fault as requireSound does */
+export function* viewingOf(authority: Authority, path: string, view: Representation): Steps<ReadableView> {
+  const readable = yield* authority.viewing(path, view.tree)
+  requireSound(view, readable.isReadable)
+  return readable
+}
+
 /** The session's copies belong to what a fragment tag covers (COMP-79). */
 function copyLines({ transients }: Composition, copies: Composition['copies']): string[] {
   const lines: string[] = []
@@ -186,7 +206,7 @@ export async function lookAt<T>(
 ): Promise<T | undefined> {
   const found = await findFor(site, path, reader)
   if (found && isComposed(site, found.file, reader)) {
-    const view = composedDocument(site, found, await composedFor(site, found, reader))
+    const view = composedDocument(site, found, await composedFor(site, found, path, reader))
     const soon = ifShort(look({ file: found.file, view }))
     return soon ? soon.value : inTurns(look({ file: found.file, view }), LONG)
   }

@@ -8,7 +8,7 @@ import { type Conditions, evaluateWrite, preconditionFailed } from '../http/cond
 import type { DestinationRange, SelectorRange } from '../http/range.ts'
 import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import type { Gate } from '../operation.ts'
-import { lookAt, type Origin, type Representation, type Seen } from '../read/representation.ts'
+import { lookAt, type Origin, type Representation, type Seen, viewingOf } from '../read/representation.ts'
 import { absent, noMatch } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
@@ -214,7 +214,7 @@ export async function findElements(
   const look = function* ({ file, view }: Seen): Steps<Found> {
     const { accessVersion } = site
     const tree = view?.tree
-    const readable = tree && (yield* authority.viewing(write.path, tree))
+    const readable = view && (yield* viewingOf(authority, write.path, view))
     let matches: number | undefined
     const first = function* (selector: Selector | undefined, isCounted = false): Steps<Key | undefined> {
       if (!tree || !readable || !selector) return undefined
@@ -329,7 +329,7 @@ export async function refusePatch(
   reader: Reader,
 ): Promise<void> {
   const look = function* ({ view }: Seen): Steps<boolean> {
-    const readable = view && (yield* authority.viewing(path, view.tree))
+    const readable = view && (yield* viewingOf(authority, path, view))
     const found = readable && (yield* selectingFirst(selector, readable.document))
     if (!view || !readable || !found || view.transientAround(readable.original(found)) === undefined) return false
     return readable.document === view.tree || readable.isReadable(readable.original(found))

@@ -20,6 +20,7 @@ export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBod
   }
   return {
     languages: hosted.pages,
+    seesParts: path => !authority().access.readable(path),
     viewer: {
       path: target.path,
       method,

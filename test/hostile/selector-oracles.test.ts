@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'mocha'
 import { page, put, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { told } from './told.ts'
 
 /** Requests of the random comparison; `ORACLE=<runs>` looks further. */
 const RUNS = Number(process.env.ORACLE ?? 250)
@@ -250,19 +251,6 @@ describe('selectors as oracles: two documents that differ only in what a request
       ...(condition === 'guess' && { 'If-Match': guess }),
       ...(condition === 'date' && { 'If-Unmodified-Since': 'Sun, 06 Nov 1994 08:49:37 GMT' }),
     }
-  }
-
-  /** What may differ: times, sessions, boundaries, and the keyed document part of fragment tags. */
-  function told({ status, lines, text }: Received): string {
-    const boundary = /boundary=(\S+)/.exec(
-      lines.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '',
-    )?.[1]
-    const plain = (value: string) =>
-      (boundary ? value.replaceAll(boundary, 'B') : value).replace(/([0-9a-f]{32}-)[0-9a-f]{32}/g, '$1K')
-    const fields = lines
-      .filter(([name]) => !/^(date|set-cookie|last-modified)$/i.test(name))
-      .map(([name, value]) => `${name}: ${plain(value)}`)
-    return `${status}\n${fields.join('\n')}\n\n${plain(text).replace(/Last-Modified: .*/g, '')}`
   }
 
   it('SEC-6 give the same answers to random requests', async function () {
