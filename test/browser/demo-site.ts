@@ -2,17 +2,10 @@
 
 import { expect } from 'chai'
 import { after, afterEach, before } from 'mocha'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { COUNT_LOOKS, comes, PATIENCE } from './live-pages.ts'
-
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--hide-scrollbars',
-  '--no-first-run',
-  '--disable-background-networking',
-]
 
 export interface DemoSite {
   /** Origin of the site. */
@@ -33,7 +26,7 @@ export function demoSite(): DemoSite {
 
   before(async () => {
     server = await startServer({ demo: true })
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
+    browser = await openBrowser()
   })
 
   after(async () => {

@@ -2,12 +2,12 @@
 
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach } from 'mocha'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
 import { put, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 export const PATH = '/live.html'
 const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'"
 
@@ -103,7 +103,7 @@ export function livePages(): LivePages {
     send = client(server.port)
     await put(server, '/rules.html', rulesPage(['*', 'GET|PUT|POST|DELETE|MOVE', 'Allow', '/*']))
     for (const [path, script] of Object.entries(SCRIPTS)) await put(server, path, script)
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
+    browser = await openBrowser()
   })
   after(async () => {
     await browser?.close()

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
 import { run } from '../support/program.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { HANGS } from './live-pages.ts'
 
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 
 /** The commands of the tour that begin so, as they stand there. */
@@ -24,7 +24,7 @@ describe('the tour of the README, with two browser windows open', function () {
   let browser: Browser
   before(async () => {
     server = await startServer({ demo: true })
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
+    browser = await openBrowser()
   })
   after(async () => {
     await browser?.close()

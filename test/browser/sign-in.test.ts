@@ -1,12 +1,11 @@
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type SignInSite, startSignInSite } from '../server/sign-in/fixture.ts'
+import { openBrowser } from '../support/browser.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { widen } from './demo-site.ts'
 import { HANGS, PATIENCE } from './live-pages.ts'
-
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking']
 
 /** Contrast of the text that stands out least (WCAG 2.2, 1.4.3); runs in the page. */
 function leastContrast(): number {
@@ -43,7 +42,7 @@ describe('Signing in with a browser', function () {
       hanne: { email: 'hanne@example.com', email_verified: true, name: 'Hanne Tvedt' },
     }
     site = await startSignInSite({ demo: true, provider: { accounts } })
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: FLAGS })
+    browser = await openBrowser()
   })
   after(async () => {
     await browser?.close()

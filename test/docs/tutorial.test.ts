@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { comes, HANGS } from '../browser/live-pages.ts'
+import { openBrowser } from '../support/browser.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -22,10 +23,7 @@ describe('The tutorial, step by step', function () {
   before(async () => {
     server = await startServer()
     http = client(server.port)
-    browser = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu'],
-    })
+    browser = await openBrowser()
   })
   after(async () => {
     await browser?.close()

@@ -1,7 +1,8 @@
 /** A browser that opens folders of the mount, in windows of several sizes and schemes. */
 
 import { expect } from 'chai'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const AGENTS = {
@@ -25,10 +26,7 @@ describe('A browser on the mount', () => {
   let browser: Browser
   before(async () => {
     server = await startServer({ demo: true })
-    browser = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    })
+    browser = await openBrowser()
     const authorization = `Basic ${Buffer.from(`${server.user}:${server.password}`).toString('base64')}`
     await fetch(`${server.mountUrl}/articles/${encodeURIComponent(LONG)}`, {
       method: 'PUT',

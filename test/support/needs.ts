@@ -4,11 +4,17 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants, globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
+/**
+ * Chromium's headless shell: the same engines as in the browser, but no windows, profiles and extensions around them, which
+ * cost more than the pages themselves. `CHROMIUM` names another one.
+ */
+export const BROWSER = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell'
+
 /** Debian package by the command it brings, or by the path of a file. */
 const NEEDED: Readonly<Record<string, string>> = {
   '/usr/lib/python3/dist-packages/uno.py': 'python3-uno',
+  [BROWSER]: 'chromium-headless-shell',
   cadaver: 'cadaver',
-  chromium: 'chromium',
   curl: 'curl',
   'dbus-run-session': 'dbus-daemon',
   gio: 'libglib2.0-bin',

@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { parseHtml } from '../../../../pipeline/tree/html.ts'
 import { type ChildNode, isElement, type ParentNode } from '../../../../pipeline/tree/nodes.ts'
 import { parseXml } from '../../../../pipeline/tree/xml.ts'
+import { openBrowser } from '../../../support/browser.ts'
 import { rendered } from './rendering.ts'
 
 /** Templates with data `a` and `b` in every kind of place; `title` names the place. */
@@ -170,10 +171,7 @@ describe('Escaping of templates', () => {
     let browser: Browser
 
     before(async () => {
-      browser = await chromium.launch({
-        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-        args: ['--no-sandbox'],
-      })
+      browser = await openBrowser()
     })
 
     after(() => browser?.close())
