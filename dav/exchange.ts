@@ -1,7 +1,7 @@
 /** One request on the mount after its first gates: what every method's handler works with. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { header } from '../edge/fields.ts'
+import { header } from '../edge/request.ts'
 import type { ReadPieces } from '../edge/request-body.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'

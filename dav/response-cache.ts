@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type CachedAnswer, createAnswerCache } from '../edge/answer-cache.ts'
-import type { Client } from '../edge/client.ts'
+import type { Client } from '../edge/request.ts'
 import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'

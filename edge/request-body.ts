@@ -1,11 +1,229 @@
-/** The body of a request in the form in which writes take it: in memory, or on its way to disk. */
+/**
+ * Request bodies: capped, timed, and read only when the request has passed every gate before them (HTTP-1, HTTP-180); into
+ * memory, on their way to disk, or piece by piece.
+ */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
-import { checkDeclaredLength, endedEarly, holder, invite, readBody, tooLarge, untilIdle } from './body.ts'
+
+/** Bytes of an unread body that are thrown away so that a client sees its answer instead of a reset connection. */
+const DISCARD_LIMIT = 64 * 1024 * 1024
+const DISCARD_TIME = 10_000
+/** Bodies up to this size are discarded by Node itself, which keeps the connection open. */
+const SMALL_BODY = 1024 * 1024
+
+/** Requests whose client waits for `100 Continue` before it sends its body. */
+const waiting = new WeakSet<IncomingMessage>()
+
+/** Remembers that this client wants to be told to go on. */
+export function expectContinue(request: IncomingMessage): void {
+  waiting.add(request)
+}
+
+/** Tells a waiting client to send its body; to be called right before reading it. */
+function invite(request: IncomingMessage, response: ServerResponse): void {
+  if (waiting.delete(request)) response.writeContinue()
+}
+
+export function tooLarge(cap: number): Fault {
+  return new Fault(413, 'PayloadTooLarge', `The body is larger than the ${cap} bytes allowed here.`, {
+    headers: { Connection: 'close' },
+  })
+}
+
+/**
+ * Gate 1 of HTTP-1: the declared length against the cap.
+ *
+ * @param cap bytes
+ * @throws Fault 413
+ */
+export function checkDeclaredLength(request: IncomingMessage, cap: number): void {
+  const declared = request.headers['content-length']
+  if (declared !== undefined && Number(declared) > cap) throw tooLarge(cap)
+}
+
+/** Whether the request announces a body, of whatever length. */
+function announcesBody(request: IncomingMessage): boolean {
+  return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+}
+
+/**
+ * Bytes of bodies that all requests of this process together may hold in memory (SEC-12). Short bodies are not counted:
+ * connections bound them.
+ */
+let mostHeld = 256 * 1024 * 1024
+const UNCOUNTED = 64 * 1024
+
+/** @param bytes the setting `limits.bodies` */
+export function limitBodies(bytes: number): void {
+  mostHeld = bytes
+}
+
+let heldBytes = 0
+
+/** @returns counts bytes that a request holds in memory until its answer has left; Fault 503 when there are too many */
+export function holder(response: ServerResponse): (bytes: number) => void {
+  let held = 0
+  return bytes => {
+    if (bytes === 0) return
+    if (held === 0)
+      response.once('close', () => {
+        heldBytes -= held
+        held = 0
+      })
+    if (heldBytes + bytes > mostHeld) throw crowded()
+    held += bytes
+    heldBytes += bytes
+  }
+}
+
+function crowded(): Fault {
+  return new Fault(503, 'Unavailable', 'Too many large bodies are on their way. Try again in a moment.', {
+    headers: { 'Retry-After': '5', Connection: 'close' },
+  })
+}
+
+/** Requests whose client stopped sending. */
+const stalled = new WeakSet<IncomingMessage>()
+
+/** Looks at a connection without a new byte after which its client counts as gone. */
+const LOOKS = 4
+
+/**
+ * Reads a body, unless its client stops sending for too long (HTTP-181). The connection stays open for the answer, whose
+ * end closes it; that ends what was still being read. Time that the server itself takes is none of the client's: neither
+ * while it is busy with something else, which is one look however long it lasts, nor while it stores what has arrived.
+ *
+ * @param idle milliseconds without a byte
+ * @throws Fault 408; whatever `read` throws
+ */
+async function untilIdle<T>(request: IncomingMessage, idle: number, read: () => Promise<T>): Promise<T> {
+  const { socket } = request
+  let seen = socket.bytesRead
+  let quiet = 0
+  let looking: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    looking = setInterval(() => {
+      if (socket.bytesRead > seen || request.complete || request.readableLength > 0) quiet = 0
+      else quiet++
+      seen = socket.bytesRead
+      if (quiet < LOOKS) return
+      stalled.add(request)
+      reject(new Fault(408, 'Timeout', 'The body did not arrive in time.', { headers: { Connection: 'close' } }))
+    }, idle / LOOKS)
+  })
+  try {
+    return await Promise.race([read(), timeout])
+  } finally {
+    clearInterval(looking)
+  }
+}
+
+/**
+ * Reads a whole body into memory.
+ *
+ * @param cap bytes; counted while reading, for bodies without a declared length
+ * @param idle milliseconds without a byte before 408
+ * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops, 503 when there is no room for more
+ */
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  cap: number,
+  idle: number,
+): Promise<Buffer> {
+  checkDeclaredLength(request, cap)
+  invite(request, response)
+  // A short body mostly comes with its head, and Node hands both over in one turn: no need to wait for anything.
+  await undefined
+  const arrived = arrivedBody(request)
+  if (arrived && arrived.length > cap) throw tooLarge(cap)
+  if (arrived) return arrived
+  // Nothing more is told of a body whose client has gone while its request was admitted.
+  if (request.destroyed) throw endedEarly()
+  const read = () =>
+    new Promise<Buffer>((resolve, reject) => {
+      const chunks: Buffer[] = []
+      const hold = holder(response)
+      let size = 0
+      let counted = 0
+      const refuse = (fault: unknown) => {
+        request.off('data', onData)
+        request.pause()
+        chunks.length = 0
+        reject(fault)
+      }
+      const onData = (chunk: Buffer) => {
+        size += chunk.length
+        if (size > cap) return refuse(tooLarge(cap))
+        chunks.push(chunk)
+        if (size <= UNCOUNTED) return
+        try {
+          hold(size - counted)
+          counted = size
+        } catch (fault) {
+          refuse(fault)
+        }
+      }
+      request.on('data', onData)
+      request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)))
+      const onBreak = () => {
+        // Every request closes; a fault for each of them would cost more than most bodies.
+        if (!request.readableEnded) reject(endedEarly())
+      }
+      request.once('error', onBreak)
+      request.once('close', onBreak)
+    })
+  return untilIdle(request, idle, read)
+}
+
+/** A body that is in memory as a whole already; undefined where some of it is still on its way, and for an empty one. */
+function arrivedBody(request: IncomingMessage): Buffer | undefined {
+  return request.complete && request.readableLength > 0 ? (request.read() as Buffer) : undefined
+}
+
+function endedEarly(): Fault {
+  return new Fault(400, 'BadRequest', 'The body ended before its declared length.', {
+    headers: { Connection: 'close' },
+  })
+}
+
+/** Whether an answer given now leaves a body behind that is too large for Node to throw away quietly. */
+export function leavesLargeBody(request: IncomingMessage): boolean {
+  if (request.complete || stalled.has(request) || !announcesBody(request)) return false
+  const declared = request.headers['content-length']
+  return declared === undefined || Number(declared) > SMALL_BODY
+}
+
+/**
+ * Ends an answer whose request body was not read: keeps the connection long enough for the client to read the answer,
+ * then closes it. A client that waits for `100 Continue` has sent nothing, so the connection just ends.
+ */
+export function endUnread(request: IncomingMessage, response: ServerResponse): void {
+  if (waiting.delete(request)) {
+    response.end()
+    return
+  }
+  let discarded = 0
+  const finish = () => {
+    clearTimeout(timer)
+    request.off('data', onData)
+    response.end()
+  }
+  const onData = (chunk: Buffer) => {
+    discarded += chunk.length
+    if (discarded > DISCARD_LIMIT) finish()
+  }
+  const timer = setTimeout(finish, DISCARD_TIME)
+  request.on('data', onData)
+  request.once('end', finish)
+  request.once('error', finish)
+  request.once('close', finish)
+  request.resume()
+}
 
 export type Stage = Store['stage']
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, AnswerBody, BlobBody, PiecesBody } from '../pipeline/answer.ts'
 import type { CachedAnswer } from './answer-cache.ts'
-import { endUnread, leavesLargeBody } from './body.ts'
+import { endUnread, leavesLargeBody } from './request-body.ts'
 import { sendStream } from './send-stream.ts'
 
 type OpenBlob = Awaited<ReturnType<BlobBody['blob']['open']>>

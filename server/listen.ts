@@ -14,7 +14,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { expectContinue } from '../edge/body.ts'
+import { expectContinue } from '../edge/request-body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
 import { type BrokenDocument, connections } from './connections.ts'

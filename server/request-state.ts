@@ -1,11 +1,11 @@
 /** What the steps of the public application find out about a request, one after another. */
 
 import type Koa from 'koa'
-import type { Client } from '../edge/client.ts'
+import type { Client } from '../edge/request.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Target } from '../pipeline/http/path.ts'
 import type { HostedSite } from './hosting.ts'
-import type { Session } from './sessions/signed-sessions.ts'
+import type { Session } from './sessions/site-sessions.ts'
 
 export interface State {
   started: number

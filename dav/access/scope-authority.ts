@@ -1,6 +1,6 @@
 /** The scope of a credential as the authority over a request: on the mount it stands in place of rules (MNT-2). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Question } from '../../pipeline/access/admission.ts'
 import { type Authority, fullAuthority } from '../../pipeline/authority.ts'
 import { Fault } from '../../pipeline/fault.ts'

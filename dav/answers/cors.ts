@@ -2,8 +2,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { SiteSettings } from '../../config/sites.ts'
-import type { Client } from '../../edge/client.ts'
 import { varyByOrigin } from '../../edge/conclusion.ts'
+import type { Client } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { corsHeaders, isPreflight, ownFields } from '../../pipeline/http/cors.ts'
 import { ownOrigin } from '../../pipeline/http/origin.ts'

@@ -1,7 +1,7 @@
 /** Multistatus bodies of PROPFIND and REPORT: one `response` for each resource, listings leaf by leaf (RFC 4918 §13, DAV-37). */
 
 import { setImmediate } from 'node:timers/promises'
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { PiecesBody } from '../../pipeline/answer.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/store/resource.ts'

@@ -1,6 +1,6 @@
 /** COPY and MOVE of files and collections (RFC 4918 §9.8 and §9.9, DAV-48). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Lock, lockKey } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'

@@ -1,6 +1,6 @@
 /** DELETE: a file, a collection with everything below it, or an element of a document (DAV-45, DAV-46). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { absent } from '../../pipeline/refusals.ts'

@@ -1,6 +1,6 @@
 /** Elements of documents by selector: as on the public surface, but on stored markup (DAV-45, DAV-48). */
 
-import { checkBodyFields, header } from '../../edge/fields.ts'
+import { checkBodyFields, header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'

@@ -1,7 +1,7 @@
 /** Forms of the listing in a browser: each is carried out by the method of the mount that a client would use (DAV-40). */
 
 import { Readable } from 'node:stream'
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type BodySource, memoryBody, NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'

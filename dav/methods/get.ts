@@ -1,9 +1,14 @@
 /** GET and HEAD: stored bytes of files, a listing of collections for browsers (DAV-40, DAV-41). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer, Reuse } from '../../pipeline/answer.ts'
-import { evaluateRead, preconditionFailed, rangeApplies, readConditions } from '../../pipeline/http/conditions.ts'
-import { formatHttpDate } from '../../pipeline/http/http-date.ts'
+import {
+  evaluateRead,
+  formatHttpDate,
+  preconditionFailed,
+  rangeApplies,
+  readConditions,
+} from '../../pipeline/http/conditions.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { parseRange, type Range } from '../../pipeline/http/range.ts'
 import { blobBody, rangeAnswer } from '../../pipeline/read/whole.ts'

@@ -1,6 +1,6 @@
 /** LOCK: takes a write lock, or restarts the timer of one (RFC 4918 §9.10, DAV-80 to DAV-84). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Lock } from '../../pipeline/coordination/locks.ts'
 import { Fault, type Precondition } from '../../pipeline/fault.ts'

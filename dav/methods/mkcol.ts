@@ -1,6 +1,6 @@
 /** MKCOL: a new collection, in the extended form with properties (RFC 4918 §9.3, RFC 5689, DAV-47). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { essence } from '../../pipeline/http/media.ts'

@@ -1,6 +1,6 @@
 /** POST: an element of a document by selector, or a form of a listing in a browser (DAV-40, DAV-45). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { checkWritable } from '../access/scope-authority.ts'

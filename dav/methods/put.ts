@@ -1,10 +1,10 @@
 /** PUT: a whole file, or an element of a document by selector (DAV-42, DAV-43, DAV-45). */
 
-import { checkBodyFields, header } from '../../edge/fields.ts'
+import { checkBodyFields, header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { formatHttpDate } from '../../pipeline/http/http-date.ts'
+import { formatHttpDate } from '../../pipeline/http/conditions.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'

@@ -1,14 +1,13 @@
 /** QUERY over one document or everything below a path, on stored markup (HTTP-133, SES-126, DAV-49). */
 
 import { setImmediate } from 'node:timers/promises'
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { LARGEST_QUERY } from '../../pipeline/body.ts'
 import { answerProgram } from '../../pipeline/evaluation/query.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { excludes } from '../../pipeline/http/accept.ts'
-import { evaluateRead, preconditionFailed, readConditions } from '../../pipeline/http/conditions.ts'
-import { formatHttpDate } from '../../pipeline/http/http-date.ts'
+import { evaluateRead, formatHttpDate, preconditionFailed, readConditions } from '../../pipeline/http/conditions.ts'
 import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
 import { type Part, writingMultipart } from '../../pipeline/http/multipart.ts'
 import { type Match, taggingMatches } from '../../pipeline/http/tags.ts'

@@ -1,6 +1,6 @@
 /** UNLOCK: ends a lock (RFC 4918 §9.11, DAV-85). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { covers } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'

@@ -1,6 +1,6 @@
 /** Properties that the server makes from a resource's state (DAV-33). */
 
-import { formatHttpDate } from '../../pipeline/http/http-date.ts'
+import { formatHttpDate } from '../../pipeline/http/conditions.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { shownSeconds } from '../../pipeline/store/tags.ts'

@@ -1,6 +1,6 @@
 /** Instructions to set and remove properties, as PROPPATCH and extended MKCOL bring them (RFC 4918 §14.19, DAV-35). */
 
-import { parseHttpDate } from '../../pipeline/http/http-date.ts'
+import { parseHttpDate } from '../../pipeline/http/conditions.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { declaredPrefix, XML_NAMESPACE } from '../../pipeline/tree/namespaces.ts'
 import { type ElementNode, isElement, isText, parentElement } from '../../pipeline/tree/nodes.ts'

@@ -1,7 +1,7 @@
 /** Bodies of uploads: what their headers promise is compared with what arrives (DAV-43). */
 
 import { hash } from 'node:crypto'
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { BodySource } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import type { StagedBlob } from '../../pipeline/store/blobs.ts'

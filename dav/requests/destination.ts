@@ -1,6 +1,6 @@
 /** Where a COPY or MOVE goes (DAV-13, DAV-48). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
 import { reserved } from '../../pipeline/http/path.ts'

@@ -7,6 +7,7 @@ import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Entry } from '../store/resource.ts'
 import { decode, parsingDocument, TreeError } from '../tree/document.ts'
+import { provingWithinLimits } from '../tree/limits.ts'
 import { typesOf } from '../tree/microdata.ts'
 import {
   attribute,
@@ -19,7 +20,6 @@ import {
 } from '../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { TokenCollector } from '../tree/tokens.ts'
-import { provingWithinLimits } from '../tree/within-limits.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, mayDeclare } from './kinds.ts'
 

@@ -1,6 +1,8 @@
 /** Mutation events as writes word them (events.md section 3); the store gives them ids and keeps them. */
 
-import type { NewEvent } from '../store/commit.ts'
+import type { Site } from '../site/site.ts'
+import type { NewEvent, TreeEvents } from '../store/commit.ts'
+import { contentTag } from '../store/tags.ts'
 
 /** Who caused a write: echo suppression compares these with each stream (EVT-55). */
 export interface Cause {
@@ -23,7 +25,7 @@ export interface Mutation {
 }
 
 /** Whole documents up to this size travel in their event (EVT-25); bytes. */
-export const LARGEST_WHOLE_BODY = 64 * 1024
+const LARGEST_WHOLE_BODY = 64 * 1024
 
 /** The body of a whole-document event: documents that are small enough, nothing for others (EVT-25). */
 export function wholeBody(text: string | undefined): string {
@@ -60,4 +62,36 @@ export function mutationEvent(ns: string, host: string, mutation: Mutation, caus
   if (cause.token !== undefined) event.token = cause.token
   if (facts !== undefined) event.facts = facts
   return event
+}
+
+export function putEvent(site: Site, path: string, digest: string, text: string | undefined, cause: Cause) {
+  const { ns, host } = site.settings
+  const mutation = { method: 'PUT' as const, selector: '', etag: contentTag(digest), path, body: wholeBody(text) }
+  return mutationEvent(ns, host, mutation, cause)
+}
+
+/** Stands where events of whole trees are cut: it occurs in nothing that surrounds the places. */
+const CUT = '\0'
+
+/** Events of all files of a collection that goes somewhere, for the store to complete (EVT-28). */
+export function treeEvents(site: Site, cause: Cause): TreeEvents {
+  const { ns, host } = site.settings
+  const whole = { selector: '', path: CUT }
+  const cut = (mutation: Mutation) => mutationEvent(ns, host, mutation, cause).payload.split(CUT)
+  const [beforeGone = '', afterGone = ''] = cut({ ...whole, method: 'DELETE', body: '' })
+  const [beforeTag = '', beforePath = '', beforeBody = '', end = ''] = cut({
+    ...whole,
+    method: 'PUT',
+    etag: `"${CUT}"`,
+    body: CUT,
+  })
+  return {
+    gone: { ...cause, around: [beforeGone, afterGone] },
+    come: { ...cause, around: [beforeTag, beforePath, beforeBody, end] },
+    largestBody: LARGEST_WHOLE_BODY,
+  }
+}
+
+export function deleteEvent(site: Site, path: string, cause: Cause) {
+  return mutationEvent(site.settings.ns, site.settings.host, { method: 'DELETE', selector: '', path, body: '' }, cause)
 }

@@ -1,4 +1,11 @@
-/** What a document may not exceed, and the error that says so. The limits hold while a document is read, not after. */
+/**
+ * What a document may not exceed, and the error that says so. The limits hold while a document is read, not after. Whether
+ * an HTML text surely stays within them can be told from its tags alone, at a tenth of what parsing costs; tags that close
+ * each other in an unusual order are left to the parser.
+ */
+
+import type { Steps } from './steps.ts'
+import type { TokenCollector } from './tokens.ts'
 
 /** Elements inside each other; `html` counts as one. */
 export const MAX_DEPTH = 512
@@ -63,4 +70,239 @@ export function tooManyNodes(offset?: number): TreeError {
 
 export function tooLarge(): TreeError {
   return new TreeError('too-large', 'The items of the document repeat each other too often to be written out.')
+}
+
+/** Tags in each other. A parser adds elements that are implied, and misnested ones: far from `MAX_DEPTH` even so. */
+const DEEPEST = 100
+
+/** Elements that every document has: `html`, `head`, `body`. */
+const SHELL = 3
+
+/** Elements that a tag brings along where they are missing around it. */
+const BROUGHT = new Map([
+  ['td', 2],
+  ['th', 2],
+  ['tr', 1],
+  ['col', 1],
+])
+
+/** Tags that are looked at in one step. */
+const TAGS_PER_STEP = 1_000
+
+const words = (list: string) => new Set(list.split(' '))
+
+const VOID = words(
+  'area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr',
+)
+
+/** What stands in them is text. */
+const TEXT = words('iframe noembed noframes noscript script style textarea title xmp')
+
+/** The parser opens them again where they were closed from outside. */
+const FORMATTING = words('a b big code em font i nobr s small strike strong tt u')
+
+/** Their ends may be left out, and are where another one of the same list begins. */
+const OPTIONAL = new Map(
+  [['li'], ['p'], ['dt', 'dd'], ['td', 'th'], ['tr'], ['option'], ['thead', 'tbody', 'tfoot']].flatMap(names =>
+    names.map(name => [name, names] as const),
+  ),
+)
+
+/** Begun inside of themselves, they are taken apart. */
+const SINGLE = words('a nobr')
+
+/** In SVG and MathML they end it, or are HTML inside of it. */
+const NOT_FOREIGN = words(
+  'b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr' +
+    ' ol p pre ruby s small span strike strong sub sup table tt u ul var',
+)
+
+/** Everything behind them is read in another way. */
+const UNUSUAL = words('frameset plaintext')
+
+/** An element that is open, as far as its tags say. */
+interface Open {
+  name: string
+  /** What is copied each time that the parser opens it again. */
+  weight: number
+  isForeign: boolean
+}
+
+/**
+ * In steps.
+ *
+ * @param source text of a whole document
+ * @param tokens is given every tag
+ * @returns true only where `parseHtml` throws nothing
+ */
+export function* provingWithinLimits(source: string, tokens?: TokenCollector): Steps<boolean> {
+  tokens?.addImplied()
+  const most = maxElements(source.length)
+  const open: Open[] = []
+  let elements = SHELL
+  let attributes = 0
+  let tags = 0
+  /** What the parser may have to open again, together. */
+  let reopened = 0
+  const close = (): void => {
+    const last = open.pop()
+    if (last) reopened -= last.weight
+  }
+  for (let at = source.indexOf('<'); at >= 0; at = source.indexOf('<', at)) {
+    const next = source.charCodeAt(at + 1)
+    if (next === 0x21 || next === 0x3f) {
+      at = endOfDeclaration(source, at)
+      if (at < 0) return false
+      continue
+    }
+    const isEnd = next === 0x2f
+    const start = at + (isEnd ? 2 : 1)
+    if (!isLetter(source.charCodeAt(start))) {
+      // `</` without a name begins a comment.
+      at = isEnd ? source.indexOf('>', start) + 1 : start
+      if (at === 0) return false
+      continue
+    }
+    if (++tags % TAGS_PER_STEP === 0) yield
+    const tag = readTag(source, start, isEnd ? undefined : tokens)
+    if (!tag) return false
+    const { name } = tag
+    at = tag.end
+    // An end tag may stand for an empty `p`, and text behind it opens again what was closed.
+    elements += 1 + (isEnd ? 0 : (BROUGHT.get(name) ?? 0)) + reopened
+    attributes += tag.attributes
+    if (elements > most || elements + attributes + tags > MAX_NODES) return false
+    if (tag.attributes >= MAX_ATTRIBUTES || UNUSUAL.has(name)) return false
+    if (isEnd) {
+      while (open.at(-1)?.name !== name) {
+        if (!OPTIONAL.has(open.at(-1)?.name ?? '')) return false
+        close()
+      }
+      close()
+      continue
+    }
+    const top = open.at(-1)
+    const isForeign = name === 'svg' || name === 'math' || top?.isForeign === true
+    if (isForeign && NOT_FOREIGN.has(name)) return false
+    if (isForeign ? tag.isClosed : VOID.has(name)) continue
+    if (TEXT.has(name)) {
+      at = endOfText(source, at, name, isForeign)
+      if (at < 0) return false
+      continue
+    }
+    if (SINGLE.has(name) && open.some(each => each.name === name)) return false
+    if (top && !isForeign && OPTIONAL.get(name)?.includes(top.name)) close()
+    const weight = FORMATTING.has(name) ? 1 + tag.attributes : 0
+    reopened += weight
+    if (open.push({ name, weight, isForeign }) > DEEPEST) return false
+  }
+  return true
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0c || code === 0x0d
+}
+
+interface Tag {
+  /** In lower case. */
+  name: string
+  /** Behind the `>`. */
+  end: number
+  attributes: number
+  /** `/>` */
+  isClosed: boolean
+}
+
+/**
+ * Reads a tag as the tokenizer of the HTML standard does.
+ *
+ * @param start of its name
+ * @param tokens is given the name and the attributes
+ * @returns undefined when the text ends
+ */
+function readTag(source: string, start: number, tokens?: TokenCollector): Tag | undefined {
+  let at = start
+  for (let code = source.charCodeAt(at); code !== 0x3e && code !== 0x2f && !isSpace(code); ) {
+    if (++at >= source.length) return undefined
+    code = source.charCodeAt(at)
+  }
+  const name = source.slice(start, at).toLowerCase()
+  tokens?.addTag(name)
+  let attributes = 0
+  let isClosed = false
+  while (at < source.length) {
+    const code = source.charCodeAt(at)
+    if (code === 0x3e) return { name, end: at + 1, attributes, isClosed }
+    isClosed = code === 0x2f
+    if (isClosed || isSpace(code)) {
+      at++
+      continue
+    }
+    attributes++
+    at = endOfAttribute(source, at, tokens)
+    if (at < 0) return undefined
+  }
+  return undefined
+}
+
+/** @param start first character of its name, which may be `=` @returns -1 when the text ends */
+function endOfAttribute(source: string, start: number, tokens: TokenCollector | undefined): number {
+  let at = start + 1
+  for (; at < source.length; at++) {
+    const code = source.charCodeAt(at)
+    if (code === 0x3d || code === 0x3e || code === 0x2f || isSpace(code)) break
+  }
+  const end = at
+  const found = (from: number, to: number) => tokens?.addAttribute(source.slice(start, end), source.slice(from, to))
+  while (isSpace(source.charCodeAt(at))) at++
+  if (source.charCodeAt(at) !== 0x3d) {
+    found(at, at)
+    return at < source.length ? at : -1
+  }
+  do at++
+  while (isSpace(source.charCodeAt(at)))
+  const first = source.charCodeAt(at)
+  if (first === 0x22 || first === 0x27) {
+    const quote = source.indexOf(first === 0x22 ? '"' : "'", at + 1)
+    if (quote < 0) return -1
+    found(at + 1, quote)
+    return quote + 1
+  }
+  const from = at
+  for (; at < source.length; at++) {
+    const code = source.charCodeAt(at)
+    if (code !== 0x3e && !isSpace(code)) continue
+    found(from, at)
+    return at
+  }
+  return -1
+}
+
+/** Behind a comment, a doctype or `<?`; -1 for what ends in an unusual way, and for CDATA, which depends on the place. */
+function endOfDeclaration(source: string, start: number): number {
+  if (source.startsWith('<![CDATA[', start)) return -1
+  if (!source.startsWith('<!--', start)) return source.indexOf('>', start) + 1 || -1
+  const end = source.indexOf('-->', start + 4)
+  if (end < 0 || source[start + 4] === '>' || source.startsWith('->', start + 4)) return -1
+  const unusual = source.indexOf('--!>', start + 4)
+  return unusual >= 0 && unusual < end ? -1 : end + 3
+}
+
+/** Behind the end tag of an element whose content is text; -1 where it might end elsewhere. */
+function endOfText(source: string, start: number, name: string, isForeign: boolean): number {
+  for (let at = source.indexOf('<', start); at >= 0; at = source.indexOf('<', at + 1)) {
+    const after = at + 2 + name.length
+    if (source[at + 1] === '/' && source.slice(at + 2, after).toLowerCase() === name) {
+      const code = source.charCodeAt(after)
+      if (code === 0x3e) return after + 1
+      if (code === 0x2f || isSpace(code)) return readTag(source, at + 2)?.end ?? -1
+    }
+    // In SVG it holds elements; in a script, a comment can hide the end tag.
+    if (isForeign || (name === 'script' && source.startsWith('!--', at + 1))) return -1
+  }
+  return -1
 }

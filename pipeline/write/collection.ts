@@ -3,7 +3,7 @@
  * moved. Each is one commit with an event for every file it touches, or nothing at all (DAV-8, EVT-28).
  */
 
-import type { Cause } from '../events/mutation.ts'
+import { type Cause, deleteEvent, putEvent, treeEvents } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { LONGEST_PATH, overlongMember } from '../http/path.ts'
@@ -17,7 +17,6 @@ import { ZERO } from '../store/tags.ts'
 import { decode } from '../tree/document.ts'
 import { commitJudged, commitLoop, type Judging, modelState } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
-import { deleteEvent, putEvent, treeEvents } from './events.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
 import { bytesOf, retyping, underNewName, writtenDocuments } from './new-version.ts'
 import { mayNotReplace, nameTaken, parentMissing } from './places.ts'

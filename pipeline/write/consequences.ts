@@ -1,7 +1,7 @@
 /** What a judged write brings about on the rest of the site, as part of its commit (MOD-52 to MOD-56). */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Cause } from '../events/mutation.ts'
+import { type Cause, deleteEvent, putEvent } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { cascade, ofEffect } from '../model/cascade.ts'
 import { firstBroken, type Requirement } from '../model/integrity.ts'
@@ -19,7 +19,6 @@ import { cloning } from '../tree/clone.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { EffectTransitions } from './effect-transitions.ts'
-import { deleteEvent, putEvent } from './events.ts'
 import { newDocumentOf, putVersion, writtenDocuments } from './new-version.ts'
 import type { Fired, Transitions } from './transitions.ts'
 

@@ -3,7 +3,7 @@
 import { normalizeHost } from '../../config/hosts.ts'
 import { checkWritable, scopeAuthority } from '../../dav/access/scope-authority.ts'
 import type { MountTriggers } from '../../dav/app.ts'
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { parseRange } from '../../pipeline/http/range.ts'

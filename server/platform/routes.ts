@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import Router from '@koa/router'
-import { isLocal } from '../../edge/client.ts'
+import { isLocal } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Readiness } from '../health.ts'
 import type { Metrics } from '../metrics.ts'

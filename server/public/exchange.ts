@@ -14,7 +14,7 @@ import type { Site } from '../../pipeline/site/site.ts'
 import type { Alongside } from '../../pipeline/write/commit.ts'
 import type { TransitionSink } from '../../pipeline/write/transitions.ts'
 import type { HostedSite } from '../hosting.ts'
-import type { Session } from '../sessions/signed-sessions.ts'
+import type { Session } from '../sessions/site-sessions.ts'
 
 export interface Exchange {
   request: IncomingMessage

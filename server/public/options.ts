@@ -1,6 +1,6 @@
 /** OPTIONS: what this requester may do here, from the rules alone (HTTP-120 to HTTP-123). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import { allMethods, capabilityParts, selectorMethods } from '../../pipeline/access/capabilities.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'

@@ -1,6 +1,6 @@
 /** QUERY with an expression on the public surface (HTTP-140, SES-230): what a visitor's program may reach (SES-126, SES-127). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import { answerProgram } from '../../pipeline/evaluation/query.ts'
 import type { Bounds } from '../../pipeline/evaluation/reach.ts'
 import { readableTree } from '../../pipeline/evaluation/readable.ts'

@@ -1,7 +1,7 @@
 /** The reactions of a site around a request on its public surface (REA-6). */
 
 import type { Readable } from 'node:stream'
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { resolvePath } from '../../pipeline/compose/routes.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'

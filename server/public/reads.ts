@@ -1,6 +1,6 @@
 /** GET, HEAD and QUERY as operations: the fields of the request, read (gate 7 of HTTP-1). */
 
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { essence } from '../../pipeline/http/media.ts'
 import { parseRange } from '../../pipeline/http/range.ts'

@@ -1,6 +1,6 @@
 /** PUT, POST, DELETE, MOVE and PATCH as operations: the fields of the request, read (gates 4 and 7 of HTTP-1). */
 
-import { checkBodyFields, header } from '../../edge/fields.ts'
+import { checkBodyFields, header } from '../../edge/request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'

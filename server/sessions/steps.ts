@@ -2,9 +2,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { SiteSettings } from '../../config/sites.ts'
-import { readBody } from '../../edge/body.ts'
-import type { Client } from '../../edge/client.ts'
-import { header } from '../../edge/fields.ts'
+import { type Client, header } from '../../edge/request.ts'
+import { readBody } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { isForeignWrite, ownOrigin, WRITES } from '../../pipeline/http/origin.ts'
@@ -14,8 +13,7 @@ import type { Site } from '../../pipeline/site/site.ts'
 import type { HostedSite, Hosting } from '../hosting.ts'
 import type { State, Step } from '../request-state.ts'
 import type { AnonymousVisitor } from '../response-cache.ts'
-import { cookieValue, type Session, sessionCookie } from './signed-sessions.ts'
-import type { SiteSessions } from './site-sessions.ts'
+import { cookieValue, type Session, type SiteSessions, sessionCookie } from './site-sessions.ts'
 
 /** What all addresses of signing in and out begin with. */
 const MAYBE_SIGN_IN = /^\/(?:-|auth\/)/

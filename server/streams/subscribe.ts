@@ -1,7 +1,7 @@
 /** GET with `Accept: text/event-stream`: an event stream of one path (EVT-1 to EVT-5). */
 
 import { randomUUID } from 'node:crypto'
-import { header } from '../../edge/fields.ts'
+import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { names } from '../../pipeline/http/accept.ts'
 import { cacheControl } from '../../pipeline/http/caching.ts'
@@ -9,7 +9,7 @@ import { directoryLocation, mayNameDirectory } from '../../pipeline/http/path.ts
 import type { Operation } from '../../pipeline/operation.ts'
 import { refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
 import type { Exchange } from '../public/exchange.ts'
-import { cookieValue } from '../sessions/signed-sessions.ts'
+import { cookieValue } from '../sessions/site-sessions.ts'
 
 /** Whether a request asks for an event stream (EVT-1). */
 export function asksForStream(exchange: Exchange): boolean {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { loadSettings } from '../../config/load.ts'
 import type { Settings } from '../../config/schema.ts'
 import type { SiteEntry } from '../../config/site-schema.ts'
-import { proxyTrust } from '../../edge/client.ts'
+import { proxyTrust } from '../../edge/request.ts'
 import { loadText, problemsOf } from './loading.ts'
 
 const json = JSON.stringify

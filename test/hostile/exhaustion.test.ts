@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { limitBodies } from '../../edge/body.ts'
+import { limitBodies } from '../../edge/request-body.ts'
 import { jsonLd } from '../../pipeline/tree/json-ld.ts'
 import { page, put, rulesPage } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'

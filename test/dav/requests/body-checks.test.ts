@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Exchange } from '../../../dav/exchange.ts'
 import { checkedBody } from '../../../dav/requests/body-checks.ts'
-import { checkBodyFields } from '../../../edge/fields.ts'
+import { checkBodyFields } from '../../../edge/request.ts'
 import { memoryBody } from '../../../pipeline/body.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 

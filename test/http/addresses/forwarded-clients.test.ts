@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { TrustProxy } from '../../../config/schema.ts'
-import { clientReader, proxyTrust } from '../../../edge/client.ts'
+import { clientReader, proxyTrust } from '../../../edge/request.ts'
 
 function reads(trust: TrustProxy, headers: IncomingMessage['headers'], remoteAddress = '10.0.0.1') {
   const request = { url: '/', socket: { remoteAddress }, headers: { host: 'direct.example', ...headers } }

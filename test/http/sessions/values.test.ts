@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import {
-  cookieValue,
-  externalSessions,
-  sessionCookie,
-  signedSessions,
-} from '../../../server/sessions/signed-sessions.ts'
+import { cookieValue, externalSessions, sessionCookie, signedSessions } from '../../../server/sessions/site-sessions.ts'
 
 const secret = randomBytes(32)
 const HOUR = 3_600_000

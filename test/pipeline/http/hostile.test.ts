@@ -1,9 +1,14 @@
 import { describe, it } from 'mocha'
 import { chooseCoding, excludes, negotiate } from '../../../pipeline/http/accept.ts'
-import { evaluateRead, evaluateWrite, rangeApplies, readConditions } from '../../../pipeline/http/conditions.ts'
+import {
+  evaluateRead,
+  evaluateWrite,
+  parseHttpDate,
+  rangeApplies,
+  readConditions,
+} from '../../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../../pipeline/http/destination.ts'
 import { decodeField } from '../../../pipeline/http/field-text.ts'
-import { parseHttpDate } from '../../../pipeline/http/http-date.ts'
 import { essence, kindOf, servedType, storedType } from '../../../pipeline/http/media.ts'
 import { writeMultipart } from '../../../pipeline/http/multipart.ts'
 import { decodeTarget, encodePath } from '../../../pipeline/http/path.ts'

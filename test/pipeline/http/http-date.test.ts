@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { formatHttpDate, parseHttpDate } from '../../../pipeline/http/http-date.ts'
+import { formatHttpDate, parseHttpDate } from '../../../pipeline/http/conditions.ts'
 import { RUNS } from './seed.ts'
 
 describe('HTTP dates', () => {

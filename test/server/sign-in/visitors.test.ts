@@ -3,9 +3,9 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { openLocalSessions } from '../../../pipeline/coordination/local/sessions.ts'
 import type { Sessions, SignIn } from '../../../pipeline/coordination/sessions.ts'
-import type { Session } from '../../../server/sessions/signed-sessions.ts'
 import {
   createSiteSessions,
+  type Session,
   type SiteSessions,
   type SiteSessionsOptions,
 } from '../../../server/sessions/site-sessions.ts'

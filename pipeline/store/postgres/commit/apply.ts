@@ -2,7 +2,7 @@
 
 import type { Change } from '../../commit.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
-import { packEntries } from '../../records/entries.ts'
+import { packEntries } from '../../records/changes.ts'
 import { describedRow, fileRow } from '../../records/new-rows.ts'
 import { meets, refuse, removable } from '../../records/refusals.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'

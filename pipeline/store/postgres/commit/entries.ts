@@ -1,7 +1,7 @@
 /** The index of what documents hold, exchanged entry by entry when a document gets a new version, and guards. */
 
 import type { Guard } from '../../commit.ts'
-import { differentLines, keyOf } from '../../records/entries.ts'
+import { differentLines, keyOf } from '../../records/changes.ts'
 import { Refusal } from '../../records/refusals.ts'
 import { removeEntries } from './pending.ts'
 import { type CommitState, textOf } from './state.ts'

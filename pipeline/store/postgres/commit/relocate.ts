@@ -2,7 +2,7 @@
 
 import { DERIVATION } from '../../derivation.ts'
 import { splitPath } from '../../paths.ts'
-import { packEntries } from '../../records/entries.ts'
+import { packEntries } from '../../records/changes.ts'
 import { seconds, shownSecond } from '../../records/new-rows.ts'
 import { meets, Refusal, refuse } from '../../records/refusals.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { Guard } from '../../commit.ts'
-import { differentLines, keyOf } from '../../records/entries.ts'
+import { differentLines, keyOf } from '../../records/changes.ts'
 import { Refusal } from '../../records/refusals.ts'
 import type { CommitState } from './commit-state.ts'
 

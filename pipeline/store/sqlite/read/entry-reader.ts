@@ -1,6 +1,6 @@
 /** Look-ups in the index of what documents hold. */
 
-import { keyOf } from '../../records/entries.ts'
+import { keyOf } from '../../records/changes.ts'
 import type { Database } from '../database.ts'
 
 /** Keys carried by fewer entries than this are a good start; telling more apart would cost more than it saves. */

@@ -3,7 +3,7 @@
 import type { Content } from '../../blobs.ts'
 import type { Change } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
-import { packEntries } from '../../records/entries.ts'
+import { packEntries } from '../../records/changes.ts'
 import type { PackedChange, PackedContent } from './messages.ts'
 import type { Cargo } from './writer.ts'
 

@@ -1,9 +1,13 @@
-/** How a client reached the server: directly, or through a proxy whose forwarding headers are believed. */
+/**
+ * What both surfaces read of the head of a request: how its client reached the server, directly or through a proxy whose
+ * forwarding headers are believed, and fields.
+ */
 
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { TrustProxy } from '../config/schema.ts'
+import { Fault } from '../pipeline/fault.ts'
 
 export interface Client {
   /** Host and port that the client asks for, as it wrote them; undefined when it named none. */
@@ -18,7 +22,7 @@ export interface Client {
 export type KnowClient = (request: IncomingMessage) => Client
 
 /** Whether what comes from an address, `behind` that many believed proxies, comes from another one of them. */
-export type TrustsProxy = (address: string, behind: number) => boolean
+type TrustsProxy = (address: string, behind: number) => boolean
 
 /** @param trust the setting `trustProxy` */
 export function proxyTrust(trust: TrustProxy): TrustsProxy {
@@ -108,4 +112,27 @@ export function isLocal(request: IncomingMessage): boolean {
   if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false
   const address = socket.remoteAddress ?? ''
   return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.')
+}
+
+/** A request header as one string; repeated fields are joined as RFC 9110 §5.3 says. @param name lower case */
+export function header({ request }: { request: IncomingMessage }, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+/**
+ * Bodies are stored whole and as they are sent (HTTP-83, DAV-43).
+ *
+ * @throws Fault 415 for a content coding, 400 for a PUT of a part of a body
+ */
+export function checkBodyFields(exchange: { request: IncomingMessage }): void {
+  const coding = header(exchange, 'content-encoding')
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity')
+    throw new Fault(415, 'UnsupportedMediaType', 'Send the body without Content-Encoding.')
+  if (exchange.request.method === 'PUT' && header(exchange, 'content-range') !== undefined)
+    throw new Fault(
+      400,
+      'BadRequest',
+      'Content-Range is not allowed on PUT; send the whole, or write one element with Range: selector=….',
+    )
 }
