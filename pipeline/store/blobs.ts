@@ -77,8 +77,8 @@ export interface StagedBlob {
   discard(): Promise<void>
 }
 
-/** Bytes to be stored: in memory, or staged by the same store. */
-export type Content = { bytes: Uint8Array } | { staged: StagedBlob }
+/** Bytes to be stored: in memory, with their SHA-256 in hexadecimal where it is known, or staged by the same store. */
+export type Content = { bytes: Uint8Array; digest?: string } | { staged: StagedBlob }
 
 export interface StagingOptions {
   /** Bytes; a longer stream rejects with `StagingError` of reason `too-large` and leaves nothing behind. */

@@ -155,7 +155,7 @@ async function effectOn(
     }
   const prepared = await newDocumentOf(site, resource.type, place.document, file.bytes)
   return {
-    changes: [putVersion(resource, prepared.bytes, prepared.derived)],
+    changes: [putVersion(resource, prepared)],
     events: [putEvent(site, path, prepared.digest, prepared.text, NOBODY)],
     written: writtenDocuments(path, prepared),
   }

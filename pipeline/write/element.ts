@@ -165,7 +165,7 @@ async function commitEdit(
   const isFollowed = site.isShared && !changed && asked.isAsAsked
   const edit = isFollowed ? editNotice(path, file.resource.version, wanted, asked.way) : undefined
   const own = {
-    changes: [putVersion(file.resource, bytes, derived)],
+    changes: [putVersion(file.resource, judged)],
     events: [event],
     ...(edit !== undefined && { edit }),
     written: [{ path, bytes, profile, declares, show, newTree }],

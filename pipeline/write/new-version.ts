@@ -51,7 +51,8 @@ export async function savedDocument(
   const { derivation } = site
   const read = await readForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
-  return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, subtypes, ...read }
+  const digest = hash('sha256', bytes)
+  return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...read }
 }
 
 /**
@@ -76,7 +77,8 @@ export async function newDocument(
   const { derivation } = site
   const parsed = await parseForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
-  return { content: { bytes }, digest: hash('sha256', bytes), kind: 'document', type, bytes, subtypes, ...parsed }
+  const digest = hash('sha256', bytes)
+  return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...parsed }
 }
 
 /**
@@ -125,17 +127,20 @@ export async function newDocumentOf(
 ): Promise<NewDocument> {
   const { bytes, digest } = encoded(site, tree.source, before)
   const derived = await deriveInTurns(tree, site.derivation, true)
-  return { content: { bytes }, digest, kind: 'document', type, bytes, text: tree.source, tree, derived }
+  return { content: { bytes, digest }, digest, kind: 'document', type, bytes, text: tree.source, tree, derived }
 }
 
 /** Puts a new version in the place of a stored document, whose type and language stay. */
-export function putVersion({ path, version, type, language }: Resource, bytes: Uint8Array, derived: Derived): Change {
+export function putVersion(
+  { path, version, type, language }: Resource,
+  { bytes, digest, derived }: { bytes: Uint8Array; digest: string; derived: Derived },
+): Change {
   return {
     op: 'put',
     path,
     expect: version,
     kind: 'document',
-    content: { bytes },
+    content: { bytes, digest },
     type,
     ...(language !== undefined && { language }),
     ...storedForm(derived),

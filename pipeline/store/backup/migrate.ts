@@ -151,7 +151,7 @@ async function putOf(source: SiteReader, resource: Resource, to: Store): Promise
   }
   if ('bytes' in body) {
     isRight(hash('sha256', body.bytes))
-    return { ...rest, content: { bytes: body.bytes } }
+    return { ...rest, content: { bytes: body.bytes, digest } }
   }
   const staged = await to.stage(blobStream(body.blob), { limit: size })
   isRight(staged.sha256)

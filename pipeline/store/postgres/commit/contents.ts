@@ -18,7 +18,8 @@ export function resolve(
 ): { body?: NewBody; digest: string; size: number } {
   const staged = 'staged' in content ? content.staged : undefined
   const bytes = 'bytes' in content ? content.bytes : staged?.bytes
-  if (bytes !== undefined) return { body: bytes, digest: staged?.sha256 ?? hash('sha256', bytes), size: bytes.length }
+  const known = 'digest' in content ? content.digest : staged?.sha256
+  if (bytes !== undefined) return { body: bytes, digest: known ?? hash('sha256', bytes), size: bytes.length }
   if (staged?.place === undefined) throw new StoreError('invalid', 'A staged body has neither bytes nor a place')
   const { place: upload, sha256: digest, size, sha1, md5 } = staged
   if (kind === DOCUMENT) return { body: { upload }, digest, size }

@@ -15,7 +15,7 @@ function packContent(content: Content, cargo: Cargo[]): PackedContent {
   }
   const bytes = 'bytes' in content ? content.bytes : staged?.bytes
   if (bytes === undefined) throw new StoreError('invalid', 'A staged body has neither bytes nor a file')
-  const packed = { offset: 0, length: bytes.length, digest: staged?.sha256 }
+  const packed = { offset: 0, length: bytes.length, digest: 'digest' in content ? content.digest : staged?.sha256 }
   cargo.push({ bytes, content: packed })
   return packed
 }
