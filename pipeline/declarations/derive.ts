@@ -58,23 +58,47 @@ interface Level {
   isShown: boolean
 }
 
+/** An item of a document. */
+export interface NotedItem {
+  element: ElementNode
+  types: string[]
+  /** Not inside a template. */
+  isShown: boolean
+}
+
+/** What the elements of a document tell about it. */
+export interface Noted {
+  /** In tree order. */
+  items: readonly NotedItem[]
+  prefixes: Prefixes
+  tokens: Pick<TokenCollector, 'tokens'>
+}
+
+/** Where that is noted. */
+export interface Notes {
+  items: NotedItem[]
+  prefixes: Prefixes
+  tokens: Pick<TokenCollector, 'add'>
+}
+
 /**
  * @param utf8 whether the document's bytes are valid UTF-8
- * @param changed elements whose content an edit in place has changed; missing when nothing is known
  * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
  */
-export function* deriving(
-  document: TreeDocument,
-  derivation: Derivation,
-  utf8: boolean,
-  changed?: ReadonlySet<ElementNode>,
-): Steps<Derived> {
-  const items: ItemEntry[] = []
-  const elements: ElementNode[] = []
-  const types = new Set<string>()
-  const prefixes = new Prefixes()
-  const tokens = new TokenCollector()
-  const open: Level[] = [{ nodes: document.root.childNodes, next: 0, isShown: true }]
+export function* deriving(document: TreeDocument, derivation: Derivation, utf8: boolean): Steps<Derived> {
+  const noted = { items: [], prefixes: new Prefixes(), tokens: new TokenCollector() }
+  yield* notingAll(document.root.childNodes, true, noted)
+  return yield* concluding(document, noted, derivation, utf8)
+}
+
+/**
+ * Notes what elements tell, with all that they hold.
+ *
+ * @param isShown whether they are not inside a template
+ */
+export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: Notes): Steps<void> {
+  const { items, prefixes, tokens } = into
+  const open: Level[] = [{ nodes, next: 0, isShown }]
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
     const node = level.nodes[level.next++]
@@ -83,12 +107,8 @@ export function* deriving(
     if (++seen % NODES_PER_STEP === 0) yield
     tokens.add(node)
     if (node.content) prefixes.noteWithin(node.content)
-    if (node.attrs.length > 0 && noting(node, prefixes)) {
-      const own = typesOf(node)
-      for (const type of own) types.add(type)
-      items.push([own, attribute(node, 'itemid')?.trim() ?? null])
-      if (level.isShown) elements.push(node)
-    }
+    if (node.attrs.length > 0 && noting(node, prefixes))
+      items.push({ element: node, types: typesOf(node), isShown: level.isShown })
     // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
     const { childNodes } = node
     const first = childNodes[0]
@@ -96,6 +116,24 @@ export function* deriving(
     if (!first || (childNodes.length === 1 && !isElement(first))) continue
     open.push({ nodes: childNodes, next: 0, isShown: level.isShown && !isTemplate(node) })
   }
+}
+
+/**
+ * What follows for a document from what its elements tell.
+ *
+ * @param changed elements whose content an edit in place has changed; missing when nothing is known
+ * @throws TreeError as `deriving`
+ */
+export function* concluding(
+  document: TreeDocument,
+  { items, prefixes, tokens }: Noted,
+  derivation: Derivation,
+  utf8: boolean,
+  changed?: ReadonlySet<ElementNode>,
+): Steps<Derived> {
+  const types = new Set<string>()
+  for (const item of items) for (const type of item.types) types.add(type)
+  const elements = items.filter(({ isShown }) => isShown).map(({ element }) => element)
   yield
   const declares: Partial<Record<KindName, unknown>> = {}
   for (const name of KIND_NAMES) {
@@ -107,7 +145,7 @@ export function* deriving(
     profile: { utf8, types: [...types], ...prefixes.found() },
     declares: declares as Declares,
     tokens: tokens.tokens(),
-    items,
+    items: items.map(({ element, types }) => [types, attribute(element, 'itemid')?.trim() ?? null]),
     entries: yield* listingEntries(elements, derivation.ns, changed),
   }
 }
@@ -119,7 +157,7 @@ function noting(element: ElementNode, prefixes: Prefixes): boolean {
 }
 
 /** What prefixes a document declares, and whether one marks something as transient. */
-class Prefixes {
+export class Prefixes {
   readonly #namespaces = new Set<string>()
   #transient = false
 
@@ -139,6 +177,11 @@ class Prefixes {
       for (const child of node.childNodes) open.push(child)
       for (const child of node.content?.childNodes ?? []) open.push(child)
     }
+  }
+
+  /** Whether nothing of that was found. */
+  get isEmpty(): boolean {
+    return this.#namespaces.size === 0 && !this.#transient
   }
 
   found(): Pick<Profile, 'namespaces' | 'transient'> {

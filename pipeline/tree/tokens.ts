@@ -17,6 +17,78 @@ export const ANY_TOKEN = '*'
 
 const IMPLIED = 'html head body tbody tr colgroup p br img'.split(' ')
 
+/** What the elements of a document say, from which its tokens are made. */
+interface Said {
+  tags: Listed
+  attributes: Listed
+  ids: Listed
+  classes: Listed
+  types: Listed
+}
+
+/** Strings, each once. */
+type Listed = Pick<ReadonlyMap<string, unknown>, 'size' | 'keys'>
+
+/** The tokens, each once; `ANY_TOKEN` alone where they are too many. */
+function tokensOf({ tags, attributes, ids, classes, types }: Said): string[] {
+  const found = new Set<string>()
+  let length = 0
+  const put = (token: string) => {
+    if (token.length > 1) length += token.length
+    found.add(token)
+  }
+  if (tags.size + attributes.size + ids.size + classes.size + types.size > MOST_TOKENS) return [ANY_TOKEN]
+  for (const name of tags.keys()) for (const each of namesOf(name)) put(each)
+  for (const name of attributes.keys()) for (const each of namesOf(name)) put(`[${each}]`)
+  for (const id of ids.keys()) put(`#${id.toLowerCase()}`)
+  for (const value of classes.keys()) for (const each of words(value)) put(`.${each.toLowerCase()}`)
+  for (const value of types.keys()) for (const each of words(value)) put(`type:${each}`)
+  return found.size > MOST_TOKENS || length > MOST_CHARACTERS ? [ANY_TOKEN] : [...found]
+}
+
+/** Counts what the elements of a document say, so that its tokens are known again when some of them come or go. */
+export class TokenCounts {
+  readonly #said = {
+    tags: new Map<string, number>(),
+    attributes: new Map<string, number>(),
+    ids: new Map<string, number>(),
+    classes: new Map<string, number>(),
+    types: new Map<string, number>(),
+  }
+
+  add(element: ElementNode): void {
+    this.#count(element, 1)
+  }
+
+  /** Takes an element back that was added. */
+  remove(element: ElementNode): void {
+    this.#count(element, -1)
+  }
+
+  #count({ tagName, attrs }: ElementNode, by: number): void {
+    const { tags, attributes, ids, classes, types } = this.#said
+    change(tags, tagName, by)
+    if (attrs.length === 0) return
+    for (const { name, value } of attrs) {
+      change(attributes, name, by)
+      if (name === 'id') change(ids, value, by)
+      else if (name === 'class') change(classes, value, by)
+      else if (name === 'itemtype') change(types, value, by)
+    }
+  }
+
+  /** As those of TokenCollector. */
+  tokens(): string[] {
+    return tokensOf(this.#said)
+  }
+}
+
+function change(counts: Map<string, number>, text: string, by: number): void {
+  const count = (counts.get(text) ?? 0) + by
+  if (count === 0) counts.delete(text)
+  else counts.set(text, count)
+}
+
 /** Collects the tokens of a document from its elements. */
 export class TokenCollector {
   readonly #tags = new Set<string>()
@@ -76,20 +148,14 @@ export class TokenCollector {
 
   /** The tokens, each once; `ANY_TOKEN` alone where they are too many. */
   tokens(): string[] {
-    const found = new Set<string>()
-    let length = 0
-    const put = (token: string) => {
-      if (token.length > 1) length += token.length
-      found.add(token)
-    }
-    for (const name of this.#tags) for (const each of namesOf(name)) put(each)
-    for (const name of this.#attributes) for (const each of namesOf(name)) put(`[${each}]`)
-    const listed = this.#tags.size + this.#attributes.size + this.#ids.size + this.#classes.size + this.#types.size
-    if (listed > MOST_TOKENS || this.#isAnything) return [ANY_TOKEN]
-    for (const id of this.#ids) put(`#${id.toLowerCase()}`)
-    for (const value of this.#classes) for (const each of words(value)) put(`.${each.toLowerCase()}`)
-    for (const value of this.#types) for (const each of words(value)) put(`type:${each}`)
-    return found.size > MOST_TOKENS || length > MOST_CHARACTERS ? [ANY_TOKEN] : [...found]
+    if (this.#isAnything) return [ANY_TOKEN]
+    return tokensOf({
+      tags: this.#tags,
+      attributes: this.#attributes,
+      ids: this.#ids,
+      classes: this.#classes,
+      types: this.#types,
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 /** Edits of elements, made and judged by the site's data model and, where it adds to them, completed (MOD-110). */
 
-import { type Derived, deriveInTurns, deriving, unusable } from '../declarations/derive.ts'
+import { type Derived, deriveInTurns, unusable } from '../declarations/derive.ts'
+import { derivingEdit } from '../declarations/derive-edit.ts'
 import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { fragmentPart, fragmentTag } from '../http/tags.ts'
@@ -9,7 +10,7 @@ import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
-import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
+import { type Edit, EditError, editing, type ProposedEdit, revisionOf, type View, type Way } from '../tree/edit/edit.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
@@ -82,12 +83,13 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
   const judge = TransitionJudge.of(site, transitionSink)
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
+  const revision = revisionOf(tree)
   const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
     const { inserted, way, accept } = proposal
     const { document, nodes, parents } = view
     const { bytes, digest } = encoded(site, proposal.source, file.bytes)
     const around = new Set(elementsAround(document, parents))
-    const derived = yield* deriving(document, site.derivation, true, around)
+    const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
     if (!judged) yield* request.check(proposal, view, derived)
     const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
     const show: ShowTree = look => proposal.propose(shown => look(shown.document))
@@ -95,7 +97,12 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
     const facts = request.facts(view)
     const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
     const transitions = judge && states ? yield* judge.edit(path, states, wanted, { tree, view, way }) : NO_TRANSITIONS
-    return { inserted, way, newTree: accept, show, bytes, digest, derived, tag, facts, judgement, losses, transitions }
+    const newTree = () => {
+      const accepted = accept()
+      made(accepted)
+      return accepted
+    }
+    return { inserted, way, newTree, show, bytes, digest, derived, tag, facts, judgement, losses, transitions }
   }
   /** For a proposal that is a document of its own. */
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>

@@ -1,6 +1,6 @@
 /** An edit that is ready but not done: it can be shown, and it can become the document. */
 
-import type { ChildNode, ParentNode, TreeDocument } from '../nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { shiftEnd, shiftingNodes } from '../offsets.ts'
 import { isPinned } from '../pins.ts'
 import type { Steps } from '../steps.ts'
@@ -21,6 +21,18 @@ export interface View {
   nodes: ChildNode[]
   /** Whose children changed; contents of templates by themselves. */
   parents: ParentNode[]
+  /** In the order of the source, all that becomes different; missing where that is not known. */
+  exchanges?: readonly Exchange[]
+}
+
+/** A stretch of one element's children that an edit exchanges, and nothing else. */
+export interface Exchange {
+  parent: ElementNode
+  /** The part of the old source in which the old nodes stand. */
+  start: number
+  end: number
+  gone: readonly ChildNode[]
+  come: readonly ChildNode[]
 }
 
 export interface ProposedEdit {
@@ -80,7 +92,16 @@ export function checkAtRest(document: TreeDocument): void {
   if (stateOf(document).showing) throw new Error('A proposed tree cannot be edited.')
 }
 
-type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> & Pick<View, 'nodes' | 'parents'>
+/**
+ * Another number after each edit that was made in place; undefined while a proposed tree is shown. What is known of a tree
+ * is known of one such number.
+ */
+export function revisionOf(document: TreeDocument): number | undefined {
+  const state = stateOf(document)
+  return state.showing ? undefined : state.revision
+}
+
+type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> & Pick<View, 'nodes' | 'parents' | 'exchanges'>
 
 /** Guards a proposal against changes of its document that came in between. */
 function guarded(
@@ -91,7 +112,7 @@ function guarded(
   shown: TreeDocument,
   accept: () => TreeDocument,
 ): ProposedEdit {
-  const { changes, way, inserted, nodes, parents } = parts
+  const { changes, way, inserted, nodes, parents, exchanges } = parts
   const state = stateOf(document)
   const { revision } = state
   const check = (): void => {
@@ -107,7 +128,7 @@ function guarded(
       check()
       state.showing = true
       try {
-        return show(() => look({ document: shown, nodes, parents }))
+        return show(() => look({ document: shown, nodes, parents, exchanges }))
       } finally {
         state.showing = false
       }
@@ -124,7 +145,14 @@ function guarded(
 /** A proposal that keeps the document as it is: nothing changes. */
 export function unchanged(document: TreeDocument, parts: Omit<Parts, 'changes' | 'way'>): ProposedEdit {
   const accept = (): TreeDocument => document
-  return guarded(document, document.source, { ...parts, changes: [], way: 'splice' }, run => run(), document, accept)
+  return guarded(
+    document,
+    document.source,
+    { ...parts, changes: [], way: 'splice', exchanges: [] },
+    run => run(),
+    document,
+    accept,
+  )
 }
 
 /** A proposal that puts another document in place of this one. */
@@ -166,7 +194,15 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
     document.source = source
     return document
   }
-  return guarded(document, source, parts, show, document, accept)
+  return guarded(document, source, { ...parts, exchanges: exchangesOf(pieces) }, show, document, accept)
+}
+
+/** @returns undefined where contents of a template change */
+function exchangesOf(pieces: readonly Piece[]): Exchange[] | undefined {
+  const exchanges = pieces.flatMap(({ region: { parent, from, to, start, end }, nodes }) =>
+    isElement(parent) ? [{ parent, start, end, gone: parent.childNodes.slice(from, to), come: nodes }] : [],
+  )
+  return exchanges.length === pieces.length ? exchanges : undefined
 }
 
 /** Gives the new nodes of all pieces their offsets in the new source. */

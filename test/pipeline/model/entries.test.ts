@@ -1,16 +1,31 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { deriving } from '../../../pipeline/declarations/derive.ts'
+import { type Derived, deriving } from '../../../pipeline/declarations/derive.ts'
+import { derivingEdit } from '../../../pipeline/declarations/derive-edit.ts'
 import { entriesOf, idKey, typeKey, valueKey } from '../../../pipeline/model/entries.ts'
 import { itemElements } from '../../../pipeline/model/items.ts'
 import { elementsAround } from '../../../pipeline/model/place.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
-import { type Edit, EditError, edit } from '../../../pipeline/tree/edit/edit.ts'
-import { type ElementNode, isElement, type ParentNode } from '../../../pipeline/tree/nodes.ts'
+import { type Edit, EditError, edit, type ProposedEdit, revisionOf } from '../../../pipeline/tree/edit/edit.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { NS, page } from '../../support/content.ts'
 import { SCHEMA_HOST } from './markup.ts'
+
+const derivation = { ns: NS, schemaHost: SCHEMA_HOST }
+
+/** Shows a proposal, and finds out about the document that it would leave. */
+function found(document: TreeDocument, proposal: ProposedEdit) {
+  const revision = revisionOf(document)
+  return proposal.propose(view => {
+    const around = new Set(elementsAround(view.document, view.parents))
+    return atOnce(derivingEdit(document, revision, view, derivation, around))
+  })
+}
+
+/** What is found about a document but its entries; the order of tokens says nothing. */
+const told = ({ profile, items, tokens, declares }: Derived) => ({ profile, items, tokens: tokens.sort(), declares })
 
 const keysIn = (markup: string) => {
   const document = parseDocument('html', page(markup))
@@ -61,13 +76,15 @@ describe('Entries of documents', () => {
     expect(valueKey('t', 'p', `${long}a`)).not.to.equal(valueKey('t', 'p', `${long}b`))
   })
 
-  it('that are kept while a tree is edited are those of its text', () => {
+  it('and everything else that is kept while a tree is edited are those of its text', () => {
     const markup = fc.letrec<{ node: string; list: string }>(tie => ({
       node: fc.oneof(
         { maxDepth: 4 },
         fc.constantFrom('t', '<b itemprop="p">1</b>', '<b itemprop="p">2</b>', '<i>x</i>'),
         tie('list').map(inside => `<div itemscope itemtype="x:a">${inside}</div>`),
         tie('list').map(inside => `<div itemprop="q" itemscope itemtype="x:b">${inside}</div>`),
+        fc.constantFrom('<p id="a" class="b c">u</p>', '<u xmlns:e="x:e">v</u>', '<u e:transient>w</u>'),
+        tie('list').map(inside => `<template itemscope>${inside}</template>`),
         tie('list').map(inside => `<p>${inside}</p>`),
         tie('list').map(inside => `<section>${inside}</section>`),
       ),
@@ -84,20 +101,20 @@ describe('Entries of documents', () => {
     fc.assert(
       fc.property(markup.list, fc.array(step, { minLength: 1, maxLength: 12 }), (inside, steps) => {
         let document = parseDocument('html', page(`<main>${inside}</main>`))
-        atOnce(deriving(document, { ns: NS, schemaHost: SCHEMA_HOST }, true))
+        atOnce(deriving(document, derivation, true))
         for (const { op, at, to, placement, text, accept } of steps) {
           const elements = below(document.root).slice(3)
           const [target, anchor] = [elements[at % elements.length], elements[to % elements.length]]
           if (!target || !anchor) break
           try {
             const proposal = edit(document, wanted(op as Edit['op'], target, anchor, placement as 'append', text))
-            const kept = proposal.propose(view => {
-              const around = elementsAround(view.document, view.parents)
-              return atOnce(deriving(view.document, { ns: NS, schemaHost: SCHEMA_HOST }, true, new Set(around))).entries
-            })
+            const kept = found(document, proposal)
             const fresh = parseDocument('html', proposal.source)
-            expect(kept).to.deep.equal(entriesOf(itemElements(fresh.root), NS))
-            if (accept) document = proposal.accept()
+            expect(kept.derived.entries).to.deep.equal(entriesOf(itemElements(fresh.root), NS))
+            expect(told(kept.derived)).to.deep.equal(told(atOnce(deriving(fresh, derivation, true))))
+            if (!accept) continue
+            document = proposal.accept()
+            kept.made(document)
           } catch (error) {
             if (!(error instanceof EditError)) throw error
           }
@@ -105,6 +122,37 @@ describe('Entries of documents', () => {
       }),
       { numRuns: Number(process.env.FUZZ ?? 300), seed: 20311104 },
     )
+  })
+
+  it('MOD-110 a write to one element of a large document looks at none of the others', () => {
+    const rows = Array.from({ length: 50 }, (_, i) => `<p id="r${i}" itemscope itemtype="x:a">${i}</p>`)
+    const document = parseDocument('html', page(`<main>${rows.join('')}</main>`))
+    const byId = (id: string) => {
+      const element = below(document.root).find(({ attrs }) => attrs.some(({ value }) => value === id))
+      if (!element) throw new Error(`There is no ${id}.`)
+      return element
+    }
+    const put = (target: ElementNode, text: string) => {
+      const proposal = edit(document, { op: 'replace', target, text })
+      const kept = found(document, proposal)
+      kept.made(proposal.accept())
+      return kept.derived
+    }
+    expect(put(byId('r20'), '<p id="first" class="new">1</p>').items).to.have.length(49)
+    const first = byId('first')
+    const other = byId('r40')
+    const { childNodes } = other
+    let looks = 0
+    const get = () => {
+      looks++
+      return childNodes
+    }
+    Object.defineProperty(other, 'childNodes', { get })
+    const derived = put(first, '<p itemscope itemtype="x:b">2</p>')
+    // What stands behind the change gets new places in the source.
+    expect(looks).to.equal(1)
+    expect(derived.items.map(([types]) => types[0]).indexOf('x:b')).to.equal(20)
+    expect(derived.tokens).to.include('type:x:b').and.not.include('.new')
   })
 })
 
