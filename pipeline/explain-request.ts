@@ -91,7 +91,7 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
   const { roles: known } = await identityOf(site.rules, principal, membership)
   if (unasked) return { known, rules: [], ...unasked }
   const facts = { method, path, headers: () => undefined, queryString: query }
-  const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
+  const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, () => membership)
   await access.resolveGroups([path, canonicalPath(path), `${path}/`])
   const target = await targetOf(site, path, question.selector)
   const admission = admissionOf(access, method, target)
@@ -205,7 +205,9 @@ function dependsOnName(access: Access, method: string, { path, key }: Target, pe
   const { requester, rules, settings, membership } = access
   if (!requester.principal) return false
   const principal = { ...requester.principal, sub: UNKNOWN_NAME }
-  return new Access(rules, { ...requester, principal }, settings, membership).permit(method, path, key) !== permitted
+  return (
+    new Access(rules, { ...requester, principal }, settings, () => membership).permit(method, path, key) !== permitted
+  )
 }
 
 const AFTER_MOVE =

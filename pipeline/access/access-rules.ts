@@ -7,6 +7,7 @@ import type { Extensions } from '../tree/selector/selector.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { RawAccess } from './extract.ts'
 import { mayMatchNames, type Pattern, pathNames } from './glob.ts'
+import type { Decision } from './matching.ts'
 import { PersistentMap } from './persistent-map.ts'
 import { type CompiledAccess, compilingAccess, type Group, type Rule, type RuleFinding } from './rules.ts'
 
@@ -34,6 +35,7 @@ export class AccessRules {
   readonly #lengths: ReadonlyMap<number, number>
   readonly #groups: PersistentMap<readonly Group[]>
   readonly #remembered = new Map<string, boolean>()
+  readonly #shared = new Map<string, Decision | 'varies'>()
   /** Number of groups whose type may decide membership by itself (GRP-4). */
   readonly subtypedGroups: number
 
@@ -158,6 +160,21 @@ export class AccessRules {
     if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.clear()
     if (path.length <= LONGEST_REMEMBERED) this.#remembered.set(question, found)
     return found
+  }
+
+  /**
+   * What is remembered of the decision about a method and a whole resource.
+   *
+   * @returns `varies` where it depends on the request; undefined when it is not known whether it does
+   */
+  sharedDecision(method: string, path: string): Decision | 'varies' | undefined {
+    return this.#shared.get(`${method} ${path}`)
+  }
+
+  /** Remembers that for all requests. */
+  shareDecision(method: string, path: string, decision: Decision | 'varies'): void {
+    if (this.#shared.size >= MOST_REMEMBERED) this.#shared.clear()
+    if (path.length <= LONGEST_REMEMBERED) this.#shared.set(`${method} ${path}`, decision)
   }
 
   /** Every key under which a pattern that matches one of the names may stand. */

@@ -42,21 +42,35 @@ export class Access {
   readonly rules: AccessRules
   readonly requester: Requester
   readonly settings: AccessSettings
-  readonly membership: Membership
-  /** What each rule says to this request. */
-  readonly applicability: Applicability
+  readonly #findMembership: () => Membership
+  #membership: Membership | undefined
+  #applicability: Applicability | undefined
   readonly #matching = new Map<string, readonly MatchingRule[]>()
   #anonymous: Access | undefined
 
   /**
-   * @param membership memberships found out earlier in the same request, when the rules have changed since
+   * @param membership gives the memberships of the request, also those found out before the rules have changed; asked once,
+   *   if at all
    */
-  constructor(rules: AccessRules, requester: Requester, settings: AccessSettings, membership?: Membership) {
+  constructor(
+    rules: AccessRules,
+    requester: Requester,
+    settings: AccessSettings,
+    membership: () => Membership = () => new Membership(requester.principal),
+  ) {
     this.rules = rules
     this.requester = requester
     this.settings = settings
-    this.membership = membership ?? new Membership(requester.principal)
-    this.applicability = new Applicability(rules, requester, this.membership)
+    this.#findMembership = membership
+  }
+
+  get membership(): Membership {
+    return (this.#membership ??= this.#findMembership())
+  }
+
+  /** What each rule says to this request. */
+  get applicability(): Applicability {
+    return (this.#applicability ??= new Applicability(this.rules, this.requester, this.membership))
   }
 
   /**
@@ -67,6 +81,15 @@ export class Access {
    * @param key without it, only resource-level rules can match (KEY-3)
    */
   decide(method: string, path: string, key?: Key): Decision {
+    if (key) return this.#decide(method, path, key)
+    const shared = this.rules.sharedDecision(method, path)
+    if (shared !== undefined && shared !== 'varies') return shared
+    const decision = this.#decide(method, path)
+    if (!shared) this.rules.shareDecision(method, path, this.dependsOnRequest(method, path) ? 'varies' : decision)
+    return decision
+  }
+
+  #decide(method: string, path: string, key?: Key): Decision {
     const names = pathNames(path)
     let decision: Decision = 'unmatched'
     let tier: Tier | typeof NOBODY = NOBODY

@@ -19,7 +19,8 @@ export interface RulesAuthority extends Authority {
  * @returns the authority by the site's rules as they stand at each call; the same object while they do not change
  */
 export function rulesAuthority(site: Site, requester: Requester, groups?: GroupOracle): () => RulesAuthority {
-  const membership = new Membership(requester.principal, groups)
+  let held: Membership | undefined
+  const membership = () => (held ??= new Membership(requester.principal, groups))
   let current: RulesAuthority | undefined
   return () => {
     if (current?.access.rules === site.rules) return current

@@ -13,6 +13,28 @@ function raw(lines: readonly Line[], groups: RawAccess['groups'] = []): RawAcces
 }
 
 describe('the snapshot of rules', () => {
+  it('DEC-1 what is the same for everybody is decided once, what depends on the request each time', () => {
+    const rules = AccessRules.empty(NS).withDocument(
+      '/r.html',
+      raw([
+        ['*', 'PUT', 'Allow', '/open'],
+        ['ann@example.test', 'PUT', 'Allow', '/own'],
+        ['*', 'PUT', 'Allow', '/parts', '.note'],
+      ]),
+    )
+    const decisions = (principal?: ReturnType<typeof member>) =>
+      ['/open', '/own', '/parts', '/none'].map(path =>
+        access(rules, principal ? { principal } : {}).decide('PUT', path),
+      )
+    const remembered = () => ['/open', '/own', '/parts', '/none'].map(path => rules.sharedDecision('PUT', path))
+    expect(remembered()).to.deep.equal([undefined, undefined, undefined, undefined])
+    for (let i = 0; i < 2; i++) {
+      expect(decisions()).to.deep.equal(['allow', 'unmatched', 'unmatched', 'unmatched'])
+      expect(decisions(member('ann@example.test'))).to.deep.equal(['allow', 'allow', 'unmatched', 'unmatched'])
+    }
+    expect(remembered()).to.deep.equal(['allow', 'varies', 'unmatched', 'unmatched'])
+  })
+
   it('RULE-11 a changed document counts at once, and the old snapshot stays as it was', () => {
     const before = AccessRules.empty(NS).withDocument('/r.html', raw([['*', 'PUT', 'Allow', '/a']]))
     const after = before.withDocument('/r.html', raw([['*', 'PUT', 'Deny', '/a']]))

@@ -78,7 +78,7 @@ function accessOf(rules: AccessRules, who: OracleRequester, path: string, defaul
   const principal = { sub: who.sub, email: who.email, emailVerified: who.verified, roles: who.roles, claims: {} }
   const facts = { method: 'GET', path, queryString: '', headers: (name: string) => who.headers[name] }
   const requester = { ...(who.signedIn ? { principal } : {}), facts }
-  return new Access(rules, requester, { defaultGet }, new Membership(requester.principal, ORACLE))
+  return new Access(rules, requester, { defaultGet }, () => new Membership(requester.principal, ORACLE))
 }
 
 const SITES = process.env.FUZZ ? 1_000 : 60

@@ -86,6 +86,6 @@ export function access(rules: AccessRules, options: RequestOptions = {}): Access
       facts: { method: 'GET', path: '/', queryString: '', ...facts, headers: name => headers[name] },
     },
     { defaultGet },
-    new Membership(principal, oracle),
+    () => new Membership(principal, oracle),
   )
 }

@@ -39,7 +39,7 @@ describe('Subtypes of rules and groups', () => {
     const membership = new Membership(principal, schemaGroups(site))
     await membership.resolveGroups(site.rules.groups())
     const facts = { method: 'PUT', path: '/open.html', headers: () => undefined, queryString: '' }
-    const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, membership)
+    const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, () => membership)
     return access.permit('PUT', '/open.html')
   }
 
