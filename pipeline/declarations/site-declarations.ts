@@ -37,6 +37,12 @@ export interface Declaration {
 type Counters = Readonly<Record<string, number>>
 type All = Record<KindName, Snapshot<unknown>>
 
+/** What all requests ask of the declarations of a site. */
+interface Standing {
+  snapshots: Snapshots
+  derivation: Derivation
+}
+
 /** A commit as it is asked for: which counters it raises is for what it declares to say. */
 export type AskedCommit = Omit<Commit, 'raises'>
 
@@ -55,6 +61,8 @@ export class SiteDeclarations {
   /** Replaced kind by kind by every commit that changes declarations. */
   readonly #snapshots: All
   readonly #versions: Record<KindName, number>
+  /** What follows from the snapshots, worked out whenever one is replaced: every request asks for it. */
+  #standing: Standing
   /** What selectors of the site may use beside CSS. Compiled selectors outlive changes of the model: they ask anew. */
   readonly selectors: Extensions
 
@@ -76,6 +84,7 @@ export class SiteDeclarations {
       return model.hasSchemas && model.isa(type, ancestor)
     })
     this.#snapshots = emptySnapshots(this.counts, parts.settings, this.selectors)
+    this.#standing = this.#stand()
     this.#versions = Object.fromEntries(KIND_NAMES.map(name => [name, 0])) as Record<KindName, number>
   }
 
@@ -117,11 +126,19 @@ export class SiteDeclarations {
     for await (const { path, value } of this.#store.allDerived(name))
       snapshot = await inTurns(snapshot.exchanging(path, parsed(value)), value.length)
     snapshots[name] = snapshot
+    this.#standing = this.#stand()
+  }
+
+  #stand(): Standing {
+    const counting = Object.fromEntries(KIND_NAMES.map(name => [name, effective(this.#snapshots[name])]))
+    const snapshots = counting as unknown as Snapshots
+    const { ns, schemaHost } = this.#vocabulary
+    return { snapshots, derivation: { ns, schemaHost, subtypes: subtypesBy(snapshots.model) } }
   }
 
   /** The declarations of one kind; another object whenever one of them changes. */
   snapshot<Name extends KindName>(name: Name): Snapshots[Name] {
-    return effective(this.#snapshots[name]) as Snapshots[Name]
+    return this.#standing.snapshots[name]
   }
 
   /** Documents whose declarations do not count, because `declarationsIn` leaves them out. */
@@ -144,8 +161,11 @@ export class SiteDeclarations {
 
   /** By what documents are read that are to be committed. */
   get derivation(): Derivation {
-    const { ns, schemaHost } = this.#vocabulary
-    return { ns, schemaHost, subtypes: subtypesBy(this.snapshot('model')) }
+    return this.#standing.derivation
+  }
+
+  #count(counters: Counters): void {
+    for (const name of KIND_NAMES) this.#versions[name] = counters[name] ?? this.#versions[name]
   }
 
   /**
@@ -206,10 +226,17 @@ export class SiteDeclarations {
           // Another commit may have been taken since.
           now[name] = now[name] === before ? after : atOnce(again(now[name]))
         }
-        for (const name of KIND_NAMES) this.#versions[name] = counters[name] ?? this.#versions[name]
+        if (exchanges.length > 0) this.#standing = this.#stand()
+        this.#count(counters)
         for (const { name, paths } of exchanges) this.#reportFindings(name, paths)
       },
     }
+  }
+
+  /** The same for a commit that leaves all declarations as they are. */
+  keeping(commit: AskedCommit): Redeclaration {
+    const requires = { ...this.#versions, ...commit.requires }
+    return { commit: { ...commit, requires }, take: counters => this.#count(counters) }
   }
 
   /** Whether counters after a commit tell of changes that are not its own. */
@@ -237,6 +264,7 @@ export class SiteDeclarations {
       }
       if (begun !== state()) continue
       Object.assign(now, after)
+      this.#standing = this.#stand()
       this.#reach(counters)
       return
     }

@@ -54,6 +54,8 @@ export class Registry {
   readonly #enums: Index<RawEnum>
   /** Numbers of declarations. */
   readonly #sizes: { schemas: number; shapes: number }
+  /** There are neither schemas nor shapes, so that nothing is judged. */
+  readonly isEmpty: boolean
   readonly #resolved = new Map<string, Schema>()
   #subtypes: Map<string, Set<string>> | undefined
   #referrers: Map<string, Referrer[]> | undefined
@@ -74,6 +76,7 @@ export class Registry {
     this.#schemas = parts.schemas
     this.#enums = parts.enums
     this.#sizes = parts.sizes
+    this.isEmpty = parts.sizes.schemas + parts.sizes.shapes === 0
   }
 
   /**

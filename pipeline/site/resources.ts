@@ -66,6 +66,18 @@ export class Resources {
     return file?.isOutdated ? undefined : file
   }
 
+  /**
+   * Whether a document in memory has items, as its profile tells.
+   *
+   * @param version which it has to be; any when missing
+   * @returns undefined when that is not known
+   */
+  hasItems(path: string, version?: number): boolean | undefined {
+    const file = this.inMemory(path)
+    if (!file?.profile || (version !== undefined && file.resource.version !== version)) return undefined
+    return file.profile.types.length > 0
+  }
+
   /** The newest version of a file; undefined when nothing, or a collection, is stored there. */
   async find(path: string): Promise<StoredFile | undefined> {
     return this.inMemory(path) ?? this.#load(path)

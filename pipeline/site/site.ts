@@ -78,7 +78,8 @@ export class Site {
   readonly #tagKey: KeyObject
   readonly #resources: Resources
   readonly #declared: SiteDeclarations
-  readonly #index: DocumentIndex
+  /** Made when somebody asks for the first time; what nobody has asked about follows no commits. */
+  #index: DocumentIndex | undefined
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
@@ -108,8 +109,6 @@ export class Site {
     this.#tagKey = createSecretKey(parts.tagKey ?? randomBytes(32))
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#declared = parts.declared
-    this.#index = new DocumentIndex(parts.store)
-    this.#watchers.add(paths => this.#index.changed(paths))
     this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota)
     if (this.usage) this.#watchers.add(paths => this.usage?.changed(paths))
   }
@@ -187,7 +186,8 @@ export class Site {
    * the log.
    */
   findings(path: string): number {
-    return this.#declared.findings(path)
+    // Declarations are items.
+    return this.#resources.hasItems(path) === false ? 0 : this.#declared.findings(path)
   }
 
   /** Documents that declare something where declarations do not count. */
@@ -260,7 +260,15 @@ export class Site {
    * memory is up to date, and never by reading documents.
    */
   documentsWith(needs: Needs): readonly string[] | Promise<readonly string[]> {
-    return this.#index.find(needs)
+    return this.#followedIndex().find(needs)
+  }
+
+  #followedIndex(): DocumentIndex {
+    if (this.#index) return this.#index
+    const index = new DocumentIndex(this.store)
+    this.#watchers.add(paths => index.changed(paths))
+    this.#index = index
+    return index
   }
 
   /** The tree of a document in memory; counts as use of the tree. */
@@ -295,8 +303,14 @@ export class Site {
 
   /** Declarations, the store, memory: what a commit changes, in this order. */
   async #carryOut(commit: AskedCommit, written: ReadonlyMap<string, WrittenDocument>): Promise<CommitResult> {
-    const redeclared = await this.#declared.after(commit, written, path => this.#parsedVersion(path))
-    const { result, isOvertaken } = await this.#underWay.during(() => this.store.commit(redeclared.commit))
+    const redeclared = this.#keepsDeclarations(commit, written)
+      ? this.#declared.keeping(commit)
+      : await this.#declared.after(commit, written, path => this.#parsedVersion(path))
+    const storing = () => this.store.commit(redeclared.commit)
+    // Nobody overtakes a lone process.
+    const { result, isOvertaken } = this.#coherence
+      ? await this.#underWay.during(storing)
+      : { result: await storing(), isOvertaken: false }
     if (!result.ok) {
       // What stands in the way may be the work of another process, which the next attempt has to know.
       await this.#coherence?.inStep()
@@ -308,9 +322,24 @@ export class Site {
       this.#resources.take(commit, result.resources, written)
       redeclared.take(result.counters)
       for (const watcher of this.#watchers) watcher(result.resources.keys())
-      this.#index.take(redeclared.commit, result.resources)
+      this.#index?.take(redeclared.commit, result.resources)
     }
     return result
+  }
+
+  /**
+   * Whether a commit does nothing but put documents without items where nothing is, or one without items: most do, and need
+   * no look at what is declared.
+   */
+  #keepsDeclarations({ changes }: AskedCommit, written: ReadonlyMap<string, WrittenDocument>): boolean {
+    for (const change of changes) {
+      if (change.op !== 'put' || change.kind !== 'document') return false
+      const { path, expect } = change
+      if (written.get(path)?.profile.types.length !== 0) return false
+      if (expect !== 'absent' && (typeof expect !== 'number' || this.#resources.hasItems(path, expect) !== false))
+        return false
+    }
+    return true
   }
 
   async #parsedVersion(path: string): Promise<{ tree: TreeDocument; version: number } | undefined> {

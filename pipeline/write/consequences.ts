@@ -57,6 +57,9 @@ export function nothingFollows(requirements: readonly Requirement[], fired: read
   return { requirements, own: new Map(), changes: [], events: [], written: [], fired }
 }
 
+/** Of a write that nothing is asked of. */
+export const NOTHING_FOLLOWS = nothingFollows([])
+
 /** @throws Fault 422 for transitions, unless a requirement does not hold, which comes before them (MOD-112) */
 async function refuseTransitions(site: Site, registry: Registry, judged: Judged): Promise<void> {
   const { transitions, judgement, path, entries } = judged

@@ -19,10 +19,11 @@ import type { Change, CommitResult } from '../store/commit.ts'
 import type { Property } from '../store/resource.ts'
 import { contentTag } from '../store/tags.ts'
 import { inTurns } from '../tree/steps.ts'
-import { commitJudged, modelState } from './commit.ts'
+import { commitJudged, type ModelState, modelState } from './commit.ts'
+import { NOTHING_FOLLOWS } from './consequences.ts'
 import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
 import { type NewVersion, rederived, savedDocument, writtenDocuments } from './new-version.ts'
-import { type Noted, refuseOvertaken, TransitionJudge } from './transitions.ts'
+import { type Noted, refuseOvertaken, TransitionJudge, type TransitionSink } from './transitions.ts'
 import {
   authorization,
   carriedOut,
@@ -69,7 +70,9 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
       const model = modelState(site, allowance, write)
       await race.refuseOvertaken(file)
       const current = await rederived(site, asked)
-      const { prepared, follows } = await judgeDocument(site, model, { path, file, asked: current })
+      const { prepared, follows } = mayBeJudged(site, model)
+        ? await judgeDocument(site, model, { path, file, asked: current })
+        : { prepared: current, follows: NOTHING_FOLLOWS }
       const own = {
         changes: toChanges(write, file, prepared),
         events: [putEvent(site, path, prepared.digest, prepared.text, write.cause)],
@@ -85,12 +88,22 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
   })
 }
 
+/** Whether the site declares anything that writes of whole documents are judged by. */
+function mayBeJudged(site: Site, { registry, transitions }: ModelState): boolean {
+  return !registry.isEmpty || isWatched(site, transitions)
+}
+
+/** Whether a write may be a transition that somebody watches. */
+function isWatched(site: Site, transitions: TransitionSink | undefined): boolean {
+  return transitions !== undefined && !site.declarations('reactions').isEmpty
+}
+
 /** Keeps a write from taking part in a race on the state of a watched item (REA-108). */
 function wholeRace(site: Site, { path, transitions }: WholeWrite) {
   let arrival: Noted = new Map()
   const note = async (file: StoredFile | undefined): Promise<Noted> => {
-    const judge = TransitionJudge.of(site, transitions)
-    if (!judge || !file?.isDocument) return new Map()
+    const judge = file?.isDocument && isWatched(site, transitions) ? TransitionJudge.of(site, transitions) : undefined
+    if (!judge || !file) return new Map()
     const tree = await site.parsed(file)
     return inTurns(judge.noteWhole(tree), tree.source.length)
   }

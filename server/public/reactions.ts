@@ -89,7 +89,8 @@ async function performAround(
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
   const { site, method, target } = exchange
-  const candidates = site.declarations('reactions').candidates(method, target.path)
+  const reactions = site.declarations('reactions')
+  const candidates = reactions.isEmpty ? undefined : reactions.candidates(method, target.path)
   if (!candidates) return perform(prepare(exchange), exchange.body)
   const queue = requestCalls(parts.outbound(), aboutOf(exchange))
   const operation = prepare({ ...exchange, alongside: queue })

@@ -48,6 +48,8 @@ export class SiteReactions {
   readonly #selectors: Extensions
   readonly #documents: PersistentMap<Declared>
   readonly #size: number
+  /** No document declares anything of this kind. */
+  readonly isEmpty: boolean
   #ordered: Candidates | undefined
   #transitions: { constraints: PlacedConstraint[]; handlers: PlacedHandler[] } | undefined
   readonly #known = new Map<string, Candidates | undefined>()
@@ -56,6 +58,7 @@ export class SiteReactions {
     this.#selectors = selectors
     this.#documents = documents
     this.#size = size
+    this.isEmpty = size === 0
   }
 
   static empty(selectors: Extensions): SiteReactions {

@@ -97,11 +97,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 
   /** Hands a commit over; without delay, so that commits are carried out in the order of their calls. */
-  async function submit(site: string, commit: Commit): Promise<CommitResult> {
+  async function submit(site: string, commit: Commit, eventLimits: EventLimits | undefined): Promise<CommitResult> {
     const cargo: Cargo[] = []
     const changes = commit.changes.map(change => packChange(change, cargo))
     const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
-    const eventLimits = options.eventLimits?.(site)
     const job: NewJob = {
       task: 'commit',
       at: clock(),
@@ -116,18 +115,19 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 
   function openSite(name: string): SiteStore {
+    const eventLimits = options.eventLimits?.(name)
     return {
       name,
       ...readSite(reader, name),
       async commit(commit) {
         for (const change of commit.changes) checkChange(change)
         if (commit.notes) checkNotes(commit.notes)
-        if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return submit(name, commit)
+        if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return submit(name, commit, eventLimits)
         const own: StagedBlob[] = []
         try {
           const changes: Change[] = []
           for (const change of commit.changes) changes.push(await unload(change, own))
-          return await submit(name, { ...commit, changes })
+          return await submit(name, { ...commit, changes }, eventLimits)
         } finally {
           for (const staged of own) await staged.discard()
         }
