@@ -5,7 +5,8 @@ import { before, describe, it } from 'mocha'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import type { TreeDocument } from '../../pipeline/tree/nodes.ts'
 import { additions } from '../../pipeline/tree/selector/additions.ts'
-import { compileSelector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
+import { STEPS } from '../../pipeline/tree/selector/query.ts'
+import { compileSelector, type ExtensionTest, selectAll, selectingAll } from '../../pipeline/tree/selector/selector.ts'
 import { NODES_PER_STEP } from '../../pipeline/tree/steps.ts'
 import { page } from '../support/content.ts'
 
@@ -66,4 +67,55 @@ describe('selectors on a page of 1.5 MB', () => {
         while (!work.next().done) steps++
         expect(steps).to.be.at.least(5)
       })
+
+  /** `:seen(x)` counts for how many elements it is asked, and matches none. */
+  function counting() {
+    const counted = { now: 0, most: 0, all: 0 }
+    const test: ExtensionTest = () => {
+      counted.all++
+      counted.most = Math.max(counted.most, ++counted.now)
+      return false
+    }
+    return { counted, extensions: new Map([...additions(), ['seen', { compile: () => test }] as const]) }
+  }
+
+  for (const [name, text] of [
+    ['wide', 'html:has(:seen(x))'],
+    ['deep', 'html:has(b :seen(x), > body :seen(x))'],
+    ['wide', 'html:not(:has(> body > * :seen(x)))'],
+    ['deep', 'html:only(:not(:seen(x)))'],
+    ['wide', 'html:only(> :not(:seen(x)), body *)'],
+    ['wide', 'html:has(:nth-last-child(2 of :seen(x)))'],
+    ['wide', 'html:has(h3 ~ :seen(x))'],
+    ['deep', 'html:nth-child(count(:seen(x)))'],
+    ['wide', 'body > div:nth-last-child(1 of :has(:seen(x)))'],
+  ] as const)
+    it(`SEC-12 ${text} leaves the loop within one test of an element of a ${name} page`, () => {
+      const document = documents.get(name)
+      if (!document) throw new Error('no document')
+      const { counted, extensions } = counting()
+      const work = selectingAll(compileSelector(text, { extensions }), document)
+      let found = 0
+      for (let step = work.next(); ; step = work.next()) {
+        counted.now = 0
+        if (!step.done) continue
+        found = step.value.length
+        break
+      }
+      // What has only begun to remember may ask some again.
+      expect(counted.most, `of ${counted.all}`).to.be.at.most(STEPS.free)
+      expect(counted.all).to.be.below(2.5 * document.source.length)
+      expect(selectAll(compileSelector(text, { extensions }), document).length).to.equal(found)
+    })
+
+  const SIBLINGS = 60_000
+  for (const text of [':nth-last-of-type(2)', ':nth-of-type(3)', ':nth-last-child(2)', 'b + b', ':nth-child(2 of b)'])
+    it(`SEC-12 ${text} lists and numbers many siblings before it looks at the second, in steps`, () => {
+      const document = parseDocument('html', page(`<p>${'<b></b>'.repeat(SIBLINGS)}</p>`))
+      const { counted, extensions } = counting()
+      const work = selectingAll(compileSelector(`p > b:is(${text}):seen(x)`, { extensions }), document)
+      let steps = 0
+      while (counted.all === 0 && !work.next().done) steps++
+      expect(steps).to.be.at.least(SIBLINGS / 5_000)
+    })
 })

@@ -1,5 +1,5 @@
 /** Turns parsed selectors into tests of elements. */
-import { type ElementNode, HTML_NAMESPACE, isElement, NAMELESS } from '../nodes.ts'
+import { type ElementNode, HTML_NAMESPACE, NAMELESS, type ParentNode } from '../nodes.ts'
 import { attributeTest, classTest, idTest, type Mode, type Test } from './attribute.ts'
 import { computedTest } from './computed.ts'
 import { directionTest, languageTest } from './language.ts'
@@ -7,8 +7,8 @@ import { anyMatch, anyOf } from './list.ts'
 import { asciiLower, localName } from './name.ts'
 import { isIn } from './namespace.ts'
 import { isNth } from './nth.ts'
-import type { Query } from './query.ts'
-import { backwards, forwards, remembered, walk } from './relation.ts'
+import { type Query, Unprepared } from './query.ts'
+import { backwards, forwards, remembered, someBelow, Walk } from './relation.ts'
 import { placeOf } from './sibling.ts'
 import { headingTest, stateTest } from './state.ts'
 import type { ComplexSelector, Compound, RelativeSelector, Simple } from './syntax.ts'
@@ -64,20 +64,34 @@ function onlyTest(selectors: RelativeSelector[], compilation: Compilation): Test
   const slot = compilation.slots++
   if (selectors.every(({ leading, compounds }) => leading === ' ' && compounds.length === 1)) {
     const test = listTest(selectors, compilation)
-    const below: Test = remembered(
-      (element, query) =>
-        element.childNodes.every(
-          child => !isElement(child) || ((child.tagName === NAMELESS || test(child, query)) && below(child, query)),
-        ),
+    const fails: Test = (element, query) => element.tagName !== NAMELESS && !test(element, query)
+    const someFails: Test = remembered(
+      (element, query) => someBelow(element, slot, query, fails, (child, own) => someFails(child, own)),
       slot,
     )
-    return below
+    return (element, query) => !someFails(element, query)
   }
   const test = listTest(selectors.map(fromScope), compilation)
   return remembered((element, query) => {
-    const own = query.within(element)
-    return !walk(element, descendant => descendant.tagName !== NAMELESS && !test(descendant, own))
+    const work = query.leftAt<Only>(slot, element) ?? { own: query.within(element), walk: new Walk(element) }
+    try {
+      for (let at = work.walk.element; at; at = work.walk.element) {
+        if (at.tagName !== NAMELESS && !test(at, work.own)) return false
+        work.walk.goOn(at)
+        query.mayPause()
+      }
+    } catch (error) {
+      if (error instanceof Unprepared) query.leave<Only>(slot, element, work)
+      throw error
+    }
+    return true
   }, slot)
+}
+
+/** Where a search for a descendant that fails is, with what is kept of those before it. */
+interface Only {
+  own: Query
+  walk: Walk
 }
 
 /** `> li` as `:scope > li`. */
@@ -205,10 +219,17 @@ function nthTest({ nth, last, ofType, of }: Extract<Simple, { kind: 'nth' }>, co
   const test = listTest(of, compilation)
   const key = Symbol('places of the matching siblings')
   return (element, query) => {
-    const places = query.once(key, () => new Map<ElementNode, number>())
-    if (!places.has(element)) placeMatching(element, last, test, places, query)
-    return isNth(nth, places.get(element) ?? 0) && places.get(element) !== 0
+    const kept = query.once(key, (): MatchingPlaces => ({ places: new Map(), families: new Map() }))
+    if (!kept.places.has(element)) placeMatching(element, last, test, kept, query)
+    const place = kept.places.get(element) ?? 0
+    return place !== 0 && isNth(nth, place)
   }
+}
+
+interface MatchingPlaces {
+  places: Map<ElementNode, number>
+  /** How far each family has been gone through, and how many of it have matched. */
+  families: Map<ParentNode, { next: number; place: number }>
 }
 
 /** Notes of an element and its siblings which one among the matching siblings it is, 0 for those that do not match. */
@@ -216,13 +237,24 @@ function placeMatching(
   element: ElementNode,
   last: boolean,
   test: Test,
-  places: Map<ElementNode, number>,
+  { places, families }: MatchingPlaces,
   query: Query,
 ) {
-  const siblings = element.parentNode ? query.family(element.parentNode).elements : [element]
-  query.spend(6 * siblings.length)
-  let place = 0
-  const visit = (sibling: ElementNode) => places.set(sibling, test(sibling, query) ? ++place : 0)
-  if (last) for (let at = siblings.length - 1; at >= 0; at--) visit(siblings[at] ?? element)
-  else for (const sibling of siblings) visit(sibling)
+  const parent = element.parentNode
+  if (!parent) {
+    places.set(element, test(element, query) ? 1 : 0)
+    return
+  }
+  const siblings = query.family(parent).elements
+  let seen = families.get(parent)
+  if (!seen) {
+    query.spend(6 * siblings.length)
+    families.set(parent, (seen = { next: 0, place: 0 }))
+  }
+  while (seen.next < siblings.length) {
+    const sibling = siblings[last ? siblings.length - 1 - seen.next : seen.next]
+    if (sibling) places.set(sibling, test(sibling, query) ? ++seen.place : 0)
+    seen.next++
+    query.mayPause()
+  }
 }

@@ -1,12 +1,14 @@
 /** Selectors with functions (COMP-139), asked of a document: they see what the selector itself sees, and pay from its steps. */
 
-import { attribute, type ElementNode, isElement, NAMELESS, type ParentNode } from '../nodes.ts'
+import { attribute, type ElementNode, NAMELESS } from '../nodes.ts'
+import type { Steps } from '../steps.ts'
 import type { Mode, Test } from './attribute.ts'
 import { valueText } from './content.ts'
 import { SelectorError } from './error.ts'
 import type { ExtensionContext } from './extension.ts'
 import { type FunctionCall, replaced, resultOf } from './functions.ts'
-import { Query, STEPS } from './query.ts'
+import { preparing, Query, STEPS } from './query.ts'
+import { Walk } from './relation.ts'
 import type { ComplexSelector, ComputedList, Simple } from './syntax.ts'
 import { textOf } from './text.ts'
 
@@ -71,7 +73,7 @@ export function computedTest(
 ): Test {
   const functions = source.lists.map(list => compile(list, { mode, slots: 0 }))
   return (element, query) => {
-    const list = query.once(source.key, () => resolved(source, functions, query))
+    const list = query.prepared(source.key, () => resolving(source, functions, query))
     const { test, own } = query.once(key, () => {
       const selector = list[branch]
       return {
@@ -83,34 +85,50 @@ export function computedTest(
   }
 }
 
-function resolved({ text, calls, read }: ComputedList, tests: readonly Test[], query: Query): ComplexSelector[] {
+function* resolving(
+  { text, calls, read }: ComputedList,
+  tests: readonly Test[],
+  query: Query,
+): Steps<ComplexSelector[]> {
   const most = query.steps + STEPS.all
-  const results = calls.map((call, at) => found(call, tests[at] ?? never, query, most))
+  const results: string[] = []
+  for (const [at, call] of calls.entries()) results.push(yield* finding(call, tests[at] ?? never, query, most))
   return read(replaced(text, calls, results))
 }
 
 const never: Test = () => false
 
-/** @param most steps of the query at which the search has become too long to be done in one go */
-function found(call: FunctionCall, test: Test, query: Query, most: number): string {
+/** @param most steps of the query at which the search has become too long */
+function* finding(call: FunctionCall, test: Test, query: Query, most: number): Steps<string> {
   const own = new Query(query.document, undefined, query)
+  const walk = new Walk(query.document.root)
   let count = 0
   let first: ElementNode | undefined
-  const visit = (parent: ParentNode): void => {
-    for (const child of parent.childNodes) {
-      if (!isElement(child)) continue
-      if (query.steps > most) throw new SelectorError('the functions of the selector are too costly here', 'cost')
-      query.spend(1)
+  for (let at = walk.element; at; at = walk.element) {
+    if (query.steps > most) throw new SelectorError('the functions of the selector are too costly here', 'cost')
+    let isMatch: boolean
+    try {
       // What the client may not read is not counted either (SEC-6).
-      if (child.tagName !== NAMELESS && test(child, own)) {
-        count++
-        first ??= child
-      }
-      visit(child)
+      isMatch = at.tagName !== NAMELESS && test(at, own)
+    } catch (error) {
+      yield* preparing(error)
+      own.goesOn()
+      continue
     }
+    query.spend(1)
+    if (isMatch) {
+      count++
+      first ??= at
+    }
+    walk.goOn(at)
+    if (query.isLong()) yield
   }
-  visit(query.document.root)
-  return resultOf(call, count, () => (first ? said(call, first, query) : ''))
+  for (;;)
+    try {
+      return resultOf(call, count, () => (first ? said(call, first, query) : ''))
+    } catch (error) {
+      yield* preparing(error)
+    }
 }
 
 /** What an element says to a function other than `count` (COMP-134). */

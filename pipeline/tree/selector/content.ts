@@ -3,10 +3,11 @@
 import { valueAttribute } from '../microdata-value.ts'
 import { attribute, type ElementNode } from '../nodes.ts'
 import { normalForm } from '../normal-form.ts'
+import type { Steps } from '../steps.ts'
 import { SelectorError } from './error.ts'
 import type { Extension, ExtensionContext, ExtensionTest } from './extension.ts'
 import { asciiLower } from './name.ts'
-import { normalized } from './normal-text.ts'
+import { normalized, TextWriter } from './normal-text.ts'
 import { finder, occurrences } from './substring.ts'
 import { type Extract, textOf } from './text.ts'
 import { type Token, tokenize } from './token.ts'
@@ -19,8 +20,27 @@ export const valueText: Read = (element, context) => {
   if (name === undefined) return textOf(element, context)
   const value = attribute(element, name) ?? ''
   context.spend(value.length >> 3)
-  const whole = normalized(value)
+  const whole = value.length > SHORT ? longValue(value, context) : normalized(value)
   return { whole, start: 0, end: whole.length, isShared: false }
+}
+
+/** Characters of a value that are normalized without a pause. */
+const SHORT = 16 * 1024
+
+const VALUES = Symbol('long values')
+
+function longValue(value: string, context: ExtensionContext): string {
+  const known = context.shared(VALUES, () => new Map<string, string>())
+  if (!known.has(value)) context.make(normalizing(value, known), value.length)
+  return known.get(value) ?? ''
+}
+
+function* normalizing(value: string, known: Map<string, string>): Steps<void> {
+  const writer = new TextWriter()
+  writer.write(value)
+  yield* writer.writing()
+  writer.endPart()
+  known.set(value, writer.text.trim())
 }
 
 /** What a text is compared with. */

@@ -23,6 +23,13 @@ export interface ExtensionContext {
    * there.
    */
   prepared<T>(key: symbol | ElementNode, make: () => Steps<T>): T
+  /**
+   * Does something that leaves its result with the query. Where it is long and the query is done in steps, the test is left
+   * and made again when it is done.
+   *
+   * @param length nodes or characters that it goes through
+   */
+  make(work: Steps<void>, length: number): void
 }
 
 /** Whether an element is matched by one use of an extension. */

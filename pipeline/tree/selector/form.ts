@@ -1,9 +1,10 @@
 /** States of form controls as markup alone gives them (HTML, “Form control infrastructure”, “Pseudo-classes”). */
 import { attribute, type ElementNode, isText, parentElement } from '../nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { inherited } from './inherited.ts'
 import { asciiLower, isHtml } from './name.ts'
 import type { Query } from './query.ts'
-import { walk } from './relation.ts'
+import { walking } from './relation.ts'
 import { placeOf } from './sibling.ts'
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
@@ -147,26 +148,28 @@ function isSelected(option: ElementNode, query: Query): boolean {
 
 const SELECTED = Symbol('selected options by select')
 
-/** HTML, “selectedness setting algorithm”: a drop-down list shows one option, the last that asks for it or else the first. */
 function selectedOptions(select: ElementNode, query: Query): Set<ElementNode> {
   const known = query.once(SELECTED, () => new Map<ElementNode, Set<ElementNode>>())
-  let selected = known.get(select)
-  if (!selected) {
-    const options: ElementNode[] = []
-    walk(select, element => {
-      query.spend(1)
-      if (isHtml(element, 'option')) options.push(element)
-      return false
-    })
-    const asking = options.filter(option => has(option, 'selected'))
-    const size = /^[ \t\n\f\r]*\+?(\d+)/.exec(attribute(select, 'size') ?? '')
-    if (has(select, 'multiple')) selected = new Set(asking)
-    else if (asking.length > 0) selected = new Set(asking.slice(-1))
-    else if (size && Number(size[1]) !== 1) selected = new Set()
-    else selected = new Set(options.filter(option => !isDisabled(option, query)).slice(0, 1))
-    known.set(select, selected)
+  if (!known.has(select)) query.make(selecting(select, known, query), select.childNodes.length)
+  return known.get(select) ?? new Set()
+}
+
+/** HTML, “selectedness setting algorithm”: a drop-down list shows one option, the last that asks for it or else the first. */
+function* selecting(select: ElementNode, known: Map<ElementNode, Set<ElementNode>>, query: Query): Steps<void> {
+  const options: ElementNode[] = []
+  for (const element of walking(select, query)) {
+    if (!element) yield
+    else if (isHtml(element, 'option')) options.push(element)
   }
-  return selected
+  const asking = options.filter(option => has(option, 'selected'))
+  const size = /^[ \t\n\f\r]*\+?(\d+)/.exec(attribute(select, 'size') ?? '')
+  if (has(select, 'multiple')) known.set(select, new Set(asking))
+  else if (asking.length > 0) known.set(select, new Set(asking.slice(-1)))
+  else if (size && Number(size[1]) !== 1) known.set(select, new Set())
+  else {
+    const first = options.find(option => !isDisabled(option, query))
+    known.set(select, new Set(first ? [first] : []))
+  }
 }
 
 /** What controls of one form have in common; `undefined` as form stands for those without one. */
@@ -181,22 +184,24 @@ interface Forms {
 const FORMS = Symbol('forms')
 
 function formsOf(query: Query): Forms {
-  let isNew = false
-  const forms = query.once(FORMS, (): Forms => {
-    isNew = true
-    return { ids: new Map(), radios: new Map(), submits: new Map() }
-  })
-  if (!isNew) return forms
+  return query.prepared(FORMS, () => readingForms(query))
+}
+
+function* readingForms(query: Query): Steps<Forms> {
+  const forms: Forms = { ids: new Map(), radios: new Map(), submits: new Map() }
   const controls: ElementNode[] = []
-  walk(query.document.root, element => {
-    query.spend(1)
+  for (const element of walking(query.document.root, query)) {
+    if (!element) {
+      yield
+      continue
+    }
     const id = attribute(element, 'id')
     if (id && !forms.ids.has(id)) forms.ids.set(id, element)
     if (isHtml(element, 'input', 'button')) controls.push(element)
-    return false
-  })
-  for (const control of controls) {
-    const owner = formOwner(control, query)
+  }
+  for (const [at, control] of controls.entries()) {
+    if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+    const owner = ownerIn(forms.ids, control, query)
     if (isSubmit(control) && !forms.submits.has(owner)) forms.submits.set(owner, control)
     const name = attribute(control, 'name')
     if (!name || !has(control, 'checked') || control.tagName !== 'input' || typeOf(control) !== 'radio') continue
@@ -209,9 +214,15 @@ function formsOf(query: Query): Forms {
 const FORM_AROUND = Symbol('form around')
 
 function formOwner(control: ElementNode, query: Query): ElementNode | undefined {
+  return ownerIn(has(control, 'form') ? formsOf(query).ids : NO_IDS, control, query)
+}
+
+const NO_IDS: Forms['ids'] = new Map()
+
+function ownerIn(ids: Forms['ids'], control: ElementNode, query: Query): ElementNode | undefined {
   const id = attribute(control, 'form')
   if (id !== undefined) {
-    const owner = formsOf(query).ids.get(id)
+    const owner = ids.get(id)
     return owner && isHtml(owner, 'form') ? owner : undefined
   }
   return inherited(FORM_AROUND, control, query, element => (isHtml(element, 'form') ? element : undefined))

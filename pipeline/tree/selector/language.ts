@@ -1,10 +1,11 @@
 /** `:lang()` and `:dir()`: what an element's language and text direction are (HTML, “Language”, “The dir attribute”). */
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, isText } from '../nodes.ts'
+import type { Steps } from '../steps.ts'
 import type { Test } from './attribute.ts'
 import { inherited } from './inherited.ts'
 import { asciiLower, isHtml } from './name.ts'
 import type { Query } from './query.ts'
-import { walk } from './relation.ts'
+import { walking } from './relation.ts'
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg'
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
@@ -43,7 +44,7 @@ function inRange(tag: string, range: string): boolean {
 
 /** Language tag in lower case; undefined where nothing says. */
 function languageOf(element: ElementNode, query: Query): string | undefined {
-  return inherited(LANGUAGE, element, query, ownLanguage) ?? query.once(PAGE_LANGUAGE, () => pageLanguage(query))
+  return inherited(LANGUAGE, element, query, ownLanguage) ?? query.prepared(PAGE_LANGUAGE, () => pageLanguage(query))
 }
 
 function ownLanguage(element: ElementNode): string | undefined {
@@ -55,16 +56,15 @@ function ownLanguage(element: ElementNode): string | undefined {
   return value === undefined ? undefined : asciiLower(value)
 }
 
-function pageLanguage(query: Query): string | undefined {
+function* pageLanguage(query: Query): Steps<string | undefined> {
   let language: string | undefined
-  walk(query.document.root, element => {
-    query.spend(1)
-    if (isHtml(element, 'meta') && asciiLower(attribute(element, 'http-equiv') ?? '') === 'content-language') {
+  for (const element of walking(query.document.root, query)) {
+    if (!element) yield
+    else if (isHtml(element, 'meta') && asciiLower(attribute(element, 'http-equiv') ?? '') === 'content-language') {
       const content = attribute(element, 'content')
       if (content && !content.includes(',')) language = asciiLower(content)
     }
-    return false
-  })
+  }
   return language
 }
 
@@ -128,6 +128,31 @@ const STRONG = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1
 
 function textDirection(text: string, query: Query): Direction | undefined {
   query.spend(text.length >> 6)
+  if (text.length <= PIECE) return strongIn(text)
+  const known = query.once(DIRECTIONS, () => new Map<string, Direction | undefined>())
+  if (!known.has(text)) query.make(findingDirection(text, known), text.length)
+  return known.get(text)
+}
+
+const DIRECTIONS = Symbol('directions of long texts')
+
+/** Characters that are looked at in one step. */
+const PIECE = 32 * 1024
+
+function* findingDirection(text: string, known: Map<string, Direction | undefined>): Steps<void> {
+  for (let from = 0; from < text.length; from += PIECE) {
+    // One character more than the next piece begins with: it may be in two halves.
+    const direction = strongIn(text.slice(from, from + PIECE + 1))
+    if (direction) {
+      known.set(text, direction)
+      return
+    }
+    yield
+  }
+  known.set(text, undefined)
+}
+
+function strongIn(text: string): Direction | undefined {
   const match = STRONG.exec(text)
   return match ? (match[1] ? 'rtl' : 'ltr') : undefined
 }

@@ -17,7 +17,10 @@ export const STEPS = { free: 60_000, all: 1_250_000, most: 5_000_000 }
 export interface Family {
   parent: ParentNode
   elements: ElementNode[]
-  places: Pick<ReadonlyMap<ElementNode, number>, 'get'>
+  /** Index of the last element that was asked about: they are mostly asked about in the order of the list. */
+  latest: number
+  /** 1-based places, where going on from the last one does not find them; of a million they take long to number. */
+  numbers?: Map<ElementNode, number>
   types?: { places: Map<ElementNode, number>; sizes: Map<string, number> }
 }
 
@@ -27,34 +30,19 @@ export interface Search {
   found: boolean
 }
 
+/** Nodes or characters that are worked through in one go. */
+const SHORT_WORK = 5_000
+
 /**
- * 1-based places of elements in a list. They are mostly asked about in the order of the list, which takes no more than
- * going on from the last one; a map of a million would take longer to make than most searches.
+ * Units of work of a query after which it is left: between two elements (a quarter of a millisecond), and within a test,
+ * whose way to where it was costs something. Turns of loops that it takes at least between two pauses.
  */
-class Places {
-  readonly #elements: readonly ElementNode[]
-  #latest = 0
-  #numbers: Map<ElementNode, number> | undefined
+const PAUSE = { between: 10_000, within: 30_000, turns: 64 }
 
-  constructor(elements: readonly ElementNode[]) {
-    this.#elements = elements
-  }
-
-  get(element: ElementNode): number | undefined {
-    if (this.#numbers) return this.#numbers.get(element)
-    const elements = this.#elements
-    for (let at = this.#latest; at < elements.length; at++) {
-      if (elements[at] !== element) continue
-      this.#latest = at
-      return at + 1
-    }
-    this.#numbers = new Map()
-    for (const [at, each] of elements.entries()) this.#numbers.set(each, at + 1)
-    return this.#numbers.get(element)
-  }
-}
-
-/** Leaves a test that needs something first. It is made again afterwards: nothing that a query keeps is half done. */
+/**
+ * Leaves a test that needs something first, or has taken long. It is made again afterwards: nothing that a query keeps is
+ * half done, and loops go on where they were.
+ */
 export class Unprepared extends Error {
   /** Makes what was needed. */
   readonly work: Steps<void>
@@ -63,6 +51,12 @@ export class Unprepared extends Error {
     super('a selector needs something that takes long to make')
     this.work = work
   }
+}
+
+/** What a test needs that was left, in steps; then it can be made again. @throws any other error */
+export function* preparing(error: unknown): Steps<void> {
+  if (!(error instanceof Unprepared)) throw error
+  yield* error.work
 }
 
 export class Query implements ExtensionContext {
@@ -78,7 +72,11 @@ export class Query implements ExtensionContext {
   #families: Map<ParentNode, Family> | undefined
   #latest: Family | undefined
   #searches: Map<ParentNode, Search>[] | undefined
+  #left: Map<ElementNode, unknown>[] | undefined
   #extras: Map<symbol | ElementNode, unknown> | undefined
+  /** Units at the last pause. */
+  #paused = 0
+  #turns = 0
   readonly #outer: Query | undefined
 
   /** @param outer the query that this one is a part of: it pays for it */
@@ -97,6 +95,40 @@ export class Query implements ExtensionContext {
     this.#outer?.spend(units)
     this.steps += units
     if (this.steps > this.#limit) this.#overrun()
+  }
+
+  /**
+   * For loops that have kept what their last turn has found: a test in steps that has taken long is left here.
+   *
+   * @throws Unprepared
+   */
+  mayPause(): void {
+    if (this.remembers) this.#top.#pauseIfLong()
+  }
+
+  #pauseIfLong(): void {
+    if (!this.isInSteps || ++this.#turns < PAUSE.turns || this.steps - this.#paused < PAUSE.within) return
+    throw new Unprepared(pausing())
+  }
+
+  /** Whether it has worked for so long that others should have a turn. Counts from here again if so. */
+  isLong(): boolean {
+    if (this.steps - this.#paused < PAUSE.between) return false
+    this.goesOn()
+    return true
+  }
+
+  /** Counts the work from here on. */
+  goesOn(): void {
+    this.#outer?.goesOn()
+    this.#paused = this.steps
+    this.#turns = 0
+  }
+
+  get #top(): Query {
+    let top: Query = this
+    while (top.#outer) top = top.#outer
+    return top
   }
 
   #overrun(): void {
@@ -136,19 +168,52 @@ export class Query implements ExtensionContext {
     row[number] = result ? 2 : 1
   }
 
-  /** The family below a parent; computed once in a query. */
+  /** The family below a parent; computed once in a query. @throws Unprepared */
   family(parent: ParentNode): Family {
     if (this.#outer) return this.#outer.family(parent)
     if (this.#latest?.parent === parent) return this.#latest
-    const families = (this.#families ??= new Map())
-    let family = families.get(parent)
+    this.#families ??= new Map()
+    let family = this.#families.get(parent)
+    if (!family && parent.childNodes.length > SHORT_WORK) {
+      this.make(this.#listing(parent, this.#families), parent.childNodes.length)
+      family = this.#families.get(parent)
+    }
     if (!family) {
-      const elements = parent.childNodes.filter(isElement)
       this.spend(4 + (parent.childNodes.length >> 2))
-      families.set(parent, (family = { parent, elements, places: new Places(elements) }))
+      family = { parent, elements: parent.childNodes.filter(isElement), latest: 0 }
+      this.#families.set(parent, family)
     }
     this.#latest = family
     return family
+  }
+
+  make(work: Steps<void>, length: number): void {
+    if (length > SHORT_WORK && this.#top.isInSteps) throw new Unprepared(work)
+    atOnce(work)
+  }
+
+  *#listing(parent: ParentNode, families: Map<ParentNode, Family>): Steps<void> {
+    const { childNodes } = parent
+    this.spend(4 + (childNodes.length >> 2))
+    const elements: ElementNode[] = []
+    for (const [at, node] of childNodes.entries()) {
+      if (isElement(node)) elements.push(node)
+      if (at % SHORT_WORK === SHORT_WORK - 1) yield
+    }
+    families.set(parent, { parent, elements, latest: 0 })
+  }
+
+  /** 1-based place of an element among its siblings; undefined where it is none of them. @throws Unprepared */
+  placeIn(family: Family, element: ElementNode): number | undefined {
+    const { elements, numbers, latest } = family
+    if (numbers) return numbers.get(element)
+    const at = elements.indexOf(element, latest)
+    if (at >= 0) {
+      family.latest = at
+      return at + 1
+    }
+    this.make(numbering(family), elements.length)
+    return family.numbers?.get(element)
   }
 
   /** How far a search among siblings has come; one for each slot and parent. */
@@ -163,24 +228,47 @@ export class Query implements ExtensionContext {
     return search
   }
 
-  /** 1-based place among the siblings of the same type, and how many there are. */
+  /** 1-based place among the siblings of the same type, and how many there are. @throws Unprepared */
   placeOfType(family: Family, element: ElementNode): { place: number; size: number } {
-    if (!family.types) {
-      this.spend(family.elements.length >> 1)
-      const sizes = new Map<string, number>()
-      const places = new Map<ElementNode, number>()
-      for (const sibling of family.elements) {
-        const key = this.#typeKey(sibling)
-        const place = (sizes.get(key) ?? 0) + 1
-        sizes.set(key, place)
-        places.set(sibling, place)
-      }
-      family.types = { places, sizes }
-    }
+    if (!family.types) this.make(this.#typing(family), family.elements.length)
     return {
-      place: family.types.places.get(element) ?? 0,
-      size: family.types.sizes.get(this.#typeKey(element)) ?? 0,
+      place: family.types?.places.get(element) ?? 0,
+      size: family.types?.sizes.get(this.#typeKey(element)) ?? 0,
     }
+  }
+
+  *#typing(family: Family): Steps<void> {
+    this.spend(family.elements.length >> 1)
+    const sizes = new Map<string, number>()
+    const places = new Map<ElementNode, number>()
+    for (const [at, sibling] of family.elements.entries()) {
+      const key = this.#typeKey(sibling)
+      const place = (sizes.get(key) ?? 0) + 1
+      sizes.set(key, place)
+      places.set(sibling, place)
+      if (at % SHORT_WORK === SHORT_WORK - 1) yield
+    }
+    family.types = { places, sizes }
+  }
+
+  /** Notes where work on an element is, for the next time that it is begun; one for each slot and element. */
+  leave<T>(slot: number, element: ElementNode, place: T): void {
+    const slots = (this.#left ??= [])
+    const places = (slots[slot] ??= new Map())
+    places.set(element, place)
+  }
+
+  isLeft(slot: number, element: ElementNode): boolean {
+    return this.#left?.[slot]?.has(element) ?? false
+  }
+
+  /** Where work on an element has been left, once. */
+  leftAt<T>(slot: number, element: ElementNode): T | undefined {
+    const places = this.#left?.[slot]
+    if (!places || places.size === 0) return undefined
+    const place = places.get(element)
+    places.delete(element)
+    return place as T | undefined
   }
 
   #typeKey(element: ElementNode): string {
@@ -214,4 +302,17 @@ export class Query implements ExtensionContext {
       })(),
     )
   }
+}
+
+function* pausing(): Steps<void> {
+  yield
+}
+
+function* numbering(family: Family): Steps<void> {
+  const numbers = new Map<ElementNode, number>()
+  for (const [at, element] of family.elements.entries()) {
+    numbers.set(element, at + 1)
+    if (at % SHORT_WORK === SHORT_WORK - 1) yield
+  }
+  family.numbers = numbers
 }

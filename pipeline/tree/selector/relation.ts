@@ -3,8 +3,10 @@
  * anchor (`:has(> b)`). Once a query has become long, every result is kept under the slot of its combinator, so that
  * each is found once per element: no selector takes more than |selector| × |document| steps.
  */
-import { type ElementNode, isElement, type ParentNode, parentElement } from '../nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, parentElement } from '../nodes.ts'
+import { NODES_PER_STEP } from '../steps.ts'
 import type { Test } from './attribute.ts'
+import { type Query, Unprepared } from './query.ts'
 import { adjacentElement, placeOf } from './sibling.ts'
 import type { Combinator } from './syntax.ts'
 
@@ -37,13 +39,13 @@ export function forwards(combinator: Combinator, right: Test, slot: number): Tes
   switch (combinator) {
     case '>':
       return remembered((element, query) => {
-        query.spend(element.childNodes.length >> 3)
-        return element.childNodes.some(child => isElement(child) && right(child, query))
+        // Once: a long search is left and begun again.
+        if (!query.isLeft(slot, element)) query.spend(element.childNodes.length >> 3)
+        return someBelow(element, slot, query, right)
       }, slot)
     case ' ': {
       const below: Test = remembered(
-        (element, query) =>
-          element.childNodes.some(child => isElement(child) && (right(child, query) || below(child, query))),
+        (element, query) => someBelow(element, slot, query, right, (child, own) => below(child, own)),
         slot,
       )
       return below
@@ -54,6 +56,40 @@ export function forwards(combinator: Combinator, right: Test, slot: number): Tes
       return sibling(right, slot, true)
   }
 }
+
+/**
+ * Whether a child passes, or something below it. A long search can be left; it goes on where it was, and asks nothing of
+ * an element twice.
+ *
+ * @param slot where that is noted; no other search uses it
+ * @param below asks the same of the child
+ */
+export function someBelow(element: ElementNode, slot: number, query: Query, passes: Test, below?: Test): boolean {
+  const { childNodes } = element
+  let { next, hasFailed } = query.leftAt<Below>(slot, element) ?? START
+  try {
+    for (let child = childNodes[next]; child; child = childNodes[++next]) {
+      if (!isElement(child)) continue
+      if (!hasFailed && passes(child, query)) return true
+      hasFailed = true
+      if (below?.(child, query)) return true
+      hasFailed = false
+      query.mayPause()
+    }
+    return false
+  } catch (error) {
+    if (error instanceof Unprepared) query.leave<Below>(slot, element, { next, hasFailed })
+    throw error
+  }
+}
+
+/** Where a search below an element is: at which child, and whether that fails itself. */
+interface Below {
+  next: number
+  hasFailed: boolean
+}
+
+const START: Below = { next: 0, hasFailed: false }
 
 /** Keeps what a test says of each element. */
 export function remembered(test: Test, slot: number): Test {
@@ -113,17 +149,48 @@ function sibling(test: Test, slot: number, later: boolean): Test {
       const candidate = elements[later ? elements.length - 1 - search.next : search.next]
       if (candidate && test(candidate, query)) search.found = true
       else search.next++
+      query.mayPause()
     }
     return search.found && search.next < place - 1
   }
 }
 
-/** All elements below a node in document order until `visit` returns true. */
-export function walk(parent: ParentNode, visit: (element: ElementNode) => boolean): boolean {
-  const nodes = parent.childNodes
-  for (let at = 0; at < nodes.length; at++) {
-    const child = nodes[at]
-    if (child && isElement(child) && (visit(child) || walk(child, visit))) return true
+/** A walk through all elements below a node in document order, which can be left. */
+export class Walk {
+  readonly #open: { nodes: readonly ChildNode[]; next: number }[]
+
+  constructor(within: ParentNode) {
+    this.#open = [{ nodes: within.childNodes, next: 0 }]
   }
-  return false
+
+  /** The element that it is at; the same one until it goes on. */
+  get element(): ElementNode | undefined {
+    for (let level = this.#open.at(-1); level; level = this.#open.at(-1)) {
+      for (; level.next < level.nodes.length; level.next++) {
+        const node = level.nodes[level.next]
+        if (node && isElement(node)) return node
+      }
+      this.#open.pop()
+    }
+    return undefined
+  }
+
+  /** Goes on from an element that it is at. */
+  goOn({ childNodes }: ElementNode): void {
+    const level = this.#open.at(-1)
+    if (level) level.next++
+    this.#open.push({ nodes: childNodes, next: 0 })
+  }
+}
+
+/** All elements below a node in document order, each paid for; undefined where the work should be left. */
+export function* walking(within: ParentNode, query: Query): Generator<ElementNode | undefined> {
+  const walk = new Walk(within)
+  let seen = 0
+  for (let at = walk.element; at; at = walk.element) {
+    query.spend(1)
+    yield at
+    walk.goOn(at)
+    if (++seen % NODES_PER_STEP === 0) yield undefined
+  }
 }

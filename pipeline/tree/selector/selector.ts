@@ -9,7 +9,7 @@ import { SelectorError } from './error.ts'
 import type { Extensions } from './extension.ts'
 import { type FunctionCall, functionCalls } from './functions.ts'
 import { parseRelativeList, parseSelectorList } from './parse.ts'
-import { Query, Unprepared } from './query.ts'
+import { preparing, Query } from './query.ts'
 import type { ComplexSelector } from './syntax.ts'
 
 export { additions, type IsA } from './additions.ts'
@@ -231,9 +231,6 @@ export function stepsOf(selector: Selector, document: TreeDocument): number {
   return atOnce(searching(selector, document, document.root, () => false)).steps
 }
 
-/** Units of a query's work in one step: a quarter of a millisecond. */
-const WORK_PER_STEP = 10_000
-
 /** Shows the elements that match, in document order, until `visit` returns true. */
 function* searching(
   selector: Selector,
@@ -249,7 +246,6 @@ function* searching(
   let nodes: readonly ChildNode[] = within.childNodes
   let next = 0
   let seen = 0
-  let pause = WORK_PER_STEP
   for (;;) {
     const node = nodes[next++]
     if (!node) {
@@ -262,16 +258,13 @@ function* searching(
       try {
         isMatch = test(node, query)
       } catch (error) {
-        if (!(error instanceof Unprepared)) throw error
-        yield* error.work
+        yield* preparing(error)
+        query.goesOn()
         next--
         continue
       }
       if (isMatch && visit(node)) return query
-      if (++seen % NODES_PER_STEP === 0 || query.steps > pause) {
-        pause = query.steps + WORK_PER_STEP
-        yield
-      }
+      if (++seen % NODES_PER_STEP === 0 || query.isLong()) yield
       const { childNodes } = node
       const first = childNodes[0]
       // Most elements hold one text or nothing.

@@ -12,9 +12,9 @@ export function adjacentElement(element: ElementNode, step: -1 | 1, query: Query
   const nodes = parent.childNodes
   if (nodes.length > SHORT) {
     query.spend(1)
-    const { elements, places } = query.family(parent)
-    const place = places.get(element)
-    return place === undefined ? undefined : elements[place - 1 + step]
+    const family = query.family(parent)
+    const place = query.placeIn(family, element)
+    return place === undefined ? undefined : family.elements[place - 1 + step]
   }
   for (let at = nodes.indexOf(element) + step; ; at += step) {
     const node = nodes[at]
@@ -36,7 +36,7 @@ export function placeOf(element: ElementNode, last: boolean, ofType: boolean, qu
     const family = query.family(parent)
     const { place, size } = ofType
       ? query.placeOfType(family, element)
-      : { place: family.places.get(element) ?? 0, size: family.elements.length }
+      : { place: query.placeIn(family, element) ?? 0, size: family.elements.length }
     return last ? size - place + 1 : place
   }
   const step = last ? -1 : 1
