@@ -12,11 +12,6 @@ import { decode } from '../tree/document.ts'
 import { inTurns } from '../tree/steps.ts'
 import { commitJudged, type ModelState, modelState } from './commit.ts'
 import { configures } from './configuration.ts'
-import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
-import { refuseEntangled } from './judge-tree.ts'
-import { retyping, type UnderNewName, underNewName, writtenDocuments } from './new-version.ts'
-import { mayNotReplace, missingParents } from './places.ts'
-import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 import {
   carriedOut,
   existence,
@@ -26,7 +21,12 @@ import {
   type WholeGate,
   type WholeWrite,
   wholeOperation,
-} from './whole.ts'
+} from './document.ts'
+import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
+import { refuseEntangled } from './judge-tree.ts'
+import { retyping, type UnderNewName, underNewName, writtenDocuments } from './new-version.ts'
+import { mayNotReplace, missingParents } from './places.ts'
+import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 
 export interface DocumentMove extends WholeWrite {
   to: string
