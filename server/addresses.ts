@@ -1,7 +1,9 @@
 /** Addresses of sites and their mounts as people type them. */
 
+import { request as secure } from 'node:https'
 import type { MountPlace, Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
+import { request as plain } from '../pipeline/http/node-http.ts'
 
 export interface SiteAddresses {
   /** Name of the site. */
@@ -59,18 +61,24 @@ const PATIENCE = 1500
  * @returns why not, in a few words; undefined when it is
  */
 export async function tryAddress({ site, brand }: SiteAddresses, health: boolean): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(PATIENCE)
   try {
-    const answer = await fetch(`${site}-${brand}/health/live`, {
-      signal: AbortSignal.timeout(PATIENCE),
-      redirect: 'manual',
-    })
-    await answer.body?.cancel()
-    return answer.ok || (answer.status === 404 && !health) ? undefined : `answers ${answer.status}`
+    const status = await statusOf(`${site}-${brand}/health/live`, signal)
+    return status === 200 || (status === 404 && !health) ? undefined : `answers ${status}`
   } catch (error) {
-    const { name, cause } = error as { name?: string; cause?: { code?: string } }
-    if (name === 'TimeoutError') return 'no answer'
-    return cause?.code === 'ENOTFOUND' || cause?.code === 'EAI_AGAIN'
-      ? 'no such host here'
-      : (cause?.code ?? 'no answer')
+    const { code } = error as { code?: string }
+    if (signal.aborted || code === undefined) return 'no answer'
+    return code === 'ENOTFOUND' || code === 'EAI_AGAIN' ? 'no such host here' : code
   }
+}
+
+function statusOf(address: string, signal: AbortSignal): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asking = (address.startsWith('https:') ? secure : plain)(address, { signal, agent: false }, answer => {
+      resolve(answer.statusCode)
+      answer.destroy()
+    })
+    asking.on('error', reject)
+    asking.end()
+  })
 }

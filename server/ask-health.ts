@@ -1,7 +1,7 @@
 /** Asks the server that the settings describe, on this machine, how it is: for whatever watches over its process. */
 
-import { request as plain } from 'node:http'
 import { request as secure } from 'node:https'
+import { request as plain } from '../pipeline/http/node-http.ts'
 import type { Commands } from './cli/commands.ts'
 
 /** Milliseconds to wait for an answer. */

@@ -1,21 +1,14 @@
 /** Listeners: HTTP and HTTPS servers with their limits, broken requests answered, and a graceful end. */
 
 import { readFileSync } from 'node:fs'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { expectContinue } from '../edge/request-body.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { createServer, STATUS_CODES } from '../pipeline/http/node-http.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
 import { type BrokenDocument, connections } from './connections.ts'
 

@@ -9,7 +9,6 @@ import { addressesOf, tryAddress } from './addresses.ts'
 import { banner, type ListedSite } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
 import { createLog, type Log } from './log.ts'
-import { importDemoFiles } from './site-commands.ts'
 import { importDemo, openServed, type RunningServer, startServer } from './start.ts'
 import { type Addresses, isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
 
@@ -142,6 +141,7 @@ async function watchOver(settings: Settings, options: ServeOptions): Promise<voi
     const { credential, password } = await firstCredential(store, { renew: options.newPassword })
     if (password !== undefined) made = { user: credential.user, password }
     await store.close()
+    const { importDemoFiles } = await import('./site-commands.ts')
     await importDemoFiles(settings)
   }
   const workers = await startWorkers({ settings, log }).catch((error: unknown) => {

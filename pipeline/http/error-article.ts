@@ -1,7 +1,7 @@
 /** The microdata `article` that tells clients and people of a failure (HTTP-170, DAV-100, DAV-101). */
 
-import { STATUS_CODES } from 'node:http'
 import { escapeMarkup } from './markup.ts'
+import { STATUS_CODES } from './node-http.ts'
 
 /** The failure and the vocabulary in which it is told. */
 export interface ErrorFacts {

@@ -1,7 +1,8 @@
 /** Outbound requests to sites of this server: ordinary public requests that never leave the process (REA-87, REA-88). */
 
-import { createServer, type IncomingMessage, type RequestListener, request as send } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { type Duplex, duplexPair } from 'node:stream'
+import { createServer, request as send } from '../../pipeline/http/node-http.ts'
 import type { Field } from '../../pipeline/react/header-fields.ts'
 
 export interface InsideCall {

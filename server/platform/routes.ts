@@ -1,11 +1,15 @@
 /** Addresses that the server itself answers under the brand's prefix: health and metrics for operators. */
 
 import type { IncomingMessage } from 'node:http'
-import Router from '@koa/router'
+import type Router from '@koa/router'
 import { isLocal } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
+import { lazyPackage } from '../../pipeline/lazy-package.ts'
 import type { Readiness } from '../health.ts'
 import type { Metrics } from '../metrics.ts'
+
+/** Not imported: its module for imports would load a client of 13 MB (`pipeline/http/node-http.ts`). */
+const loadRouter = lazyPackage<{ default: typeof Router }>('@koa/router')
 
 /**
  * Routes for `/-{brand}/health` and `/-{brand}/metrics`; requests that may not see them fall through. `health/live` answers
@@ -22,7 +26,8 @@ export function platformRoutes(options: {
   readiness: Readiness
   open: { health: boolean; metrics: boolean }
 }): Router {
-  const router = new Router({ strict: true, sensitive: true })
+  const { default: Routes } = loadRouter()
+  const router = new Routes({ strict: true, sensitive: true })
   const known = (brand: string | undefined) => brand !== undefined && options.brands.has(brand)
   const visible = (request: IncomingMessage, open: boolean) => open || isLocal(request)
 

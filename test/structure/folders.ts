@@ -248,12 +248,17 @@ export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([
   ['pg', ['pipeline/store/postgres']],
 ])
 
-/** Packages that take much of the time and memory of a start, and that few servers use: `lazyPackage` loads them. */
+/**
+ * Packages that take much of the time and memory of a start, and that few servers use: `lazyPackage` loads them. An import
+ * of `node:http` loads a whole client (`pipeline/http/node-http.ts`), and so does the module for imports of the router.
+ */
 export const LAZY: readonly string[] = [
+  '@koa/router',
   'bcryptjs',
   'ioredis',
   'liquidjs',
   'marked',
+  'node:http',
   'openid-client',
   're2js',
   'temporal-polyfill',
