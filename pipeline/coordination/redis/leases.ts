@@ -85,7 +85,9 @@ export function redisLeases({
 
   function leave(attempt: Attempt): void {
     run('leave', attempt).catch(() => {
-      over.set(`${attempt.site}\n${attempt.path}`, attempt)
+      const key = `${attempt.site}\n${attempt.path}`
+      // Refusals need not come in the order of the attempts, and the last one speaks for those before it.
+      if ((over.get(key)?.number ?? 0) < attempt.number) over.set(key, attempt)
       saying ??= setTimeout(sayOver, SAY_AGAIN).unref()
     })
   }

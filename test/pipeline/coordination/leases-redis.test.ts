@@ -240,6 +240,31 @@ describe('leases in Redis', () => {
     })
   })
 
+  it('DAV-90 the last attempt is given up, in whatever order Redis has refused to hear of their ends', async () => {
+    const refusals: (() => void)[] = []
+    const given = Promise.withResolvers<unknown>()
+    const redis = {
+      async evalsha(...request: unknown[]) {
+        const [operation, , attempt] = request.slice(-5)
+        if (operation === 'give up') given.resolve(attempt)
+        if (operation !== 'leave') return operation === 'take' ? 1 : 0
+        return new Promise((_, reject) => refusals.push(() => reject(new Error('hung'))))
+      },
+    }
+    const connection = { redis, hear: () => undefined, isUp: () => true, close: async () => undefined }
+    const leases = redisLeases({ connection: connection as unknown as RedisConnection })
+    try {
+      for (const _ of [1, 2]) await leases.hold(SITE, ['/a'], async () => undefined)
+      for (const refuse of refusals.reverse()) {
+        refuse()
+        await new Promise(setImmediate)
+      }
+      expect(await given.promise).to.equal(2)
+    } finally {
+      leases.close()
+    }
+  })
+
   it('DAV-90 without Redis nobody gets a lease, at once; with it everybody does again', async () => {
     const own = await startRedis()
     const connection = await own.open()
