@@ -136,8 +136,35 @@ export async function exchange(
   return answer
 }
 
+/** What has come and was not taken yet; room grows by doubling, so that a long answer is not copied with every chunk. */
+class Bytes {
+  #room = Buffer.alloc(0)
+  #start = 0
+  #end = 0
+
+  get all(): Buffer {
+    return this.#room.subarray(this.#start, this.#end)
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#end + chunk.length > this.#room.length) {
+      const { all } = this
+      this.#room = Buffer.alloc(Math.max(16_384, 2 * (all.length + chunk.length)))
+      all.copy(this.#room)
+      this.#start = 0
+      this.#end = all.length
+    }
+    chunk.copy(this.#room, this.#end)
+    this.#end += chunk.length
+  }
+
+  drop(length: number): void {
+    this.#start += length
+  }
+}
+
 function reader(socket: Socket): Connection {
-  let buffer = Buffer.alloc(0)
+  const received = new Bytes()
   let over = false
   let wake = () => {}
   const onOver = () => {
@@ -145,7 +172,7 @@ function reader(socket: Socket): Connection {
     wake()
   }
   socket.on('data', chunk => {
-    buffer = buffer.length === 0 ? chunk : Buffer.concat([buffer, chunk])
+    received.add(chunk)
     wake()
   })
   socket.on('error', onOver)
@@ -161,9 +188,10 @@ function reader(socket: Socket): Connection {
     send: bytes => void socket.write(bytes),
     async receive({ head = false } = {}) {
       for (;;) {
+        const buffer = received.all
         const found = parseResponse(buffer, head, over)
         if (found) {
-          buffer = buffer.subarray(found.length)
+          received.drop(found.length)
           return found.received
         }
         if (over)
