@@ -2,7 +2,8 @@
 
 import type { Registry } from '../model/registry.ts'
 import { parsingHtml } from '../tree/html.ts'
-import { type DocumentKind, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
+import { TreeError } from '../tree/limits.ts'
+import { type DocumentKind, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { readingMarkup } from './page.ts'
@@ -40,6 +41,33 @@ interface Open {
   around: Prefixes
   /** Where the next element around starts that is written in the text. */
   start: number
+}
+
+/**
+ * A document as composition reads it, where that shows elements that the ordinary reading has elsewhere or not at all.
+ *
+ * @returns in steps; undefined where both have the same elements, or composition cannot read it either
+ */
+export function* shownElsewhere(ns: string, text: string): Steps<TreeDocument | undefined> {
+  if (!mayHavePrefixed(text)) return undefined
+  try {
+    const { tree } = yield* readingMarkup(text, 'html', ns)
+    const plain = yield* collectingPlaces(text)
+    const open: Pick<Open, 'parent' | 'start'>[] = [{ parent: tree.root, start: NOWHERE }]
+    let seen = 0
+    for (let next = open.pop(); next; next = open.pop()) {
+      for (const node of next.parent.childNodes) {
+        if (!isElement(node)) continue
+        if (++seen % NODES_PER_STEP === 0) yield
+        const start = node.sourceCodeLocation?.startOffset ?? next.start
+        if (start !== next.start && !plain.has(placeIn(text, start, next.start))) return tree
+        open.push({ parent: node, start })
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TreeError)) throw error
+  }
+  return undefined
 }
 
 /** How often a document has each directive, by its start tag and what its prefixes mean there, and each element elsewhere. */

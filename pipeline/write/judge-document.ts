@@ -1,5 +1,6 @@
 /** Whole documents judged by the site's data model, on their way in or to another place (MOD-110). */
 
+import { shownElsewhere } from '../compose/gained.ts'
 import { Fault } from '../fault.ts'
 import { type Judgement, judgeAsItIs, judgeCopy, judging, judgingShapes, refuseFailures } from '../model/judge.ts'
 import { comparingDocuments, type Loss } from '../model/losses.ts'
@@ -74,10 +75,33 @@ async function judgedAlone(
   if (!tree) return { prepared, judgement: NOTHING }
   const { length } = tree.source
   const alone = await inTurns(judging(registry, path, { document: tree }), length)
-  if (alone) return { prepared, judgement: alone }
+  if (alone) return { prepared, judgement: await withUnseen(site, model, path, tree, alone) }
   const document = await inTurns(cloning(tree), length)
   const { place, judgement } = await judgeCopy({ registry, host: model.host, path }, { document })
-  return { prepared: await completed(site, prepared, place.document), judgement }
+  return {
+    prepared: await completed(site, prepared, place.document),
+    judgement: await withUnseen(site, model, path, place.document, judgement),
+  }
+}
+
+/**
+ * Composed pages show elements where HTML has none. They are judged as they are shown, without anything being added (COMP-147).
+ *
+ * @throws Fault 422
+ */
+async function withUnseen(
+  site: Site,
+  { registry, host }: ModelState,
+  path: string,
+  { kind, source }: TreeDocument,
+  judgement: Judgement,
+): Promise<Judgement> {
+  const shown = kind === 'html' ? await inTurns(shownElsewhere(site.settings.ns, source), source.length) : undefined
+  if (!shown) return judgement
+  const { failures } = await judgeAsItIs({ registry, host, path }, { document: shown })
+  const known = new Set(judgement.failures.map(failure => JSON.stringify(failure)))
+  const more = failures.filter(failure => !known.has(JSON.stringify(failure)))
+  return { ...judgement, failures: [...judgement.failures, ...more] }
 }
 
 /** What is stored in place of a document that the data model has changed. */

@@ -76,6 +76,21 @@ describe('elements with foreign prefixes', () => {
     expect((await post(BAD)).text).to.include('cardinality')
   })
 
+  for (const [what, around] of hiding)
+    it(`COMP-147 ${what}: a whole document is judged by what its page shows`, async () => {
+      for (const item of [BAD, GOOD]) {
+        const whole = PAGE.replace('<div id="box"', `${around(item)}<div id="box"`)
+        const outcome = await put(server, '/page.html', whole).then(
+          () => 'stored',
+          (fault: Error) => fault.message,
+        )
+        const shown = await http('GET', '/page.html', { Range: 'selector=b[itemscope]' })
+        expect(shown.text, outcome).not.to.include('FORGED')
+        if (item === GOOD) expect(outcome).to.equal('stored')
+        else expect(shown.status, outcome).to.equal(416)
+      }
+    })
+
   it('COMP-147 whoever may write the page may put them anywhere; beside them, others may write', async () => {
     const hidden = `<select><option><w:g ${W}>${GOOD}</w:g></option></select>`
     await put(server, '/page.html', PAGE.replace('<div id="box"', `${hidden}<div id="box"`))
