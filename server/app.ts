@@ -364,7 +364,7 @@ function dispatch(parts: AppParts): Step {
       streams: parts.streams,
       locks: parts.locks,
       authority,
-      allowance: new Allowance(),
+      allowance: new Allowance({}, hosted.site),
     }
     state.answer = await performReacting(
       parts.reactions,

@@ -4,7 +4,7 @@
  */
 
 /** What of an allowance can run out. */
-export type Spendable = 'steps' | 'memory' | 'time' | 'dispatches'
+export type Spendable = 'steps' | 'memory' | 'time' | 'dispatches' | 'turns'
 
 export interface AllowanceLimits {
   /** Steps of evaluation: about one for each evaluated node and each element that a selector visits. */
@@ -40,12 +40,15 @@ const MESSAGES: Record<Spendable, string> = {
   memory: 'The request has used up the memory for its evaluation.',
   time: 'The request has used up the time for its evaluation.',
   dispatches: 'The page dispatches more directives than a request may.',
+  turns: 'Too many hashes or long pattern matches of this site wait for their turn already.',
 }
 
 /** Steps between two looks at the clock. */
 const STEPS_PER_LOOK = 1_024
 
 export class Allowance {
+  /** Whose work it is: where pieces of work wait for each other, each party has its turn. */
+  readonly party: object
   readonly #limits: AllowanceLimits
   readonly #now: () => number
   #steps = 0
@@ -56,8 +59,12 @@ export class Allowance {
   #spent: Spendable | undefined
   #hasReadFleeting = false
 
-  /** @param now milliseconds on a clock that only goes forward */
-  constructor(limits: Partial<AllowanceLimits> = {}, now: () => number = () => performance.now()) {
+  /**
+   * @param party the site that pays; the request itself when missing
+   * @param now milliseconds on a clock that only goes forward
+   */
+  constructor(limits: Partial<AllowanceLimits> = {}, party?: object, now: () => number = () => performance.now()) {
+    this.party = party ?? this
     this.#limits = { ...DEFAULT_LIMITS, ...limits }
     this.#now = now
   }

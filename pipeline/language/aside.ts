@@ -1,9 +1,10 @@
 /**
  * Work that cannot be divided, in a thread of its own: for its time nobody else would be answered. What is asked is done
- * one after the other, so that many questions leave processors to requests.
+ * one after the other, so that many questions leave processors to requests, and parties take turns.
  */
 
 import { Worker } from 'node:worker_threads'
+import { Turns } from './turns.ts'
 
 /** Milliseconds without work after which the thread ends. */
 const IDLE = 30_000
@@ -25,9 +26,13 @@ interface Thread<Answer> {
 /**
  * @param name of the thread
  * @param module what runs in it: it gives a `Reply` to every message
- * @returns asks the thread, which begins with the first question and ends when there were none for a while
+ * @returns asks the thread for a party, and rejects as `Turns.take` does; the thread begins with the first question and ends when there were none for a while
  */
-export function aside<Question, Answer>(name: string, module: URL): (question: Question) => Promise<Answer> {
+export function aside<Question, Answer>(
+  name: string,
+  module: URL,
+): (question: Question, party: object) => Promise<Answer> {
+  const turns = new Turns()
   let thread: Thread<Answer> | undefined
   let ending: NodeJS.Timeout | undefined
 
@@ -57,7 +62,7 @@ export function aside<Question, Answer>(name: string, module: URL): (question: Q
     return own
   }
 
-  return question =>
+  const ask = (question: Question): Promise<Answer> =>
     new Promise((resolve, reject) => {
       clearTimeout(ending)
       const { worker, waiting } = (thread ??= open())
@@ -65,6 +70,7 @@ export function aside<Question, Answer>(name: string, module: URL): (question: Q
       worker.ref()
       worker.postMessage(question)
     })
+  return (question, party) => turns.take(party, () => ask(question))
 }
 
 /** What `answer` gives or throws, as a `Reply`. */

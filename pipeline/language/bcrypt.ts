@@ -7,8 +7,9 @@ const ask = aside<BcryptQuestion, string>('bcrypt', new URL('./bcrypt-thread.ts'
 
 /**
  * @param cost logarithm of the rounds, 4 to 31; who asks sees to it that the work has an end
+ * @param party whose hash it is (`Allowance.party`)
  * @returns `$2b$…`, with a fresh salt
  */
-export function bcrypt(text: string, cost: number): Promise<string> {
-  return ask({ text, cost })
+export function bcrypt(text: string, cost: number, party: object): Promise<string> {
+  return ask({ text, cost }, party)
 }

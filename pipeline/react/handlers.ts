@@ -65,7 +65,7 @@ async function isOpen(
 ): Promise<boolean> {
   const { when } = handler.handler
   if (when.length === 0) return true
-  const allowance = new Allowance()
+  const allowance = new Allowance({}, site)
   const reach = new SiteReach(site, allowance, { scope: '/' })
   // Messages of failures quote values of the item, which is the body of the call (REA-86).
   const failed = (reason: string) => {

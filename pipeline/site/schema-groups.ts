@@ -38,7 +38,7 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
       const document = cloneTree(await site.parsed(file))
       for (const [element, position] of elementPositions(document)) {
         if (position !== group.position) continue
-        const host = site.code(new Allowance(GROUP_LIMITS))
+        const host = site.code(new Allowance(GROUP_LIMITS, site))
         const outcome = await host.includes(method, { path: group.document, document, element, itemtype }, email)
         const included = 'value' in outcome && outcome.value
         if (!included) refused?.(group, 'failure' in outcome ? outcome.failure.message : undefined)

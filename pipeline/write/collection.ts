@@ -65,7 +65,7 @@ export interface TreeRemoval extends Judging {
  */
 export async function removeTree(
   site: Site,
-  { path, cause, check, raw, configure, alongside, allowance = new Allowance() }: TreeRemoval,
+  { path, cause, check, raw, configure, alongside, allowance = new Allowance({}, site) }: TreeRemoval,
 ): Promise<void> {
   await site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
@@ -115,7 +115,7 @@ export async function transferTree(
   site: Site,
   transfer: Transfer,
 ): Promise<{ replaced: Resource | undefined; resource: Resource | undefined }> {
-  const { from, to, allowance = new Allowance() } = transfer
+  const { from, to, allowance = new Allowance({}, site) } = transfer
   return site.leases.hold(site.store.name, [from, to], () =>
     commitLoop(async () => {
       const source = await site.store.find(from)

@@ -186,7 +186,7 @@ const DELETE_GATES: readonly WholeGate[] = [authorization('delete'), existence, 
  */
 export function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
   const { path } = write
-  const allowance = write.allowance ?? new Allowance()
+  const allowance = write.allowance ?? new Allowance({}, site)
   const race = wholeRace(site, write)
   return wholeOperation<Found<DocumentPut>, NewVersion>(site, {
     write,
@@ -333,7 +333,7 @@ function generatedName(type: string | undefined): string {
  */
 export function deleteDocument(site: Site, write: WholeWrite, authority: () => Authority): Operation {
   const { path } = write
-  const allowance = write.allowance ?? new Allowance()
+  const allowance = write.allowance ?? new Allowance({}, site)
   const race = wholeRace(site, write)
   return wholeOperation<Found, void>(site, {
     write,

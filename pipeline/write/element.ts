@@ -60,7 +60,7 @@ export type { ElementWrite }
 export function writeElement(site: Site, write: ElementWrite, authority: () => Authority): Operation {
   const selectors: Selectors = { target: toSelector(write.range.selector, site) }
   if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector, site)
-  const allowance = write.allowance ?? new Allowance()
+  const allowance = write.allowance ?? new Allowance({}, site)
   const find = () => findElements(site, write, selectors, authority(), ELEMENT_GATES)
   const locate = () => commitLoop(async () => located(await find()))
   /** Writes of one session to one document come one after another. */

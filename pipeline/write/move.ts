@@ -74,7 +74,7 @@ const MOVE_GATES: readonly WholeGate<FoundMove>[] = [
  */
 export function moveDocument(site: Site, write: DocumentMove, authority: () => Authority): Operation {
   const { path, to } = write
-  const allowance = write.allowance ?? new Allowance()
+  const allowance = write.allowance ?? new Allowance({}, site)
   return wholeOperation<FoundMove, void>(site, {
     write,
     paths: [path, to],

@@ -1,6 +1,7 @@
 /** Hashes of passwords (SES-75). They run aside: nobody waits for them but the program. */
 
-import * as crypto from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { argon2 as derived } from '../argon2.ts'
 import { bcrypt as hashed } from '../bcrypt.ts'
 import { isDictionary, type Value } from '../values.ts'
 import { typeOf } from './comparison.ts'
@@ -44,7 +45,7 @@ export function bcrypt(text: string, options: Value | undefined, on: Evaluation)
   // A cost of twelve takes a quarter of a second; each one more twice as long.
   on.spend(Math.ceil((2 ** cost / 16) * STEPS_PER_MS))
   on.readFleeting()
-  return hashed(text, cost)
+  return hashed(text, cost, on.party)
 }
 
 const ARGON2 = {
@@ -53,18 +54,14 @@ const ARGON2 = {
   length: { least: 4, most: 1_024, usual: 32 },
 }
 
-export function argon2(text: string, options: Value | undefined, on: Evaluation): Promise<Value> {
+export async function argon2(text: string, options: Value | undefined, on: Evaluation): Promise<Value> {
   const { memory, time, length } = optionsOf('argon2', options, ARGON2)
   // A mebibyte takes about a millisecond in each pass.
   on.spend(Math.ceil((memory / 1_024) * time * STEPS_PER_MS))
   on.readFleeting()
-  const nonce = crypto.randomBytes(16)
+  const nonce = randomBytes(16)
   const parameters = { message: text, nonce, parallelism: 1, tagLength: length, memory, passes: time }
-  return new Promise((resolve, reject) => {
-    crypto.argon2('argon2id', parameters, (error, tag) => {
-      if (error) return reject(error)
-      const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
-      resolve(`$argon2id$v=19$m=${memory},t=${time},p=1$${base64(nonce)}$${base64(tag)}`)
-    })
-  })
+  const tag = await derived(parameters, on.party)
+  const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+  return `$argon2id$v=19$m=${memory},t=${time},p=1$${base64(nonce)}$${base64(tag)}`
 }

@@ -80,6 +80,10 @@ export class State implements Evaluation {
     this.allowance.take(bytes)
   }
 
+  get party(): object {
+    return this.allowance.party
+  }
+
   readFleeting(): void {
     this.allowance.readFleeting()
   }

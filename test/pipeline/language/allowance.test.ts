@@ -19,7 +19,7 @@ describe('The allowance of a request', () => {
 
   it('SES-213 the clock starts with the first metered work', () => {
     let now = 1_000
-    const allowance = new Allowance({ time: 50 }, () => now)
+    const allowance = new Allowance({ time: 50 }, undefined, () => now)
     now = 5_000
     allowance.look()
     now = 5_049

@@ -1,7 +1,7 @@
 /** Hashes and random text (LIQ-45 to LIQ-47). */
 
-import { argon2, createHash, randomBytes, randomInt } from 'node:crypto'
-import { promisify } from 'node:util'
+import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { argon2 } from '../../argon2.ts'
 import { bcrypt } from '../../bcrypt.ts'
 import { type LiquidValue, plain } from '../values.ts'
 import { awaiting, type Work } from '../work.ts'
@@ -15,8 +15,6 @@ const SYLLABLES = [...CONSONANTS].flatMap(consonant => [...VOWELS].map(vowel => 
 
 /** 4,900 words: a little over twelve bits each. */
 const WORDS: readonly string[] = SYLLABLES.flatMap(first => SYLLABLES.map(second => first + second))
-
-const deriveKey = promisify(argon2)
 
 const BCRYPT_CEILING = 14
 /** Bytes; more would be ignored. */
@@ -58,7 +56,7 @@ export const SECRET_WORK_FILTERS: WorkFilters = {
     // Doubles with each unit of cost, like the time it takes.
     call.run.step(2 ** cost)
     call.run.allowance.readFleeting()
-    return yield* awaiting(bcrypt(text, cost))
+    return yield* awaiting(bcrypt(text, cost, call.run.allowance.party))
   },
   *argon2(call) {
     return yield* argon2Hash(call)
@@ -92,7 +90,9 @@ function* argon2Hash(call: Call): Work<LiquidValue> {
   const nonce = format === 'raw' && salt ? salt : (salt ?? randomBytes(16))
   call.run.step(memory * passes)
   const message = Buffer.from(inputText(call))
-  const key = yield* awaiting(deriveKey('argon2id', { message, nonce, memory, passes, tagLength, parallelism: 1 }))
+  const key = yield* awaiting(
+    argon2({ message, nonce, memory, passes, tagLength, parallelism: 1 }, call.run.allowance.party),
+  )
   if (format === 'raw') return key.toString('hex')
   const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
   return `$argon2id$v=19$m=${memory},t=${passes},p=1$${base64(nonce)}$${base64(key)}`
