@@ -32,6 +32,13 @@ export class LongText {
 
   /** @returns whether it is time for a pause */
   add(piece: string): boolean {
+    if (piece.length >= LONG) {
+      // It is put together already, as what is inside an element is: to read it again at every level would take as long as
+      // all levels together.
+      this.#keep()
+      this.#whole += piece
+      return true
+    }
     this.#latest += piece
     if (this.#latest.length < LONG) return false
     this.#keep()

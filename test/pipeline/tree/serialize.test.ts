@@ -264,4 +264,17 @@ describe('tree/serialize', () => {
     expect(textContent(root)).to.equal('abs c')
     expect(textContent({ nodeName: '#comment', data: 'x', parentNode: null })).to.equal('')
   })
+
+  for (const kind of ['html', 'xml'] as const)
+    it(`SEC-4 HTTP-65 a long text is put together once, however many elements it is in: ${kind}`, async () => {
+      const source = `${'<div>'.repeat(400)}${'x'.repeat(2_000_000)}${'</div>'.repeat(400)}`
+      const document = parseDocument(kind, source)
+      const markup = await takesLess(200, () => {
+        const written = atOnce(writingMarkup(find(document.root, 'div'), kind))
+        // Read, because V8 puts a sum of texts together when it is.
+        written.charCodeAt(0)
+        return written
+      })
+      expect(markup === source).to.equal(true)
+    })
 })
