@@ -133,8 +133,6 @@ async function main(): Promise<boolean> {
   if (chosen.length > 0) return report(await runHere(chosen))
   if (!passes('Types', 'typescript/bin/tsc', '--noEmit')) return false
   if (!passes('Lint and format', '@biomejs/biome/bin/biome', 'check', '.')) return false
-  // The whole suite takes its time where a single file takes a look in passing.
-  process.env.FUZZ_SECONDS ??= '30'
   return report(await runAll(Number(process.env.TEST_PROCESSES) || availableParallelism() + 1))
 }
 
