@@ -22,7 +22,8 @@ describe('The page that the architecture walks through', () => {
   let send: Client
 
   before(async () => {
-    server = await startServer({ site: { defaultGet: 'allow' } })
+    // Its script may wait for its turn on a busy machine.
+    server = await startServer({ site: { defaultGet: 'allow' }, settings: { javascript: { time: '1m' } } })
     send = client(server)
     await putAll(server, {
       '/rules.html': rulesPage(['*', 'POST', 'Allow', '/topics/*']),
