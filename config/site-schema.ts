@@ -1,11 +1,11 @@
 /** The settings of a site, each declared once: type, default, documentation, secrecy. */
 
 import { z } from 'zod'
-import { normalForm } from '../pipeline/tree/normal-form.ts'
 import { setting } from './about.ts'
 import { readHost } from './hosts.ts'
 import { isStoredKey, isStoredPassword } from './passwords.ts'
 import {
+  appearance,
   baseUrl,
   duration,
   flag,
@@ -17,6 +17,7 @@ import {
   readSwitch,
   size,
   text,
+  USER_NAME,
   value,
   whole,
 } from './values.ts'
@@ -39,8 +40,8 @@ const origin = text('an origin such as https://www.example.org (scheme, host and
 const credential = z
   .strictObject({
     user: setting(
-      text('a user name without colon, invisible characters, or look-alikes of ordinary ones', isUserName, 128),
-      'Name to sign in with; no colon, no invisible characters, no styled or full-width letters. Unique within the site.',
+      text(USER_NAME, isUserName, 128),
+      'Name to sign in with; no colon, no invisible characters, no styled or full-width letters, letters of one script. Unique within the site.',
     ),
     password: setting(
       value<string>({
@@ -94,8 +95,7 @@ const credential = z
 
 const credentials = list(credential)
   .superRefine((all, context) => {
-    // As they are looked for.
-    const names = all.map(({ user }) => normalForm(user))
+    const names = all.map(({ user }) => appearance(user))
     names.forEach((name, index) => {
       if (names.indexOf(name) !== index) {
         context.addIssue({ code: 'custom', path: [index, 'user'], message: 'a user name that no other credential has' })

@@ -61,16 +61,61 @@ export function hasControls(text: string): boolean {
 /** What nobody sees, or what changes how the rest is seen: controls, marks of direction, joiners, fillers, private characters. */
 const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]/u
 
+/** What `isUserName` wants, for messages. */
+export const USER_NAME = 'a user name without colon, invisible characters, or look-alikes of ordinary ones'
+
 /**
  * Whether people can tell a name to sign in with from others (RFC 8265 for user names, letter case aside).
  *
  * @returns false for a colon (RFC 7617), invisible characters, characters that stand for others (full-width and styled
- *   letters, ligatures), and spaces at the ends or side by side
+ *   letters, ligatures), letters of several scripts, and spaces at the ends or side by side
  */
 export function isUserName(name: string): boolean {
   if (UNSEEN.test(name) || /:|^ | $| {2}/.test(name)) return false
   const composed = normalForm(name)
-  return composed.normalize('NFKC') === composed
+  return composed.normalize('NFKC') === composed && (isAscii(name) || isOfOneScript(composed))
+}
+
+const isAscii = (text: string) => /^[\x20-\x7e]*$/.test(text)
+
+/** Scripts that names are written in (UAX #31, Table 5), those that one language writes side by side together. */
+const SCRIPTS =
+  `Latin|Cyrillic|Greek|Armenian|Hebrew|Arabic|Thaana|Devanagari|Bengali|Gurmukhi|Gujarati|Oriya|Tamil|Telugu|Kannada|
+  Malayalam|Sinhala|Thai|Lao|Tibetan|Myanmar|Georgian|Ethiopic|Khmer|Latin Han Hiragana Katakana|Latin Han Bopomofo|
+  Latin Han Hangul`
+    .split('|')
+    .map(scripts => scripts.trim().split(' '))
+
+/** Of letters and digits; signs belong to all scripts. */
+const inScripts = (scripts: readonly string[]) =>
+  new RegExp(`^[${['Common', 'Inherited', ...scripts].map(script => `\\p{scx=${script}}`).join('')}]*$`, 'u')
+
+/** Made when a name needs them. */
+let wholes: readonly RegExp[] | undefined
+let anyOther: RegExp | undefined
+
+/**
+ * UTS #39, “Highly Restrictive”: Latin beside Cyrillic or Greek makes names that look like others. Scripts that few write
+ * today do not mix with those of the list.
+ */
+function isOfOneScript(name: string): boolean {
+  wholes ??= SCRIPTS.map(inScripts)
+  anyOther ??= new RegExp(`^[^${[...new Set(SCRIPTS.flat())].map(script => `\\p{scx=${script}}`).join('')}]*$`, 'u')
+  const other = anyOther
+  return wholes.some(whole => whole.test(name)) || other.test(name.replace(/[\p{scx=Common}\p{scx=Inherited}]/gu, ''))
+}
+
+/** Letters of other scripts that look like Latin ones, and those. */
+const TWINS: readonly (readonly [string, string])[] = [
+  ['аеорсухіјѕһԁԛԝӏАВЕКМНОРСТУХІЈЅ', 'aeopcyxijshdqwlABEKMHOPCTYXIJS'],
+  ['ονακριυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ', 'ovakpiuABEZHIKMNOPTYX'],
+]
+
+const LATIN = new Map(TWINS.flatMap(([others, latin]) => [...others].map((other, at) => [other, latin[at] ?? other])))
+
+/** What a user name looks like: two names of one site must not look the same (UTS #39, skeletons). */
+export function appearance(name: string): string {
+  return Array.from(normalForm(name), letter => LATIN.get(letter) ?? letter).join('')
 }
 
 /** A text in which codes stand for what nobody sees, as JSON may write them. */

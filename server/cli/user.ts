@@ -13,6 +13,7 @@ import { nobodyMounts } from '../../config/load.ts'
 import { createAccessKey, createPassword, hashPassword } from '../../config/passwords.ts'
 import type { Credential } from '../../config/site-schema.ts'
 import { siteTable } from '../../config/sites.ts'
+import { isUserName, showingUnseen, USER_NAME } from '../../config/values.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import { NoPassword, readPassword } from './password-input.ts'
 import { knownSites, loadedFor, settingsOptions, siteOption, tellWarnings } from './settings-options.ts'
@@ -99,6 +100,9 @@ async function list(call: Call): Promise<number> {
 async function add(call: Call, name: string): Promise<number> {
   const { args, terminal } = call
   const { file, site, place } = await placeOf(call, true)
+  // Nobody should think of a password for a name that cannot be.
+  if (name === '' || name.length > 128 || !isUserName(name))
+    throw new UsageError(`"${showingUnseen(name)}" is not ${USER_NAME}`, 'user')
   const made = args.flag('key') ? createAccessKey() : undefined
   const password = made ? undefined : args.flag('generate') ? createPassword() : await readPassword(terminal)
   const credential: WrittenCredential = {

@@ -192,6 +192,11 @@ const USER = 'a user name without colon, invisible characters, or look-alikes of
 
 /** User names that nobody can tell from others, and how messages show them. */
 const NO_NAMES: [user: string, shown: string][] = [
+  ['\u0430da', '\u0430da'],
+  ['p\u0430ypal', 'p\u0430ypal'],
+  ['\u039fmega', '\u039fmega'],
+  ['ad\u13aa', 'ad\u13aa'],
+  ['\u0430\u13aa', '\u0430\u13aa'],
   ['a:b', 'a:b'],
   ['ad\u200bmin', 'ad\\u200bmin'],
   ['admin\u200d', 'admin\\u200d'],
@@ -290,6 +295,16 @@ const BAD_SITE: [written: object, message: string][] = [
     },
     'credentials[1].user: "Zoe\u0308" is not a user name that no other credential has',
   ],
+  // The second one in Cyrillic letters.
+  [
+    {
+      credentials: [
+        { user: 'cop', password: 'p' },
+        { user: '\u0441\u043e\u0440', password: 'q' },
+      ],
+    },
+    'credentials[1].user: "\u0441\u043e\u0440" is not a user name that no other credential has',
+  ],
   [
     { credentials: 'editor:secret' },
     'credentials: the given value (not shown) is not a list of groups of keys (user, password, key, scope …)',
@@ -357,6 +372,9 @@ describe('settings: names of users', () => {
     '\u674e\u56db',
     '\u0639\u0644\u064a',
     'a_b-c.d+e',
+    'Anna \u5c71\u7530 \u304b\u306a',
+    '\u13a0\u13a1',
+    '\u0928\u093f\u0915 7',
   ]) {
     it(`MNT-1 ${escaped(user)} is taken`, async () => {
       expect((await taken(user)).settings.sites[0]?.credentials[0]?.user).to.equal(user)

@@ -33,6 +33,15 @@ describe('command line: user', () => {
   const SITE = ['--site', 'example.org']
   const credentials = async (site = 0) => (await loadSettings({ file })).settings.sites[site]?.credentials ?? []
 
+  it('MNT-3 refuses a name before it asks for a password', async () => {
+    for (const name of ['a:b', 'a\u200bda', '\u0430da', 'x'.repeat(129)]) {
+      const { code, errors, output } = await user(['add', name, ...SITE], { input: [] })
+      expect(code, name).to.equal(2)
+      expect(errors).to.include('is not a user name without colon')
+      expect(output).to.equal('')
+    }
+  })
+
   it('adds one with the password that was typed, and leaves everything else as it is', async () => {
     const { code, output } = await user(['add', 'ada', ...SITE], { input: ['s3cret\n'] })
     expect(code).to.equal(0)
@@ -108,7 +117,7 @@ describe('command line: user', () => {
     [['add', 'ada', '--site', 'other.example'], 2, 'no site is configured for the host other.example'],
     [['add', ...SITE], 2, 'NAME is missing'],
     [['drop', 'ada'], 2, '"drop" is not add, remove or list'],
-    [['add', 'a:b', ...SITE], 2, 'sites[0].credentials[1].user'],
+    [['add', 'a:b', ...SITE], 2, '"a:b" is not a user name'],
     [['add', 'ada', ...SITE, '--scope', 'blog'], 2, 'sites[0].credentials[1].scope'],
   ]
   for (const [argv, code, message] of REFUSED)
