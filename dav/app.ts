@@ -12,9 +12,9 @@ import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { canonicalPath, decodeTarget, reserved } from '../pipeline/http/path.ts'
-import { Allowance } from '../pipeline/language/allowance.ts'
 import type { Memory } from '../pipeline/memory.ts'
 import type { Alongside } from '../pipeline/write/commit.ts'
+import { oneAllowance } from '../pipeline/write/commit.ts'
 import type { Author } from './access/credentials.ts'
 import { challenge, isOfficeProbe } from './access/credentials.ts'
 import { isRawWrite } from './access/scope-authority.ts'
@@ -329,7 +329,7 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, author }),
       body: bodyOf(req, res),
       pieces: piecesOf(bodies, req, res),
-      allowance: new Allowance(),
+      allowance: oneAllowance(mount.site),
     }
     const handled = async () => {
       const triggered = await triggers?.(exchange)

@@ -33,7 +33,7 @@ export interface Exchange {
   /** Writes go past the data model (DAV-7). */
   raw: boolean
   /** What all code of the request may spend together (SES-213). */
-  allowance: Allowance
+  allowance: () => Allowance
   /** Read once, in the form the handler needs. */
   body: BodySource
   /** The body of the request as it arrives, for those who ask instead of `body`. */

@@ -20,10 +20,10 @@ import { readConditions } from '../pipeline/http/conditions.ts'
 import { corsHeaders, ownFields, publicCors } from '../pipeline/http/cors.ts'
 import { WRITES } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '../pipeline/http/path.ts'
-import { Allowance } from '../pipeline/language/allowance.ts'
 import type { Operation } from '../pipeline/operation.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { ZERO } from '../pipeline/store/tags.ts'
+import { oneAllowance } from '../pipeline/write/commit.ts'
 import type { Audit } from './audit.ts'
 import { errorAnswer } from './documents/error.ts'
 import { reportRequest, selectorIn, toldAddress } from './finished-requests.ts'
@@ -364,7 +364,7 @@ function dispatch(parts: AppParts): Step {
       streams: parts.streams,
       locks: parts.locks,
       authority,
-      allowance: new Allowance({}, hosted.site),
+      allowance: oneAllowance(hosted.site),
     }
     state.answer = await performReacting(
       parts.reactions,

@@ -98,7 +98,7 @@ async function queryProgram(exchange: Exchange): Promise<Answer> {
   return answerProgram(
     {
       site,
-      allowance,
+      allowance: allowance(),
       path,
       bounds: { scope: path, covers: at => author.scope.covers(at) && !isServerOwned({ mount }, at) },
       names: new Map([['request', requested]]),

@@ -49,7 +49,7 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
   const common = {
     conditions: undefined,
     cause: {},
-    allowance,
+    allowance: () => allowance,
     transitions,
     configure,
     ...(refuseLocked && { refuseLocked }),

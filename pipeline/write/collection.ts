@@ -7,7 +7,6 @@ import { type Cause, deleteEvent, putEvent, treeEvents } from '../events/mutatio
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { LONGEST_PATH, overlongMember } from '../http/path.ts'
-import { Allowance } from '../language/allowance.ts'
 import { absent } from '../refusals.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change, CommitResult, Expectation, NewEvent } from '../store/commit.ts'
@@ -15,7 +14,7 @@ import { parentOf } from '../store/paths.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import { ZERO } from '../store/tags.ts'
 import { decode } from '../tree/document.ts'
-import { commitJudged, commitLoop, type Judging, modelState } from './commit.ts'
+import { commitJudged, commitLoop, type Judging, modelState, oneAllowance } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
 import { bytesOf, retyping, underNewName, writtenDocuments } from './new-version.ts'
@@ -65,7 +64,7 @@ export interface TreeRemoval extends Judging {
  */
 export async function removeTree(
   site: Site,
-  { path, cause, check, raw, configure, alongside, allowance = new Allowance({}, site) }: TreeRemoval,
+  { path, cause, check, raw, configure, alongside, allowance = oneAllowance(site) }: TreeRemoval,
 ): Promise<void> {
   await site.leases.hold(site.store.name, [path], () =>
     commitLoop(async () => {
@@ -115,7 +114,7 @@ export async function transferTree(
   site: Site,
   transfer: Transfer,
 ): Promise<{ replaced: Resource | undefined; resource: Resource | undefined }> {
-  const { from, to, allowance = new Allowance({}, site) } = transfer
+  const { from, to, allowance = oneAllowance(site) } = transfer
   return site.leases.hold(site.store.name, [from, to], () =>
     commitLoop(async () => {
       const source = await site.store.find(from)

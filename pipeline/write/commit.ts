@@ -1,7 +1,7 @@
 /** Commits of writes: judged by the site's data model as it stands, and made again until they go through (HTTP-4, MOD-42). */
 
 import { busy } from '../failures.ts'
-import type { Allowance } from '../language/allowance.ts'
+import { Allowance } from '../language/allowance.ts'
 import type { CodeHost } from '../model/code.ts'
 import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
@@ -49,7 +49,7 @@ export interface Alongside {
 /** What every write may say about how it is judged. */
 export interface Judging {
   /** Of the request that the write belongs to, shared by all code that runs for it; a write without one has its own. */
-  allowance?: Allowance | undefined
+  allowance?: (() => Allowance) | undefined
   /** Stored as it is, as if the site had no data model; the mount allows it to those who repair a site (DAV-7). */
   raw?: boolean | undefined
   /** False for those whose writes must leave the configuration of the site alone (SEC-10). */
@@ -60,10 +60,21 @@ export interface Judging {
   transitions?: TransitionSink | undefined
 }
 
+/**
+ * The allowance of a request, made when something begins that is metered.
+ *
+ * @param party the site that pays
+ * @returns the same at each call
+ */
+export function oneAllowance(party: object): () => Allowance {
+  let made: Allowance | undefined
+  return () => (made ??= new Allowance({}, party))
+}
+
 /** @param allowance what the code of schemas may spend */
 export function modelState(
   site: Site,
-  allowance: Allowance,
+  allowance: () => Allowance,
   { raw = false, configure = true, alongside, transitions }: Judging = {},
 ): ModelState {
   const registry = raw ? Registry.empty(site.settings) : site.model
@@ -72,7 +83,7 @@ export function modelState(
     registry,
     version: site.modelVersion,
     get host() {
-      host ??= site.code(allowance)
+      host ??= site.code(allowance())
       return host
     },
     configure,

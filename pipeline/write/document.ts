@@ -14,7 +14,6 @@ import { Fault } from '../fault.ts'
 import { type Conditions, evaluateWrite, formatHttpDate, preconditionFailed } from '../http/conditions.ts'
 import { extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
 import { encodePath } from '../http/path.ts'
-import { Allowance } from '../language/allowance.ts'
 import { authorize, type Gate, type Operation, passGates, perform } from '../operation.ts'
 import { absent, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
@@ -24,7 +23,7 @@ import type { Change, CommitResult } from '../store/commit.ts'
 import type { Property } from '../store/resource.ts'
 import { contentTag } from '../store/tags.ts'
 import { inTurns } from '../tree/steps.ts'
-import { commitJudged, commitLoop, type Judging, type ModelState, modelState } from './commit.ts'
+import { commitJudged, commitLoop, type Judging, type ModelState, modelState, oneAllowance } from './commit.ts'
 import { NOTHING_FOLLOWS } from './consequences.ts'
 import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
 import { type NewVersion, rederived, savedDocument, writtenDocuments } from './new-version.ts'
@@ -186,7 +185,7 @@ const DELETE_GATES: readonly WholeGate[] = [authorization('delete'), existence, 
  */
 export function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
   const { path } = write
-  const allowance = write.allowance ?? new Allowance({}, site)
+  const allowance = write.allowance ?? oneAllowance(site)
   const race = wholeRace(site, write)
   return wholeOperation<Found<DocumentPut>, NewVersion>(site, {
     write,
@@ -333,7 +332,7 @@ function generatedName(type: string | undefined): string {
  */
 export function deleteDocument(site: Site, write: WholeWrite, authority: () => Authority): Operation {
   const { path } = write
-  const allowance = write.allowance ?? new Allowance({}, site)
+  const allowance = write.allowance ?? oneAllowance(site)
   const race = wholeRace(site, write)
   return wholeOperation<Found, void>(site, {
     write,

@@ -13,7 +13,6 @@ import { formatHttpDate } from '../http/conditions.ts'
 import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
 import { fragmentTag, splitFragmentTag } from '../http/tags.ts'
-import { Allowance } from '../language/allowance.ts'
 import { newFailures } from '../model/judge.ts'
 import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
 import type { Operation } from '../operation.ts'
@@ -28,7 +27,7 @@ import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
-import { commitJudged, commitLoop, type ModelState, modelState } from './commit.ts'
+import { commitJudged, commitLoop, type ModelState, modelState, oneAllowance } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
 import { checkContainment } from './containment.ts'
@@ -60,7 +59,7 @@ export type { ElementWrite }
 export function writeElement(site: Site, write: ElementWrite, authority: () => Authority): Operation {
   const selectors: Selectors = { target: toSelector(write.range.selector, site) }
   if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector, site)
-  const allowance = write.allowance ?? new Allowance({}, site)
+  const allowance = write.allowance ?? oneAllowance(site)
   const find = () => findElements(site, write, selectors, authority(), ELEMENT_GATES)
   const locate = () => commitLoop(async () => located(await find()))
   /** Writes of one session to one document come one after another. */

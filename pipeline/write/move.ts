@@ -2,7 +2,6 @@ import type { Authority } from '../authority.ts'
 import { deleteEvent, putEvent } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
-import { Allowance } from '../language/allowance.ts'
 import type { Operation } from '../operation.ts'
 import { absent, requireAllowed } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
@@ -10,7 +9,7 @@ import type { StoredFile } from '../site/stored-file.ts'
 import type { CommitResult } from '../store/commit.ts'
 import { decode } from '../tree/document.ts'
 import { inTurns } from '../tree/steps.ts'
-import { commitJudged, type ModelState, modelState } from './commit.ts'
+import { commitJudged, type ModelState, modelState, oneAllowance } from './commit.ts'
 import { configures } from './configuration.ts'
 import {
   carriedOut,
@@ -74,7 +73,7 @@ const MOVE_GATES: readonly WholeGate<FoundMove>[] = [
  */
 export function moveDocument(site: Site, write: DocumentMove, authority: () => Authority): Operation {
   const { path, to } = write
-  const allowance = write.allowance ?? new Allowance({}, site)
+  const allowance = write.allowance ?? oneAllowance(site)
   return wholeOperation<FoundMove, void>(site, {
     write,
     paths: [path, to],

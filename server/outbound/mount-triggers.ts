@@ -27,7 +27,8 @@ const METHODS: ReadonlySet<string> = new Set(['PUT', 'DELETE', 'MOVE', 'COPY'])
 /** @returns runs the triggers of a request; undefined where none may run */
 export function mountTriggers(parts: ReactionParts): MountTriggers {
   return async exchange => {
-    const { mount, method, path, author, allowance, request, authorities } = exchange
+    const { mount, method, path, author, request, authorities } = exchange
+    const allowance = exchange.allowance()
     const { site, settings } = mount
     if (!settings.mountReactions || !METHODS.has(method) || path.endsWith('/')) return undefined
     const found = site.declarations('reactions').candidates(method, path)

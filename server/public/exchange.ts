@@ -32,7 +32,7 @@ export interface Exchange {
   /** Host and port by which the client knows this site; first the request's own. */
   authorities: string[]
   /** What all code of the request may spend together (SES-213). */
-  allowance: Allowance
+  allowance: () => Allowance
   /** Read once, in the form the handler needs. */
   body: BodySource
   streams: Streams

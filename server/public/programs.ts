@@ -44,7 +44,10 @@ export function programOperation(exchange: Exchange, type: string): Operation {
       ])
       const range = header(exchange, 'range')
       const conditions = readConditions(request.headers)
-      return answerProgram({ site, allowance, path, bounds: boundsOf(exchange, path), names, range, conditions }, body)
+      return answerProgram(
+        { site, allowance: allowance(), path, bounds: boundsOf(exchange, path), names, range, conditions },
+        body,
+      )
     },
   }
 }
@@ -57,7 +60,7 @@ async function holdsDocuments({ site }: Exchange, directory: string): Promise<bo
 /** SES-126: one document, or what may be read as a whole below a directory; SES-127: without what rules hide. */
 function boundsOf({ authority, allowance }: Exchange, path: string): Bounds {
   const { access } = authority()
-  const seen: Bounds['seen'] = (at, document) => readableTree(access, at, document, steps => allowance.step(steps))
+  const seen: Bounds['seen'] = (at, document) => readableTree(access, at, document, steps => allowance().step(steps))
   if (!path.endsWith('/')) return { scope: path, seen }
   return {
     scope: path,

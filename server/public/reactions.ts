@@ -127,7 +127,8 @@ function reactingRequest(
   exchange: Exchange,
   body: KeptBody,
 ): Omit<ReactingRequest, 'candidates' | 'toAnswer' | 'queue'> {
-  const { site, hosted, method, path, allowance, authority, locks, transitions } = exchange
+  const { site, hosted, method, path, authority, locks, transitions } = exchange
+  const allowance = exchange.allowance()
   const { brand } = hosted.settings
   const selector = selectorOf(exchange)
   const isReplaceable = method === 'PUT' || method === 'POST'

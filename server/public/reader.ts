@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.ts'
  * @param body of a request that does
  */
 export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBody): Reader {
-  const { site, target, session, allowance, hosted, authority } = exchange
+  const { site, target, session, hosted, authority } = exchange
   const { principal } = session
   let identity: Identity | undefined
   const identify = async () => {
@@ -31,7 +31,9 @@ export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBod
       roles: () => identity?.roles ?? [],
       body,
       session: visitorSession(exchange),
-      allowance,
+      get allowance() {
+        return exchange.allowance()
+      },
     },
   }
 }
