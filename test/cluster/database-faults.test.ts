@@ -1,11 +1,11 @@
 import { chownSync, statSync } from 'node:fs'
 import { expect } from 'chai'
-import { describe, it } from 'mocha'
+import { after, before, describe, it } from 'mocha'
 import { page } from '../support/content.ts'
 import type { Cluster as Database } from '../support/postgres.ts'
 import { type SmallDisk, smallDisk } from '../support/small-disk.ts'
-import { faults, isAway } from './faults.ts'
-import { at } from './installation.ts'
+import { faults, HANGS, isAway } from './faults.ts'
+import { at, type Node } from './installation.ts'
 import { readsOn } from './writers.ts'
 
 /** A small disk, where this user may mount one. */
@@ -17,12 +17,19 @@ function mountedDisk(): SmallDisk | undefined {
   }
 }
 
-describe('two servers on a database that fails among 16 writers', () => {
+describe('two servers on a database that fails among 16 writers', function () {
+  this.timeout(HANGS)
+  const shared = faults(after)
   const { atEnd, startDatabase, install, begin } = faults()
+  /** What all faults go through that leave it whole. */
+  let database: Database
+  let nodes: Node[]
+  before(async () => {
+    database = await shared.startDatabase()
+    nodes = (await shared.install({ postgres: database.url })).nodes
+  })
 
   it('HTTP-4 killed and started again: what was acknowledged is everywhere, and streams are complete', async () => {
-    const database = await startDatabase()
-    const { nodes } = await install({ postgres: database.url })
     const writers = await begin(nodes)
     for (let round = 0; round < 2; round++) {
       await database.stop('immediate')
@@ -34,8 +41,6 @@ describe('two servers on a database that fails among 16 writers', () => {
   })
 
   it('HTTP-4 connections that the database cuts', async () => {
-    const database = await startDatabase()
-    const { nodes } = await install({ postgres: database.url })
     const writers = await begin(nodes)
     for (let round = 0; round < 8; round++) {
       await writers.untilMore(15)
@@ -46,8 +51,6 @@ describe('two servers on a database that fails among 16 writers', () => {
   })
 
   it('HTTP-4 that stands still and answers nothing: writers are refused, readers served, and it goes on', async () => {
-    const database = await startDatabase()
-    const { nodes } = await install({ postgres: database.url })
     const writers = await begin(nodes)
     for (let round = 0; round < 2; round++) {
       const resume = database.hang()
@@ -80,8 +83,6 @@ describe('two servers on a database that fails among 16 writers', () => {
   })
 
   it('HTTP-4 a database that takes reads alone: writers are refused, readers served', async () => {
-    const database = await startDatabase()
-    const { nodes } = await install({ postgres: database.url })
     const writers = await begin(nodes)
     await database.run('ALTER SYSTEM SET default_transaction_read_only = on')
     await database.run('SELECT pg_reload_conf()')

@@ -1,10 +1,13 @@
-/** Installations whose parts fail while people write, made for one test each. */
+/** Installations whose parts fail while people write. */
 
-import { afterEach } from 'mocha'
+import { afterEach, type HookFunction } from 'mocha'
 import { type Cluster as Database, newCluster } from '../support/postgres.ts'
 import { type Relay, startRelay } from '../support/tcp-relay.ts'
 import { type Cluster, type Node, startCluster } from './installation.ts'
 import { FILES, missingAt, readsOn, startWriters, type Writers } from './writers.ts'
+
+/** Milliseconds after which such a test counts as one that hangs: servers start, stop and are refused their database in it. */
+export const HANGS = 300_000
 
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(resolve => setTimeout(resolve, 20))
@@ -12,10 +15,10 @@ export async function until(isSo: () => Promise<boolean>): Promise<void> {
 
 export const addressOf = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
 
-/** Everything that it makes ends with the test. */
-export function faults() {
+/** @param ending hook at which everything that it makes ends: with the test, or with the suite that shares it */
+export function faults(ending: HookFunction = afterEach) {
   const ends: (() => unknown)[] = []
-  afterEach(async () => {
+  ending(async () => {
     for (const end of ends.splice(0).reverse()) await end()
   })
   return {

@@ -35,10 +35,18 @@ export interface Writers {
   judge(): Promise<void>
 }
 
+/** Writers that were started in this process: what each made before does not count for the next. */
+let starts = 0
+
 const soon = () => new Promise(resolve => setTimeout(resolve, 5))
 
-/** Every second one appends to one list, the others make documents; nobody repeats what was not acknowledged. */
+/**
+ * Every second one appends to one list, which begins empty, the others make documents; nobody repeats what was not
+ * acknowledged.
+ */
 export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
+  const folder = `/${++starts}`
+  expect((await nodes[0]?.http('PUT', LIST, {}, FILES[LIST]))?.status).to.equal(200)
   /** By path, or the text of an element of the list. */
   const acknowledged = new Set<string>()
   /** What may have been carried out, as far as its writer was told. */
@@ -53,7 +61,7 @@ export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
   async function write(writer: number): Promise<void> {
     for (let i = 0; !isOver; i++) {
       const { http } = nodeOf(writer)
-      const text = writer % 2 === 0 ? `w${writer}-${i}.` : `/w${writer}/${i}.html`
+      const text = writer % 2 === 0 ? `w${writer}-${i}.` : `${folder}/w${writer}/${i}.html`
       const begun = performance.now()
       const answer = await (writer % 2 === 0
         ? http('POST', LIST, { Range: 'selector=#l' }, `<li>${text}</li>`)
