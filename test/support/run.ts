@@ -1,6 +1,6 @@
 /**
- * `npm test`: types, lint and format, then every test, folder by folder, in one process more than there are processors: some
- * tests wait. Arguments choose test files instead, which one process runs. `TEST_PROCESSES` sets another number of processes.
+ * `npm test`: types, lint and format, then every test, folder by folder, in two processes more than there are processors: half
+ * of them begin with tests that wait most of their time. Arguments choose test files instead, which one process runs. `TEST_PROCESSES` sets another number of processes.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Mocha from 'mocha'
+import { type Batch, batchesOf } from './batches.ts'
 import { watchForHangs } from './hang-watch.ts'
 import { provideNeeds } from './needs.ts'
 
@@ -60,26 +61,6 @@ async function runHere(files: readonly string[]): Promise<Tally> {
   })
 }
 
-/** Folders whose tests take longest: begun first, so that no processor is idle while the last one ends. */
-const LONG = ['pipeline/store/postgres', 'hostile', 'http/hostile', 'pipeline/language/javascript', 'cluster', 'mount']
-/** How many files of one folder a process takes. */
-const BATCH = 8
-
-/** All test files, in batches of one folder each. */
-function batches(): string[][] {
-  const folders = new Map<string, string[]>()
-  for (const file of globSync('test/**/*.test.ts', { cwd: root }).sort())
-    folders.set(dirname(file), [...(folders.get(dirname(file)) ?? []), file])
-  const rank = (folder: string) => (LONG.indexOf(folder.slice('test/'.length)) + LONG.length + 1) % (LONG.length + 1)
-  return [...folders.keys()]
-    .sort((one, other) => rank(one) - rank(other))
-    .flatMap(folder => {
-      const files = folders.get(folder) ?? []
-      const parts = Math.ceil(files.length / BATCH)
-      return Array.from({ length: parts }, (_, part) => files.filter((_, index) => index % parts === part))
-    })
-}
-
 /** Runs test files in a process of their own and shows what it said when it has ended. */
 function runApart(files: readonly string[]): Promise<Tally> {
   return new Promise(finish => {
@@ -102,10 +83,16 @@ function runApart(files: readonly string[]): Promise<Tally> {
 }
 
 async function runAll(processes: number): Promise<Tally> {
-  const queue = batches()
+  const queue = batchesOf(globSync('test/**/*.test.ts', { cwd: root }))
   const all: Tally = { passed: 0, pending: 0, failed: [] }
-  const takeTurns = async () => {
-    for (let files = queue.shift(); files !== undefined; files = queue.shift()) {
+  /** The longest that waits, or that works, while there is one of that kind. */
+  const take = (kind: Batch['kind']): readonly string[] | undefined => {
+    const at = queue.findIndex(batch => batch.kind === kind)
+    return queue.splice(Math.max(at, 0), 1)[0]?.files
+  }
+  const takeTurns = async (_: unknown, place: number) => {
+    const kind = place % 2 === 0 ? 'waits' : 'works'
+    for (let files = take(kind); files !== undefined; files = take(kind)) {
       const { passed, pending, failed } = await runApart(files)
       all.passed += passed
       all.pending += pending
@@ -133,7 +120,7 @@ async function main(): Promise<boolean> {
   if (chosen.length > 0) return report(await runHere(chosen))
   if (!passes('Types', 'typescript/bin/tsc', '--noEmit')) return false
   if (!passes('Lint and format', '@biomejs/biome/bin/biome', 'check', '.')) return false
-  return report(await runAll(Number(process.env.TEST_PROCESSES) || availableParallelism() + 1))
+  return report(await runAll(Number(process.env.TEST_PROCESSES) || availableParallelism() + 2))
 }
 
 process.exitCode = (await main()) ? 0 : 1

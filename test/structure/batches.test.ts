@@ -1,0 +1,25 @@
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { batchesOf, LONGEST, WAITING } from '../support/batches.ts'
+
+const ALL = globSync('test/**/*.test.ts', { cwd: fileURLToPath(new URL('../..', import.meta.url)) })
+
+describe('order of the tests', () => {
+  it('has every file once', () => {
+    expect(batchesOf(ALL).flatMap(({ files }) => files)).to.have.members(ALL)
+  })
+
+  it('begins with the longest files, each by itself', () => {
+    expect(
+      batchesOf(ALL)
+        .slice(0, LONGEST.length)
+        .map(({ files }) => files),
+    ).to.deep.equal(LONGEST.map(file => [file]))
+  })
+
+  it('names only what there is', () => {
+    expect(WAITING.filter(place => !ALL.some(file => file.startsWith(place)))).to.deep.equal([])
+  })
+})
