@@ -28,9 +28,9 @@ function passes(title: string, command: string, ...args: string[]): boolean {
 
 /**
  * Milliseconds after which a test counts as one that hangs. Tests wait for a state, never for a time, so that this bounds
- * no speed: it is ample for one that starts three processes on a tenth of a processor.
+ * no speed: it is ample for one that starts three processes on a thirtieth of a processor.
  */
-const HANGS = 60_000
+const HANGS = 180_000
 
 /** What a run counted: how many tests did what, and the full titles of those that failed. */
 interface Tally {
