@@ -140,7 +140,7 @@ for (const [title, operations, options] of [
           await compare(root, '', oracle)
           expect((await wire.dav('DELETE', prefix + root)).status).to.equal(204)
         }),
-        { numRuns: Number(process.env.FUZZ ?? 40), seed: Number(process.env.SEED ?? 20311104) },
+        { numRuns: Number(process.env.FUZZ ?? 25), seed: Number(process.env.SEED ?? 20311104) },
       )
     })
 

@@ -60,7 +60,7 @@ describe('answers to those who may not read', () => {
 
   it('DENY-4 ABS-1 to ABS-7 are the same to the byte, headers included, whether something is there or not', async () => {
     let refused = 0
-    for (let seed = 1; seed <= 25; seed++) {
+    for (let seed = 1; seed <= 15; seed++) {
       const lines = ruleSet(seed).map(({ actors, methods, action, resources, selector }): RuleLine => {
         const line = [actors.join('|'), methods.join('|'), action, resources.join('|')] as const
         return selector === undefined ? line : [...line, selector]

@@ -252,7 +252,7 @@ describe('Referential actions against an oracle', () => {
           expect(await stored(hosted), told.join('\n')).to.deep.equal(inWords(state))
         }
       }),
-      { numRuns: Number(process.env.FUZZ ?? 60), seed: Number(process.env.SEED ?? 20311104) },
+      { numRuns: Number(process.env.FUZZ ?? 40), seed: Number(process.env.SEED ?? 20311104) },
     )
     await opened.close()
     if (process.env.FUZZ) console.log(seen)

@@ -132,7 +132,7 @@ describe('Data models against an oracle', () => {
           expect(await hosted.text(path)).to.equal(page(full.map(each => itemMarkup(each)).join('\n')))
         }
       }),
-      { numRuns: Number(process.env.FUZZ ?? 150), seed: Number(process.env.SEED ?? 20311104) },
+      { numRuns: Number(process.env.FUZZ ?? 100), seed: Number(process.env.SEED ?? 20311104) },
     )
     await opened.close()
     // The generator must reach every answer, or the test says little.
