@@ -4,9 +4,9 @@
  */
 
 import { isTemplate } from '../model/items.ts'
-import type { Exchange } from '../tree/edit/edit.ts'
-import { revisionOf, type View } from '../tree/edit/edit.ts'
+import type { Exchange, View } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { revisionOf } from '../tree/revisions.ts'
 import type { Steps } from '../tree/steps.ts'
 import { TokenCounts } from '../tree/tokens.ts'
 import { concluding, type Derived, type Noted, type NotedItem, notingAll, Prefixes } from './derive.ts'

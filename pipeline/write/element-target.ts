@@ -15,7 +15,7 @@ import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { bodyTag } from '../store/tags.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
+import { findingOnly, type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
 import { writingDocument, writingMarkup } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
@@ -217,9 +217,14 @@ export async function findElements(
     const readable = view && (yield* viewingOf(authority, write.path, view))
     let matches: number | undefined
     const first = function* (selector: Selector | undefined, isCounted = false): Steps<Key | undefined> {
-      if (!tree || !readable || !selector) return undefined
-      const found = isCounted ? yield* selectingCounted(selector, readable.document) : undefined
-      matches ??= found?.count
+      if (!view || !tree || !readable || !selector) return undefined
+      const only = view.composed ? undefined : yield* findingOnly(selector, readable.document)
+      const found = only
+        ? { first: only, count: 1 }
+        : isCounted
+          ? yield* selectingCounted(selector, readable.document)
+          : undefined
+      if (isCounted) matches = found?.count
       const element = found ? found.first : yield* selectingFirst(selector, readable.document)
       return element && { element: readable.original(element), document: tree }
     }

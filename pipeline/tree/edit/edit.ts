@@ -22,7 +22,7 @@ import { writing, writingMarkupOf } from './write.ts'
 
 export { ChangedDocument, EditError, type EditReason, PinnedDocument } from './error.ts'
 export type { PlannedSplice } from './plan.ts'
-export { type Exchange, type ProposedEdit, revisionOf, type View, type Way } from './proposal.ts'
+export type { Exchange, ProposedEdit, View, Way } from './proposal.ts'
 export type { Edit, Placement } from './resolve.ts'
 
 /**

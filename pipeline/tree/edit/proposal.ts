@@ -1,8 +1,10 @@
 /** An edit that is ready but not done: it can be shown, and it can become the document. */
 
+import { followIds } from '../ids.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { shiftEnd, shiftingNodes } from '../offsets.ts'
 import { isPinned } from '../pins.ts'
+import { stateOf } from '../revisions.ts'
 import type { Steps } from '../steps.ts'
 import { ChangedDocument, PinnedDocument } from './error.ts'
 import { type ShiftedRange, shiftBehind } from './offsets.ts'
@@ -59,26 +61,6 @@ export interface ProposedEdit {
   accept(): TreeDocument
 }
 
-/** What edits know of a document beyond its tree. */
-interface State {
-  /** Changes with every edit that was accepted. */
-  revision: number
-  /** Whether a proposed tree is being shown. */
-  showing: boolean
-  stray: boolean | undefined
-}
-
-const states = new WeakMap<TreeDocument, State>()
-
-function stateOf(document: TreeDocument): State {
-  let state = states.get(document)
-  if (!state) {
-    state = { revision: 0, showing: false, stray: undefined }
-    states.set(document, state)
-  }
-  return state
-}
-
 /** Finds out, in steps, whether edits of the document can be proved locally. */
 export function* provingLocal(document: TreeDocument): Steps<boolean> {
   if (!document.clean || document.kind === 'xml') return document.clean
@@ -90,15 +72,6 @@ export function* provingLocal(document: TreeDocument): Steps<boolean> {
 /** @throws Error while a proposed tree is being shown */
 export function checkAtRest(document: TreeDocument): void {
   if (stateOf(document).showing) throw new Error('A proposed tree cannot be edited.')
-}
-
-/**
- * Another number after each edit that was made in place; undefined while a proposed tree is shown. What is known of a tree
- * is known of one such number.
- */
-export function revisionOf(document: TreeDocument): number | undefined {
-  const state = stateOf(document)
-  return state.showing ? undefined : state.revision
 }
 
 type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> & Pick<View, 'nodes' | 'parents' | 'exchanges'>
@@ -136,8 +109,11 @@ function guarded(
     accept: () => {
       check()
       if (shown === document && changes.length > 0 && isPinned(document)) throw new PinnedDocument()
-      if (changes.length > 0) state.revision++
-      return accept()
+      if (changes.length === 0) return accept()
+      const before = state.revision++
+      const accepted = accept()
+      if (accepted === document) followIds(document, { before, after: state.revision }, exchanges)
+      return accepted
     },
   }
 }

@@ -1,5 +1,8 @@
 /** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
+
+import { findingById } from '../ids.ts'
 import { type ChildNode, type ElementNode, isElement, NAMELESS, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { revisionOf } from '../revisions.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../steps.ts'
 import { additions } from './additions.ts'
 import type { Mode, Test } from './attribute.ts'
@@ -130,6 +133,30 @@ export function* selectingFirst(
     return true
   })
   return found
+}
+
+/**
+ * The only element that matches, where that is known without a search: of selectors like `#list`, in documents whose
+ * elements are edited in place.
+ *
+ * @param document changed by edits alone
+ * @returns in steps; undefined says nothing
+ */
+export function* findingOnly(selector: Selector, document: TreeDocument): Steps<ElementNode | undefined> {
+  const id = onlyId(selector, document)
+  const revision = id === undefined ? undefined : revisionOf(document)
+  // Whoever has written to an element of a document writes to others.
+  if (id === undefined || !revision) return undefined
+  return yield* findingById(document, revision, id)
+}
+
+/** The id that a selector asks for and nothing else, where ids count as they are written. */
+function onlyId({ list, calls }: Selector, { root }: TreeDocument): string | undefined {
+  const [first, ...others] = list
+  const [compound, ...further] = first?.compounds ?? []
+  const [simple, ...more] = compound?.simples ?? []
+  const isAlone = others.length + further.length + more.length === 0 && !compound?.pseudoElement
+  return isAlone && simple?.kind === 'id' && !calls && root.mode !== 'quirks' ? simple.name : undefined
 }
 
 /**
