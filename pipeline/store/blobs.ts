@@ -77,8 +77,21 @@ export interface StagedBlob {
   discard(): Promise<void>
 }
 
-/** Bytes to be stored: in memory, with their SHA-256 in hexadecimal where it is known, or staged by the same store. */
-export type Content = { bytes: Uint8Array; digest?: string } | { staged: StagedBlob }
+/** A stretch of bytes and what stands in its place. */
+export interface ByteSplice {
+  start: number
+  end: number
+  bytes: Uint8Array
+}
+
+/**
+ * Bytes to be stored: in memory, with their SHA-256 in hexadecimal where it is known, or staged by the same store. Where
+ * the version is known that they come of, which the change expects then, `splices` may say how: stretches of its bytes, in
+ * order. A store is free to keep these alone.
+ */
+export type Content =
+  | { bytes: Uint8Array; digest?: string | undefined; splices?: readonly ByteSplice[] | undefined }
+  | { staged: StagedBlob }
 
 export interface StagingOptions {
   /** Bytes; a longer stream rejects with `StagingError` of reason `too-large` and leaves nothing behind. */

@@ -19,7 +19,7 @@ import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
-import { encoded } from './new-version.ts'
+import { type EncodedEdit, encoded, encodedEdit } from './new-version.ts'
 import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 
 /** What an edit is made from. */
@@ -37,14 +37,12 @@ export interface EditRequest {
 }
 
 /** An edit as it would be committed, with all that is known of the document it would leave. */
-export interface JudgedEdit {
+export interface JudgedEdit extends EncodedEdit {
   /** Markup of the new nodes as stored (HTTP-81). */
   inserted: string
   way: Way
   /** The data model has added nothing. */
   isAsAsked: boolean
-  bytes: Uint8Array
-  digest: string
   derived: Derived
   newTree: () => TreeDocument
   /** Shows the tree of the new document. */
@@ -84,11 +82,16 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
   const judge = TransitionJudge.of(site, transitionSink)
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
+  const { source } = tree
   const revision = revisionOf(tree)
   const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
     const { inserted, way, accept } = proposal
     const { document, nodes, parents } = view
-    const { bytes, digest } = encoded(site, proposal.source, file.bytes)
+    // What the data model adds is no part of the edit.
+    const isSplice = !judged && way !== 'reparsed' && file.bytes !== undefined
+    const { bytes, digest, splices }: EncodedEdit = isSplice
+      ? encodedEdit(site, file.bytes, source, proposal.changes)
+      : encoded(site, proposal.source, file.bytes)
     const around = new Set(elementsAround(document, parents))
     const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
     if (!judged) yield* request.check(proposal, view, derived)
@@ -103,7 +106,7 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
       made(accepted)
       return accepted
     }
-    return { inserted, way, newTree, show, bytes, digest, derived, tag, facts, judgement, losses, transitions }
+    return { inserted, way, newTree, show, bytes, digest, splices, derived, tag, facts, judgement, losses, transitions }
   }
   /** For a proposal that is a document of its own. */
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>
@@ -132,7 +135,17 @@ export async function afterCascade(
   const tag =
     edit.tag && (await inTurns(taggingElement(site, brought, document, { path, digest }), document.source.length))
   const derived = await deriveInTurns(document, site.derivation, true)
-  return { ...edit, inserted, bytes, digest, derived, tag, show: look => look(document), newTree: () => document }
+  return {
+    ...edit,
+    inserted,
+    bytes,
+    digest,
+    splices: undefined,
+    derived,
+    tag,
+    show: look => look(document),
+    newTree: () => document,
+  }
 }
 
 /** Fragment tag of the first new element (HTTP-81). */

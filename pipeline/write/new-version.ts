@@ -7,10 +7,11 @@ import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { absent } from '../refusals.ts'
 import { largestDocument, type Site, type WrittenDocument } from '../site/site.ts'
-import { type Body, blobBytes, type Content } from '../store/blobs.ts'
+import { type Body, type ByteSplice, blobBytes, type Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import { decode, encode } from '../tree/document.ts'
+import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 
 /** A version of a resource that is not committed yet. */
@@ -107,9 +108,61 @@ export function encoded(
   before: Uint8Array | undefined,
 ): { bytes: Uint8Array; digest: string } {
   const bytes = encode(text, before !== undefined && decode(before.subarray(0, 3)).bom)
-  if (bytes.length > largestDocument(site.settings))
-    throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
+  requireRoom(site, bytes)
   return { bytes, digest: hash('sha256', bytes) }
+}
+
+/** @throws Fault 413 */
+function requireRoom(site: Site, { length }: Uint8Array): void {
+  if (length > largestDocument(site.settings))
+    throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
+}
+
+/** A document that an edit has changed, as bytes. */
+export interface EncodedEdit {
+  bytes: Uint8Array
+  digest: string
+  /** How they come of the bytes before; missing where nothing but the result is known. */
+  splices?: readonly ByteSplice[] | undefined
+}
+
+/**
+ * The bytes of a document that an edit has changed, made of those that it had.
+ *
+ * @param before the bytes it had, in valid UTF-8
+ * @param source the text that it had
+ * @param changes stretches of that text, in order
+ * @returns the digest of the bytes, and how they come of those before, as well
+ * @throws Fault 413
+ */
+export function encodedEdit(
+  site: Site,
+  before: Uint8Array,
+  source: string,
+  changes: readonly PlannedSplice[],
+): EncodedEdit {
+  const mark = decode(before.subarray(0, 3)).bom ? 3 : 0
+  // Where no character takes more than one byte, places in the text are places in the bytes.
+  const isPlain = source.length + mark === before.length
+  const splices: ByteSplice[] = []
+  const parts: Uint8Array[] = []
+  let [at, end] = [0, 0]
+  for (const change of changes) {
+    const start = isPlain ? change.start + mark : end + byteLength(source, at, change.start) + (at === 0 ? mark : 0)
+    parts.push(before.subarray(end, start))
+    end = isPlain ? change.end + mark : start + byteLength(source, change.start, change.end)
+    at = change.end
+    const bytes = encode(change.text, false)
+    splices.push({ start, end, bytes })
+    parts.push(bytes)
+  }
+  const bytes = Buffer.concat([...parts, before.subarray(end)])
+  requireRoom(site, bytes)
+  return { bytes, digest: hash('sha256', bytes), splices }
+}
+
+function byteLength(text: string, start: number, end: number): number {
+  return Buffer.byteLength(text.slice(start, end))
 }
 
 /**
@@ -133,14 +186,14 @@ export async function newDocumentOf(
 /** Puts a new version in the place of a stored document, whose type and language stay. */
 export function putVersion(
   { path, version, type, language }: Resource,
-  { bytes, digest, derived }: { bytes: Uint8Array; digest: string; derived: Derived },
+  { bytes, digest, splices, derived }: EncodedEdit & { derived: Derived },
 ): Change {
   return {
     op: 'put',
     path,
     expect: version,
     kind: 'document',
-    content: { bytes, digest },
+    content: { bytes, digest, splices },
     type,
     ...(language !== undefined && { language }),
     ...storedForm(derived),

@@ -10,13 +10,14 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 8
+const FORMAT = 9
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
  * Bodies, derived data, entries and properties hang on a number that survives moves. An event may share a body: its text
- * stands between `payload` and `tail`, and the body stays as long as the event does. Derived data that another derivation
- * has written are noted by the tables themselves.
+ * stands between `payload` and `tail`, and the body stays as long as the event does. A large body that was changed in
+ * places has splices, each of which changes what those before it have left; never one that an event shares. Derived data
+ * that another derivation has written are noted by the tables themselves.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS progress (
@@ -59,6 +60,18 @@ CREATE TABLE IF NOT EXISTS body (
   id INTEGER PRIMARY KEY,
   bytes BLOB
 ) STRICT;
+
+CREATE TABLE IF NOT EXISTS splice (
+  id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (id, number)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS whole_body AFTER INSERT ON body BEGIN
+  DELETE FROM splice WHERE id = NEW.id;
+END;
 
 CREATE TABLE IF NOT EXISTS derived (
   id INTEGER NOT NULL,

@@ -99,7 +99,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   /** Hands a commit over; without delay, so that commits are carried out in the order of their calls. */
   async function submit(site: string, commit: Commit, eventLimits: EventLimits | undefined): Promise<CommitResult> {
     const cargo: Cargo[] = []
-    const changes = commit.changes.map(change => packChange(change, cargo))
+    const changes = commit.changes.map(change => packChange(change, cargo, origin === undefined))
     const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
     const job: NewJob = {
       task: 'commit',

@@ -8,6 +8,7 @@ import type { Property } from '../../resource.ts'
 import { propertySum, ZERO } from '../../tags.ts'
 import { rebuildSums } from '../commit/sums.ts'
 import type { Database } from '../database.ts'
+import { SPLICES, type SpliceRow, spliced } from '../splices.ts'
 import type { CheckContext, Found } from './context.ts'
 
 /** Resources read at once. */
@@ -63,6 +64,7 @@ function makeParents({ statements }: CheckContext, site: number, path: string): 
 export function* checkResources(context: CheckContext): Generator<Found> {
   const { reader, statements } = context
   const bodies = reader.prepare<{ bytes: Uint8Array | null }>('SELECT bytes FROM body WHERE id = ?')
+  const splices = reader.prepare<SpliceRow>(SPLICES)
   const find = reader.prepare<{ kind: number }>('SELECT kind FROM resource WHERE site = ? AND folder = ? AND name = ?')
   const properties = reader.prepare<Property>('SELECT namespace, name, value FROM property WHERE id = ?')
   const setProperties = context.writer.prepare('UPDATE resource SET properties = ? WHERE id = ?')
@@ -85,7 +87,8 @@ export function* checkResources(context: CheckContext): Generator<Found> {
         known = row.folder
       }
       if (row.kind !== 0 && row.in_file === 0) {
-        const bytes = bodies.get(row.id)?.bytes ?? (row.size === 0 ? new Uint8Array() : undefined)
+        const body = bodies.get(row.id)?.bytes
+        const bytes = body ? spliced(body, splices.all(row.id)) : row.size === 0 ? new Uint8Array() : undefined
         if (bytes === undefined) yield { kind: 'body', message: 'Its bytes are missing', ...at }
         else if (bytes.length !== row.size || hash('sha256', bytes) !== row.digest) {
           yield { kind: 'body', message: 'Its bytes are not those that were stored', ...at }
@@ -112,6 +115,7 @@ export function* checkOrphans({ reader, writer }: CheckContext): Generator<Found
       what: 'A body belongs to nothing',
       owners: 'SELECT id FROM resource WHERE kind <> 0 AND in_file = 0 UNION SELECT body FROM event WHERE body NOTNULL',
     },
+    { name: 'splice', what: 'Changes of a body belong to nothing', owners: 'SELECT id FROM body' },
     { name: 'derived', what: 'Derived data belong to nothing', owners: 'SELECT id FROM resource' },
     { name: 'entry', what: 'Index entries belong to nothing', owners: 'SELECT id FROM entry_text' },
     { name: 'entry_text', what: 'Entries belong to nothing', owners: 'SELECT id FROM resource' },

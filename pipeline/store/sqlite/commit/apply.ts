@@ -38,10 +38,11 @@ function put(state: CommitState, change: ChangeOf<'put'>): void {
   if (!meets(change.expect, old)) refuse('version', change.path, old)
   if (old === undefined) ensureCollection(state, folder)
   const kind = kindNumber(change.kind)
-  const { bytes, digest, size } = resolve(state, change.content, kind)
+  const body = old?.in_file === 0 ? old.id : undefined
+  const { bytes, digest, size, isSpliced = false } = resolve(state, change.content, kind, body)
   const replaced = old?.modified ?? lastSeen(state, change.path)
   const id = old?.id ?? nextId(state)
-  const in_file = bytes === undefined ? 1 : 0
+  const in_file = bytes === undefined && !isSpliced ? 1 : 0
   const row = fileRow(state, { folder, name }, old, { ...change, id, kind, digest, size, in_file, replaced })
   if (old === undefined) insert(state, row)
   else {
@@ -63,9 +64,12 @@ function put(state: CommitState, change: ChangeOf<'put'>): void {
     statements.removeDerived.run(row.id)
     if (old.in_file === 1 && !(row.in_file === 1 && old.digest === digest)) statements.leaveBlob.run(at, old.digest)
   }
-  if (old?.in_file === 0) keepTold(state, row.id)
+  if (old?.in_file === 0 && !isSpliced) keepTold(state, row.id)
   if (bytes !== undefined) statements.setBody.run(row.id, bytes)
-  else if (old?.in_file === 0) statements.removeBody.run(row.id)
+  else if (old?.in_file === 0 && !isSpliced) {
+    statements.removeBody.run(row.id)
+    statements.removeSplices.run(row.id)
+  }
   deriveAll(state, row.id, change.derived)
   exchangeEntries(state, row.id, change.entries)
   exchange(state, folder, old, row)

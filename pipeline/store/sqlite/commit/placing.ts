@@ -95,7 +95,10 @@ export function removeRow(state: CommitState, row: ResourceRow): void {
   const path = pathOf(row)
   if (row.kind === 0) removeMembers(state, path)
   else if (row.in_file === 1) statements.leaveBlob.run(at, row.digest)
-  else statements.removeBody.run(row.id)
+  else {
+    statements.removeBody.run(row.id)
+    statements.removeSplices.run(row.id)
+  }
   statements.removeDerived.run(row.id)
   removeEntries(state, row.id)
   if (row.properties !== null) statements.removeProperties.run(row.id)

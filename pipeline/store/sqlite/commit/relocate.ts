@@ -6,7 +6,7 @@ import { meets, Refusal, refuse } from '../../records/refusals.ts'
 import { kindNumber, pathOf, type ResourceRow } from '../../records/rows.ts'
 import type { ChangeOf } from '../writer/messages.ts'
 import { type CommitState, flushPendingSums, nextId, rowAt } from './commit-state.ts'
-import { deriveAll, inline } from './contents.ts'
+import { deriveAll, inline, settle, settleBelow } from './contents.ts'
 import { copyEntries, exchangeEntries } from './entries.ts'
 import { exchange, insert, lastSeenWithin, removeRow, requireParent } from './placing.ts'
 import { copyMembers, memberLongerThan, moveMembers, newestWithin } from './subtree.ts'
@@ -62,6 +62,7 @@ export function move(state: CommitState, change: ChangeOf<'move'>): void {
   const { statements, site, version, at } = state
   const { source, replaced, seen } = prepare(state, change)
   const { folder, name } = splitPath(change.to)
+  if (source.kind === 0 && change.tell !== undefined) settleBelow(state, change.from)
   const tell = source.kind === 0 ? change.tell : undefined
   if (tell !== undefined) tellGone(state, change.from, tell)
   const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
@@ -128,7 +129,11 @@ export function copy(state: CommitState, change: ChangeOf<'copy'>): void {
   }
   const sameSecond = isSameSecond(row, replaced, seen) ? 1 : 0
   if (row.kind !== 0) row.same_second = sameSecond
-  if (source.kind !== 0 && source.in_file === 0) statements.copyBody.run(row.id, source.id)
+  if (source.kind === 0) settleBelow(state, change.from)
+  if (source.kind !== 0 && source.in_file === 0) {
+    settle(state, source.id)
+    statements.copyBody.run(row.id, source.id)
+  }
   if (source.in_file === 1) {
     row.in_file = inline(state, { ...source, id: row.id }, kind)
     statements.keepBlob.run(source.digest)

@@ -3,6 +3,7 @@
 import { DERIVATION } from '../../derivation.ts'
 import { COLUMNS, type ResourceRow } from '../../records/rows.ts'
 import type { Database } from '../database.ts'
+import { SPLICES, type SpliceRow } from '../splices.ts'
 import { prepareBeginning } from './begin.ts'
 
 /** Below a collection: its site, its path and the first key behind it. */
@@ -72,6 +73,15 @@ export function prepareStatements(database: Database) {
     setBody: run('INSERT OR REPLACE INTO body (id, bytes) VALUES (?, ?)'),
     removeBody: run(`DELETE FROM body WHERE id = ? AND ${UNTOLD}`),
     moveBody: run('UPDATE body SET id = ? WHERE id = ?'),
+    splices: database.prepare<SpliceRow>(SPLICES),
+    countSplices: database.prepare<{ count: number }>('SELECT count(*) AS count FROM splice WHERE id = ?'),
+    addSplice: run('INSERT INTO splice (id, number, start, until, bytes) VALUES (?, ?, ?, ?, ?)'),
+    removeSplices: run('DELETE FROM splice WHERE id = ?'),
+    splicedBelow: database.prepare<{ id: number }>(
+      `SELECT id FROM resource WHERE EXISTS (SELECT 1 FROM splice) AND ${BELOW}
+       AND EXISTS (SELECT 1 FROM splice WHERE splice.id = resource.id)`,
+    ),
+    removeSplicesBelow: run(`DELETE FROM splice WHERE EXISTS (SELECT 1 FROM splice) AND id IN (${IDS_BELOW})`),
     copyBody: run('INSERT INTO body (id, bytes) SELECT ?, bytes FROM body WHERE id = ?'),
     removeBodiesBelow: run(`DELETE FROM body WHERE id IN (${IDS_BELOW}) AND ${UNTOLD}`),
 

@@ -19,6 +19,7 @@ import type { SiteStore } from '../../store.ts'
 import { ZERO } from '../../tags.ts'
 import { inPages, walk } from '../../walk.ts'
 import type { Database } from '../database.ts'
+import { type SpliceRow, spliced } from '../splices.ts'
 import { type EntryReader, prepareEntryReader } from './entry-reader.ts'
 import { type EventReader, prepareEvents } from './event-reader.ts'
 
@@ -57,15 +58,23 @@ export const KEPT_APART = `SELECT ${COLUMNS} FROM resource INDEXED BY resource_a
   WHERE in_file = 1 AND site = ? AND (folder, name) > (?, ?) AND folder < ?
   ORDER BY folder, name LIMIT ?`
 
+/** A body, or one of its splices. */
+type BodyRow = Omit<SpliceRow, 'bytes'> & { in_file: number; number: number; bytes: Uint8Array | null }
+
+const isChange = (row: BodyRow): row is BodyRow & SpliceRow => row.bytes !== null
+
 function prepareReads(database: Database) {
   return {
     site: database.prepare<{ id: number }>('SELECT id FROM site WHERE name = ?'),
     find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
     members: database.prepareTuples<MemberTuple>(MEMBERS),
     apart: database.prepare<ResourceRow>(KEPT_APART),
-    body: database.prepare<{ in_file: number; bytes: Uint8Array | null }>(
-      `SELECT in_file, bytes FROM resource LEFT JOIN body ON body.id = resource.id
-       WHERE site = ? AND folder = ? AND name = ? AND version = ? AND kind <> 0`,
+    // One statement, so that a commit in between changes nothing.
+    body: database.prepare<BodyRow>(
+      `SELECT in_file, -1 AS number, 0 AS start, 0 AS until, bytes FROM resource LEFT JOIN body ON body.id = resource.id
+       WHERE site = ?1 AND folder = ?2 AND name = ?3 AND version = ?4 AND kind <> 0
+       UNION ALL SELECT 0, number, start, until, bytes FROM splice WHERE id =
+         (SELECT id FROM resource WHERE site = ?1 AND folder = ?2 AND name = ?3 AND version = ?4 AND kind <> 0)`,
     ),
     digests: database.prepare<{ sha1: string; md5: string }>('SELECT sha1, md5 FROM blob WHERE digest = ?'),
     derived: database.prepare<{ version: number; value: string }>(
@@ -173,10 +182,11 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
 
   function body(resource: Resource): Body | undefined {
     const { folder, name } = splitPath(resource.path)
-    const row = reads.body.get(site(), folder, name, resource.version)
+    const rows = reads.body.all(site(), folder, name, resource.version).sort((a, b) => a.number - b.number)
+    const [row, ...splices] = rows
     if (row === undefined) return undefined
     if (row.in_file === 1) return { blob: fileBlob(blobFile(context.folder, resource.digest), resource.size) }
-    return { bytes: row.bytes ?? new Uint8Array() }
+    return { bytes: spliced(row.bytes ?? new Uint8Array(), splices.filter(isChange)) }
   }
 
   function derived(path: string, kind: string) {

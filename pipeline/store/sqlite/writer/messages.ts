@@ -10,7 +10,16 @@ import type { EventLimits } from '../../records/events.ts'
  */
 export type PackedContent =
   | { offset: number; length: number; digest?: string }
+  | { splices: readonly PackedSplice[]; digest: string; size: number }
   | { file: string; sha256: string; sha1: string; md5: string; size: number }
+
+/** A stretch of stored bytes, and what stands in its place: a stretch of the buffer. */
+export interface PackedSplice {
+  start: number
+  end: number
+  offset: number
+  length: number
+}
 
 /** What a change carries beside its bytes, its entries as one text. */
 type Packed<C extends Change> = C extends { entries?: unknown } ? Omit<C, 'entries'> & { entries?: string } : C

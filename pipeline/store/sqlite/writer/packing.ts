@@ -1,10 +1,10 @@
 /** Changes on their way from callers to the writer: what they name, which can never be, and where their bytes travel. */
 
-import type { Content } from '../../blobs.ts'
+import type { ByteSplice, Content } from '../../blobs.ts'
 import type { Change } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
 import { packEntries } from '../../records/changes.ts'
-import type { PackedChange, PackedContent } from './messages.ts'
+import type { PackedChange, PackedContent, PackedSplice } from './messages.ts'
 import type { Cargo } from './writer.ts'
 
 function packContent(content: Content, cargo: Cargo[]): PackedContent {
@@ -13,6 +13,10 @@ function packContent(content: Content, cargo: Cargo[]): PackedContent {
     const { place: file, sha256, sha1, md5, size } = staged
     return { file, sha256, sha1, md5, size }
   }
+  if ('bytes' in content && content.splices && content.digest !== undefined) {
+    const { digest, splices } = content
+    return { splices: packSplices(splices, cargo), digest, size: content.bytes.length }
+  }
   const bytes = 'bytes' in content ? content.bytes : staged?.bytes
   if (bytes === undefined) throw new StoreError('invalid', 'A staged body has neither bytes nor a file')
   const packed = { offset: 0, length: bytes.length, digest: 'digest' in content ? content.digest : staged?.sha256 }
@@ -20,11 +24,44 @@ function packContent(content: Content, cargo: Cargo[]): PackedContent {
   return packed
 }
 
-/** Takes the bytes out of a change, and makes its entries one text. @param cargo receives them */
-export function packChange(change: Change, cargo: Cargo[]): PackedChange {
+/** From the last to the first, so that each counts in what the one before has left. */
+function packSplices(splices: readonly ByteSplice[], cargo: Cargo[]): PackedSplice[] {
+  return splices.toReversed().map(({ start, end, bytes }) => {
+    const packed = { start, end, offset: 0, length: bytes.length }
+    cargo.push({ bytes, content: packed })
+    return packed
+  })
+}
+
+/** Bytes of the smallest body that is changed by splices: of smaller ones most pages would be written anyway. */
+const LEAST = 32 * 1024
+
+/** Splices are kept that are at most this part of the body. */
+const SHARE = 1 / 16
+
+/** What is to be stored, with splices only where they are worth it. */
+function contentOf({ content, expect }: Extract<Change, { op: 'put' }>, maySplice: boolean): Content {
+  if (!('bytes' in content) || !content.splices) return content
+  const { bytes, digest, splices } = content
+  const added = splices.reduce((sum, splice) => sum + splice.bytes.length, 0)
+  const isWorthIt = bytes.length >= LEAST && added <= bytes.length * SHARE
+  return maySplice && isWorthIt && typeof expect === 'number' ? content : { bytes, digest }
+}
+
+/**
+ * Takes the bytes out of a change, and makes its entries one text.
+ *
+ * @param cargo receives them
+ * @param maySplice bodies may be kept as splices
+ */
+export function packChange(change: Change, cargo: Cargo[], maySplice: boolean): PackedChange {
   if (change.op === 'put') {
     const { entries, ...rest } = change
-    return { ...rest, content: packContent(change.content, cargo), ...(entries && { entries: packEntries(entries) }) }
+    return {
+      ...rest,
+      content: packContent(contentOf(change, maySplice), cargo),
+      ...(entries && { entries: packEntries(entries) }),
+    }
   }
   if (change.op !== 'move' && change.op !== 'copy') return change
   const { entries, ...rest } = change

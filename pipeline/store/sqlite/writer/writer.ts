@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads'
 import type { CommitResult } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
-import type { PackedContent, WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
+import type { WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
 
 /** A job without number; contents are still where the caller has them. */
 export type NewJob = {
@@ -16,7 +16,7 @@ export type NewJob = {
 /** Bytes that have to travel with a job, and the content that will say where they are. */
 export interface Cargo {
   bytes: Uint8Array
-  content: Extract<PackedContent, { offset: number }>
+  content: { offset: number }
 }
 
 export interface Writer {

@@ -7,6 +7,7 @@ import { describeEvents } from './events.ts'
 import { describeNotes } from './notes.ts'
 import { describeReading } from './reading.ts'
 import { describeSnapshots } from './snapshots.ts'
+import { describeSplices } from './splices.ts'
 import { describeStaging } from './staging.ts'
 import { describeSums } from './sums.ts'
 import { describeTransfers } from './transfers.ts'
@@ -25,6 +26,7 @@ export function describeStore(name: string, open: Open): void {
     describe('concurrency', () => describeConcurrency(open))
     describe('sums of collections', () => describeSums(open))
     describe('snapshots', () => describeSnapshots(open))
+    describe('bodies changed in places', () => describeSplices(open))
     describe('notes', () => describeNotes(open))
     describe('staging', () => describeStaging(open))
   })
