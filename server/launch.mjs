@@ -26,10 +26,11 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
   if (process.argv[2] === '--run' && process.argv[3] !== undefined) {
     entry = resolve(process.argv[3])
     process.argv.splice(1, 3, entry)
+    // Keeps compiled modules beside the packages, for starts that follow each other; a server would keep them in memory.
+    process.env.NODE_COMPILE_CACHE ??= join(here, '..', 'node_modules', '.cache', 'scriptorium')
+    modules.enableCompileCache(process.env.NODE_COMPILE_CACHE)
   }
-  // Keeps compiled modules beside the packages: the next start is twice as fast, and the type stripper stays unloaded.
-  process.env.NODE_COMPILE_CACHE ??= join(here, '..', 'node_modules', '.cache', 'scriptorium')
-  modules.enableCompileCache(process.env.NODE_COMPILE_CACHE)
+  await import('../pipeline/sources.mjs')
   await import(pathToFileURL(entry).href)
 } else {
   const platform = process.platform === 'win32' ? 'win' : process.platform

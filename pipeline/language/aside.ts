@@ -3,7 +3,8 @@
  * one after the other, so that many questions leave processors to requests, and parties take turns.
  */
 
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../thread.ts'
 import { Turns } from './turns.ts'
 
 /** Milliseconds without work after which the thread ends. */
@@ -37,7 +38,7 @@ export function aside<Question, Answer>(
   let ending: NodeJS.Timeout | undefined
 
   const open = (): Thread<Answer> => {
-    const worker = new Worker(module, { name, resourceLimits: { maxYoungGenerationSizeMb: 2 } })
+    const worker = startThread(module, { name, resourceLimits: { maxYoungGenerationSizeMb: 2 } })
     const waiting: Waiting<Answer>[] = []
     const own = { worker, waiting }
     worker.on('message', (reply: Reply<Answer>) => {

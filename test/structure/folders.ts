@@ -41,11 +41,16 @@ export const FOLDERS: readonly Folder[] = [
   { path: 'pipeline/fault.ts', purpose: 'Failures that are answers: status, kind, message.', imports: [] },
   { path: 'pipeline/memory.ts', purpose: 'The memory of all caches: one limit, a share for each.', imports: [] },
   { path: 'pipeline/lazy-package.ts', purpose: 'Packages that the first use loads.', imports: [] },
+  { path: 'pipeline/thread.ts', purpose: 'Threads that run modules of this project.', imports: [] },
   { path: 'pipeline/tree', purpose: 'Documents as trees: parsing, writing, Microdata, work in steps.', imports: [] },
   { path: 'pipeline/tree/selector', purpose: 'The selector language.', imports: ['pipeline/tree'] },
   { path: 'pipeline/tree/edit', purpose: 'Edits of a tree that keep its bytes.', imports: ['pipeline/tree'] },
   { path: 'pipeline/store', purpose: 'The contract of stores, and what every store needs.', imports: [] },
-  { path: 'pipeline/store/disk', purpose: 'Bytes in files of this machine.', imports: ['pipeline/store'] },
+  {
+    path: 'pipeline/store/disk',
+    purpose: 'Bytes in files of this machine.',
+    imports: ['pipeline/store', 'pipeline/thread.ts'],
+  },
   {
     path: 'pipeline/store/records',
     purpose: 'What stores with tables share: rows, sums, index lines, checks of changes.',
@@ -54,7 +59,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/store/sqlite',
     purpose: 'The embedded store.',
-    imports: ['pipeline/store', 'pipeline/store/disk', 'pipeline/store/records'],
+    imports: ['pipeline/store', 'pipeline/store/disk', 'pipeline/store/records', 'pipeline/thread.ts'],
   },
   {
     path: 'pipeline/store/postgres',
@@ -75,12 +80,12 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/language',
     purpose: 'Values, allowances and hashes that all languages share.',
-    imports: ['pipeline/fault.ts', 'pipeline/lazy-package.ts', ...TREES],
+    imports: ['pipeline/fault.ts', 'pipeline/lazy-package.ts', 'pipeline/thread.ts', ...TREES],
   },
   ...LANGUAGES.map(path => ({
     path,
     purpose: 'One language: trees and values in, values out.',
-    imports: ['pipeline/fault.ts', 'pipeline/lazy-package.ts', ...TREES, 'pipeline/language'],
+    imports: ['pipeline/fault.ts', 'pipeline/lazy-package.ts', 'pipeline/thread.ts', ...TREES, 'pipeline/language'],
   })),
   { path: 'pipeline/access', purpose: 'Rules and groups: who may do what.', imports: ['pipeline/fault.ts', ...TREES] },
   {

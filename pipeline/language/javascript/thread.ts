@@ -1,6 +1,7 @@
 /** One worker thread, as the request thread sees it: it does one batch at a time. */
 
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type Worker } from 'node:worker_threads'
+import { startThread } from '../../thread.ts'
 import type { Limits } from './interface.ts'
 import {
   CONTROL,
@@ -50,7 +51,7 @@ export class Thread {
     this.#limits = limits
     this.#failed = failed
     const setup: WorkerSetup = { limits, answers: this.#answers.port2, control: this.#control }
-    this.#worker = new Worker(new URL('./worker/main.ts', import.meta.url), {
+    this.#worker = startThread(new URL('./worker/main.ts', import.meta.url), {
       name: 'javascript',
       workerData: setup,
       transferList: [this.#answers.port2],

@@ -1,6 +1,7 @@
 /** The main thread's side of the threads that hash large bodies, one for each digest; started with the first of them. */
 
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../thread.ts'
 import { StoreError } from '../errors.ts'
 import type { DigestMessage, DigestReply, WeakDigest } from './digest-thread.ts'
 
@@ -70,7 +71,7 @@ function createDigestThread(algorithm: WeakDigest): DigestThread<string> {
   const waiting = new Map<number, Waiting[]>()
 
   function open(): Worker {
-    const worker = new Worker(new URL('./digest-thread.ts', import.meta.url), {
+    const worker = startThread(new URL('./digest-thread.ts', import.meta.url), {
       name: `store ${algorithm}`,
       workerData: algorithm,
       // It holds a hash a body; a large young generation would only be kept memory.

@@ -3,7 +3,8 @@
  * gets a promise, and a thread that dies takes nobody's promise with it.
  */
 
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../../../thread.ts'
 import type { CommitResult } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
 import type { WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
@@ -84,7 +85,7 @@ export function startWriter(data: WriterData, log: Log): Writer {
   }
 
   function start(): Worker {
-    const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+    const thread = startThread(new URL('./writer-thread.ts', import.meta.url), {
       workerData: data,
       name: 'store writer',
     })

@@ -1,0 +1,83 @@
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { run } from '../support/program.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Runs a module without what the process of the tests keeps of compiled modules. */
+async function ran(folder: string, program: string): Promise<string> {
+  const env = { NODE_DISABLE_COMPILE_CACHE: '1', NODE_NO_WARNINGS: '1' }
+  const { code, output } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, env })
+  expect(code, output).to.equal(0)
+  return output.trim()
+}
+
+describe('The sources of a server', () => {
+  it('are read without the stripper of types, and without the client that hangs on node:http, in all threads', async () => {
+    const loaded = 'process.moduleLoadList.filter(name => /deps.(amaro|undici)/.test(name)).join()'
+    const thread = join(tmpdir(), `thread-${process.pid}.mjs`)
+    await writeFile(
+      thread,
+      `import { parentPort } from 'node:worker_threads'
+      await import(${JSON.stringify(join(ROOT, 'pipeline/fault.ts'))})
+      parentPort.postMessage('thread: ' + ${loaded})`,
+    )
+    try {
+      const output = await ran(
+        ROOT,
+        `await import('./pipeline/sources.mjs')
+        await import('./server/serve.ts')
+        console.log('process: ' + ${loaded})
+        const { startThread } = await import('./pipeline/thread.ts')
+        const { pathToFileURL } = await import('node:url')
+        startThread(pathToFileURL(${JSON.stringify(thread)}), {}).on('message', said => console.log(said))`,
+      )
+      expect(output).to.equal('process: \nthread:')
+    } finally {
+      await rm(thread)
+    }
+  })
+})
+
+describe('Sources that are stripped once', () => {
+  let folder: string
+  const say = (text: string) =>
+    writeFile(join(folder, 'pipeline/said.ts'), `export const said: string = ${JSON.stringify(text)}\n`)
+  const said = () =>
+    ran(
+      folder,
+      `await import('./pipeline/sources.mjs')
+      console.log((await import('./pipeline/said.ts')).said, process.moduleLoadList.some(name => name.includes('amaro')))`,
+    )
+  const kept = () => readdir(join(folder, 'node_modules/.cache/scriptorium', `stripped-${process.version}`))
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scriptorium-sources-'))
+    for (const each of ['config', 'dav', 'edge', 'pipeline', 'server']) await mkdir(join(folder, each))
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    await cp(join(ROOT, 'pipeline/sources.mjs'), join(folder, 'pipeline/sources.mjs'))
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  it('are stripped anew when their text is another, of the same length too', async () => {
+    await say('one')
+    expect(await said()).to.equal('one false')
+    expect(await said()).to.equal('one false')
+    expect(await kept()).to.have.length(1)
+    await say('two')
+    expect(await said()).to.equal('two false')
+    expect(await kept()).to.have.length(2)
+    await say('one')
+    expect(await said()).to.equal('one false')
+  })
+
+  it('are stripped by Node where nothing may be written', async () => {
+    await say('one')
+    await writeFile(join(folder, 'node_modules'), 'no folder')
+    expect(await said()).to.equal('one true')
+  })
+})
