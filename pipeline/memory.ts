@@ -17,12 +17,12 @@ export const USUAL_MEMORY = 256 * MIB
 const LEAST = 16 * MIB
 
 /** Sixteenths of the whole. */
-const SHARES = { documents: 3, trees: 4, answers: 2, 'mount-answers': 3, listings: 1, pages: 3 }
+const SHARES = { documents: 3, trees: 4, answers: 3, 'mount-answers': 3, listings: 1, pages: 2 }
 
 export type Holder = keyof typeof SHARES
 
 /** What is left of a share when nobody asks for anything. */
-const AT_REST = 1 / 4
+const AT_REST = 1 / 16
 
 /**
  * @param asked bytes by the settings; undefined lets the machine decide

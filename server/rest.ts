@@ -3,7 +3,7 @@
 import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
 
 /** Milliseconds without a request after which the server rests. */
-const PATIENCE = 25_000
+const PATIENCE = 15_000
 
 /** Looks at whether requests came, in that time. */
 const LOOKS = 5

@@ -38,7 +38,7 @@ export function aside<Question, Answer>(
   let ending: NodeJS.Timeout | undefined
 
   const open = (): Thread<Answer> => {
-    const worker = startThread(module, { name, resourceLimits: { maxYoungGenerationSizeMb: 2 } })
+    const worker = startThread(module, { name })
     const waiting: Waiting<Answer>[] = []
     const own = { worker, waiting }
     worker.on('message', (reply: Reply<Answer>) => {

@@ -55,7 +55,7 @@ describe('Memory of caches', () => {
     expect(shares.reduce((sum, share) => sum + share)).to.equal(160)
   })
 
-  it('is given back but for a quarter', () => {
+  it('is given back but for a sixteenth', () => {
     const memory = new Memory(160)
     const left = new Map<string, number>()
     const kept = (name: string): KeptMemory => ({ bytes: 7, shrink: bytes => left.set(name, bytes) })
@@ -67,8 +67,8 @@ describe('Memory of caches', () => {
     ])
     memory.release()
     expect([...left]).to.deep.equal([
-      ['documents', memory.share('documents') / 4],
-      ['trees', memory.share('trees') / 4],
+      ['documents', memory.share('documents') / 16],
+      ['trees', memory.share('trees') / 16],
     ])
   })
 

@@ -9,9 +9,12 @@ import { run } from '../support/program.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Runs a module without what the process of the tests keeps of compiled modules. */
-async function ran(folder: string, program: string): Promise<string> {
+async function ran(folder: string, program: string, flags: readonly string[] = []): Promise<string> {
   const env = { NODE_DISABLE_COMPILE_CACHE: '1', NODE_NO_WARNINGS: '1' }
-  const { code, output } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: folder, env })
+  const { code, output } = await run(process.execPath, [...flags, '--input-type=module', '-e', program], {
+    cwd: folder,
+    env,
+  })
   expect(code, output).to.equal(0)
   return output.trim()
 }
@@ -40,6 +43,29 @@ describe('The sources of a server', () => {
     } finally {
       await rm(thread)
     }
+  })
+})
+
+describe('Threads', () => {
+  it('have a small young generation, whatever the command line says of the process', async () => {
+    const thread = `data:text/javascript,${encodeURIComponent(
+      `import { parentPort } from 'node:worker_threads'
+      import { getHeapStatistics } from 'node:v8'
+      parentPort.postMessage(getHeapStatistics().heap_size_limit / 2 ** 20)`,
+    )}`
+    const limit = (make: string) =>
+      `await new Promise(resolve => ${make}.on('message', limit => { console.log(limit < 120); resolve() }))\n`
+    const options = '{ resourceLimits: { maxOldGenerationSizeMb: 100 } }'
+    const output = await ran(
+      ROOT,
+      `await import('./pipeline/sources.mjs')
+      const { Worker } = await import('node:worker_threads')
+      const { startThread } = await import('./pipeline/thread.ts')
+      const thread = new URL(${JSON.stringify(thread)})
+      ${limit(`new Worker(thread, ${options})`)}${limit(`startThread(thread, ${options})`)}`,
+      ['--max-semi-space-size=32'],
+    )
+    expect(output).to.equal('false\ntrue')
   })
 })
 

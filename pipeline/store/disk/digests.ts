@@ -74,8 +74,6 @@ function createDigestThread(algorithm: WeakDigest): DigestThread<string> {
     const worker = startThread(new URL('./digest-thread.ts', import.meta.url), {
       name: `store ${algorithm}`,
       workerData: algorithm,
-      // It holds a hash a body; a large young generation would only be kept memory.
-      resourceLimits: { maxYoungGenerationSizeMb: 2 },
     })
     worker.on('message', (reply: DigestReply) => {
       waiting.get(reply.body)?.shift()?.resolve(reply)
