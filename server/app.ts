@@ -20,10 +20,11 @@ import { readConditions } from '../pipeline/http/conditions.ts'
 import { corsHeaders, ownFields, publicCors } from '../pipeline/http/cors.ts'
 import { WRITES } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '../pipeline/http/path.ts'
-import type { Operation } from '../pipeline/operation.ts'
+import { type Operation, perform } from '../pipeline/operation.ts'
 import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { ZERO } from '../pipeline/store/tags.ts'
 import { oneAllowance } from '../pipeline/write/commit.ts'
+import type { Fired } from '../pipeline/write/transitions.ts'
 import type { Audit } from './audit.ts'
 import { errorAnswer } from './documents/error.ts'
 import { reportRequest, selectorIn, toldAddress } from './finished-requests.ts'
@@ -35,7 +36,7 @@ import { referencePage } from './platform/reference.ts'
 import type { Exchange } from './public/exchange.ts'
 import { refuseHelper } from './public/helper-files.ts'
 import { options } from './public/options.ts'
-import { performReacting, type ReactionParts } from './public/reactions.ts'
+import { deliver, performReacting, type ReactionParts } from './public/reactions.ts'
 import { get, query } from './public/reads.ts'
 import { move, patch, post, put, remove } from './public/writes.ts'
 import type { State, Step } from './request-state.ts'
@@ -349,7 +350,8 @@ function dispatch(parts: AppParts): Step {
     if (!hosted || !target || !session || !handler) return
     const authority = authorityOf(hosted, req, target, session.principal)
     await settleGroups(hosted, session, req.method ?? '', target, authority)
-    const exchange: Omit<Exchange, 'transitions'> = {
+    const fired: Fired[] = []
+    const exchange: Exchange = {
       request: req,
       response: res,
       hosted,
@@ -365,15 +367,20 @@ function dispatch(parts: AppParts): Step {
       locks: parts.locks,
       authority,
       allowance: oneAllowance(hosted.site),
+      transitions: { fired: more => void fired.push(...more) },
     }
-    state.answer = await performReacting(
-      parts.reactions,
-      exchange,
-      handler,
-      thrown => failure(parts, context, thrown),
-      work => {
-        state.afterwards.push(work)
-      },
-    )
+    const reactions = hosted.site.declarations('reactions')
+    const candidates = reactions.isEmpty ? undefined : reactions.candidates(exchange.method, target.path)
+    state.answer = candidates
+      ? await performReacting(
+          parts.reactions,
+          exchange,
+          candidates,
+          handler,
+          thrown => failure(parts, context, thrown),
+          work => void state.afterwards.push(work),
+        )
+      : await perform(handler(exchange), exchange.body)
+    if (fired.length > 0) state.afterwards.push(() => void deliver(parts.reactions, exchange, fired))
   }
 }

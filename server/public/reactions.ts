@@ -36,33 +36,8 @@ export interface ReactionParts {
   report: (site: string, message: string, details: object) => void
 }
 
-/**
- * Runs the operation of a request, with the reactions of its site around it if there are any.
- *
- * @param prepare reads the fields of the request; throws Fault where one is malformed (gate 7)
- * @param toAnswer a failure as the answer that it would be
- * @param afterwards takes what is to be done once the answer is sent
- */
-export async function performReacting(
-  parts: ReactionParts,
-  exchange: Omit<Exchange, 'transitions'>,
-  prepare: (exchange: Exchange) => Operation,
-  toAnswer: (failure: unknown) => Answer,
-  afterwards: (work: () => void) => void,
-): Promise<Answer> {
-  const fired: Fired[] = []
-  const sink = { fired: (more: readonly Fired[]) => void fired.push(...more) }
-  const answer = await performAround(parts, { ...exchange, transitions: sink }, prepare, toAnswer, afterwards)
-  if (fired.length > 0) afterwards(() => void deliver(parts, exchange, fired))
-  return answer
-}
-
 /** Delivers transitions; what fails is lost (REA-125). */
-async function deliver(
-  parts: ReactionParts,
-  exchange: Omit<Exchange, 'transitions'>,
-  fired: readonly Fired[],
-): Promise<void> {
+export async function deliver(parts: ReactionParts, exchange: Exchange, fired: readonly Fired[]): Promise<void> {
   const { site } = exchange
   const report = (message: string, details: object) => parts.report(site.store.name, message, details)
   try {
@@ -75,23 +50,28 @@ async function deliver(
 }
 
 /** What the queue has to know of the request that a call comes from. */
-function aboutOf({ request, site, hosted, authorities }: Omit<Exchange, 'transitions'>) {
+function aboutOf({ request, site, hosted, authorities }: Exchange) {
   const { brand, brandHeader } = hosted.settings
   const [authority = hosted.settings.host] = authorities
   return { site: site.store.name, authority, brand, brandHeader, depth: depthOf(request) }
 }
 
-async function performAround(
+/**
+ * Runs the operation of a request with the reactions of its site around it.
+ *
+ * @param candidates what may run for its method and path
+ * @param prepare reads the fields of the request; throws Fault where one is malformed (gate 7)
+ * @param toAnswer a failure as the answer that it would be
+ * @param afterwards takes what is to be done once the answer is sent
+ */
+export async function performReacting(
   parts: ReactionParts,
   exchange: Exchange,
+  candidates: Candidates,
   prepare: (exchange: Exchange) => Operation,
   toAnswer: (failure: unknown) => Answer,
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
-  const { site, method, target } = exchange
-  const reactions = site.declarations('reactions')
-  const candidates = reactions.isEmpty ? undefined : reactions.candidates(method, target.path)
-  if (!candidates) return perform(prepare(exchange), exchange.body)
   const queue = requestCalls(parts.outbound(), aboutOf(exchange))
   const operation = prepare({ ...exchange, alongside: queue })
   const body = keptBody(parts, exchange, candidates)
