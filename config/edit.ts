@@ -50,9 +50,9 @@ interface Credentials {
   delete(place: number): void
 }
 
-type Work = (list: Credentials, find: (user: string) => number | undefined) => boolean
+type ListChange = (list: Credentials, find: (user: string) => number | undefined) => boolean
 
-async function edit(file: string, site: number, work: Work): Promise<boolean> {
+async function edit(file: string, site: number, change: ListChange): Promise<boolean> {
   const text = await readFile(file, 'utf8')
   const document = parseDocument(text)
   const entry = document.getIn(['sites', site])
@@ -70,7 +70,7 @@ async function edit(file: string, site: number, work: Work): Promise<boolean> {
     return place < 0 ? undefined : place
   }
   const node = (credential: WrittenCredential) => document.createNode(credential, { flow: true })
-  const changed = work(
+  const changed = change(
     {
       add: credential => list.add(node(credential)),
       set: (place, credential) => list.set(place, node(credential)),

@@ -3,6 +3,7 @@
  * answers. Elements are found by whoever asks; what they are asked for is decided here.
  */
 
+import type { Placement } from '../tree/edit/edit.ts'
 import { parentElement } from '../tree/nodes.ts'
 import type { Access } from './decision.ts'
 import type { Key } from './matching.ts'
@@ -12,8 +13,6 @@ import type { Key } from './matching.ts'
  * (section 9), and answered later in the request (HTTP-2).
  */
 export type Admission = 'allow' | 'refuse' | 'not-found' | 'no-match'
-
-export type Placement = 'append' | 'prepend' | 'before' | 'after'
 
 /** A request for a resource as a whole. */
 export interface WholeQuestion {

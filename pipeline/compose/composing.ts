@@ -69,7 +69,7 @@ export interface Composing {
 }
 
 /** What surrounds nodes that are walked. */
-export interface Place {
+export interface Surroundings {
   names: Names
   /** Prefixes in scope, those of the nodes' own document (COMP-12). */
   prefixes: Prefixes
@@ -91,7 +91,7 @@ export interface Place {
 export interface Dispatch {
   composing: Composing
   element: ElementNode
-  place: Place
+  place: Surroundings
 }
 
 export function meaning(composing: Composing, uri: string): Meaning {

@@ -11,7 +11,7 @@ import { writtenName } from './prefixes.ts'
 import { awaiting, type Work } from './work.ts'
 
 /** What a directive calls. */
-export interface Call {
+export interface MethodCall {
   method: RawMethod
   arguments: Map<string, Value>
 }
@@ -25,7 +25,7 @@ const FALLBACK = 'doesNotUnderstand'
  * @returns undefined for a method without implementation, which gives nothing (COMP-58)
  * @throws Fault 500 where the schema has neither the method nor a `doesNotUnderstand`
  */
-export function elementCall(schema: Schema, name: string, dispatch: Dispatch, html: boolean): Call | undefined {
+export function elementCall(schema: Schema, name: string, dispatch: Dispatch, html: boolean): MethodCall | undefined {
   const { element } = dispatch
   const attributes = element.attrs.filter(a => !writtenName(a).startsWith('xmlns'))
   const given = new Map(attributes.map(a => [writtenName(a), a.value]))
@@ -55,7 +55,7 @@ export function attributeCall(
   name: string,
   value: string,
   html: boolean,
-): Call | undefined {
+): MethodCall | undefined {
   const methods = methodsNamed(model, schema, name, html)
   if (methods.length === 0) {
     if (isUnimplemented(schema, name, html)) return undefined
@@ -72,14 +72,14 @@ export function attributeCall(
 }
 
 /** Runs a method. */
-export function* calling(dispatch: Dispatch, schema: Schema, { method, arguments: bound }: Call): Work<Value> {
+export function* calling(dispatch: Dispatch, schema: Schema, { method, arguments: bound }: MethodCall): Work<Value> {
   const { languages } = dispatch.composing
   return yield* awaiting(
     languages.method({ dispatch, code: method.implementation, arguments: bound, type: schema.type }),
   )
 }
 
-function fallback(method: RawMethod, name: string, parameters: Value[]): Call {
+function fallback(method: RawMethod, name: string, parameters: Value[]): MethodCall {
   return {
     method,
     arguments: new Map<string, Value>([

@@ -14,7 +14,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
-import { type Composing, type Dispatch, type FailedPart, meaning, type Place } from './composing.ts'
+import { type Composing, type Dispatch, type FailedPart, meaning, type Surroundings } from './composing.ts'
 import { type AttributeDirective, type Directives, directivesOf } from './directives.ts'
 import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { authorsSelector, including } from './include.ts'
@@ -42,7 +42,7 @@ export function* walking(
   composing: Composing,
   nodes: readonly ChildNode[],
   into: ParentNode,
-  place: Place,
+  place: Surroundings,
 ): Work<void> {
   for (const node of nodes) {
     // Pages that include themselves nest deeper than a stack is.
@@ -60,7 +60,7 @@ function* containing(
   failures: FailedPart[],
   element: ElementNode,
   into: ParentNode,
-  place: Place,
+  place: Surroundings,
 ): Work<void> {
   const before = into.childNodes.length
   const paginators = composing.paginators.length
@@ -77,7 +77,12 @@ function* containing(
   }
 }
 
-function* walkingElement(composing: Composing, element: ElementNode, into: ParentNode, place: Place): Work<void> {
+function* walkingElement(
+  composing: Composing,
+  element: ElementNode,
+  into: ParentNode,
+  place: Surroundings,
+): Work<void> {
   const { page } = place
   if (page && !place.loose && !page.busy.has(element)) {
     yield* copying(composing, element, into, page)
@@ -87,7 +92,7 @@ function* walkingElement(composing: Composing, element: ElementNode, into: Paren
   composing.allowance.step()
   if (place.depth > DEEPEST) throw tooMuch('The page is nested deeper than a page may be.')
   const prefixes = place.prefixes.within(element)
-  const inside: Place = { ...place, prefixes, depth: place.depth + 1 }
+  const inside: Surroundings = { ...place, prefixes, depth: place.depth + 1 }
   const splices = yield* replacing(composing, element, inside)
   if (splices) {
     yield* splicing(composing, splices.list, into, { ...inside, names: splices.names })
@@ -102,7 +107,7 @@ function* walkingElement(composing: Composing, element: ElementNode, into: Paren
 function* replacing(
   composing: Composing,
   element: ElementNode,
-  place: Place,
+  place: Surroundings,
 ): Work<{ list: Splice[]; names: Names } | undefined> {
   const name = qualifiedName(element.tagName)
   const uri = name && place.prefixes.namespace(name.prefix)
@@ -131,10 +136,10 @@ function* dispatching(
   element: ElementNode,
   directives: Directives,
   into: ParentNode,
-  place: Place,
+  place: Surroundings,
 ): Work<void> {
   const names = directives.dispatched.length > 0 ? new Names(place.names) : place.names
-  const inside: Place = { ...place, names, transient: place.transient || directives.transient }
+  const inside: Surroundings = { ...place, names, transient: place.transient || directives.transient }
   const dispatch: Dispatch = { composing, element, place: inside }
   const spelled = directives.dispatched.length > 0 ? spellings(element, place.text) : undefined
   if (directives.transient) {
@@ -158,7 +163,7 @@ function* dispatching(
   if (directives.template !== undefined && !place.output) {
     composing.allowance.dispatch()
     const { nodes, text } = yield* renderedInto(dispatch, directives.template, copy)
-    const output: Place = { ...inside, page: undefined, text, output: true, loose: false }
+    const output: Surroundings = { ...inside, page: undefined, text, output: true, loose: false }
     yield* walking(composing, nodes, contentOf(copy), output)
   } else yield* walkingContent(composing, element, copy, inside)
 }
@@ -168,7 +173,7 @@ function* placingCopy(
   composing: Composing,
   element: ElementNode,
   into: ParentNode,
-  { page, prefixes, transient }: Place,
+  { page, prefixes, transient }: Surroundings,
 ): Work<boolean> {
   if (!page || transient || !composing.viewer.session) return false
   const place = transientPlace(composing, page, element)
@@ -235,14 +240,19 @@ function* keeping(
   element: ElementNode,
   attrs: ElementNode['attrs'],
   into: ParentNode,
-  place: Place,
+  place: Surroundings,
 ): Work<void> {
   const copy = adding(composing, element, attrs, into, place.page)
   yield* walkingContent(composing, element, copy, place)
 }
 
 /** Contents of HTML templates are left as they are stored (COMP-18). */
-function* walkingContent(composing: Composing, element: ElementNode, copy: ElementNode, place: Place): Work<void> {
+function* walkingContent(
+  composing: Composing,
+  element: ElementNode,
+  copy: ElementNode,
+  place: Surroundings,
+): Work<void> {
   if (element.content && copy.content) {
     for (const node of element.content.childNodes) append(copy.content, yield* copyOf(composing, node))
   }
@@ -250,7 +260,12 @@ function* walkingContent(composing: Composing, element: ElementNode, copy: Eleme
 }
 
 /** Puts results in place of a directive and goes on into them. */
-function* splicing(composing: Composing, splices: readonly Splice[], into: ParentNode, place: Place): Work<void> {
+function* splicing(
+  composing: Composing,
+  splices: readonly Splice[],
+  into: ParentNode,
+  place: Surroundings,
+): Work<void> {
   for (const splice of splices) {
     const first = into.childNodes.length
     if ('text' in splice) {
@@ -271,7 +286,7 @@ function* projecting(
   stored: ElementNode,
   tree: TreeDocument,
   into: ParentNode,
-  { names, depth, transient }: Place,
+  { names, depth, transient }: Surroundings,
 ): Work<void> {
   const page = composing.graph.pageOf(tree)
   if (!page) throw new Error('an element of a document that was not read')

@@ -1,11 +1,9 @@
 /** The `Range` and `Destination-Range` fields: selector, bytes and entries (HTTP-45 to HTTP-49, HTTP-68, HTTP-106). */
 
 import { Fault } from '../fault.ts'
+import type { Placement } from '../tree/edit/edit.ts'
 import { type ByteRange, parseByteRanges, type SuffixRange } from './byte-ranges.ts'
 import { decodeField, isDigits, trimField } from './field-text.ts'
-
-/** Where a new node goes, relative to the anchor. */
-export type Placement = 'append' | 'prepend' | 'before' | 'after'
 
 /** A slice of a list: zero-based and inclusive. */
 export interface Entries {

@@ -4,7 +4,7 @@ import type { RawCall, RawHeader, RawValue } from './declared/extract.ts'
 import { encodedValue, type Field, isSafeForRequests } from './header-fields.ts'
 
 /** An outbound request that is ready to be queued. */
-export interface Call {
+export interface OutboundCall {
   /** Absolute; or a path on the own site. */
   url: string
   method: string
@@ -30,7 +30,7 @@ export interface Dropped {
 export async function callFrom(
   { properties }: RawCall,
   evaluate: (value: RawValue) => Promise<string | null>,
-): Promise<Call | Dropped> {
+): Promise<OutboundCall | Dropped> {
   const texts = new Map<string, string>()
   const fields: Field[] = []
   for (const property of properties) {
@@ -60,7 +60,7 @@ export function checkedCall(call: {
   body: string
   retry: string
   fields: readonly Field[]
-}): Call | Dropped {
+}): OutboundCall | Dropped {
   const url = call.url.trim()
   const why = wrongUrl(url)
   if (why !== undefined) return { dropped: why }

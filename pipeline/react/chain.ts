@@ -8,7 +8,7 @@ import type { RawCode } from '../model/declarations.ts'
 import type { Admitted, Reactions } from '../operation.ts'
 import type { Site } from '../site/site.ts'
 import type { KeptBody } from './body.ts'
-import { type Call, callFrom } from './calls.ts'
+import { callFrom, type OutboundCall } from './calls.ts'
 import { type CodeSite, type Ran, type ReactionLanguage, Responded, resultOf } from './code.ts'
 import { ContextValue, mayReadBody, ReactionRequest, ResponseValue } from './context.ts'
 import type { RawAction, RawValue } from './declared/extract.ts'
@@ -32,7 +32,7 @@ export interface ReactingRequest {
   sessionCookie: string
   languages: (phase: Phase) => readonly ReactionLanguage[]
   /** Takes an outbound request. */
-  queue: (call: Call) => void
+  queue: (call: OutboundCall) => void
   /** A failure as the answer that it would be. */
   toAnswer: (failure: unknown) => Answer
   report: (message: string, details: object) => void

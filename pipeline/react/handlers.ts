@@ -13,7 +13,7 @@ import { parsingDocument } from '../tree/document.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { atOnce, inTurns } from '../tree/steps.ts'
 import type { Fired } from '../write/transitions.ts'
-import { type Call, checkedCall } from './calls.ts'
+import { checkedCall, type OutboundCall } from './calls.ts'
 
 /**
  * The calls that handlers make. A gate that is closed or fails makes none (REA-123).
@@ -25,8 +25,8 @@ export async function deliveriesOf(
   fired: readonly Fired[],
   more: readonly LanguageOf[],
   report: (message: string, details: object) => void,
-): Promise<Call[]> {
-  const calls: Call[] = []
+): Promise<OutboundCall[]> {
+  const calls: OutboundCall[] = []
   for (const each of fired) {
     const body = transitionDocument(each, site.settings.ns)
     if (!(await isOpen(site, each, body, more, report))) continue

@@ -2,7 +2,7 @@
 
 import { FilterError } from './error.ts'
 import type { Expression, Filtered, FilterUse } from './expression.ts'
-import type { Call } from './filters/call.ts'
+import type { FilterCall } from './filters/call.ts'
 import { FILTERS } from './filters/filters.ts'
 import { compareValues } from './operators.ts'
 import type { Run } from './run.ts'
@@ -86,7 +86,7 @@ function filterOf({ name }: FilterUse) {
   return filter
 }
 
-function callOf(use: FilterUse, input: LiquidValue, run: Run): Call {
+function callOf(use: FilterUse, input: LiquidValue, run: Run): FilterCall {
   run.step()
   const named = new Map<string, LiquidValue>()
   for (const [name, value] of use.named) named.set(name, evaluate(value, run))

@@ -5,7 +5,7 @@ import { type Code, OP } from './code.ts'
 import { constant, emit, jump, name } from './emit.ts'
 import { construction, SCOPE, selection, sources, template } from './generate-parts.ts'
 import { enterFrame, functionInside, leaveFunction, type Routine } from './scopes.ts'
-import type { Block, Expression, Link, Operation, Pattern, Statement } from './syntax.ts'
+import type { Block, Expression, Infix, Link, Pattern, Statement } from './syntax.ts'
 
 /** Nodes of a syntax tree that are worked through in one step: about a millisecond. */
 const NODES_PER_STEP = 2_048
@@ -207,7 +207,7 @@ function* text(fn: Routine, part: string | Expression): Steps<void> {
   else yield* expression(fn, part)
 }
 
-const OPERATIONS: Partial<Record<Operation['operator'], number>> = {
+const OPERATIONS: Partial<Record<Infix['operator'], number>> = {
   '+': OP.ADD,
   '-': OP.SUBTRACT,
   '*': OP.MULTIPLY,
@@ -222,7 +222,7 @@ const OPERATIONS: Partial<Record<Operation['operator'], number>> = {
 }
 
 /** SES-38: `&&`, `||` and `??` leave out what does not count. */
-function* operations(fn: Routine, first: Expression, rest: readonly Operation[]): Steps<void> {
+function* operations(fn: Routine, first: Expression, rest: readonly Infix[]): Steps<void> {
   yield* expression(fn, first)
   for (const operation of rest) {
     const { operator } = operation

@@ -4,7 +4,7 @@ import { constructionAt } from './parse-construction.ts'
 import { identifierAt, namesAt, patternAt } from './parse-names.ts'
 import { blockAt, keyAt, selectorAt, stringAt } from './parse-parts.ts'
 import type { Scanner } from './scan.ts'
-import { type Expression, LEVELS, type Link, type Operation, type Operator, RESERVED } from './syntax.ts'
+import { type Expression, type Infix, LEVELS, type Link, type Operator, RESERVED } from './syntax.ts'
 
 const INTEGER_MAX = 9_223_372_036_854_775_807n
 const NUMBER = /[0-9]+(\.[0-9]+)?/y
@@ -103,7 +103,7 @@ function ternaryAt(scanner: Scanner): Expression {
 
 function operationsAt(scanner: Scanner, least: number): Expression {
   let left = unaryAt(scanner)
-  const series = scanner.series<Operation>('operations')
+  const series = scanner.series<Infix>('operations')
   for (;;) {
     const operator = operatorAt(scanner)
     if (operator === undefined || LEVELS[operator] < least) break
@@ -115,7 +115,7 @@ function operationsAt(scanner: Scanner, least: number): Expression {
         : { operator, right: operationsAt(scanner, LEVELS[operator] + 1) },
     )
   }
-  let rest: Operation[] | undefined
+  let rest: Infix[] | undefined
   let strength = 0
   for (const operation of series.items) {
     const level = LEVELS[operation.operator]

@@ -32,10 +32,10 @@ export type Pattern =
 
 export type Operator = '+' | '-' | '*' | '/' | '==' | '!=' | '<' | '>' | '<=' | '>=' | '<=>' | '&&' | '||' | '??'
 
-export type Operation = { operator: Operator; right: Expression } | { operator: 'isa'; type: string[] }
+export type Infix = { operator: Operator; right: Expression } | { operator: 'isa'; type: string[] }
 
 /** Strengths of binding, loosest first (SES-21). */
-export const LEVELS: Readonly<Record<Operation['operator'], number>> = {
+export const LEVELS: Readonly<Record<Infix['operator'], number>> = {
   '??': 0,
   '||': 1,
   '&&': 2,
@@ -60,7 +60,7 @@ export type Expression =
   | { kind: 'list'; items: Expression[] }
   | { kind: 'dictionary'; entries: { key: string | Expression; value: Expression }[] }
   | { kind: 'unary'; operator: '!' | '-'; operand: Expression }
-  | { kind: 'operations'; first: Expression; rest: Operation[] }
+  | { kind: 'operations'; first: Expression; rest: Infix[] }
   | { kind: 'choice'; test: Expression; yes: Expression; no: Expression }
   | {
       kind: 'lambda'

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Note, NoteChange } from '../../store/notes.ts'
-import type { Call } from '../calls.ts'
+import type { OutboundCall } from '../calls.ts'
 
 /** A request in the queue. */
-export interface Entry extends Call {
+export interface Entry extends OutboundCall {
   /** Names it in the queue; ascending in the order of queuing. */
   id: string
   /** The same in every attempt (REA-82). */
@@ -43,7 +43,7 @@ let sequence = 0
 
 /** @param now unix milliseconds */
 export function newEntry(
-  call: Call,
+  call: OutboundCall,
   about: Pick<Entry, 'site' | 'authority' | 'brand' | 'brandHeader' | 'depth' | 'owner'>,
   now: number,
 ): Entry {

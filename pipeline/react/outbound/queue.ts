@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Leases } from '../../coordination/leases.ts'
 import type { NoteChange, NoteStore } from '../../store/notes.ts'
-import type { Call } from '../calls.ts'
+import type { OutboundCall } from '../calls.ts'
 import type { Attempted } from './attempt.ts'
 import {
   type Entry,
@@ -44,7 +44,10 @@ export interface OutboundFigures {
 
 export interface Outbound {
   /** Makes calls entries of this process. */
-  entries(calls: readonly Call[], about: Pick<Entry, 'site' | 'authority' | 'brand' | 'brandHeader' | 'depth'>): Entry[]
+  entries(
+    calls: readonly OutboundCall[],
+    about: Pick<Entry, 'site' | 'authority' | 'brand' | 'brandHeader' | 'depth'>,
+  ): Entry[]
   /**
    * Entries as a commit stores them: with the word that this process looks after them, where others send as well. Without it
    * the others would take them for those of a process that is gone.

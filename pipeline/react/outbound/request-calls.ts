@@ -2,12 +2,12 @@
 
 import type { NoteChange } from '../../store/notes.ts'
 import type { Alongside } from '../../write/commit.ts'
-import type { Call } from '../calls.ts'
+import type { OutboundCall } from '../calls.ts'
 import { type Entry, waitingKey } from './entry.ts'
 import type { Outbound } from './queue.ts'
 
 export interface RequestCalls extends Alongside {
-  add(call: Call): void
+  add(call: OutboundCall): void
   isEmpty(): boolean
   /** Stores what no commit has stored, before the answer is sent. @throws StoreError */
   record(): Promise<void>

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import type { Placement, Question } from '../../../pipeline/access/admission.ts'
+import type { Question } from '../../../pipeline/access/admission.ts'
+import type { Placement } from '../../../pipeline/tree/edit/edit.ts'
 import { at, HIDDEN, outcome } from './asking.ts'
 import { html, key, type Line, user } from './site.ts'
 

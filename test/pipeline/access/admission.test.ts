@@ -1,12 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import {
-  type Admission,
-  admit,
-  admitDirectory,
-  type Placement,
-  type Question,
-} from '../../../pipeline/access/admission.ts'
+import { type Admission, admit, admitDirectory, type Question } from '../../../pipeline/access/admission.ts'
+import type { Placement } from '../../../pipeline/tree/edit/edit.ts'
 import { at, document, HIDDEN, outcome } from './asking.ts'
 import { access, html, key, keys, type Line, site, user } from './site.ts'
 

@@ -8,7 +8,7 @@ import { INTERFACES } from './dom/interfaces.ts'
 import { marking } from './dom/markup.ts'
 import type { Nodes } from './dom/nodes.ts'
 import { querying } from './dom/query.ts'
-import { type Operation, reading } from './dom/read.ts'
+import { type DomOperation, reading } from './dom/read.ts'
 import type { Arguments } from './engine.ts'
 
 /** What an evaluation answers itself, beside what can be said of its nodes. */
@@ -70,7 +70,7 @@ const own: Record<string, (around: Surroundings, values: Arguments) => Reply> = 
   },
 }
 
-const OF_NODES: Record<string, Operation> = { ...reading, ...querying, ...changing, ...marking }
+const OF_NODES: Record<string, DomOperation> = { ...reading, ...querying, ...changing, ...marking }
 
 const ERRORS: DomErrorName[] = [
   'HierarchyRequestError',

@@ -7,8 +7,8 @@ import type { Run } from '../run.ts'
 import { isHash, isList, isNumber, isTruthy, type LiquidValue, numberIn, plain, Range } from '../values.ts'
 import { ready, type Work } from '../work.ts'
 import {
-  type Call,
   countArgument,
+  type FilterCall,
   type Filters,
   fail,
   inputList,
@@ -209,18 +209,18 @@ export class Groups {
 }
 
 /** The elements of the input; every one counts before it is visited. */
-export function visited(call: Call): readonly LiquidValue[] {
+export function visited(call: FilterCall): readonly LiquidValue[] {
   const list = inputList(call)
   count(call, list.length)
   return list
 }
 
-function count(call: Call, elements: number): void {
+function count(call: FilterCall, elements: number): void {
   call.run.step(elements)
   call.run.allowance.take(elements * 8)
 }
 
-function copied(call: Call, list: readonly LiquidValue[]): LiquidValue[] {
+function copied(call: FilterCall, list: readonly LiquidValue[]): LiquidValue[] {
   count(call, list.length)
   return [...list]
 }
@@ -228,14 +228,14 @@ function copied(call: Call, list: readonly LiquidValue[]): LiquidValue[] {
 const visits = new WeakMap<object, number>()
 
 /** Lets others have a turn now and then; `of` is what counts the visits. */
-function* turn(_: Call, of: object): Work<void> {
+function* turn(_: FilterCall, of: object): Work<void> {
   const number = (visits.get(of) ?? 0) + 1
   visits.set(of, number)
   if (number % PER_TURN === 0) yield undefined
 }
 
 function end(
-  call: Call,
+  call: FilterCall,
   ofList: (list: readonly LiquidValue[]) => LiquidValue | undefined,
   ofText: (text: string) => string | undefined,
 ): LiquidValue {
@@ -245,12 +245,12 @@ function end(
   return ofList(inputList(call)) ?? null
 }
 
-function optionalField(call: Call): string | undefined {
+function optionalField(call: FilterCall): string | undefined {
   return call.args.length === 0 || plain(call.args[0] ?? null) === null ? undefined : textArgument(call, 0)
 }
 
 function* keyed(
-  call: Call,
+  call: FilterCall,
   key: (value: LiquidValue) => LiquidValue,
 ): Work<{ key: LiquidValue; value: LiquidValue }[]> {
   const field = optionalField(call)
@@ -283,7 +283,7 @@ function ascending(a: LiquidValue, b: LiquidValue): number {
   return typeof a === 'boolean' && typeof b === 'boolean' ? Number(a) - Number(b) : 0
 }
 
-function* filtered(call: Call, wanted: boolean): Work<LiquidValue> {
+function* filtered(call: FilterCall, wanted: boolean): Work<LiquidValue> {
   const field = textArgument(call, 0)
   const kept: LiquidValue[] = []
   const list = visited(call)
@@ -295,7 +295,7 @@ function* filtered(call: Call, wanted: boolean): Work<LiquidValue> {
   return kept
 }
 
-function* firstMatch(call: Call): Work<{ value: LiquidValue; index: number } | undefined> {
+function* firstMatch(call: FilterCall): Work<{ value: LiquidValue; index: number } | undefined> {
   const field = textArgument(call, 0)
   let index = 0
   for (const value of visited(call)) {
@@ -306,7 +306,7 @@ function* firstMatch(call: Call): Work<{ value: LiquidValue; index: number } | u
 }
 
 /** `field[, value]` (LIQ-39). */
-function* matches(call: Call, field: string, value: LiquidValue): Work<boolean> {
+function* matches(call: FilterCall, field: string, value: LiquidValue): Work<boolean> {
   if (!isObject(value)) return false
   const found = yield* fieldOf(value, field, call.run)
   if (call.args.length < 2) return isTruthy(plain(found))

@@ -7,7 +7,7 @@ import type { Run } from '../run.ts'
 import { isList, type LiquidValue, numberIn, plain, Range } from '../values.ts'
 import type { Work } from '../work.ts'
 
-export interface Call {
+export interface FilterCall {
   run: Run
   name: string
   input: LiquidValue
@@ -18,17 +18,17 @@ export interface Call {
 }
 
 /** A filter is evaluated at once, or takes turns. */
-export type Filters = Record<string, (call: Call) => LiquidValue>
-export type WorkFilters = Record<string, (call: Call) => Work<LiquidValue>>
+export type Filters = Record<string, (call: FilterCall) => LiquidValue>
+export type WorkFilters = Record<string, (call: FilterCall) => Work<LiquidValue>>
 
-export function fail({ name }: Pick<Call, 'name'>, reason: string): FilterError {
+export function fail({ name }: Pick<FilterCall, 'name'>, reason: string): FilterError {
   return new FilterError(`${name}: ${reason}`)
 }
 
 /** Elements that a list filter visits between two turns. */
 export const PER_TURN = 500
 
-export function inputText({ run, input }: Call): string {
+export function inputText({ run, input }: FilterCall): string {
   return run.text(input)
 }
 
@@ -40,7 +40,7 @@ const MAX_SCANNED = 512 * 1024
  *
  * @throws AllowanceSpent when it is too long for one turn
  */
-export function scannedText(call: Call): string {
+export function scannedText(call: FilterCall): string {
   const text = inputText(call)
   const { allowance } = call.run
   if (text.length > MAX_SCANNED) allowance.take(allowance.memoryLeft + 1)
@@ -50,12 +50,12 @@ export function scannedText(call: Call): string {
 }
 
 /** @throws FilterError when there is no such argument */
-export function required(call: Call, index: number): LiquidValue {
+export function required(call: FilterCall, index: number): LiquidValue {
   if (index >= call.args.length) throw fail(call, `argument ${index + 1} is missing.`)
   return call.args[index] ?? null
 }
 
-export function textArgument(call: Call, index: number, otherwise?: string): string {
+export function textArgument(call: FilterCall, index: number, otherwise?: string): string {
   if (otherwise !== undefined && index >= call.args.length) return otherwise
   return call.run.text(required(call, index))
 }
@@ -68,7 +68,7 @@ export function numberOf(value: LiquidValue): bigint | number {
 }
 
 /** A whole number within the safe range, for counts and places. */
-export function countArgument(call: Call, index: number, otherwise?: number): number {
+export function countArgument(call: FilterCall, index: number, otherwise?: number): number {
   if (otherwise !== undefined && index >= call.args.length) return otherwise
   const bare = plain(required(call, index))
   const number = typeof bare === 'string' ? numberIn(bare) : bare
@@ -79,7 +79,7 @@ export function countArgument(call: Call, index: number, otherwise?: number): nu
 }
 
 /** The input as an array (LIQ-37); what is made for it counts. */
-export function inputList({ run, input }: Call): readonly LiquidValue[] {
+export function inputList({ run, input }: FilterCall): readonly LiquidValue[] {
   return listOf(input, run)
 }
 

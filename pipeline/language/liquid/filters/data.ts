@@ -1,7 +1,7 @@
 /** JSON text of values (LIQ-48). */
 
 import { writingJson } from '../json.ts'
-import { type Call, countArgument, fail, type WorkFilters } from './call.ts'
+import { countArgument, type FilterCall, fail, type WorkFilters } from './call.ts'
 
 /** Blanks for each level. */
 const MAX_INDENT = 16
@@ -12,7 +12,7 @@ export const DATA_FILTERS: WorkFilters = {
   inspect: call => writingJson(call.input, 0, call.run),
 }
 
-function indentOf(call: Call): number {
+function indentOf(call: FilterCall): number {
   const indent = countArgument(call, 0, 0)
   if (indent < 0 || indent > MAX_INDENT) throw fail(call, `the indent is not in 0 to ${MAX_INDENT}.`)
   return indent

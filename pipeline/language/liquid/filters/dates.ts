@@ -1,7 +1,7 @@
 /** Filters of dates: UTC and English, whatever the server's own (LIQ-44). */
 
 import { type LiquidValue, plain } from '../values.ts'
-import { type Call, countArgument, type Filters, fail, textArgument } from './call.ts'
+import { countArgument, type FilterCall, type Filters, fail, textArgument } from './call.ts'
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const MONTHS = [
@@ -39,7 +39,7 @@ export const DATE_FILTERS: Filters = {
   date_to_xmlschema: call => dated(call, date => formatted(date, '%Y-%m-%dT%H:%M:%S+00:00', call)),
 }
 
-function dated(call: Call, write: (date: Date) => string): LiquidValue {
+function dated(call: FilterCall, write: (date: Date) => string): LiquidValue {
   const input = plain(call.input)
   return input === null || input === '' ? '' : write(dateOf(input, call))
 }
@@ -48,14 +48,14 @@ function iso(date: Date): string {
   return date.toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
-function inRange(call: Pick<Call, 'name'>, milliseconds: number): Date {
+function inRange(call: Pick<FilterCall, 'name'>, milliseconds: number): Date {
   const date = new Date(milliseconds)
   const year = date.getUTCFullYear()
   if (Number.isNaN(year) || year < 0 || year > 9999) throw fail(call, 'the date is out of range.')
   return date
 }
 
-function dateOf(input: LiquidValue, call: Call): Date {
+function dateOf(input: LiquidValue, call: FilterCall): Date {
   if (typeof input === 'bigint' || typeof input === 'number') {
     if (Math.abs(Number(input)) > MAX_SECONDS) throw fail(call, 'the date is out of range.')
     return inRange(call, Math.floor(Number(input) * 1000))
@@ -69,7 +69,7 @@ function dateOf(input: LiquidValue, call: Call): Date {
   return inRange(call, writtenDate(text, call))
 }
 
-function writtenDate(text: string, call: Call): number {
+function writtenDate(text: string, call: FilterCall): number {
   const parts = WRITTEN.exec(text)
   if (!parts) throw fail(call, 'the input is no date.')
   const [, year = '', month = '', day = '', hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = parts
@@ -87,7 +87,7 @@ function writtenDate(text: string, call: Call): number {
   return date.getTime() + (zone.startsWith('-') ? offset : -offset)
 }
 
-function formatted(date: Date, format: string, call: Call): string {
+function formatted(date: Date, format: string, call: FilterCall): string {
   call.run.step(1 + (format.length >> 5))
   const text = format.replace(
     /%([-_0^#:]*)(\d{0,3})([A-Za-z%+])/g,

@@ -3,7 +3,7 @@
 import type { LiquidValue } from '../values.ts'
 import type { Work } from '../work.ts'
 import { ARRAY_FILTERS, LIST_FILTERS } from './arrays.ts'
-import type { Call } from './call.ts'
+import type { FilterCall } from './call.ts'
 import { DATA_FILTERS } from './data.ts'
 import { DATE_FILTERS } from './dates.ts'
 import { NUMBER_FILTERS } from './numbers.ts'
@@ -13,8 +13,8 @@ import { STRING_FILTERS } from './strings.ts'
 
 /** One of the two is there. */
 export interface Filter {
-  now?: (call: Call) => LiquidValue
-  work?: (call: Call) => Work<LiquidValue>
+  now?: (call: FilterCall) => LiquidValue
+  work?: (call: FilterCall) => Work<LiquidValue>
 }
 
 export const FILTERS: ReadonlyMap<string, Filter> = new Map([

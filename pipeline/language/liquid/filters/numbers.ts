@@ -1,7 +1,7 @@
 /** Filters of numbers: Integers stay Integers, Floats stay Floats (LIQ-14, LIQ-37, section 10). */
 
 import { isNumber, type LiquidValue, MAX_INTEGER, MIN_INTEGER, numberIn, plain } from '../values.ts'
-import { type Call, countArgument, type Filters, fail, numberOf, required } from './call.ts'
+import { countArgument, type FilterCall, type Filters, fail, numberOf, required } from './call.ts'
 
 export const NUMBER_FILTERS: Filters = {
   plus: call =>
@@ -75,7 +75,7 @@ export const NUMBER_FILTERS: Filters = {
 }
 
 function arithmetic(
-  call: Call,
+  call: FilterCall,
   integers: (a: bigint, b: bigint) => bigint,
   floats: (a: number, b: number) => number,
 ): LiquidValue {
@@ -85,12 +85,12 @@ function arithmetic(
   return float(call, floats(Number(input), Number(other)))
 }
 
-function integer(call: Call, value: bigint): bigint {
+function integer(call: FilterCall, value: bigint): bigint {
   if (value > MAX_INTEGER || value < MIN_INTEGER) throw fail(call, 'the result does not fit into 64 bits.')
   return value
 }
 
-function float(call: Call, value: number): number {
+function float(call: FilterCall, value: number): number {
   if (!Number.isFinite(value)) throw fail(call, 'the result is no number.')
   return value
 }
@@ -100,7 +100,7 @@ function floorDivided(input: bigint, divisor: bigint): bigint {
   return input % divisor !== 0n && input < 0n !== divisor < 0n ? quotient - 1n : quotient
 }
 
-function whole(call: Call, round: (value: number) => number): LiquidValue {
+function whole(call: FilterCall, round: (value: number) => number): LiquidValue {
   const input = numberOf(call.input)
   return typeof input === 'bigint' ? input : integer(call, BigInt(round(input)))
 }

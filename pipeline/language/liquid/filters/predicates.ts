@@ -4,7 +4,7 @@ import { ExpressionReader, type Filtered, Malformed } from '../expression.ts'
 import { isTruthy, type LiquidValue, plain } from '../values.ts'
 import type { Work } from '../work.ts'
 import { firstValue, Groups, visited } from './arrays.ts'
-import { type Call, fail, PER_TURN, textArgument, type WorkFilters } from './call.ts'
+import { type FilterCall, fail, PER_TURN, textArgument, type WorkFilters } from './call.ts'
 
 /** Predicates inside predicates. */
 const MAX_DEPTH = 32
@@ -63,7 +63,10 @@ export const PREDICATE_FILTERS: WorkFilters = {
 }
 
 /** @param take says whether to go on */
-function* each(call: Call, take: (value: LiquidValue, result: LiquidValue, index: number) => boolean): Work<void> {
+function* each(
+  call: FilterCall,
+  take: (value: LiquidValue, result: LiquidValue, index: number) => boolean,
+): Work<void> {
   const { run } = call
   const name = textArgument(call, 0)
   const predicate = parsed(call, textArgument(call, 1))
@@ -91,7 +94,7 @@ const known = new Map<string, Filtered>()
 const KNOWN = 200
 const LONGEST_KNOWN = 1_000
 
-function parsed(call: Call, text: string): Filtered {
+function parsed(call: FilterCall, text: string): Filtered {
   const found = known.get(text)
   if (found) return found
   try {

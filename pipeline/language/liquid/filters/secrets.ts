@@ -5,7 +5,7 @@ import { argon2 } from '../../argon2.ts'
 import { bcrypt } from '../../bcrypt.ts'
 import { type LiquidValue, plain } from '../values.ts'
 import { awaiting, type Work } from '../work.ts'
-import { type Call, countArgument, type Filters, fail, inputText, numberOf, type WorkFilters } from './call.ts'
+import { countArgument, type FilterCall, type Filters, fail, inputText, numberOf, type WorkFilters } from './call.ts'
 
 /** The words of `diceware` (LIQ-47): two open syllables each, so that every one can be read aloud and spelled. */
 const CONSONANTS = 'bdghjklmnprtvz'
@@ -63,7 +63,7 @@ export const SECRET_WORK_FILTERS: WorkFilters = {
   },
 }
 
-function* argon2Hash(call: Call): Work<LiquidValue> {
+function* argon2Hash(call: FilterCall): Work<LiquidValue> {
   const option = (name: string, otherwise: number, least: number, most: number): number => {
     const given = call.named.get(name)
     if (given === undefined) return otherwise
@@ -98,11 +98,11 @@ function* argon2Hash(call: Call): Work<LiquidValue> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=1$${base64(nonce)}$${base64(key)}`
 }
 
-function wholeInput(call: Call): number {
+function wholeInput(call: FilterCall): number {
   return Math.trunc(Number(numberOf(call.input)))
 }
 
-function randomText(call: Call, length: number): string {
+function randomText(call: FilterCall, length: number): string {
   call.run.allowance.readFleeting()
   const { named } = call
   const sets: { characters: string[]; least: number }[] = []

@@ -2,7 +2,7 @@
 
 import type { LiquidValue } from '../values.ts'
 import type { Work } from '../work.ts'
-import type { Call } from './call.ts'
+import type { FilterCall } from './call.ts'
 
 export interface Sorted {
   key: LiquidValue
@@ -17,7 +17,7 @@ const RUN = 512
  * @param order of two keys of the same kind
  */
 export function* sorting(
-  call: Call,
+  call: FilterCall,
   pairs: readonly Sorted[],
   rank: (key: LiquidValue) => number,
   order: (a: LiquidValue, b: LiquidValue) => number,
@@ -39,7 +39,7 @@ export function* sorting(
 }
 
 function* merging(
-  call: Call,
+  call: FilterCall,
   left: readonly Sorted[],
   right: readonly Sorted[],
   compare: (a: Sorted, b: Sorted) => number,

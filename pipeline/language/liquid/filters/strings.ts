@@ -5,8 +5,8 @@ import { escapeMarkup, escapeOnce } from '../escape.ts'
 import { characterCount } from '../run.ts'
 import { hashKeys, isHash, isList, type LiquidValue, plain, Range, Safe } from '../values.ts'
 import {
-  type Call,
   countArgument,
+  type FilterCall,
   type Filters,
   fail,
   inputText,
@@ -17,11 +17,11 @@ import {
 } from './call.ts'
 
 /** A filter from text to text; what it builds counts. */
-function text(change: (input: string, call: Call) => string): (call: Call) => LiquidValue {
+function text(change: (input: string, call: FilterCall) => string): (call: FilterCall) => LiquidValue {
   return call => call.run.built(change(scannedText(call), call))
 }
 
-function safe(change: (input: string, call: Call) => string): (call: Call) => LiquidValue {
+function safe(change: (input: string, call: FilterCall) => string): (call: FilterCall) => LiquidValue {
   const plainFilter = text(change)
   return call => new Safe(call.run.text(plainFilter(call)), 'escaped')
 }
@@ -168,7 +168,7 @@ function withoutMarkup(input: string): string {
   }
 }
 
-function replaced(input: string, call: Call, which: 'all' | 'first' | 'last', fixed?: string): string {
+function replaced(input: string, call: FilterCall, which: 'all' | 'first' | 'last', fixed?: string): string {
   const searched = textArgument(call, 0)
   const replacement = fixed ?? textArgument(call, 1, '')
   if (searched === '') return input
@@ -182,7 +182,7 @@ function replaced(input: string, call: Call, which: 'all' | 'first' | 'last', fi
   return at === -1 ? input : input.slice(0, at) + replacement + input.slice(at + searched.length)
 }
 
-function slice(call: Call): LiquidValue {
+function slice(call: FilterCall): LiquidValue {
   const bare = plain(call.input)
   const whole = isList(bare) || bare instanceof Range ? listOf(bare, call.run) : Array.from(scannedText(call))
   call.run.step(1 + (whole.length >> 3))
@@ -194,7 +194,7 @@ function slice(call: Call): LiquidValue {
   return isList(bare) || bare instanceof Range ? part : part.join('')
 }
 
-function fromBase64(input: string, call: Call, alphabet: RegExp): string {
+function fromBase64(input: string, call: FilterCall, alphabet: RegExp): string {
   const digits = input.replace(/\s+/g, '')
   const bytes = Buffer.from(digits, 'base64')
   if (!alphabet.test(digits) || digits.replace(/=+$/, '').length % 4 === 1) throw fail(call, 'the input is no base64.')

@@ -5,9 +5,9 @@ import {
   type Block,
   type Embedded,
   type Expression,
+  type Infix,
   LEVELS,
   type Modifier,
-  type Operation,
   type Operator,
   type Pattern,
   type Program,
@@ -53,7 +53,7 @@ function operations(expression: Arbitrary<Expression>): Arbitrary<Expression> {
   )
   return fc.tuple(expression, fc.array(operation, { minLength: 1, maxLength: 3 })).map(([first, all]) => {
     const level = all[0] && LEVELS[all[0].operator]
-    const rest: Operation[] = all.filter(each => LEVELS[each.operator] === level)
+    const rest: Infix[] = all.filter(each => LEVELS[each.operator] === level)
     return { kind: 'operations', first, rest }
   })
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../../tree/nodes.ts'
 import { DomError } from './errors.ts'
 import { NODE_BYTES, type Nodes } from './nodes.ts'
-import { childrenOf, findAttribute, findAttributeNS, type Operation, parentOf } from './read.ts'
+import { childrenOf, type DomOperation, findAttribute, findAttributeNS, parentOf } from './read.ts'
 
 /** Names in XML: what its parser can read again. */
 const XML_NAME = /^[\p{L}_:][\p{L}\p{N}_:.·-]*$/u
@@ -200,7 +200,7 @@ function element(tagName: string, namespaceURI: string): ElementNode {
   return node
 }
 
-export const changing: Record<string, Operation> = {
+export const changing: Record<string, DomOperation> = {
   createElement: (nodes, values) => {
     const document = nodes.node(values.number(1))
     const name = checkedName(nodes, document, values.text(2), 'element')

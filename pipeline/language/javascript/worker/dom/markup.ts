@@ -17,7 +17,7 @@ import { parsingXml } from '../../../../tree/xml.ts'
 import { detach, insert, replaceAll } from './change.ts'
 import { DomError } from './errors.ts'
 import { NODE_BYTES, type Nodes } from './nodes.ts'
-import { childrenOf, type Operation, parentOf } from './read.ts'
+import { childrenOf, type DomOperation, parentOf } from './read.ts'
 
 /** Parses within the budget. @returns undefined when it is spent */
 function parsed<T>(nodes: Nodes, text: string, work: Steps<T>): T | undefined {
@@ -89,7 +89,7 @@ function parserError(message: string): DocumentNode {
   return root
 }
 
-export const marking: Record<string, Operation> = {
+export const marking: Record<string, DomOperation> = {
   innerHTML: (nodes, values) => markup(nodes, nodes.node(values.number(1)), innerMarkup),
   outerHTML: (nodes, values) => markup(nodes, nodes.node(values.number(1)), outerMarkup),
 

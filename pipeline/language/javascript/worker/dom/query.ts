@@ -4,7 +4,7 @@ import { type AnyNode, type ElementNode, isElement } from '../../../../tree/node
 import { matcherIn, type Selector, SelectorError, selectorFor } from '../../../../tree/selector/selector.ts'
 import { DomError } from './errors.ts'
 import type { Nodes } from './nodes.ts'
-import { childrenOf, type Operation, parentOf } from './read.ts'
+import { childrenOf, type DomOperation, parentOf } from './read.ts'
 
 /** Elementary steps of a selector that count as one step of the request: one element tried by one selector. */
 const WORK_PER_STEP = 4
@@ -91,7 +91,7 @@ function withClasses(nodes: Nodes, names: string, place: AnyNode): (element: Ele
   }
 }
 
-export const querying: Record<string, Operation> = {
+export const querying: Record<string, DomOperation> = {
   querySelector: (nodes, values) => {
     const node = nodes.node(values.number(1))
     return nodes.name(first(below(nodes, node, tester(nodes, values.text(2), node))))

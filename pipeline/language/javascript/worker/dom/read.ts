@@ -12,7 +12,7 @@ import { textContent } from '../../../../tree/serialize.ts'
 import type { Arguments } from '../engine.ts'
 import type { Nodes } from './nodes.ts'
 
-export type Operation = (nodes: Nodes, values: Arguments) => string | number | null
+export type DomOperation = (nodes: Nodes, values: Arguments) => string | number | null
 
 const childrenOf = (node: AnyNode): readonly ChildNode[] => ('childNodes' in node ? node.childNodes : [])
 const parentOf = (node: AnyNode): AnyNode | null => ('parentNode' in node ? (node.parentNode ?? null) : null)
@@ -39,14 +39,14 @@ const SIBLINGS: Record<string, (siblings: readonly ChildNode[], at: number) => A
 }
 
 const relations = Object.fromEntries(
-  Object.entries(RELATIONS).map(([name, find]): [string, Operation] => [
+  Object.entries(RELATIONS).map(([name, find]): [string, DomOperation] => [
     name,
     (nodes, values) => nodes.name(find(nodes.node(values.number(1)))),
   ]),
 )
 
 const siblings = Object.fromEntries(
-  Object.entries(SIBLINGS).map(([name, find]): [string, Operation] => [
+  Object.entries(SIBLINGS).map(([name, find]): [string, DomOperation] => [
     name,
     (nodes, values) => {
       const node = nodes.node(values.number(1))
@@ -86,7 +86,7 @@ export function findAttributeNS(
   return element.attrs.find(a => a.name === local && (a.namespace ?? '') === namespace)
 }
 
-export const reading: Record<string, Operation> = {
+export const reading: Record<string, DomOperation> = {
   ...relations,
   ...siblings,
 
