@@ -1,14 +1,17 @@
 /** Programs of the system that the tests drive, and how they come onto a machine. */
 
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, globSync } from 'node:fs'
+import { accessSync, constants, existsSync, globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+
+const HEADLESS_SHELL = '/usr/bin/chromium-headless-shell'
 
 /**
  * Chromium's headless shell: the same engines as in the browser, but no windows, profiles and extensions around them, which
- * cost more than the pages themselves. `CHROMIUM` names another one.
+ * cost more than the pages themselves. The whole browser does where it alone is installed; `CHROMIUM` names another one.
  */
-export const BROWSER = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell'
+export const BROWSER =
+  process.env.CHROMIUM ?? [HEADLESS_SHELL, '/usr/bin/chromium'].find(file => existsSync(file)) ?? HEADLESS_SHELL
 
 /** Debian package by the command it brings, or by the path of a file. */
 const NEEDED: Readonly<Record<string, string>> = {
