@@ -131,7 +131,7 @@ export class Applicability {
     const text = renderSelector(written.template, lookup => this.#value(lookup))
     const { extensions } = this.#rules
     // What is known to be a selector is parsed when it is tried, which OPTIONS never does.
-    if (written.needs && this.#fits(written.lookups)) return lazyScope(text, extensions)
+    if (written.needs && this.#fits(written.lookups)) return new LazyScope(text, extensions)
     const selector = parseSelector(text, extensions)
     return selector && { text: collapse(text), selector }
   }
@@ -149,13 +149,21 @@ export class Applicability {
   }
 }
 
-/** A selector that is parsed when it is first tried. @param text known to parse */
-function lazyScope(text: string, extensions: Extensions | undefined): NonNullable<MatchingRule['scope']> {
-  let selector: Selector | undefined
-  return {
-    text: collapse(text),
-    get selector() {
-      return (selector ??= selectorFor(text, extensions))
-    },
+/** A selector that is parsed when it is first tried. */
+class LazyScope {
+  readonly text: string
+  readonly #written: string
+  readonly #extensions: Extensions | undefined
+  #selector: Selector | undefined
+
+  /** @param text known to parse */
+  constructor(text: string, extensions: Extensions | undefined) {
+    this.text = collapse(text)
+    this.#written = text
+    this.#extensions = extensions
+  }
+
+  get selector(): Selector {
+    return (this.#selector ??= selectorFor(this.#written, this.#extensions))
   }
 }

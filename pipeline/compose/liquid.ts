@@ -10,8 +10,9 @@ import {
   TemplateError,
 } from '../language/liquid/liquid.ts'
 import type { LiquidScope } from '../language/liquid/scope.ts'
+import type { ElementValue } from '../language/values.ts'
 import { inTurns } from '../tree/steps.ts'
-import { lookUp } from './composing.ts'
+import { type Dispatch, lookUp } from './composing.ts'
 import { instanceNames, instanceProperty } from './instances.ts'
 import type { TemplateRun } from './languages.ts'
 import type { MaybeLater } from './work.ts'
@@ -22,21 +23,40 @@ const SHORT = 64 * 1024
 /** The instant of each request: `now` is the same in all of its templates (LIQ-44). */
 const instants = new WeakMap<Allowance, number>()
 
+/** What a template sees: the names at its host. */
+class PageScope implements LiquidScope {
+  readonly #dispatch: Dispatch
+  readonly propertyNames = instanceNames
+
+  constructor(dispatch: Dispatch) {
+    this.#dispatch = dispatch
+  }
+
+  get ns(): string {
+    return this.#dispatch.composing.site.settings.ns
+  }
+
+  get now(): number {
+    const { reads, allowance } = this.#dispatch.composing
+    reads.fleeting = true
+    const instant = instants.get(allowance) ?? Date.now()
+    instants.set(allowance, instant)
+    return instant
+  }
+
+  lookup(name: string): ReturnType<LiquidScope['lookup']> {
+    return lookUp(this.#dispatch, name)
+  }
+
+  property(element: ElementValue, name: string): ReturnType<LiquidScope['property']> {
+    return instanceProperty(this.#dispatch.composing.model, element, name)
+  }
+}
+
 /** @throws Fault 500 (LIQ-64) */
 export function renderLiquid({ dispatch, source, line, context }: TemplateRun): MaybeLater<string> {
   const { composing } = dispatch
-  const scope: LiquidScope = {
-    lookup: name => lookUp(dispatch, name),
-    property: (element, name) => instanceProperty(composing.model, element, name),
-    propertyNames: element => instanceNames(element),
-    ns: composing.site.settings.ns,
-    get now() {
-      composing.reads.fleeting = true
-      const instant = instants.get(composing.allowance) ?? Date.now()
-      instants.set(composing.allowance, instant)
-      return instant
-    },
-  }
+  const scope = new PageScope(dispatch)
   const failed = (error: unknown): never => {
     if (!(error instanceof TemplateError)) throw error
     const placed = inDocument(error, line)

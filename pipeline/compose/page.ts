@@ -11,6 +11,7 @@ import { parsingHtml } from '../tree/html.ts'
 import {
   type ChildNode,
   type DocumentKind,
+  type DocumentNode,
   type ElementNode,
   isElement,
   type ParentNode,
@@ -56,9 +57,13 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
   // An edit changes a tree in place and hands it on to the next version.
   if (known?.file === file) return known
   const { source, kind } = plain
-  if (file.profile?.namespaces.length === 0) return pageOf(file, plain, plain, [], NOTHING)
+  if (file.profile?.namespaces.length === 0) {
+    const page = new ReadPage(file, plain, plain, [], NOTHING)
+    pages.set(plain, page)
+    return page
+  }
   const { search, tree, hosts } = yield* readingMarkup(source, kind, ns, plain)
-  const page = pageOf(file, search, tree, hosts)
+  const page = new ReadPage(file, search, tree, hosts)
   pages.set(plain, page)
   file.pageBytes = (search === plain ? 0 : treeBytes(search)) + (tree === search ? 0 : treeBytes(tree))
   return page
@@ -78,53 +83,64 @@ export function* readingMarkup(
   plain?: TreeDocument,
 ): Steps<{ search: TreeDocument; tree: TreeDocument; hosts: TemplateHost[] }> {
   const prefixed = kind === 'html' && mayHavePrefixed(source)
-  const parsing = function* (text: string): Steps<TreeDocument> {
-    const root = kind === 'xml' ? yield* parsingXml(text) : yield* prefixed ? parsingPrefixed(text) : parsingHtml(text)
-    return { kind, source: text, root, clean: false }
-  }
   const hosts = yield* findingHosts(source, {
     kind,
     isHost: element => isTemplateHost(element, ns),
-    parse: function* (masked) {
-      return (yield* parsing(masked)).root
-    },
+    parse: masked => parsing(masked, kind, prefixed),
   })
-  const search = plain && !prefixed ? plain : yield* parsing(source)
-  const tree = hosts.length > 0 ? yield* parsing(withoutSources(source, hosts)) : search
-  return { search, tree, hosts }
+  const treeOf = (text: string, root: DocumentNode): TreeDocument => ({ kind, source: text, root, clean: false })
+  const search = plain && !prefixed ? plain : treeOf(source, yield* parsing(source, kind, prefixed))
+  if (hosts.length === 0) return { search, tree: search, hosts }
+  const text = withoutSources(source, hosts)
+  return { search, tree: treeOf(text, yield* parsing(text, kind, prefixed)), hosts }
 }
 
-function pageOf(
-  file: StoredFile,
-  search: TreeDocument,
-  tree: TreeDocument,
-  hosts: readonly TemplateHost[],
-  known?: ReadonlySet<ElementNode>,
-): Page {
-  const sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
-  let busy = known
-  let places: Map<number, ElementNode> | undefined
-  return {
-    file,
-    source: { path: file.resource.path, document: search },
-    search,
-    tree,
-    get busy() {
-      return (busy ??= busyElements(tree))
-    },
-    templateSource({ sourceCodeLocation: place }) {
-      if (!place?.startTag) return { source: '', line: 1 }
-      const start = place.startTag.endOffset
-      const end = place.endTag?.startOffset ?? place.endOffset
-      return sources.get(start) ?? { source: search.source.slice(start, end), line: 1 }
-    },
-    counterpart(element) {
-      if (search === tree) return element
-      places ??= elementsByPlace(tree)
-      const start = element.sourceCodeLocation?.startOffset
-      const other = start === undefined ? undefined : places.get(start)
-      return other?.tagName === element.tagName ? other : undefined
-    },
+function parsing(text: string, kind: DocumentKind, prefixed: boolean): Steps<DocumentNode> {
+  if (kind === 'xml') return parsingXml(text)
+  return prefixed ? parsingPrefixed(text) : parsingHtml(text)
+}
+
+class ReadPage implements Page {
+  readonly file: StoredFile
+  readonly source: Source
+  readonly search: TreeDocument
+  readonly tree: TreeDocument
+  readonly #sources: ReadonlyMap<number, { source: string; line: number }>
+  #busy: ReadonlySet<ElementNode> | undefined
+  #places: Map<number, ElementNode> | undefined
+
+  constructor(
+    file: StoredFile,
+    search: TreeDocument,
+    tree: TreeDocument,
+    hosts: readonly TemplateHost[],
+    busy?: ReadonlySet<ElementNode>,
+  ) {
+    this.file = file
+    this.source = { path: file.resource.path, document: search }
+    this.search = search
+    this.tree = tree
+    this.#sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
+    this.#busy = busy
+  }
+
+  get busy(): ReadonlySet<ElementNode> {
+    return (this.#busy ??= busyElements(this.tree))
+  }
+
+  templateSource({ sourceCodeLocation: place }: ElementNode): { source: string; line: number } {
+    if (!place?.startTag) return { source: '', line: 1 }
+    const start = place.startTag.endOffset
+    const end = place.endTag?.startOffset ?? place.endOffset
+    return this.#sources.get(start) ?? { source: this.search.source.slice(start, end), line: 1 }
+  }
+
+  counterpart(element: ElementNode): ElementNode | undefined {
+    if (this.search === this.tree) return element
+    this.#places ??= elementsByPlace(this.tree)
+    const start = element.sourceCodeLocation?.startOffset
+    const other = start === undefined ? undefined : this.#places.get(start)
+    return other?.tagName === element.tagName ? other : undefined
   }
 }
 

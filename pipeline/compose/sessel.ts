@@ -16,7 +16,9 @@ import {
 } from '../language/sessel/sessel.ts'
 import { ElementValue, type Source, type Value } from '../language/values.ts'
 import { rootElement } from '../tree/nodes.ts'
+import type { Needs } from '../tree/selector/needs.ts'
 import type { Composing, Dispatch } from './composing.ts'
+import type { SiteGraph } from './graph.ts'
 import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'
 import { awaiting, begun, type MaybeLater, type Work } from './work.ts'
@@ -107,17 +109,16 @@ function* fetched(path: string, { graph, site }: Composing): Work<Fetched> {
 /** The whole site, the Request document last (COMP-116). */
 function reachOf({ graph }: Composing): Reach {
   return {
-    everywhere: needs =>
-      begun(
-        (function* (): Work<(string | Source)[]> {
-          return [...(yield* graph.paths(needs)), ...graph.requestFor(needs)]
-        })(),
-      ),
+    everywhere: needs => begun(everywhere(graph, needs)),
     matching: (glob, needs) => begun(graph.matching([glob], needs)),
-    document: path => begun(sourceOf(path)),
+    document: path => begun(sourceOf(graph, path)),
   }
+}
 
-  function* sourceOf(path: string): Work<Source | undefined> {
-    return (yield* graph.page(path))?.source
-  }
+function* everywhere(graph: SiteGraph, needs: Needs): Work<(string | Source)[]> {
+  return [...(yield* graph.paths(needs)), ...graph.requestFor(needs)]
+}
+
+function* sourceOf(graph: SiteGraph, path: string): Work<Source | undefined> {
+  return (yield* graph.page(path))?.source
 }

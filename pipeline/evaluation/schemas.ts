@@ -95,9 +95,7 @@ function viewOf(schema: Schema, code: (raw: RawCode) => Code): SchemaView {
       name: method.name,
       parameters: method.parameters.map(({ name }) => name),
       isStatic: method.static,
-      get implementation() {
-        return code(method.implementation)
-      },
+      implementation: code(method.implementation),
     }),
   )
   return { type: schema.type, properties, methods }

@@ -31,7 +31,7 @@ export function* fragmentAnswer(
   const { file, tree } = view
   const markup = yield* writingMarkup(element, tree.kind)
   const part = fragmentPart(markup)
-  const tag = fragmentTag(part, view.documentPart)
+  const tag = fragmentTag(part, view.documentPart())
   const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag, fragmentParts: [part] })
   if (unchanged) return unchanged
@@ -120,7 +120,7 @@ export function* elementParts(
         'Content-Type': type,
         'Content-Location': location,
         'Content-Range': selectorContentRange(place),
-        ETag: fragmentTag(part, documentPart),
+        ETag: fragmentTag(part, documentPart()),
         ...(options.lastModified !== undefined && { 'Last-Modified': options.lastModified }),
       },
       content: markup,

@@ -121,15 +121,7 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
       const shared = decided.shareable(path)
       const jsonLd = file.kind === 'html' && negotiate(read.accept, false) === 'json-ld'
       if (jsonLd || isComposed(site, file, reader)) {
-        const look = function* ({ view }: Seen): Steps<Answer> {
-          if (!view) throw notHtml()
-          requireSound(view)
-          const reading = readingOf(site, read, view.dependencies, decided, shared && view.shared)
-          if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, site.settings.ns)
-          // It may have become a plain one meanwhile.
-          const whole = view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.file, reading)
-          return withVersion(whole, read, () => view.documentPart)
-        }
+        const look = (seen: Seen) => readView(site, read, jsonLd, shared, seen, decided)
         const answer = await lookAt(site, path, look, reader)
         return answer ?? absence(site, read, decided, reader)
       }
@@ -139,6 +131,24 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
       return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
     },
   }
+}
+
+/** The whole as JSON-LD or as it was put together, in steps. */
+function* readView(
+  site: Site,
+  read: Read,
+  jsonLd: boolean,
+  shared: boolean,
+  { view }: Seen,
+  authority: Authority,
+): Steps<Answer> {
+  if (!view) throw notHtml()
+  requireSound(view)
+  const reading = readingOf(site, read, view.dependencies, authority, shared && view.shared)
+  if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, site.settings.ns)
+  // It may have become a plain one meanwhile.
+  const whole = view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.file, reading)
+  return withVersion(whole, read, view.documentPart)
 }
 
 /**

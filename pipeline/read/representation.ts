@@ -40,7 +40,7 @@ export interface Representation {
   /** What selectors are matched in. */
   readonly tree: TreeDocument
   /** Document part of the tags of its fragments (HTTP-32). */
-  readonly documentPart: string
+  documentPart(): string
   /** It was put together for the reader, and is not what is stored. */
   readonly composed: boolean
   /** The path is served by a route: nothing of the template itself is written through it (COMP-101). */
@@ -74,9 +74,7 @@ export function storedDocument(site: Site, file: StoredFile, tree: TreeDocument,
   return {
     file,
     tree,
-    get documentPart() {
-      return storedPart(site, file)
-    },
+    documentPart: () => storedPart(site, file),
     documentPartWith: (path, digest) => site.documentPart({ path, digest }),
     composed: false,
     routed: params !== undefined,
@@ -111,7 +109,7 @@ function composedDocument(site: Site, { file, params }: Resolved, composition: C
   return {
     file,
     tree,
-    documentPart: documentPartWith(file.resource.path, file.resource.digest),
+    documentPart: () => documentPartWith(file.resource.path, file.resource.digest),
     documentPartWith,
     composed: true,
     routed: params !== undefined,

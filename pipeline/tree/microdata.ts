@@ -46,7 +46,7 @@ export function topLevelItems(root: ParentNode, read: ValueReader = microdataVal
 
 /** `topLevelItems` in steps. */
 export function readingTopLevelItems(root: ParentNode, read: ValueReader): Steps<Item[]> {
-  return itemReader(root, read).reading(topLevelScopes(root))
+  return readingItems(itemReader(root, read), topLevelScopes(root))
 }
 
 /**
@@ -86,9 +86,8 @@ export function* readingItemsWithin(
     open.set(element, known)
     return known
   }
-  return yield* itemReader(first, read, isOpen).reading(
-    list.length === 1 ? [...scopes] : inTreeOrder([...scopes], indexTree(first)),
-  )
+  const inOrder = list.length === 1 ? [...scopes] : inTreeOrder([...scopes], indexTree(first))
+  return yield* readingItems(itemReader(first, read, isOpen), inOrder)
 }
 
 /**
@@ -116,7 +115,7 @@ export function readingAllItems(
     if (isScope(element) && wanted(typesOf(element))) scopes.push(element)
     return true
   })
-  return itemReader(root, read).reading(scopes)
+  return readingItems(itemReader(root, read), scopes)
 }
 
 /** Tokens of `itemtype`, each once, in order. */
@@ -189,11 +188,18 @@ function inTreeOrder(elements: ElementNode[], { order }: TreeIndex): ElementNode
 /** Items that are filled in one step. */
 const ITEMS_PER_STEP = 50
 
+interface ItemReader {
+  itemOf(element: ElementNode): Item
+  /** Items whose properties have not been looked for. */
+  unread: Item[]
+  fill(item: Item): void
+}
+
 function itemReader(
   root: ParentNode,
   read: ValueReader,
   mayRefer: (element: ElementNode) => boolean = () => true,
-): { reading(scopes: ElementNode[]): Steps<Item[]> } {
+): ItemReader {
   const items = new Map<ElementNode, Item>()
   const unread: Item[] = []
   // Needed for `itemref` alone.
@@ -248,17 +254,17 @@ function itemReader(
     }
   }
 
-  return {
-    *reading(scopes) {
-      const result = scopes.map(itemOf)
-      let filled = 0
-      for (let item = unread.pop(); item; item = unread.pop()) {
-        if (++filled % ITEMS_PER_STEP === 0) yield
-        fill(item)
-      }
-      return result
-    },
+  return { itemOf, unread, fill }
+}
+
+function* readingItems({ itemOf, unread, fill }: ItemReader, scopes: readonly ElementNode[]): Steps<Item[]> {
+  const result = scopes.map(itemOf)
+  let filled = 0
+  for (let item = unread.pop(); item; item = unread.pop()) {
+    if (++filled % ITEMS_PER_STEP === 0) yield
+    fill(item)
   }
+  return result
 }
 
 function isInside(element: ElementNode, chosen: ReadonlySet<ElementNode>): boolean {

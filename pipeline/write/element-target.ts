@@ -354,7 +354,7 @@ function* checkingConditions(
   known: Found['known'],
 ): Steps<void> {
   const fragment = fragmentPart(yield* writingMarkup(target.element, target.document.kind))
-  const { documentPart } = view
+  const documentPart = view.documentPart()
   const all = known === 'everything'
   const { resource, tag } = view.originOf(target.element)?.file ?? view.file
   const verdict = evaluateWrite(conditions, {

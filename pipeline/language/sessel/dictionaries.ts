@@ -34,11 +34,11 @@ function get(dictionary: Dictionary, args: Value[], on: Evaluation, isLazy: bool
   if (found !== undefined) return found
   const fallback = args[1] ?? null
   if (!isLazy || !(fallback instanceof Lambda)) return fallback
-  return new Pending(
-    (function* (): Work {
-      return yield on.call(fallback, [])
-    })(),
-  )
+  return new Pending(calledWith(fallback, on))
+}
+
+function* calledWith(fallback: Lambda, on: Evaluation): Work {
+  return yield on.call(fallback, [])
 }
 
 function entry(key: string, value: Value): Value {

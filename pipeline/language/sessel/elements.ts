@@ -98,15 +98,14 @@ function childrenOf(element: ElementValue, on: Evaluation): Value[] {
 }
 
 function innerHtml(element: ElementValue, on: Evaluation): Given {
-  const kind = element.source?.document.kind ?? 'html'
-  return new Pending(
-    (function* () {
-      const markup = yield* pausing(writingInnerMarkup(element.node, kind))
-      on.spend(markup.length >> 6)
-      on.take(32 + 2 * markup.length)
-      return markup
-    })(),
-  )
+  return new Pending(writingHtml(element, on))
+}
+
+function* writingHtml(element: ElementValue, on: Evaluation): Work {
+  const markup = yield* pausing(writingInnerMarkup(element.node, element.source?.document.kind ?? 'html'))
+  on.spend(markup.length >> 6)
+  on.take(32 + 2 * markup.length)
+  return markup
 }
 
 /** SES-142. */
@@ -135,19 +134,18 @@ function selectorOf(node: ElementNode, on: Evaluation): string {
 }
 
 function setHtml(element: ElementValue, [value = null]: Value[], on: Evaluation): Given {
-  const markup = asText(value, on)
-  return new Pending(
-    (function* () {
-      const nodes = yield* parsed(parsingFragment('html', markup, element.node), markup.length, on)
-      clear(element.node)
-      const inside = insideOf(element.node)
-      for (const node of nodes) {
-        node.parentNode = inside
-        inside.childNodes.push(node)
-      }
-      return element
-    })(),
-  )
+  return new Pending(replacingHtml(element, asText(value, on), on))
+}
+
+function* replacingHtml(element: ElementValue, markup: string, on: Evaluation): Work {
+  const nodes = yield* parsed(parsingFragment('html', markup, element.node), markup.length, on)
+  clear(element.node)
+  const inside = insideOf(element.node)
+  for (const node of nodes) {
+    node.parentNode = inside
+    inside.childNodes.push(node)
+  }
+  return element
 }
 
 function replaceWith(element: ElementValue, [value = null]: Value[], on: Evaluation): Value {

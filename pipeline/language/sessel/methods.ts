@@ -7,7 +7,7 @@ import { typeOf } from './comparison.ts'
 import { CONVERSIONS } from './conversions.ts'
 import { DICTIONARY_METHODS } from './dictionaries.ts'
 import { ELEMENT_METHODS } from './elements.ts'
-import { type Evaluation, type Given, Pending, typeError } from './evaluation.ts'
+import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import { callInstance } from './instances.ts'
 import { Blob, ClassValue, Lambda, SelectorValue, TypeName } from './kinds.ts'
 import { LIST_METHODS } from './lists.ts'
@@ -77,11 +77,11 @@ export function callByName(name: string, callee: Value, args: Value[], on: Evalu
 
 /** Calls a method whose last argument has to be made first. */
 function evaluated(method: Method, receiver: Value, args: Value[], last: Lambda, on: Evaluation): Given {
-  return new Pending(
-    (function* () {
-      const value = yield on.call(last, [])
-      const given = method.run(receiver as never, [...args.slice(0, -1), value], on, false)
-      return given instanceof Pending ? yield* given.work : given
-    })(),
-  )
+  return new Pending(evaluating(method, receiver, args, last, on))
+}
+
+function* evaluating(method: Method, receiver: Value, args: Value[], last: Lambda, on: Evaluation): Work {
+  const value = yield on.call(last, [])
+  const given = method.run(receiver as never, [...args.slice(0, -1), value], on, false)
+  return given instanceof Pending ? yield* given.work : given
 }

@@ -12,22 +12,27 @@ const WITHOUT_PAUSE = 1_000
 /** @param fn gives keys if it has one parameter, compares if it has two */
 export function* sorting(list: List, fn: Lambda | undefined, on: Evaluation): Work {
   if (fn && fn.code.parameters >= 2) {
-    return yield* merging(list, function* (a, b) {
-      const order = yield on.call(fn, [a, b])
-      if (order === null) return 0
-      if (!isNumber(order)) throw typeError(`a comparison gives a number, not a ${typeOf(order)}`)
-      return Number(order)
-    })
+    return yield* merging(list, (a, b) => askingOrder(fn, a, b, on))
   }
   const keyed: { key: Value; item: Value }[] = []
   for (const item of list) keyed.push({ key: fn ? yield on.call(fn, [item]) : item, item })
-  let compared = 0
-  const sorted = yield* merging(keyed, function* (a, b) {
-    on.spend(1)
-    if (++compared % WITHOUT_PAUSE === 0) yield undefined
-    return orderOfKeys(a.key, b.key)
-  })
+  const counted = { compared: 0 }
+  const sorted = yield* merging(keyed, (a, b) => comparing(a.key, b.key, counted, on))
   return sorted.map(({ item }) => item)
+}
+
+/** What the function of a program says of two items. */
+function* askingOrder(fn: Lambda, a: Value, b: Value, on: Evaluation): Work<number> {
+  const order = yield on.call(fn, [a, b])
+  if (order === null) return 0
+  if (!isNumber(order)) throw typeError(`a comparison gives a number, not a ${typeOf(order)}`)
+  return Number(order)
+}
+
+function* comparing(a: Value, b: Value, counted: { compared: number }, on: Evaluation): Work<number> {
+  on.spend(1)
+  if (++counted.compared % WITHOUT_PAUSE === 0) yield undefined
+  return orderOfKeys(a, b)
 }
 
 /** `null` comes first. */

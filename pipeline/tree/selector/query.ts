@@ -45,9 +45,9 @@ const PAUSE = { between: 10_000, within: 30_000, turns: 64 }
  */
 export class Unprepared extends Error {
   /** Makes what was needed. */
-  readonly work: Steps<void>
+  readonly work: Steps<unknown>
 
-  constructor(work: Steps<void>) {
+  constructor(work: Steps<unknown>) {
     super('a selector needs something that takes long to make')
     this.work = work
   }
@@ -290,17 +290,9 @@ export class Query implements ExtensionContext {
     if (this.#outer) return this.#outer.prepared(key, make)
     const extras = (this.#extras ??= new Map())
     if (extras.has(key)) return extras.get(key) as T
-    const making = function* () {
-      const made = yield* make()
-      extras.set(key, made)
-      return made
-    }
-    if (!this.isInSteps) return atOnce(making())
-    throw new Unprepared(
-      (function* () {
-        yield* making()
-      })(),
-    )
+    const making = filling(extras, key, make)
+    if (!this.isInSteps) return atOnce(making)
+    throw new Unprepared(making)
   }
 }
 
@@ -315,4 +307,10 @@ function* numbering(family: Family): Steps<void> {
     if (at % SHORT_WORK === SHORT_WORK - 1) yield
   }
   family.numbers = numbers
+}
+
+function* filling<T>(extras: Map<unknown, unknown>, key: unknown, make: () => Steps<T>): Steps<T> {
+  const made = yield* make()
+  extras.set(key, made)
+  return made
 }
