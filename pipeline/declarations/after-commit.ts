@@ -20,35 +20,41 @@ export function* applyingCommit(
   brought: Brought,
   changed: (path: string) => void = () => undefined,
 ): Steps<Snapshot<unknown>> {
-  let snapshot = before
-  const replace = function* (path: string, raw: unknown): Steps<void> {
-    changed(path)
-    snapshot = yield* snapshot.exchanging(path, raw)
-  }
+  const state: Following = { snapshot: before, changed }
   for (const change of changes) {
-    if (change.op === 'put') yield* replace(change.path, brought(change.path)?.raw)
+    if (change.op === 'put') yield* replacing(state, change.path, brought(change.path)?.raw)
     else if (change.op === 'delete')
-      for (const path of snapshot.documentsUnder(change.path)) yield* replace(path, undefined)
+      for (const path of state.snapshot.documentsUnder(change.path)) yield* replacing(state, path, undefined)
     else if (change.op === 'derive') {
       const known = brought(change.path)
-      if (known) yield* replace(change.path, known.raw)
+      if (known) yield* replacing(state, change.path, known.raw)
     } else if (change.op === 'move' || change.op === 'copy') {
       // A collection that is copied without its members brings nothing along.
-      const sources = (isBare(change) ? [] : snapshot.documentsUnder(change.from)).map(path => ({
+      const sources = (isBare(change) ? [] : state.snapshot.documentsUnder(change.from)).map(path => ({
         path,
-        raw: snapshot.document(path),
+        raw: state.snapshot.document(path),
       }))
-      for (const path of snapshot.documentsUnder(change.to)) yield* replace(path, undefined)
+      for (const path of state.snapshot.documentsUnder(change.to)) yield* replacing(state, path, undefined)
       for (const { path, raw } of sources) {
-        if (change.op === 'move') yield* replace(path, undefined)
-        yield* replace(change.to + path.slice(change.from.length), raw)
+        if (change.op === 'move') yield* replacing(state, path, undefined)
+        yield* replacing(state, change.to + path.slice(change.from.length), raw)
       }
       // A type that changes with the name makes the file another document, or one for the first time (HTTP-20).
       const moved = brought(change.to)
-      if (moved) yield* replace(change.to, moved.raw)
+      if (moved) yield* replacing(state, change.to, moved.raw)
     }
   }
-  return snapshot
+  return state.snapshot
+}
+
+interface Following {
+  snapshot: Snapshot<unknown>
+  changed: (path: string) => void
+}
+
+function* replacing(state: Following, path: string, raw: unknown): Steps<void> {
+  state.changed(path)
+  state.snapshot = yield* state.snapshot.exchanging(path, raw)
 }
 
 function isBare(change: Extract<Change, { op: 'move' | 'copy' }>): boolean {

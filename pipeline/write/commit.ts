@@ -78,17 +78,38 @@ export function modelState(
   { raw = false, configure = true, alongside, transitions }: Judging = {},
 ): ModelState {
   const registry = raw ? Registry.empty(site.settings) : site.model
-  let host: CodeHost | undefined
-  return {
-    registry,
-    version: site.modelVersion,
-    get host() {
-      host ??= site.code(allowance())
-      return host
-    },
-    configure,
-    alongside,
-    transitions,
+  return new ReadState(site, allowance, registry, configure, alongside, transitions)
+}
+
+class ReadState implements ModelState {
+  readonly registry: Registry
+  readonly version: ModelState['version']
+  readonly configure: boolean
+  readonly alongside: Judging['alongside']
+  readonly transitions: Judging['transitions']
+  readonly #site: Site
+  readonly #allowance: () => Allowance
+  #host: CodeHost | undefined
+
+  constructor(
+    site: Site,
+    allowance: () => Allowance,
+    registry: Registry,
+    configure: boolean,
+    alongside: Judging['alongside'],
+    transitions: Judging['transitions'],
+  ) {
+    this.#site = site
+    this.#allowance = allowance
+    this.registry = registry
+    this.version = site.modelVersion
+    this.configure = configure
+    this.alongside = alongside
+    this.transitions = transitions
+  }
+
+  get host(): CodeHost {
+    return (this.#host ??= this.#site.code(this.#allowance()))
   }
 }
 

@@ -1,5 +1,6 @@
 /** What writes to elements are about: found in the newest version, and passed through the gates (HTTP-6). */
 
+import type { ReadableView } from '../access/readable-view.ts'
 import type { Admission, Authority, Key, Question } from '../authority.ts'
 import type { Reader } from '../compose/reader.ts'
 import type { Cause } from '../events/mutation.ts'
@@ -210,46 +211,45 @@ export async function findElements(
   authority: Authority,
   gates: ElementGates,
 ): Promise<Found> {
-  const common = { site, write, authority, known: 'nothing' as const }
-  const look = function* ({ file, view }: Seen): Steps<Found> {
-    const { accessVersion } = site
-    const tree = view?.tree
-    const readable = view && (yield* viewingOf(authority, write.path, view))
-    let matches: number | undefined
-    const first = function* (selector: Selector | undefined, isCounted = false): Steps<Key | undefined> {
-      if (!view || !tree || !readable || !selector) return undefined
-      const only = view.composed ? undefined : yield* findingOnly(selector, readable.document)
-      const found = only
-        ? { first: only, count: 1 }
-        : isCounted
-          ? yield* selectingCounted(selector, readable.document)
-          : undefined
-      if (isCounted) matches = found?.count
-      const element = found ? found.first : yield* selectingFirst(selector, readable.document)
-      return element && { element: readable.original(element), document: tree }
-    }
-    const target = yield* first(selectors.target, gates === ELEMENT_GATES && write.matchesField !== undefined)
-    const anchor = yield* first(selectors.anchor)
-    const admission = authority.admit(questionOf(write, tree ? 'document' : 'blob', target, anchor, view))
-    const known =
-      readable?.document === tree ? 'everything' : target && readable?.isReadable(target.element) ? 'target' : 'nothing'
-    const counted = matches === undefined ? {} : { matches }
-    return yield* passing(gates, {
-      ...common,
-      file,
-      view,
-      target,
-      anchor,
-      admission,
-      accessVersion,
-      known,
-      ...counted,
-    })
-  }
-  const found = await lookForWrite(site, write, look, authority)
+  const common: Common = { site, write, authority, known: 'nothing' }
+  const found = await lookForWrite(site, write, seen => looking(common, selectors, gates, seen), authority)
   if (found) return found
   const admission = authority.admit(questionOf(write, 'nothing'))
   return atOnce(passing(gates, { ...common, admission, accessVersion: site.accessVersion }))
+}
+
+type Common = Pick<Found, 'site' | 'write' | 'authority' | 'known'>
+
+/** Looks for the elements in what is seen at the path, and passes the gates, in steps. */
+function* looking(common: Common, selectors: Selectors, gates: ElementGates, { file, view }: Seen): Steps<Found> {
+  const { site, write, authority } = common
+  const { accessVersion } = site
+  const tree = view?.tree
+  const readable = view && (yield* viewingOf(authority, write.path, view))
+  const isCounted = gates === ELEMENT_GATES && write.matchesField !== undefined
+  const { first: target, count } = yield* keyed(view, readable, selectors.target, isCounted)
+  const { first: anchor } = yield* keyed(view, readable, selectors.anchor)
+  const admission = authority.admit(questionOf(write, tree ? 'document' : 'blob', target, anchor, view))
+  const known =
+    readable?.document === tree ? 'everything' : target && readable?.isReadable(target.element) ? 'target' : 'nothing'
+  const matches = isCounted && count !== undefined ? { matches: count } : {}
+  return yield* passing(gates, { ...common, file, view, target, anchor, admission, accessVersion, known, ...matches })
+}
+
+function* keyed(
+  view: Representation | undefined,
+  readable: ReadableView | undefined,
+  selector: Selector | undefined,
+  isCounted = false,
+): Steps<{ first?: Key | undefined; count?: number }> {
+  if (!view || !readable || !selector) return {}
+  const { document, original } = readable
+  const key = (element: ElementNode | undefined) => element && { element: original(element), document: view.tree }
+  const only = view.composed ? undefined : yield* findingOnly(selector, document)
+  if (only) return { first: key(only), count: 1 }
+  if (!isCounted) return { first: key(yield* selectingFirst(selector, document)) }
+  const { first, count } = yield* selectingCounted(selector, document)
+  return { first: key(first), count }
 }
 
 /**
@@ -333,14 +333,16 @@ export async function refusePatch(
   authority: Authority,
   reader: Reader,
 ): Promise<void> {
-  const look = function* ({ view }: Seen): Steps<boolean> {
-    const readable = view && (yield* viewingOf(authority, path, view))
-    const found = readable && (yield* selectingFirst(selector, readable.document))
-    if (!view || !readable || !found || view.transientAround(readable.original(found)) === undefined) return false
-    return readable.document === view.tree || readable.isReadable(readable.original(found))
-  }
+  const look = (seen: Seen) => findsTransient(path, selector, authority, seen)
   if (await lookForWrite(site, { op: 'patch', path, reader }, look, authority))
     throw notForTransient('Transient elements cannot be patched.')
+}
+
+function* findsTransient(path: string, selector: Selector, authority: Authority, { view }: Seen): Steps<boolean> {
+  const readable = view && (yield* viewingOf(authority, path, view))
+  const found = readable && (yield* selectingFirst(selector, readable.document))
+  if (!view || !readable || !found || view.transientAround(readable.original(found)) === undefined) return false
+  return readable.document === view.tree || readable.isReadable(readable.original(found))
 }
 
 /**

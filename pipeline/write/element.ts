@@ -5,6 +5,7 @@ import type { Authority, Key } from '../authority.ts'
 import { type BodySource, bodyText } from '../body.ts'
 import { type Gained, gainedByEdit } from '../compose/gained.ts'
 import { introducesDirectives, isInTemplate } from '../compose/introduced.ts'
+import type { Derived } from '../declarations/derive.ts'
 import { changedElements, elementFacts } from '../events/facts.ts'
 import { mutationEvent, putEvent } from '../events/mutation.ts'
 import { eventSelector } from '../events/selector.ts'
@@ -174,6 +175,29 @@ async function commitEdit(
   return result.ok ? answerTo(write, located, judged, result.at) : undefined
 }
 
+interface Asked {
+  site: Site
+  model: ModelState
+  write: ElementWrite
+  located: Located
+  authority: Authority
+  /** Text of the document as it was. */
+  before: string
+  /** Gets what the requester's own shapes find. */
+  brought: ShapeFailure[]
+}
+
+/** What an edit as it was asked for must not do, in steps. @throws Fault */
+function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: Derived): Steps<void> {
+  const { site, model, write, located, authority, before, brought } = asked
+  const { path } = located.file.resource
+  checkContainment(proposal, view, placesOf(write, located), path, authority)
+  const change = { op: write.op, path, requested: write.path, target: located.target.element }
+  yield* checkingConfiguration(site, change, view, derived, authority)
+  yield* checkingDirectives(site, write, { before, proposal, view }, path, authority)
+  brought.splice(0, brought.length, ...(yield* checkingOwnShapes(model, write.path, path, view)))
+}
+
 /**
  * The edit as it would be stored, with what follows from it.
  *
@@ -192,20 +216,15 @@ async function judgedWithConsequences(
   const { path } = file.resource
   // The tree may show the edit when it is looked at.
   const before = tree.source
-  let brought: ShapeFailure[] = []
+  const brought: ShapeFailure[] = []
   const removed = op === 'delete' ? factsAbout(site, path, [target]) : undefined
   const asked = await judgeEdit(site, model, {
     path,
     file,
     tree,
     wanted,
-    check: function* (proposal, view, derived) {
-      checkContainment(proposal, view, placesOf(write, located), path, authority)
-      const change = { op, path, requested: write.path, target: target.element }
-      yield* checkingConfiguration(site, change, view, derived, authority)
-      yield* checkingDirectives(site, write, { before, proposal, view }, path, authority)
-      brought = yield* checkingOwnShapes(model, write.path, path, view)
-    },
+    check: (proposal, view, derived) =>
+      checking({ site, model, write, located, authority, before, brought }, proposal, view, derived),
     facts: view => removed ?? factsAbout(site, path, changedElements(view)),
   })
   const { judgement, losses, open } = asked

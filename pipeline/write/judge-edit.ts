@@ -78,47 +78,74 @@ export async function judgeEdit(site: Site, model: ModelState, request: EditRequ
 
 async function judgedInPlace(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
   const { registry, transitions: transitionSink } = model
-  const { path, file, tree, wanted } = request
+  const { path, tree, wanted } = request
   const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
   const judge = TransitionJudge.of(site, transitionSink)
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
-  const { source } = tree
-  const revision = revisionOf(tree)
-  const looking = function* (proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
-    const { inserted, way, accept } = proposal
-    const { document, nodes, parents } = view
-    // What the data model adds is no part of the edit.
-    const isSplice = !judged && way !== 'reparsed' && file.bytes !== undefined
-    const { bytes, digest, splices }: EncodedEdit = isSplice
-      ? encodedEdit(site, file.bytes, source, proposal.changes)
-      : encoded(site, proposal.source, file.bytes)
-    const around = new Set(elementsAround(document, parents))
-    const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
-    if (!judged) yield* request.check(proposal, view, derived)
-    const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
-    const show: ShowTree = look => proposal.propose(shown => look(shown.document))
-    const tag = yield* taggingElement(site, nodes, document, { path, digest })
-    const facts = request.facts(view)
-    const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
-    const transitions = judge && states ? yield* judge.edit(path, states, wanted, { tree, view, way }) : NO_TRANSITIONS
-    const newTree = () => {
-      const accepted = accept()
-      made(accepted)
-      return accepted
-    }
-    return { inserted, way, newTree, show, bytes, digest, splices, derived, tag, facts, judgement, losses, transitions }
+  const before: Before = {
+    site,
+    registry,
+    request,
+    source: tree.source,
+    revision: revisionOf(tree),
+    stake,
+    judge,
+    states,
   }
   /** For a proposal that is a document of its own. */
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>
-    proposal.propose(view => inTurns(looking(proposal, view, judged), proposal.source.length))
+    proposal.propose(view => inTurns(looking(before, proposal, view, judged), proposal.source.length))
   const edit = ifShort(editing(tree, wanted))?.value
-  const inPlace = edit?.propose(view => ifShort(looking(edit, view), LOOK))?.value
+  const inPlace = edit?.propose(view => ifShort(looking(before, edit, view), LOOK))?.value
   const { judgement, ...plain } = inPlace ?? (await lookInTurns(await proposedCopy(tree, wanted)))
   if (judgement)
     return { ...plain, isAsAsked: true, judgement, open: async () => (await editedCopy(tree, wanted)).place }
   const completed = await completedEdit({ registry, host: model.host, path }, tree, wanted)
   const looked = await lookInTurns(completed.proposal, completed.judgement)
   return { ...looked, isAsAsked: false, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
+}
+
+/** What is known before an edit is shown. */
+interface Before {
+  site: Site
+  registry: ModelState['registry']
+  request: EditRequest
+  /** Of the tree, which may show the edit when it is looked at. */
+  source: string
+  revision: ReturnType<typeof revisionOf>
+  stake: StepsOf<typeof findingStake>
+  judge: TransitionJudge | undefined
+  states: StepsOf<TransitionJudge['stake']> | undefined
+}
+
+type StepsOf<Work extends (...given: never[]) => Steps<unknown>> = ReturnType<Work> extends Steps<infer T> ? T : never
+
+/** Finds out, in steps, what there is to know of an edit that is shown. */
+function* looking(before: Before, proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
+  const { site, registry, request, source, revision, stake, judge, states } = before
+  const { path, file, tree, wanted } = request
+  const { inserted, way, accept } = proposal
+  const { document, nodes, parents } = view
+  // What the data model adds is no part of the edit.
+  const isSplice = !judged && way !== 'reparsed' && file.bytes !== undefined
+  const { bytes, digest, splices }: EncodedEdit = isSplice
+    ? encodedEdit(site, file.bytes, source, proposal.changes)
+    : encoded(site, proposal.source, file.bytes)
+  const around = new Set(elementsAround(document, parents))
+  const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
+  if (!judged) yield* request.check(proposal, view, derived)
+  const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
+  const show: ShowTree = look => proposal.propose(shown => look(shown.document))
+  const tag = yield* taggingElement(site, nodes, document, { path, digest })
+  const facts = request.facts(view)
+  const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
+  const transitions = judge && states ? yield* judge.edit(path, states, wanted, { tree, view, way }) : NO_TRANSITIONS
+  const newTree = () => {
+    const accepted = accept()
+    made(accepted)
+    return accepted
+  }
+  return { inserted, way, newTree, show, bytes, digest, splices, derived, tag, facts, judgement, losses, transitions }
 }
 
 /** The same edit with a document that a cascade has changed further. */

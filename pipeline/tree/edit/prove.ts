@@ -65,22 +65,26 @@ export function* preparingProofs(
   local: boolean,
 ): Steps<(candidate: Candidate) => Steps<Verdict>> {
   const groups = local && plan.local ? groupsOf(document, tail, plan) : undefined
-  const judges: ((candidate: Candidate) => Steps<Piece | 'disproved' | 'unknown'>)[] = []
+  const judges: Judge[] = []
   for (const group of groups ?? []) {
     const trialOf = document.kind === 'xml' ? xmlTrial(group) : yield* preparingTrials(document, tail, plan, group)
     judges.push(candidate => judging(document, tail, plan, candidate, group, trialOf))
   }
-  return function* (candidate) {
-    const pieces: Piece[] = []
-    let unknown = groups === undefined
-    for (const judge of judges) {
-      const piece = yield* judge(candidate)
-      if (piece === 'disproved') return piece
-      if (piece === 'unknown') unknown = true
-      else pieces.push(piece)
-    }
-    return unknown ? 'unknown' : pieces
+  return candidate => provingAll(judges, groups !== undefined, candidate)
+}
+
+type Judge = (candidate: Candidate) => Steps<Piece | 'disproved' | 'unknown'>
+
+function* provingAll(judges: readonly Judge[], known: boolean, candidate: Candidate): Steps<Verdict> {
+  const pieces: Piece[] = []
+  let unknown = !known
+  for (const judge of judges) {
+    const piece = yield* judge(candidate)
+    if (piece === 'disproved') return piece
+    if (piece === 'unknown') unknown = true
+    else pieces.push(piece)
   }
+  return unknown ? 'unknown' : pieces
 }
 
 /** In the order of the source; undefined when a site cannot be judged, or hangs on another one in a different parent. */
@@ -214,14 +218,16 @@ function* checkingDepth(nodes: readonly ChildNode[], levels: number): Steps<void
 }
 
 function xmlTrial({ region }: Group): TrialOf {
-  return function* (text) {
-    try {
-      const nodes = yield* parsingFragment('xml', text, region.host)
-      return { nodes, ends: [], skip: 0, length: text.length }
-    } catch (error) {
-      if (error instanceof TreeError && error.reason === 'malformed') return 'disproved'
-      throw error
-    }
+  return text => tryingXml(region, text)
+}
+
+function* tryingXml({ host }: Region, text: string): ReturnType<TrialOf> {
+  try {
+    const nodes = yield* parsingFragment('xml', text, host)
+    return { nodes, ends: [], skip: 0, length: text.length }
+  } catch (error) {
+    if (error instanceof TreeError && error.reason === 'malformed') return 'disproved'
+    throw error
   }
 }
 
@@ -231,17 +237,19 @@ function xmlTrial({ region }: Group): TrialOf {
 function* preparingTrials(document: TreeDocument, tail: Tail, plan: Plan, group: Group): Steps<TrialOf> {
   const skeleton = skeletonOf(document, group.region)
   const control = skeleton && (yield* findingControl(skeleton, tail, plan, group))
-  return function* (text) {
-    if (!skeleton || control === undefined) return 'unknown'
-    const trial = yield* trying(skeleton, text)
-    if (!trial) return 'disproved'
-    if ((trial.state ?? '') !== control) return 'unknown'
-    // Before the end of the document, the ancestors lack end tags that they have.
-    const judged: DocumentNode =
-      trial.state === undefined ? trial.root : { nodeName: '#document', childNodes: trial.nodes }
-    if (!(yield* provingClean(judged, trial.text))) return 'unknown'
-    return { nodes: trial.nodes, ends: trial.ends, skip: skeleton.prefix.length, length: trial.text.length }
-  }
+  return text => tryingHtml(skeleton, control, text)
+}
+
+function* tryingHtml(skeleton: Skeleton | undefined, control: string | undefined, text: string): ReturnType<TrialOf> {
+  if (!skeleton || control === undefined) return 'unknown'
+  const trial = yield* trying(skeleton, text)
+  if (!trial) return 'disproved'
+  if ((trial.state ?? '') !== control) return 'unknown'
+  // Before the end of the document, the ancestors lack end tags that they have.
+  const judged: DocumentNode =
+    trial.state === undefined ? trial.root : { nodeName: '#document', childNodes: trial.nodes }
+  if (!(yield* provingClean(judged, trial.text))) return 'unknown'
+  return { nodes: trial.nodes, ends: trial.ends, skip: skeleton.prefix.length, length: trial.text.length }
 }
 
 /** @returns the state behind the region; undefined when the surroundings do not explain the tree as it is */

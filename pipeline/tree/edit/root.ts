@@ -40,17 +40,13 @@ export function* planningShell(
   name: ShellName,
   text: string,
 ): Steps<Plan> {
-  const take = function* (markup: string): Steps<ElementNode> {
-    const element = yield* refusing(parsingAsPart(markup, name, document.root.mode))
-    if (!element) throw new EditError('no-element', `The body has no ${name} element.`)
-    return element
-  }
-  const found = yield* take(text)
+  const { mode } = document.root
+  const found = yield* takingPart(text, name, mode)
   if (!hasWrittenElement(found)) throw new EditError('no-element', 'The body has no element.')
   const place = found.sourceCodeLocation
   const written = place?.startTag && place.endTag && text.slice(place.startOffset, place.endTag.endOffset)
   // What stood behind it is not part of it.
-  const element = written ? yield* take(written) : found
+  const element = written ? yield* takingPart(written, name, mode) : found
   const around = element.parentNode
   if (written && around && !isElement(around) && around.nodeName === '#document') {
     yield* droppingTail({ kind: 'html', source: written, root: around, clean: false })
@@ -69,6 +65,12 @@ export function* planningShell(
     texts,
   }
   return { sites: [site], nodes: [element], parents: [parent], local: false }
+}
+
+function* takingPart(markup: string, name: ShellName, mode: string | undefined): Steps<ElementNode> {
+  const element = yield* refusing(parsingAsPart(markup, name, mode))
+  if (!element) throw new EditError('no-element', `The body has no ${name} element.`)
+  return element
 }
 
 function hasWrittenElement(element: ElementNode): boolean {
