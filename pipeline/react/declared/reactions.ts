@@ -40,8 +40,10 @@ interface Declared {
   raw: RawReactions
 }
 
-/** Methods and paths of which candidates are remembered. */
-const MOST_KNOWN = 1000
+/** Characters of the literal beginning of a pattern by which reactions are found. */
+const LONGEST_KEY = 64
+/** Beginnings of one reaction; one with more is looked at for every path. */
+const MOST_KEYS = 100
 const NOTHING: Candidates = { triggers: [], processors: [] }
 
 export class SiteReactions {
@@ -52,7 +54,7 @@ export class SiteReactions {
   readonly isEmpty: boolean
   #ordered: Candidates | undefined
   #transitions: { constraints: PlacedConstraint[]; handlers: PlacedHandler[] } | undefined
-  readonly #known = new Map<string, Candidates | undefined>()
+  #index: HeadIndex | undefined
 
   private constructor(selectors: Extensions, documents: PersistentMap<Declared>, size: number) {
     this.#selectors = selectors
@@ -119,19 +121,31 @@ export class SiteReactions {
    * @returns undefined when nothing may: such a request pays nothing more
    */
   candidates(method: string, path: string): Candidates | undefined {
-    if (this.#size === 0) return undefined
-    const key = `${method} ${path}`
-    if (this.#known.has(key)) return this.#known.get(key)
-    const { triggers, processors } = this.ordered
     const names = pathNames(path)
-    const fits = ({ methods, resources }: Reaction) =>
-      (methods === undefined || methods.has(method) || (method === 'HEAD' && methods.has('GET'))) &&
-      (resources === undefined || resources.some(pattern => matchesNames(pattern, names)))
-    const fitting = { triggers: triggers.filter(fits), processors: processors.filter(fits) }
-    const found = fitting.triggers.length + fitting.processors.length > 0 ? fitting : undefined
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
-    this.#known.set(key, found)
-    return found
+    const fitting = this.mayMatch(names).filter(
+      ({ methods, resources }) =>
+        (methods === undefined || methods.has(method) || (method === 'HEAD' && methods.has('GET'))) &&
+        (resources === undefined || resources.some(pattern => matchesNames(pattern, names))),
+    )
+    if (fitting.length === 0) return undefined
+    return {
+      triggers: fitting.filter(({ kind }) => kind === 'trigger'),
+      processors: fitting.filter(({ kind }) => kind === 'processor'),
+    }
+  }
+
+  /** Reactions in their order, without those whose patterns begin with something else than a path does. */
+  mayMatch(names: readonly string[]): readonly Reaction[] {
+    if (this.#size === 0) return []
+    this.#index ??= indexed([...this.ordered.triggers, ...this.ordered.processors])
+    const { byKey, lengths } = this.#index
+    const found = new Map<Reaction, number>()
+    for (const name of names)
+      for (const length of lengths) {
+        if (length > name.length) continue
+        for (const [reaction, order] of byKey.get(name.slice(0, length)) ?? []) found.set(reaction, order)
+      }
+    return [...found].sort(([, a], [, b]) => a - b).map(([reaction]) => reaction)
   }
 
   /** Rules of transitions, by path and place. */
@@ -157,6 +171,31 @@ export class SiteReactions {
     this.#transitions = placed
     return placed
   }
+}
+
+/** Reactions, with their places in the order, by what their patterns begin with literally. */
+interface HeadIndex {
+  byKey: ReadonlyMap<string, readonly (readonly [reaction: Reaction, order: number])[]>
+  /** Of the keys. */
+  lengths: readonly number[]
+}
+
+function indexed(reactions: readonly Reaction[]): HeadIndex {
+  const byKey = new Map<string, [Reaction, number][]>()
+  for (const [order, reaction] of reactions.entries()) {
+    for (const key of keysOf(reaction)) {
+      const known = byKey.get(key)
+      if (known) known.push([reaction, order])
+      else byKey.set(key, [[reaction, order]])
+    }
+  }
+  return { byKey, lengths: [...new Set([...byKey.keys()].map(key => key.length))] }
+}
+
+function keysOf({ resources }: Reaction): ReadonlySet<string> {
+  const heads = resources?.flatMap(pattern => pattern.heads)
+  if (!heads || heads.length > MOST_KEYS) return new Set([''])
+  return new Set(heads.map(({ text }) => text.slice(0, LONGEST_KEY)))
 }
 
 export interface PlacedConstraint {
