@@ -62,6 +62,8 @@ export interface Rate {
   p99: number
   /** Answers of 400 and above. */
   errors: number
+  /** Requests, those before the measurement included. */
+  count: number
 }
 
 /** One request on a kept connection; the answer's body is read and dropped. */
@@ -110,5 +112,5 @@ export async function writeRate(
   agent.destroy()
   times.sort((a, b) => a - b)
   const at = (share: number) => times[Math.floor((times.length - 1) * share)] ?? 0
-  return { perSecond: times.length / elapsed, median: at(0.5), p99: at(0.99), errors }
+  return { perSecond: times.length / elapsed, median: at(0.5), p99: at(0.99), errors, count: n }
 }

@@ -16,6 +16,9 @@ export function onCore(side: 'server' | 'client', command: string[]): string[] {
   return ['taskset', '-c', side === 'server' ? '0' : `1-${cpus().length - 1}`, ...command]
 }
 
+/** Milliseconds of a clock tick, as Linux tells them to programs. */
+const TICK = 10
+
 export interface ServerProcess {
   url: string
   /** All addresses of the line that said it is ready, without slash at their ends. */
@@ -26,6 +29,8 @@ export interface ServerProcess {
   peakMemory(): number
   /** Processor time so far, of all threads, in clock ticks. */
   ticks(): number
+  /** The same in milliseconds. */
+  processorTime(): number
   stop(): Promise<void>
 }
 
@@ -52,16 +57,18 @@ export async function startProcess(
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
     return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024
   }
+  const ticks = () => {
+    const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return Number(fields[11]) + Number(fields[12])
+  }
   return {
     url: urls[0] ?? '',
     urls,
     memory: () => megabytes('VmRSS'),
     peakMemory: () => megabytes('VmHWM'),
-    ticks() {
-      const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1')
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return Number(fields[11]) + Number(fields[12])
-    },
+    ticks,
+    processorTime: () => ticks() * TICK,
     stop: async () => {
       const gone = new Promise(resolve => child.once('exit', resolve))
       child.kill('SIGTERM')

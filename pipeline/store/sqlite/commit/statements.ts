@@ -81,7 +81,8 @@ export function prepareStatements(database: Database) {
       `SELECT id FROM resource WHERE EXISTS (SELECT 1 FROM splice) AND ${BELOW}
        AND EXISTS (SELECT 1 FROM splice WHERE splice.id = resource.id)`,
     ),
-    removeSplicesBelow: run(`DELETE FROM splice WHERE EXISTS (SELECT 1 FROM splice) AND id IN (${IDS_BELOW})`),
+    anySplice: database.prepare<{ there: number }>('SELECT 1 AS there FROM splice LIMIT 1'),
+    removeSplicesBelow: run(`DELETE FROM splice WHERE id IN (${IDS_BELOW})`),
     copyBody: run('INSERT INTO body (id, bytes) SELECT ?, bytes FROM body WHERE id = ?'),
     removeBodiesBelow: run(`DELETE FROM body WHERE id IN (${IDS_BELOW}) AND ${UNTOLD}`),
 

@@ -22,7 +22,7 @@ export function removeMembers(state: CommitState, collection: string): void {
   const { statements, site, at } = state
   const below = [site.id, collection, endOf(collection)] as const
   statements.removeBodiesBelow.run(...below)
-  statements.removeSplicesBelow.run(...below)
+  if (statements.anySplice.get()) statements.removeSplicesBelow.run(...below)
   statements.removeDerivedBelow.run(...below)
   statements.removeEntriesBelow.run(...below)
   statements.removeEntryTextsBelow.run(...below)
