@@ -14,11 +14,11 @@ import { createDigestThreads, type Digesting } from './digests.ts'
 import { HOST, isDiskFull, stagedName, stagingFolder } from './folder.ts'
 
 /** Bytes of a block and blocks on their way per body. */
-const BLOCK = 256 * 1024
-const BLOCKS = 8
+const BLOCK = 512 * 1024
+const BLOCKS = 4
 
 /** Blocks kept for the next body. */
-const SPARE = 32
+const SPARE = 16
 
 /** Bytes after which the disk is asked to start writing, so that the end of a body does not wait for all of it. */
 const SYNC_EVERY = 32 * 1024 * 1024
