@@ -7,6 +7,12 @@ import { slowness, worked } from './cost.ts'
 const LONGEST_TURN = 250
 
 /**
+ * Milliseconds between two looks. What works between them counts as one turn, so that it is little beside every limit; a loop
+ * that looked every turn would never rest, and burn the processor for which other tests wait.
+ */
+const LOOK = 5
+
+/**
  * What the client of a test does in the same thread counts as well.
  *
  * @param limit milliseconds from which on the speed of the machine is taken into account
@@ -21,15 +27,16 @@ export async function longestTurn(run: () => Promise<unknown>, limit = LONGEST_T
     const now = worked()
     longest = Math.max(longest, now - before)
     before = now
-    if (running) setImmediate(look)
+    if (running) next = setTimeout(look, LOOK)
   }
-  setImmediate(look)
+  let next = setTimeout(look, LOOK)
   try {
     await run()
     // What ran last is counted by the turn that follows it.
     await new Promise(resolve => setImmediate(resolve))
   } finally {
     running = false
+    clearTimeout(next)
     look()
   }
   return longest < limit ? longest : longest / slowness()
