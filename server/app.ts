@@ -92,7 +92,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   const app = new Koa<State>()
   const steps: Step[] = [
     conclude(parts),
-    nameActor(parts),
+    ...nameActor(parts),
     askPlatform(parts),
     chooseSite(parts),
     checkLength,
@@ -103,7 +103,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     guardHelpers,
     openSession,
     needSession,
-    brake(parts),
+    ...brake(parts),
     noticeEmptySite,
     tellOfDeclarations,
     dispatch(parts),
@@ -147,9 +147,9 @@ function userOf({ session }: State): string | undefined {
 }
 
 /** What a request changes is recorded with whoever sent it. */
-function nameActor({ audit, logged }: AppParts): Step {
-  if (!audit) return (_context, next) => next()
-  return ({ req, state }, next) =>
+function nameActor({ audit, logged }: AppParts): Step[] {
+  if (!audit) return []
+  const step: Step = ({ req, state }, next) =>
     audit.within(
       () => ({
         face: 'public',
@@ -161,25 +161,31 @@ function nameActor({ audit, logged }: AppParts): Step {
       }),
       next,
     )
+  return [step]
 }
 
 /** Whoever stores declarations is told that some may not say what they were meant to. */
-const tellOfDeclarations: Step = async ({ req, state }, next) => {
+const tellOfDeclarations: Step = ({ req, state }, next) =>
+  WRITES.has(req.method ?? '') ? telling(state, next) : next()
+
+async function telling(state: State, next: () => Promise<unknown>): Promise<void> {
   await next()
   const { hosted, target, answer } = state
-  if (!hosted || !target || !answer || answer.status >= 300 || !WRITES.has(req.method ?? '')) return
+  if (!hosted || !target || !answer || answer.status >= 300) return
   const count = hosted.site.findings(canonicalPath(target.path))
   if (count > 0) tellFindings(answer, hosted.settings.brandHeader, count)
 }
 
 /** Whoever looks at a site that has nothing yet is told how to fill it. */
-const noticeEmptySite: Step = async ({ req, state }, next) => {
+const noticeEmptySite: Step = ({ req, state }, next) =>
+  req.method === 'GET' && state.target?.path === '/' ? noticing(state, next) : next()
+
+async function noticing(state: State, next: () => Promise<unknown>): Promise<void> {
   try {
     await next()
   } catch (error) {
-    const asksForStart = req.method === 'GET' && state.target?.path === '/'
     // A site without documents has no rules either, so that it may refuse everybody.
-    if (asksForStart && error instanceof Fault && (error.status === 404 || error.status === 401)) {
+    if (error instanceof Fault && (error.status === 404 || error.status === 401)) {
       const root = await state.hosted?.site.store.find('/')
       if (root && (root.members ?? ZERO) === ZERO) state.isEmpty = true
     }
@@ -188,13 +194,15 @@ const noticeEmptySite: Step = async ({ req, state }, next) => {
 }
 
 /** Nobody writes more than a person could. */
-function brake({ brakeWrites }: AppParts): Step {
-  return async ({ req, state }, next) => {
+function brake({ brakeWrites }: AppParts): Step[] {
+  if (!brakeWrites) return []
+  const step: Step = ({ req, state }, next) => {
     const { hosted, session, client } = state
-    if (brakeWrites && hosted && WRITES.has(req.method ?? ''))
-      await brakeWrites({ site: hosted.settings.host, user: session?.principal?.sub, address: client.address })
-    return next()
+    if (!hosted || !WRITES.has(req.method ?? '')) return next()
+    const writer = { site: hosted.settings.host, user: session?.principal?.sub, address: client.address }
+    return brakeWrites(writer).then(next)
   }
+  return [step]
 }
 
 const BEFORE_A_SITE = surfaceHeaders()
@@ -276,13 +284,17 @@ function addCors(hosted: HostedSite, request: IncomingMessage, answer: Answer): 
 }
 
 function chooseSite({ hosting }: AppParts): Step {
-  return async ({ state }, next) => {
+  const open = async (state: State, next: () => Promise<unknown>) => {
     const { authority } = state.client
     state.hosted = authority === undefined ? undefined : await hosting.open(authority)
     if (state.hosted) return next()
     if (authority === undefined || normalizeHost(authority) === undefined)
       throw new Fault(400, 'BadRequest', 'The request names no host.', { headers: { Connection: 'close' } })
     throw new Fault(404, 'NotFound', 'No site is served under this host name.')
+  }
+  return ({ state }, next) => {
+    state.hosted = state.client.authority === undefined ? undefined : hosting.opened(state.client.authority)
+    return state.hosted ? next() : open(state, next)
   }
 }
 

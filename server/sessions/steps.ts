@@ -63,11 +63,19 @@ export function addCookie(state: State, answer: Answer): void {
  * @param bodyIdle milliseconds without a byte of a body
  */
 export function signInOrOut(bodyIdle: number): Step {
-  return async (context, next) => {
-    const { req: request, res: response, state } = context
-    const { hosted, target, client } = state
+  return (context, next) => {
+    const { hosted, target } = context.state
+    return hosted && target && MAYBE_SIGN_IN.test(target.path) ? signing(context, hosted, target, next) : next()
+  }
+
+  async function signing(
+    { req: request, res: response, state }: Parameters<Step>[0],
+    hosted: HostedSite,
+    target: Target,
+    next: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const { client } = state
     const method = request.method ?? ''
-    if (!hosted || !target || !MAYBE_SIGN_IN.test(target.path)) return next()
     const name = await hosted.signIn.at(method, target.path)
     if (!name) return next()
     // Signing out changes something although it is a GET: what a foreign page loads must not do it, its links may.
@@ -84,6 +92,7 @@ export function signInOrOut(bodyIdle: number): Step {
     })
     state.session = done.session
     state.answer = done.answer
+    return undefined
   }
 }
 
