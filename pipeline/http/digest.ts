@@ -1,4 +1,4 @@
-/** SHA-256 of many texts together, in steps. */
+/** SHA-256 of what may be long, in steps. */
 
 import { createHash, hash } from 'node:crypto'
 import type { Steps } from '../tree/steps.ts'
@@ -23,4 +23,32 @@ export function* digesting(texts: Iterable<string>): Steps<string> {
   }
   // Objects that hash cost more than the hash of a short text.
   return sum ? sum.update(text).digest('hex') : hash('sha256', text)
+}
+
+/** UTF-16 code units or bytes that are hashed in one step where they are at hand: some milliseconds. */
+const PIECE = 2 * 1024 * 1024
+
+/** @returns the digest of a text in UTF-8, 64 hex digits */
+export function* digestingText(text: string): Steps<string> {
+  if (text.length <= PIECE) return hash('sha256', text)
+  const sum = createHash('sha256')
+  for (let at = 0; at < text.length; yield) {
+    const end = at + PIECE
+    // A character may take two code units.
+    const next = /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end + 1 : end
+    sum.update(text.slice(at, next))
+    at = next
+  }
+  return sum.digest('hex')
+}
+
+/** @returns the digest of bytes, 64 hex digits */
+export function* digestingBytes(bytes: Uint8Array): Steps<string> {
+  if (bytes.length <= PIECE) return hash('sha256', bytes)
+  const sum = createHash('sha256')
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    sum.update(bytes.subarray(at, at + PIECE))
+    yield
+  }
+  return sum.digest('hex')
 }

@@ -8,7 +8,7 @@
 
 import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { Steps } from '../tree/steps.ts'
-import { digesting } from './digest.ts'
+import { digesting, digestingText } from './digest.ts'
 
 const MATCHES_DIGITS = 48
 const PART_DIGITS = 32
@@ -25,6 +25,11 @@ const CODING_SUFFIXES = ['-br', '-gzip']
  */
 export function fragmentPart(outerMarkup: string): string {
   return hash('sha256', outerMarkup).slice(0, PART_DIGITS)
+}
+
+/** `fragmentPart` of an element that may be long, in steps. */
+export function* tellingFragment(outerMarkup: string): Steps<string> {
+  return (yield* digestingText(outerMarkup)).slice(0, PART_DIGITS)
 }
 
 /**

@@ -8,7 +8,7 @@ import { servedType } from '../http/media.ts'
 import { type Part, writingMultipart } from '../http/multipart.ts'
 import { encodePath } from '../http/path.ts'
 import { entriesContentRange, resolveEntries, type SelectorRange, selectorContentRange } from '../http/range.ts'
-import { fragmentPart, fragmentTag, taggingMatches } from '../http/tags.ts'
+import { fragmentTag, taggingMatches, tellingFragment } from '../http/tags.ts'
 import { bodyTag } from '../store/tags.ts'
 import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
 import { TreeError } from '../tree/document.ts'
@@ -30,7 +30,7 @@ export function* fragmentAnswer(
 ): Steps<Answer> {
   const { file, tree } = view
   const markup = yield* writingMarkup(element, tree.kind)
-  const part = fragmentPart(markup)
+  const part = yield* tellingFragment(markup)
   const tag = fragmentTag(part, view.documentPart())
   const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag, fragmentParts: [part] })
@@ -113,7 +113,7 @@ export function* elementParts(
         'InvalidSelector',
         'The selector matches too many elements inside each other. Ask for fewer.',
       )
-    const part = fragmentPart(markup)
+    const part = yield* tellingFragment(markup)
     places.push({ place: `${file.resource.path} ${place}`, part })
     parts.push({
       headers: {

@@ -7,7 +7,7 @@ import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { type Conditions, evaluateWrite, preconditionFailed } from '../http/conditions.ts'
 import type { DestinationRange, SelectorRange } from '../http/range.ts'
-import { fragmentPart, fragmentTag } from '../http/tags.ts'
+import { fragmentTag, tellingFragment } from '../http/tags.ts'
 import type { Gate } from '../operation.ts'
 import { lookAt, type Origin, type Representation, type Seen, viewingOf } from '../read/representation.ts'
 import { absent, noMatch } from '../refusals.ts'
@@ -355,7 +355,7 @@ function* checkingConditions(
   target: Key,
   known: Found['known'],
 ): Steps<void> {
-  const fragment = fragmentPart(yield* writingMarkup(target.element, target.document.kind))
+  const fragment = yield* tellingFragment(yield* writingMarkup(target.element, target.document.kind))
   const documentPart = view.documentPart()
   const all = known === 'everything'
   const { resource, tag } = view.originOf(target.element)?.file ?? view.file
@@ -373,7 +373,7 @@ function* checkingConditions(
 /** Of a composed page the element as it is stored counts as well (HTTP-32). */
 function* storedPart(view: Representation, { element }: Key): Steps<string[]> {
   const origin = view.composed ? view.originOf(element) : undefined
-  return origin ? [fragmentPart(yield* writingMarkup(origin.element, origin.tree.kind))] : []
+  return origin ? [yield* tellingFragment(yield* writingMarkup(origin.element, origin.tree.kind))] : []
 }
 
 export function isSibling(placement: Placement): boolean {

@@ -4,7 +4,7 @@ import { type Derived, deriveInTurns, unusable } from '../declarations/derive.ts
 import { derivingEdit } from '../declarations/derive-edit.ts'
 import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
-import { fragmentPart, fragmentTag } from '../http/tags.ts'
+import { fragmentTag, tellingFragment } from '../http/tags.ts'
 import { type Judgement, judging } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
@@ -183,7 +183,7 @@ function* taggingElement(
   stored: { path: string; digest: string },
 ): Steps<string | undefined> {
   const element = nodes.find(isElement)
-  return element && fragmentTag(fragmentPart(yield* writingMarkup(element, kind)), site.documentPart(stored))
+  return element && fragmentTag(yield* tellingFragment(yield* writingMarkup(element, kind)), site.documentPart(stored))
 }
 
 const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Fault>> = {

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { type Derived, deriveInTurns, parseForStorage, readForStorage, storedForm } from '../declarations/derive.ts'
 import type { Subtypes } from '../declarations/kind.ts'
 import { Fault } from '../fault.ts'
+import { digestingBytes } from '../http/digest.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { absent } from '../refusals.ts'
 import { largestDocument, type Site, type WrittenDocument } from '../site/site.ts'
@@ -13,6 +14,10 @@ import type { Resource } from '../store/resource.ts'
 import { decode, encode } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
+import { inTurns } from '../tree/steps.ts'
+
+/** Bytes that are not hashed in one go: some milliseconds. */
+const LONG = 2 * 1024 * 1024
 
 /** A version of a resource that is not committed yet. */
 export interface NewVersion {
@@ -52,7 +57,7 @@ export async function savedDocument(
   const { derivation } = site
   const read = await readForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
-  const digest = hash('sha256', bytes)
+  const digest = bytes.length < LONG ? hash('sha256', bytes) : await inTurns(digestingBytes(bytes), bytes.length)
   return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...read }
 }
 
@@ -78,7 +83,7 @@ export async function newDocument(
   const { derivation } = site
   const parsed = await parseForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
-  const digest = hash('sha256', bytes)
+  const digest = bytes.length < LONG ? hash('sha256', bytes) : await inTurns(digestingBytes(bytes), bytes.length)
   return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...parsed }
 }
 

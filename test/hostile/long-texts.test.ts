@@ -1,7 +1,9 @@
 /** Documents that are one long text leave the loop to others: read, written and edited in many short steps, counted (SEC-12). */
 
+import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { digestingBytes, digestingText } from '../../pipeline/http/digest.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { bodyOf, findingTail } from '../../pipeline/tree/edit/tail.ts'
 import { outerMarkup, writingMarkup } from '../../pipeline/tree/serialize.ts'
@@ -46,4 +48,16 @@ describe('documents that are one long text', () => {
       expect(value.start).to.equal('<!doctype html><body><p>x</p>'.length)
       expect(value.text === parsed.repeat(times)).to.equal(true)
     })
+
+  it('SEC-12 long texts and bytes are hashed in steps', () => {
+    const text = `x${'\u{1f375}é'.repeat(2 * MEGABYTE)}`
+    const wanted = hash('sha256', text)
+    for (const work of [digestingText(text), digestingBytes(Buffer.from(text))]) {
+      const { steps, value } = counted(work)
+      expect(steps).to.be.at.least(3)
+      expect(value).to.equal(wanted)
+    }
+    for (const short of ['', 'a', '\u{1f375}'])
+      expect(counted(digestingText(short)).value).to.equal(hash('sha256', short))
+  })
 })
