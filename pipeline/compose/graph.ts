@@ -144,7 +144,7 @@ export class SiteGraph {
    * @returns nothing where no request can hold what is needed
    */
   requestFor(needs: Needs): Source[] {
-    if (!mayMatchRequest(needs, this.#site.settings.ns)) return []
+    if (!mayMatchRequest(needs, this.#site.settings.ns, type => this.#site.model.subtypes(type))) return []
     this.#reads.personal = true
     return [this.requestDocument]
   }

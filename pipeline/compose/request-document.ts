@@ -1,7 +1,7 @@
 /** The Request document: the request as markup, in the site graph of its own composition alone (COMP-114). */
 
 import { type ElementNode, HTML_NAMESPACE, type TreeDocument } from '../tree/nodes.ts'
-import type { Needs } from '../tree/selector/needs.ts'
+import { type Needs, typeOfAny } from '../tree/selector/needs.ts'
 import { parametersOf } from './page-request.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -54,8 +54,18 @@ const TOKENS = new Set([
  *
  * @param ns base URI of the site's vocabulary
  */
-export function mayMatchRequest(needs: Needs, ns: string): boolean {
-  return needs.some(tokens => tokens.every(token => TOKENS.has(token) || token.startsWith(`type:${ns}/`)))
+export function mayMatchRequest(
+  needs: Needs,
+  ns: string,
+  subtypes: (type: string) => Iterable<string> = type => [type],
+): boolean {
+  const isOwn = (type: string) => type.startsWith(`${ns}/`)
+  const mayHave = (token: string) => {
+    const ancestor = typeOfAny(token)
+    if (ancestor !== undefined) return [...subtypes(ancestor)].some(isOwn)
+    return TOKENS.has(token) || token.startsWith(`type:${ns}/`)
+  }
+  return needs.some(tokens => tokens.every(mayHave))
 }
 
 function item(property: string, type: string): ElementNode {

@@ -6,7 +6,7 @@
 import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteReader } from '../store/store.ts'
-import type { Needs } from '../tree/selector/needs.ts'
+import { type Needs, typeOfAny } from '../tree/selector/needs.ts'
 import { ANY_TOKEN } from '../tree/tokens.ts'
 
 /** Name of the derived data. */
@@ -14,6 +14,7 @@ export const TOKENS = 'tokens'
 
 export class DocumentIndex {
   readonly #store: SiteReader
+  readonly #subtypes: (type: string) => Iterable<string>
   readonly #tokens = new Map<string, readonly string[]>()
   readonly #paths = new Map<string, Set<string>>()
   #all: readonly string[] | undefined
@@ -22,8 +23,10 @@ export class DocumentIndex {
   /** What has changed since it was last read; paths that end in a slash stand for all below them. */
   readonly #changed = new Set<string>()
 
-  constructor(store: SiteReader) {
+  /** @param subtypes tells a type and all that descend from it, as schemas stand */
+  constructor(store: SiteReader, subtypes: (type: string) => Iterable<string>) {
     this.#store = store
+    this.#subtypes = subtypes
   }
 
   /** To be told of every commit. */
@@ -117,11 +120,19 @@ export class DocumentIndex {
     return [...found].sort(byCodePoints)
   }
 
+  #ofTypes(ancestor: string): Set<string> {
+    const found = new Set<string>()
+    for (const type of this.#subtypes(ancestor))
+      for (const path of this.#paths.get(`type:${type}`) ?? []) found.add(path)
+    return found
+  }
+
   /** Documents that have all of some tokens, from the rarest one on. */
   #having(tokens: readonly string[]): string[] {
     const sets: Set<string>[] = []
     for (const token of tokens) {
-      const paths = this.#paths.get(token)
+      const type = typeOfAny(token)
+      const paths = type === undefined ? this.#paths.get(token) : this.#ofTypes(type)
       if (!paths) return []
       sets.push(paths)
     }

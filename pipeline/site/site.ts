@@ -265,7 +265,7 @@ export class Site {
 
   #followedIndex(): DocumentIndex {
     if (this.#index) return this.#index
-    const index = new DocumentIndex(this.store)
+    const index = new DocumentIndex(this.store, type => this.model.subtypes(type))
     this.#watchers.add(paths => index.changed(paths))
     this.#index = index
     return index

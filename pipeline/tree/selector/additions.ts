@@ -19,14 +19,20 @@ export function additions(isa: IsA = () => false): Extensions {
 function typeClass(isa: IsA): Extension {
   return {
     compile(argument) {
-      const [url, ...more] = tokensOf(argument)
-      if ((url?.type !== 'string' && url?.type !== 'ident') || more.length > 0) throw malformed(argument)
+      const type = typeNamed(argument)
       return (element, context) => {
         const written = attribute(element, 'itemtype')
         if (written === undefined) return false
         context.spend(written.length >> 2)
-        return typesOf(element).some(type => isa(type, url.value))
+        return typesOf(element).some(own => isa(own, type))
       }
     },
   }
+}
+
+/** The type that the argument of `:isa()` names. @throws SelectorError */
+export function typeNamed(argument: string): string {
+  const [url, ...more] = tokensOf(argument)
+  if ((url?.type !== 'string' && url?.type !== 'ident') || more.length > 0) throw malformed(argument)
+  return url.value
 }

@@ -1,6 +1,20 @@
 /** What a document has to hold for a selector to find something in it, as tokens (`tree/tokens.ts`). */
 
+import { typeNamed } from './additions.ts'
 import type { ComplexSelector, Selector, Simple } from './selector.ts'
+
+/** No name of an element has a space. */
+const ANY_OF = 'isa '
+
+/** Stands for the tokens of a type and of those that descend from it, whichever they are when somebody asks. */
+function anyOf(type: string): string {
+  return ANY_OF + type
+}
+
+/** @returns the type for whose descendants a token stands, if it does */
+export function typeOfAny(token: string): string | undefined {
+  return token.startsWith(ANY_OF) ? token.slice(ANY_OF.length) : undefined
+}
 
 /** One of these sets, and of it every token; none at all where nothing can be found anywhere. */
 export type Needs = readonly (readonly string[])[]
@@ -44,7 +58,7 @@ function needed(simple: Simple): Iterable<string> {
       return only && others.length === 0 ? tokensOf(only) : []
     }
     case 'extension':
-      return simple.name === 'isa' ? ['[itemtype]'] : []
+      return simple.name === 'isa' ? ['[itemtype]', anyOf(typeNamed(simple.argument))] : []
   }
   return []
 }

@@ -2,7 +2,8 @@
 import { expect } from 'chai'
 import { neededTokens } from '../../../pipeline/tree/selector/needs.ts'
 import { compileSelector } from '../../../pipeline/tree/selector/selector.ts'
-import { page, put, putAll, remove } from '../../support/content.ts'
+import { composed } from '../../pipeline/compose/composing.ts'
+import { NS, page, put, putAll, remove, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -63,5 +64,29 @@ describe('The index of what documents hold', () => {
     expect(await ask('@schema T url("u:thing"); T.search().map(t => t.path())')).to.equal('["/b.html"]')
     expect(await ask('@schema T url("u:thing"); T.search({ n: 1 }).count()')).to.equal('1')
     expect(await ask('${p.one}.map(p => p.text())')).to.equal('["2"]')
+  })
+
+  it('COMP-138 SES-120 :isa() names documents of the type and its subtypes, of one that is declared later as well', async () => {
+    const type = (name: string, parent = '') =>
+      `<div itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="u:${name}">${parent && `<meta itemprop="parent" content="u:${parent}">`}</div>`
+    const item = (name: string) => page(`<p itemscope itemtype="u:${name}">${name}</p>`)
+    await putAll(server, {
+      '/m/types.html': page(type('root') + type('leaf', 'root')),
+      '/m/a.html': item('root'),
+      '/m/b.html': item('leaf'),
+      '/m/c.html': item('late'),
+      '/m/view.html': composed('<b e:n="${:isa(\'u:root\')}.map(e => e.text())"><p:stamp n/></b>'),
+    })
+    await put(server, '/m/rules.html', rulesPage(['*', 'GET', 'Allow', '/m/*']))
+    const visitor = client(server.port)
+    const shown = async () => (await visitor('GET', '/m/view.html')).text.replace(/^.*<b>|<\/b>.*$/gs, '')
+    expect(await paths(':isa("u:root")')).to.deep.equal(['/m/a.html', '/m/b.html'])
+    for (const _ of [1, 2, 3]) expect(await shown()).to.equal('rootleaf')
+    await put(server, '/m/more.html', page(type('late', 'leaf')))
+    expect(await paths(':isa("u:root")')).to.deep.equal(['/m/a.html', '/m/b.html', '/m/c.html'])
+    expect(await paths(':isa(late)')).to.deep.equal([])
+    expect(await shown()).to.equal('rootleaflate')
+    await remove(server, '/m/more.html')
+    expect(await shown()).to.equal('rootleaf')
   })
 })

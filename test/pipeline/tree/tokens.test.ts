@@ -38,7 +38,7 @@ describe('Tokens of documents', () => {
     ['p:has(> b.y)', [['p', 'b', '.y']]],
     ['p:is(.a, .b)', [['p']]],
     ['*', [[]]],
-    [':isa("u")', [['[itemtype]']]],
+    [':isa("u")', [['[itemtype]', 'isa u']]],
     ['p::before', []],
   ] as const)
     it(`SES-120 ${selector} needs ${JSON.stringify(needs)}`, () => {
