@@ -38,7 +38,7 @@ export function preparePatch(changes: ListChange[]): Patch {
   const links = new Map<ChildNode, Link>()
   for (const { parent, from, to, nodes } of [...changes].sort((a, b) => b.from - a.from || b.to - a.to)) {
     const list = lists.get(parent) ?? { parent, before: parent.childNodes, after: parent.childNodes }
-    list.after = list.after.slice(0, from).concat(nodes, list.after.slice(to))
+    list.after = exchanged(list.after, from, to, nodes)
     lists.set(parent, list)
     for (const node of parent.childNodes.slice(from, to)) {
       if (!links.has(node)) links.set(node, { node, before: parent, after: null })
@@ -50,6 +50,15 @@ export function preparePatch(changes: ListChange[]): Patch {
     }
   }
   return { lists: [...lists.values()], links: [...links.values()] }
+}
+
+/** Nodes that are passed as arguments. */
+const FEW = 1000
+
+/** A list in which a stretch is replaced; of long lists every further copy would be garbage that shows. */
+function exchanged(list: ChildNode[], from: number, to: number, nodes: ChildNode[]): ChildNode[] {
+  if (nodes.length <= FEW) return list.toSpliced(from, to - from, ...nodes)
+  return list.slice(0, from).concat(nodes, list.slice(to))
 }
 
 export function applyPatch(patch: Patch): void {

@@ -31,9 +31,9 @@ import { provingWritable } from './writable.ts'
 export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<ProposedEdit> {
   const inserted = yield* writingMarkupOf(document, plan.parents, plan.nodes)
   const attempts = attemptsFor(document, tail)
-  const planned = preparePatch(
-    plan.sites.map(({ parent, index, gone, nodes }) => ({ parent, from: index, to: index + gone, nodes })),
-  )
+  // Most texts are proved without it.
+  const planned = () =>
+    preparePatch(plan.sites.map(({ parent, index, gone, nodes }) => ({ parent, from: index, to: index + gone, nodes })))
   const judge = yield* preparingProofs(document, tail, plan, yield* provingLocal(document))
   const list = candidates(plan)
   const few = selection(list, Math.max(2, attempts.left - 2))
@@ -45,14 +45,14 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
     }
     if (verdict === 'disproved' || !few.includes(candidate)) continue
     const written = { changes, way: candidate.way, inserted }
-    const proved = yield* workingWithPatch(planned, provingWhole(attempts, plan, written))
+    const proved = yield* workingWithPatch(planned(), provingWhole(attempts, plan, written))
     if (proved) return proved
   }
-  const proved = yield* workingWithPatch(planned, climbing(document, tail, plan, attempts, inserted))
+  const proved = yield* workingWithPatch(planned(), climbing(document, tail, plan, attempts, inserted))
   if (proved) return proved
 
   const last = list.findLast(({ way }) => way === 'normalised') ?? list[0]
-  const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(planned, writingWhole(document))]
+  const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(planned(), writingWhole(document))]
   const { parsed, nodes, parents } = yield* findingOutcome(attempts, plan, changes)
   const outcome = { changes, way: 'reparsed' as const, inserted: yield* writingMarkupOf(parsed, parents, nodes) }
   return replaced(document, parsed, { ...outcome, nodes, parents })
