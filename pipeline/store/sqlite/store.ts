@@ -17,6 +17,8 @@ import { checkNotes } from '../records/notes.ts'
 import type { SiteStore, Snapshot, Store } from '../store.ts'
 import { prepareForeign } from './commit/commit-log.ts'
 import { prepareNotes } from './commit/notes.ts'
+import { holdsBlobs } from './housekeeping/orphaned-blobs.ts'
+import { prepareOverdue } from './housekeeping/retention.ts'
 import { prepareReader, readSite } from './read/reader.ts'
 import { connectReader, LOCK_WAIT, prepareTables, relaxPages } from './schema.ts'
 import { packChange } from './writer/packing.ts'
@@ -79,9 +81,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   keepReserve(folder, ROOM_BESIDE)
   const staging = createStaging(folder, inlineLimit)
   await staging.clean()
-  const writer = startWriter({ folder, eventRetention, lockWait, origin, pages: pages * WRITING }, log)
   const connect = () => connectReader(folder, pages * (1 - WRITING))
   const database = connect()
+  const writing = { folder, eventRetention, lockWait, origin, pages: pages * WRITING, search: holdsBlobs(folder) }
+  const writer = startWriter(writing, log, prepareOverdue(database, eventRetention))
   const common = { folder, clock, eventRetention, opened: clock() }
   const reader = prepareReader({ database, ...common, connect })
   const settings = database.prepare<{ value: string }>('SELECT value FROM setting WHERE name = ?')

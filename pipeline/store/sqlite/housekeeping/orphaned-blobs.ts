@@ -1,7 +1,7 @@
 /**
  * Files of blobs without a row: a process that ended between giving a file its name and its commit leaves one behind. They
- * are searched for once after every start, a little at a time, and commits come in between. Where only the row was lost,
- * and something stored still refers to the file, it stays: a check makes the row anew.
+ * are searched for once after every start, a little at a time, and commits come in between. Where only the
+ * row was lost, and something stored still refers to the file, it stays: a check makes the row anew.
  */
 
 import { readdirSync } from 'node:fs'
@@ -24,6 +24,20 @@ export interface OrphanSearch {
   next(): string[] | undefined
 }
 
+/** Names in a folder; one that went meanwhile, or never was one, has none. */
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+/** Whether a store has ever had blobs in files. */
+export function holdsBlobs(folder: string): boolean {
+  return namesIn(join(folder, 'blobs')).some(name => SHARD.test(name))
+}
+
 /**
  * @param database a connection for writing, outside of transactions
  * @param folder of the store
@@ -38,15 +52,6 @@ export function prepareOrphanSearch(database: Database, folder: string): OrphanS
   const blobs = join(folder, 'blobs')
   let shards: string[] | undefined
   let digests: string[] = []
-
-  /** Names in a folder; one that went meanwhile, or never was one, has none. */
-  function namesIn(directory: string): string[] {
-    try {
-      return readdirSync(directory)
-    } catch {
-      return []
-    }
-  }
 
   function takeAway(orphans: readonly string[]): string[] {
     database.exec('BEGIN IMMEDIATE')

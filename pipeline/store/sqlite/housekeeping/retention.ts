@@ -14,6 +14,7 @@ import {
   roomOf,
 } from '../../records/events.ts'
 import type { Database } from '../database.ts'
+import { GRACE } from './sweep.ts'
 
 interface EventKey {
   ms: number
@@ -123,4 +124,21 @@ export function prepareRetention(database: Database, retention: number): Retenti
       return site !== 0
     },
   }
+}
+
+/**
+ * Whether something lies in the store that its writing thread would clean away: asked while there is no such thread.
+ *
+ * @param database a connection for reading
+ * @param retention milliseconds that events are kept
+ * @returns tells at a time, in unix milliseconds
+ */
+export function prepareOverdue(database: Database, retention: number): (now: number) => boolean {
+  const found = database.prepare<{ found: number }>(
+    `SELECT EXISTS (SELECT 1 FROM site s WHERE EXISTS (SELECT 1 FROM event WHERE site = s.id AND ms < ?1))
+       OR EXISTS (SELECT 1 FROM blob WHERE unused < ?2)
+       OR EXISTS (SELECT 1 FROM note WHERE expires <= ?3)
+       OR EXISTS (SELECT 1 FROM dropped WHERE ms < ?4) AS found`,
+  )
+  return now => found.get(now - retention, now - GRACE, now, now - REMEMBERED)?.found === 1
 }

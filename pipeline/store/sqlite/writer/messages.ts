@@ -67,7 +67,6 @@ export type WriterMessage =
   /** Nothing to commit, but time has passed. */
   | { housekeeping: number }
   /** Memory is to be given back. */
-  | { relax: true }
   | { close: true }
 
 /** What became of a job; `result` is undefined for jobs other than commits. */
@@ -91,4 +90,6 @@ export interface WriterData {
   origin: string | undefined
   /** Bytes of pages kept in memory. */
   pages: number
+  /** Whether files without a row are searched for: once in the life of a process, where there are any files. */
+  search: boolean
 }

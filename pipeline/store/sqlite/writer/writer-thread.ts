@@ -3,7 +3,6 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { removeLater } from '../../disk/folder.ts'
 import { keepReserve, ROOM_BESIDE } from '../../disk/reserve.ts'
-import { dropGarbage } from '../../garbage-collection.ts'
 import { prepareLogging, prepareLogTrim } from '../commit/commit-log.ts'
 import type { WriterState } from '../commit/commit-state.ts'
 import { type Arrived, runGroup } from '../commit/group.ts'
@@ -13,7 +12,7 @@ import { reasonOf } from '../database.ts'
 import { type OrphanSearch, prepareOrphanSearch } from '../housekeeping/orphaned-blobs.ts'
 import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
-import { connectWriter, relaxPages } from '../schema.ts'
+import { connectWriter } from '../schema.ts'
 import type { WriterData, WriterMessage, WriterReply } from './messages.ts'
 import { commitWithin, type Room } from './room.ts'
 
@@ -33,7 +32,7 @@ function connect(): MessagePort {
 }
 
 const port = connect()
-const { folder, eventRetention, lockWait, origin, pages }: WriterData = workerData
+const { folder, eventRetention, lockWait, origin, pages, search }: WriterData = workerData
 
 const database = connectWriter(folder, lockWait, pages)
 const retention = prepareRetention(database, eventRetention)
@@ -105,11 +104,6 @@ function searchOrphans(search: OrphanSearch): void {
 
 const room: Room = { folder, warn, settle: () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)') }
 
-function relax(): void {
-  relaxPages(database)
-  dropGarbage()
-}
-
 function work(first: WriterMessage): void {
   const arrived: Arrived[] = []
   const buffers: ArrayBuffer[] = []
@@ -119,8 +113,7 @@ function work(first: WriterMessage): void {
     if ('jobs' in message) {
       for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
       buffers.push(message.bytes)
-    } else if ('relax' in message) relax()
-    else if ('housekeeping' in message) now = message.housekeeping
+    } else if ('housekeeping' in message) now = message.housekeeping
     else closing = true
     message = receiveMessageOnPort(port)?.message
   }
@@ -139,4 +132,4 @@ function work(first: WriterMessage): void {
 }
 
 port.on('message', work)
-setTimeout(searchOrphans, SEARCH_EVERY, prepareOrphanSearch(database, folder)).unref()
+if (search) setTimeout(searchOrphans, SEARCH_EVERY, prepareOrphanSearch(database, folder)).unref()

@@ -27,7 +27,7 @@ export interface Writer {
    * @throws StoreError when the job could not be done or nobody knows whether it was
    */
   submit(job: NewJob, cargo: Cargo[]): Promise<CommitResult | undefined>
-  /** Gives back what the thread can do without. */
+  /** Ends the thread until there is work for it again. */
   relax(): void
   /** Lets time pass in the thread: old events and files go away without traffic too. */
   housekeeping(now: number): void
@@ -45,8 +45,13 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** Starts the writing thread. Nothing waits for it: jobs do. */
-export function startWriter(data: WriterData, log: Log): Writer {
+/**
+ * Makes a writer whose thread the first job starts, or a search for files without a row: a server that is only read does
+ * without its memory.
+ *
+ * @param isOverdue tells whether something waits to be cleaned up, at a time in unix milliseconds
+ */
+export function startWriter(data: WriterData, log: Log, isOverdue: (now: number) => boolean): Writer {
   const waiting = new Map<number, Waiting>()
   let outgoing: WriterJob[] = []
   let cargo: Cargo[] = []
@@ -54,6 +59,11 @@ export function startWriter(data: WriterData, log: Log): Writer {
   let failures = 0
   let closing: Promise<void> | undefined
   let worker: Worker | undefined
+  /** Threads that were told to end. */
+  const leaving = new Set<Worker>()
+  let { search } = data
+  /** The thread has begun to clean up, and has had no other work. */
+  let isCleaning = false
 
   /** Fails everybody who waits, and takes back what has not been sent. */
   function failAll(error: Error): void {
@@ -86,16 +96,18 @@ export function startWriter(data: WriterData, log: Log): Writer {
 
   function start(): Worker {
     const thread = startThread(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: data,
+      workerData: { ...data, search } satisfies WriterData,
       name: 'store writer',
     })
+    search = false
     let reason = 'The writing thread ended'
     thread.on('message', receive)
     thread.on('error', error => {
       reason = `The writing thread failed: ${error instanceof Error ? error.message : String(error)}`
     })
     thread.on('exit', () => {
-      if (worker === thread) worker = undefined
+      if (leaving.delete(thread)) return
+      worker = undefined
       if (closing !== undefined && waiting.size === 0) return
       failures++
       log('error', reason, { failures, waiting: waiting.size })
@@ -129,6 +141,7 @@ export function startWriter(data: WriterData, log: Log): Writer {
     try {
       const bytes = pack()
       worker ??= start()
+      isCleaning = false
       worker.ref()
       worker.postMessage({ jobs, bytes } satisfies WriterMessage, [bytes])
     } catch (error) {
@@ -142,7 +155,18 @@ export function startWriter(data: WriterData, log: Log): Writer {
     cargo = []
   }
 
-  worker = start()
+  /** Ends the thread unless it has something to do. What comes meanwhile begins another one. */
+  function dismiss(): void {
+    if (worker === undefined || waiting.size > 0 || closing !== undefined) return
+    leaving.add(worker)
+    worker.postMessage({ close: true } satisfies WriterMessage)
+    worker = undefined
+  }
+
+  if (search) {
+    worker = start()
+    isCleaning = true
+  }
 
   return {
     submit(order, added) {
@@ -154,19 +178,23 @@ export function startWriter(data: WriterData, log: Log): Writer {
         cargo.push(...added)
       })
     },
-    relax() {
-      worker?.postMessage({ relax: true } satisfies WriterMessage)
-    },
+    relax: dismiss,
     housekeeping(now) {
+      if (worker === undefined && closing === undefined && failures < ATTEMPTS && isOverdue(now)) {
+        worker = start()
+        isCleaning = true
+      } else if (isCleaning && !isOverdue(now)) dismiss()
       worker?.postMessage({ housekeeping: now } satisfies WriterMessage)
     },
     close() {
       closing ??= new Promise(resolve => {
         flush()
-        if (worker === undefined) return resolve()
-        worker.ref()
-        worker.once('exit', () => resolve())
-        worker.postMessage({ close: true } satisfies WriterMessage)
+        worker?.postMessage({ close: true } satisfies WriterMessage)
+        const gone = [...leaving, ...(worker ? [worker] : [])].map(thread => {
+          thread.ref()
+          return new Promise(ended => thread.once('exit', ended))
+        })
+        resolve(Promise.all(gone).then(() => undefined))
       })
       return closing
     },

@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { openDatabase } from '../../../../pipeline/store/sqlite/database.ts'
+import { prepareOverdue } from '../../../../pipeline/store/sqlite/housekeeping/retention.ts'
+import { openSqliteStore } from '../../../../pipeline/store/sqlite/store.ts'
+import { startWriter } from '../../../../pipeline/store/sqlite/writer/writer.ts'
+
+const RETENTION = 600_000
+const MINUTE = 60_000
+
+describe('The writing thread', () => {
+  let folder: string
+  let begun: number
+  const count = () => {
+    begun++
+  }
+  /** The process tells of threads a little later. */
+  const turn = () => new Promise(resolve => setImmediate(resolve))
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scriptorium-thread-'))
+    begun = 0
+    process.on('worker', count)
+  })
+  afterEach(async () => {
+    process.off('worker', count)
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('begins with the first write, not with the store', async () => {
+    for (const [value, expected] of [
+      ['one', 0],
+      ['two', 1],
+    ] as const) {
+      const store = await openSqliteStore({ folder })
+      expect([await store.setting('name'), await store.sites(), begun]).to.deep.equal([
+        expected ? 'one' : undefined,
+        [],
+        expected,
+      ])
+      await store.setSetting('name', value)
+      await store.setSetting('name', value)
+      expect([await store.setting('name'), begun]).to.deep.equal([value, expected + 1])
+      await store.close()
+    }
+  })
+
+  it('begins with the store where a file may be without a row', async () => {
+    await mkdir(join(folder, 'blobs', 'ab'), { recursive: true })
+    const store = await openSqliteStore({ folder })
+    await turn()
+    expect(begun).to.equal(1)
+    await store.close()
+  })
+
+  it('ends when the store is at rest, and begins again with the next write', async () => {
+    const store = await openSqliteStore({ folder })
+    store.relax?.()
+    for (const value of ['one', 'two', 'three']) {
+      const set = store.setSetting('name', value)
+      // One that is waited for does not end.
+      store.relax?.()
+      await set
+      store.relax?.()
+    }
+    expect([await store.setting('name'), begun]).to.deep.equal(['three', 3])
+    await store.close()
+    await store.close()
+    expect(
+      await openSqliteStore({ folder }).then(async again => [await again.setting('name'), await again.close()]),
+    ).to.deep.equal(['three', undefined])
+  })
+
+  it('begins to clean up when something is overdue', async () => {
+    const store = await openSqliteStore({ folder })
+    await store.close()
+    const writing = {
+      folder,
+      eventRetention: RETENTION,
+      lockWait: 5000,
+      origin: undefined,
+      pages: 1 << 20,
+      search: false,
+    }
+    const writer = startWriter(
+      writing,
+      () => undefined,
+      now => now > 5,
+    )
+    writer.housekeeping(5)
+    await turn()
+    expect(begun).to.equal(0)
+    writer.housekeeping(6)
+    writer.housekeeping(7)
+    await turn()
+    expect(begun).to.equal(1)
+    // Nothing is left: it ends, and the next one begins when there is something again.
+    writer.housekeeping(3)
+    writer.housekeeping(4)
+    await turn()
+    expect(begun).to.equal(1)
+    writer.housekeeping(8)
+    await turn()
+    expect(begun).to.equal(2)
+    await writer.close()
+    writer.housekeeping(9)
+    await turn()
+    expect(begun).to.equal(2)
+  })
+
+  it('knows what is overdue: events, bytes that nothing refers to, notes, and what is remembered of events', async () => {
+    const store = await openSqliteStore({ folder })
+    await store.close()
+    const database = openDatabase(join(folder, 'store.sqlite'), { wait: 5000 })
+    const isOverdue = prepareOverdue(database, RETENTION)
+    const at = 1_000_000_000
+    database.exec("INSERT INTO site (id, name, ms, seq) VALUES (1, 'a', 0, 0)")
+    const cases: [insert: string, table: string, due: number][] = [
+      [
+        `INSERT INTO event (site, ms, seq, path, version, payload, bytes) VALUES (1, ${at}, 0, '/a', 1, '', 1)`,
+        'event',
+        RETENTION,
+      ],
+      [`INSERT INTO blob (digest, size, sha1, md5, unused) VALUES ('a', 1, 'b', 'c', ${at})`, 'blob', 3 * MINUTE],
+      [`INSERT INTO note (key, value, expires) VALUES ('a', 'b', ${at})`, 'note', -1],
+      [`INSERT INTO dropped (site, path, ms, seq) VALUES (1, '/a', ${at}, 0)`, 'dropped', 24 * 60 * MINUTE],
+    ]
+    for (const [insert, table, due] of cases) {
+      expect(isOverdue(at + 1000 * MINUTE * 60), table).to.equal(false)
+      database.exec(insert)
+      expect([isOverdue(at + due), isOverdue(at + due + 1)], table).to.deep.equal([false, true])
+      database.exec(`DELETE FROM ${table}`)
+    }
+    database.close()
+  })
+})
