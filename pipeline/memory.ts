@@ -17,7 +17,7 @@ export const USUAL_MEMORY = 256 * MIB
 const LEAST = 16 * MIB
 
 /** Sixteenths of the whole. */
-const SHARES = { documents: 3, trees: 4, answers: 3, 'mount-answers': 3, listings: 1, pages: 2 }
+const SHARES = { documents: 2, trees: 5, answers: 3, 'mount-answers': 3, listings: 1, pages: 2 }
 
 export type Holder = keyof typeof SHARES
 
