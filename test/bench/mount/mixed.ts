@@ -14,6 +14,8 @@ export interface Mixed {
   errors: number
   /** Reads in which two versions of a file were mixed. */
   torn: number
+  /** Milliseconds within which 99 of 100 requests were answered. */
+  p99: number
 }
 
 /** Files of one letter: any mixture of two versions shows. */
@@ -24,6 +26,7 @@ const version = (n: number) => VERSIONS[n % VERSIONS.length] ?? Buffer.alloc(0)
 export async function mixed({ url, authorization: Authorization }: Target, seconds = 10): Promise<Mixed> {
   const result = { errors: 0, torn: 0 }
   let done = 0
+  const times: number[] = []
   const first = await openWire(url)
   for (let i = 0; i < SHARED; i++)
     await first.ask(request('PUT', `/mixed/${i}.txt`, { Authorization, 'Content-Type': 'text/plain' }, version(0)))
@@ -33,7 +36,9 @@ export async function mixed({ url, authorization: Authorization }: Target, secon
     let wire: Wire = await openWire(url)
     const ask = async (expected: readonly number[], ...made: Parameters<typeof request>) => {
       try {
+        const began = performance.now()
         const answer = await wire.ask(request(...made))
+        times.push(performance.now() - began)
         if (expected.includes(answer.status)) done++
         else result.errors++
         return answer
@@ -83,7 +88,9 @@ export async function mixed({ url, authorization: Authorization }: Target, secon
 
   const start = performance.now()
   await Promise.all(Array.from({ length: CLIENTS }, (_, client) => session(client, start + seconds * 1000)))
-  return { perSecond: done / ((performance.now() - start) / 1000), ...result }
+  const perSecond = done / ((performance.now() - start) / 1000)
+  times.sort((a, b) => a - b)
+  return { perSecond, ...result, p99: times[Math.floor(times.length * 0.99)] ?? Number.NaN }
 }
 
 /** A server that died may come back. */
