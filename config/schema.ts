@@ -190,7 +190,7 @@ export const settingsSchema = z
           headerWait: setting(duration().default(60 * SECOND), 'Longest wait for the head of a request.'),
           bodies: setting(
             size().default(256 * 1024 ** 2),
-            'Bodies that all requests of a process may hold in memory together; what finds no room is answered 503 with `Retry-After`. Files on their way to the disk and bodies up to 64 KiB do not count.',
+            'Bodies that all requests of a process may hold in memory together; what finds no room is answered 503 with `Retry-After`. Files on their way to the disk, unless code of reactions looks at them, and bodies up to 64 KiB do not count.',
           ),
           bodyIdle: setting(duration().default(60 * SECOND), 'Longest pause within the body of a request.'),
           leaseWait: setting(

@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { BodySource } from '../pipeline/body.ts'
+import type { BodySource, SeePiece } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
@@ -243,7 +243,7 @@ export function requestBody(
 ): BodySource {
   return {
     bytes: cap => readBody(request, response, cap, idle),
-    stage: (cap, seen) => stageBody(body => stage(body, { limit: cap, seen }), request, response, cap, idle),
+    stage: (cap, seen) => stageBody({ stage, idle }, request, response, cap, seen),
   }
 }
 
@@ -291,19 +291,31 @@ export function piecesOf({ idle }: BodyReading, request: IncomingMessage, respon
  * Streams a request body into the store's staging area with constant memory.
  *
  * @param cap bytes
- * @param idle milliseconds without a byte before 408
- * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops; then nothing is left behind
+ * @param seen is shown every piece
+ * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops, and what `seen` throws; then nothing is
+ *   left behind
  */
 async function stageBody(
-  stage: (body: IncomingMessage) => Promise<StagedBlob>,
+  { stage, idle }: BodyReading,
   request: IncomingMessage,
   response: ServerResponse,
   cap: number,
-  idle: number,
+  seen: SeePiece | undefined,
 ): Promise<StagedBlob> {
   checkDeclaredLength(request, cap)
   invite(request, response)
-  const staging = stage(request)
+  const hold = holder(response)
+  // The store makes an error of its own of it.
+  let refused: { fault: unknown } | undefined
+  const see = (piece: Uint8Array) => {
+    try {
+      seen?.(piece, hold)
+    } catch (fault) {
+      refused = { fault }
+      throw fault
+    }
+  }
+  const staging = stage(request, { limit: cap, seen: seen && see })
   try {
     return await untilIdle(request, idle, () => staging)
   } catch (error) {
@@ -312,6 +324,7 @@ async function stageBody(
       staged => staged.discard(),
       () => undefined,
     )
+    if (refused) throw refused.fault
     if (error instanceof StagingError) throw error.reason === 'too-large' ? tooLarge(cap) : endedEarly()
     throw error
   }

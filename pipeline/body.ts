@@ -3,6 +3,13 @@
 import { Fault } from './fault.ts'
 import { memoryBlob, type StagedBlob } from './store/blobs.ts'
 
+/**
+ * Is shown a piece of what goes to disk.
+ *
+ * @param hold counts bytes that are kept of it in memory until the answer has left (SEC-12); Fault 503 when there is no room
+ */
+export type SeePiece = (piece: Uint8Array, hold: (bytes: number) => void) => void
+
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
   /** Into memory; 413 over `cap` bytes. */
@@ -12,7 +19,7 @@ export interface BodySource {
    *
    * @param seen shown every piece of what goes to disk
    */
-  stage(cap: number, seen?: (piece: Uint8Array) => void): Promise<StagedBlob>
+  stage(cap: number, seen?: SeePiece): Promise<StagedBlob>
 }
 
 /** Bytes of a selector or program that a QUERY may bring (SEC-12). */

@@ -1,7 +1,7 @@
 /** The body of a request with reactions: read once, seen by code as text, and read again by core processing. */
 
 import { Readable } from 'node:stream'
-import { type BodySource, memoryBody } from '../body.ts'
+import { type BodySource, memoryBody, type SeePiece } from '../body.ts'
 import { Fault } from '../fault.ts'
 import type { StagedBlob, StagingOptions } from '../store/blobs.ts'
 
@@ -66,10 +66,15 @@ export class KeptBody implements BodySource {
   #readStaged(cap: number): Promise<void> {
     let pieces: Uint8Array[] = []
     let size = 0
-    const keep = (piece: Uint8Array) => {
+    let counted = 0
+    const keep: SeePiece = (piece, hold) => {
       size += piece.length
       if (size <= LARGEST_TEXT) pieces.push(piece)
       else pieces = []
+      if (size <= SMALL || size > LARGEST_TEXT) return
+      // The pieces, and the whole that is made of them.
+      hold(2 * size - counted)
+      counted = 2 * size
     }
     this.#reading ??= this.#source.stage(cap, this.#limits.isShown ? keep : undefined).then(staged => {
       this.#staged = staged

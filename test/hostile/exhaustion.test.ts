@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { limitBodies } from '../../edge/request-body.ts'
 import { jsonLd } from '../../pipeline/tree/json-ld.ts'
+import { trigger } from '../pipeline/react/site.ts'
 import { page, put, rulesPage } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Client, client, connect, requestBytes } from '../support/http.ts'
@@ -62,6 +63,44 @@ describe('exhaustion: what requests may occupy together', () => {
         limitBodies(256 * 1024 * 1024)
       }
     })
+  })
+
+  it('SEC-12 REA-40 files that code of reactions looks at count as held: 20 at once find room for a few', async () => {
+    const small = await startServer({ settings: { limits: { bodies: '4MiB', leaseWait: '5m' } } })
+    try {
+      await put(small, '/rules.html', rulesPage(['*', 'PUT', 'Allow', '/*']))
+      await put(
+        small,
+        '/t.html',
+        page(trigger({ resource: '/files/*', when: 'Context.request.body == ""', action: '1' })),
+      )
+      const body = Buffer.alloc(300_000, 'x')
+      const all = await Promise.all(
+        Array.from({ length: 20 }, async (_, i) => {
+          const connection = await connect(small.port)
+          connection.send(
+            requestBytes('PUT', `/files/${i}.txt`, { 'Content-Type': 'text/plain' }, body).subarray(0, -10),
+          )
+          const answer = { status: 0, retry: undefined as string | undefined }
+          const answered = connection.receive().then(({ status, headers }) => {
+            answer.status = status
+            answer.retry = headers['retry-after']
+          })
+          return { connection, answer, answered }
+        }),
+      )
+      const refused = () => all.filter(({ answer }) => answer.status === 503)
+      // Each is held twice: in pieces and as a whole.
+      await eventually(async () => expect(refused().length).to.equal(14))
+      expect(refused().every(({ answer }) => answer.retry === '5')).to.equal(true)
+      for (const { connection, answer } of all) if (answer.status === 0) connection.send(body.subarray(-10))
+      await Promise.all(all.map(({ answered }) => answered))
+      expect(all.filter(({ answer }) => answer.status === 201).length).to.equal(6)
+      for (const { connection } of all) connection.close()
+    } finally {
+      await small.close()
+      limitBodies(256 * 1024 * 1024)
+    }
   })
 
   describe('cyclic itemref as JSON-LD', () => {
