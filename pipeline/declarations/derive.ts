@@ -255,13 +255,22 @@ export async function parseForStorage(
   try {
     return await inTurns(reading(), text.length)
   } catch (error) {
-    throw error instanceof TreeError ? unusable(error) : error
+    throw error instanceof TreeError ? unusable(error, kind === 'html' ? text : undefined) : error
   }
 }
 
-/** What a document or fragment that breaks a limit is answered with. */
-export function unusable(error: TreeError): Fault {
-  return new Fault(422, 'InvalidFragment', `The document cannot be stored: ${error.message}`)
+/** An element with a prefix that is meant to end with its start tag. */
+const SELF_CLOSED = /<([a-z][\w.-]*:[\w.-]+)[^<>]*\/>/i
+
+/**
+ * What a document or fragment that breaks a limit is answered with.
+ *
+ * @param html the text, if it is HTML: there elements such as `<x:y/>` stay open to the end of their parent
+ */
+export function unusable(error: TreeError, html = ''): Fault {
+  const name = error.reason === 'too-deep' ? SELF_CLOSED.exec(html)?.[1]?.slice(0, 60) : undefined
+  const advice = name === undefined ? '' : ` HTML does not end <${name}/> there: write <${name}></${name}>.`
+  return new Fault(422, 'InvalidFragment', `The document cannot be stored: ${error.message}${advice}`)
 }
 
 /** The profile of bytes that are stored already, for documents whose derived data is missing. */
