@@ -5,6 +5,7 @@ import { type OpenStream, openStream } from '../pipeline/events/stream-client.ts
 import { page, rulesPage } from '../support/content.ts'
 import type { Received } from '../support/http.ts'
 import type { Node } from './installation.ts'
+import { watchTurns } from './turns.ts'
 
 const LIST = '/list.html'
 const KEPT = '/page.html'
@@ -23,8 +24,6 @@ export interface Writers {
   readonly acknowledged: number
   /** Answers of refused writes. */
   readonly refused: readonly Received[]
-  /** Milliseconds of the slowest refusal. */
-  readonly slowest: number
   untilMore(count: number): Promise<void>
   /** Settles when every writer of these nodes was refused so often. */
   untilRefused(count: number, nodes?: readonly Node[]): Promise<void>
@@ -56,7 +55,10 @@ export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
   const refusals = Array.from({ length: WRITERS }, () => 0)
   const watchers = nodes.map(node => watch(node, nodes))
   await Promise.all(watchers.map(({ ready }) => ready))
-  let slowest = 0
+  const turns = watchTurns(nodes)
+  /** When each node acknowledged something last: until then a writer has only waited for its turn. */
+  const heard: number[] = []
+  const late: unknown[] = []
   let isOver = false
 
   async function write(writer: number): Promise<void> {
@@ -69,9 +71,17 @@ export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
         : http('PUT', text, {}, page(text))
       ).catch(() => undefined)
       if (answer === undefined) doubtful.add(text)
-      else if (answer.status === 206 || answer.status === 201) acknowledged.add(text)
-      else {
-        slowest = Math.max(slowest, performance.now() - begun)
+      else if (answer.status === 206 || answer.status === 201) {
+        acknowledged.add(text)
+        heard[placeOf(writer)] = performance.now()
+      } else {
+        try {
+          // A database that is full is not away: it is asked each time.
+          if (answer.headers['retry-after'] !== '60')
+            turns.requireSoon(Math.max(begun, heard[placeOf(writer)] ?? 0), answer.text)
+        } catch (error) {
+          late.push(error)
+        }
         if (answer.text.includes('Nobody knows')) doubtful.add(text)
         refusals[writer] = (refusals[writer] ?? 0) + 1
         refused.push(answer)
@@ -93,9 +103,6 @@ export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
       return acknowledged.size
     },
     refused,
-    get slowest() {
-      return slowest
-    },
     async untilMore(count) {
       for (const before = acknowledged.size; acknowledged.size < before + count; ) await soon()
     },
@@ -111,11 +118,13 @@ export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
     async end() {
       isOver = true
       await Promise.all(running)
+      await turns.end()
       await Promise.all(watchers.map(({ close }) => close()))
     },
     async judge() {
       isOver = true
       await Promise.all(running)
+      if (late.length > 0) throw late[0]
       for (const answer of refused) {
         expect([503, 507], answer.text).to.include(answer.status)
         expect(answer.headers['retry-after'], answer.text).to.match(/^\d+$/)

@@ -32,10 +32,13 @@ export interface ConnectionOptions {
   report?: (level: 'info' | 'warn', message: string, details: object) => void
 }
 
-/** Milliseconds that a command may take, and the making of a connection. */
-const COMMAND = 2000
+/**
+ * Milliseconds that a command may take, and the making of a connection. A command that takes longer ends its connection, so
+ * that those behind it fail as well instead of waiting in turn: writes are refused within two seconds.
+ */
+const COMMAND = 1500
 const CONNECT = 3000
-/** Milliseconds between questions whether a connection still stands, and for the answer to any. */
+/** Milliseconds between questions whether a connection still stands. */
 const SILENCE = 4000
 /** Milliseconds between attempts to connect: they grow from the one to the other. */
 const RETRY = { least: 50, most: 2000 }
@@ -51,7 +54,7 @@ function nodeOptions({ username, password, db, tls }: RedisAddress, silence: num
     db,
     connectTimeout: CONNECT,
     commandTimeout: COMMAND,
-    socketTimeout: silence,
+    socketTimeout: Math.min(silence, COMMAND),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

@@ -31,8 +31,8 @@ const NEWEST = 'SELECT version, (extract(epoch FROM statement_timestamp()) * 100
 /** Milliseconds that an answer may take. */
 const ANSWER_WAIT = 1000
 
-/** Milliseconds between two questions when nobody asks. */
-const EVERY = 1000
+/** Milliseconds between two questions when nobody asks: with the wait for an answer, in time for who wants to write. */
+const EVERY = 500
 
 /** Milliseconds between two attempts to reach a database that is away. */
 const RETRY = 200

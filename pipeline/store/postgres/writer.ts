@@ -49,8 +49,14 @@ const GROUP = 256
 /** Bytes of bodies taken into one transaction at most, unless a single one has more. */
 const GROUP_BYTES = 32 * 1024 * 1024
 
-/** Milliseconds in which it is found out whether a commit was carried out whose answer was lost. */
-const FIND_OUT = 1000
+/** Milliseconds after which a group is answered whose database went away, be it known or not what became of it. */
+const ANSWERED = 1800
+
+/**
+ * Milliseconds that a transaction may wait for its process: a process that ended or was cut off would hold up all others.
+ * They are told before they have waited too long for the database.
+ */
+const IDLE_IN_TRANSACTION = 1500
 
 interface Waiting {
   job: WriterJob
@@ -83,7 +89,7 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
     requireThere()
     client ??= await connect(address, 'writer', [
       `SET lock_timeout = ${lockWait}`,
-      "SET idle_in_transaction_session_timeout = '10s'",
+      `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION}`,
     ])
     return { session: sessionOn(client), origin, grew: retention.grew }
   }
@@ -116,10 +122,11 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
   /**
    * What became of a transaction whose answer was lost: its entries are in the log of commits or they are not, and the
    * database has one state once it answers again.
+   *
+   * @param until when nobody waits for it any more, by the clock of this process
    */
-  async function findOut({ from, to, answers, cause }: Unanswered): Promise<JobResult[]> {
-    const until = performance.now() + FIND_OUT
-    for (let nap = 20; from !== to && performance.now() < until; nap *= 2) {
+  async function findOut({ from, to, answers, cause }: Unanswered, until: number): Promise<JobResult[]> {
+    for (let nap = 20; from !== to && performance.now() + nap < until; nap = Math.min(2 * nap, 200)) {
       try {
         const { session } = await open()
         const row = await session.row(
@@ -142,6 +149,7 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
   }
 
   async function carryOut(group: readonly Waiting[]): Promise<void> {
+    const until = performance.now() + ANSWERED
     try {
       const context = await open()
       answer(
@@ -153,7 +161,7 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
       )
     } catch (error) {
       abandon()
-      if (error instanceof Unanswered) answer(group, await findOut(error))
+      if (error instanceof Unanswered) answer(group, await findOut(error, until))
       else {
         const failure = storeError(error)
         for (const { reject } of group) reject(failure)

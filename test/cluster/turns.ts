@@ -1,0 +1,64 @@
+/**
+ * How long everything takes on this machine at the moment: servers are asked for what needs neither database nor Redis the
+ * whole time, so that a wait can be told from a machine that others keep busy.
+ */
+
+import { expect } from 'chai'
+import { connect } from '../support/http.ts'
+import type { Node } from './installation.ts'
+
+/** Milliseconds after which a write is refused at the latest while a database or Redis is away. */
+const REFUSED_IN = 2000
+
+/** Turns of a server and of this process that a refusal takes besides: questions that fail, attempts, its answer. */
+const TURNS = 5
+
+export interface Turns {
+  /** @param since when somebody waited for the refusal that came just now, by the clock of this process */
+  requireSoon(since: number, what: string): void
+  end(): Promise<void>
+}
+
+interface Turn {
+  begun: number
+  ended: number
+}
+
+/** @param nodes may be exchanged meanwhile */
+export function watchTurns(nodes: readonly Node[]): Turns {
+  const turns: Turn[] = []
+  let isOver = false
+
+  async function ask(i: number): Promise<void> {
+    while (!isOver) {
+      const begun = performance.now()
+      // No server looks up anything for a request that is none.
+      await refusalOf(nodes[i]?.server.port).catch(() => undefined)
+      turns.push({ begun, ended: performance.now() })
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+  }
+  const running = nodes.map((_, i) => ask(i))
+  return {
+    requireSoon(since, what) {
+      const now = performance.now()
+      const meanwhile = turns.filter(({ ended }) => ended > since).map(turn => turn.ended - turn.begun)
+      const took = Math.round(now - since)
+      expect(took, `milliseconds: ${what}`).to.be.below(REFUSED_IN + TURNS * Math.max(0, ...meanwhile))
+    },
+    async end() {
+      isOver = true
+      await Promise.all(running)
+    },
+  }
+}
+
+async function refusalOf(port = 0): Promise<void> {
+  const raw = await connect(port)
+  try {
+    raw.send('no request\r\n\r\n')
+    await raw.receive()
+  } finally {
+    raw.close()
+  }
+}
