@@ -11,7 +11,7 @@ import type { Node } from './installation.ts'
 const REFUSED_IN = 2000
 
 /** Turns of a server and of this process that a refusal takes besides: questions that fail, attempts, its answer. */
-const TURNS = 5
+const TURNS = 10
 
 export interface Turns {
   /** @param since when somebody waited for the refusal that came just now, by the clock of this process */

@@ -104,13 +104,13 @@ export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
     },
     refused,
     async untilMore(count) {
-      for (const before = acknowledged.size; acknowledged.size < before + count; ) await soon()
+      for (const before = acknowledged.size; acknowledged.size < before + count && !isOver; ) await soon()
     },
     async untilRefused(count, of = nodes) {
       const before = [...refusals]
       const isTold = (_: number, writer: number) =>
         !of.includes(nodeOf(writer)) || (refusals[writer] ?? 0) >= (before[writer] ?? 0) + count
-      while (!refusals.every(isTold)) await soon()
+      while (!refusals.every(isTold) && !isOver) await soon()
     },
     turnWatchers() {
       for (const watcher of watchers) watcher.turn()

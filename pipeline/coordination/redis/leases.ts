@@ -11,7 +11,7 @@ import { redisScript } from './script.ts'
 const SCRIPT = redisScript('./leases.lua')
 
 /** Milliseconds, unless somebody says otherwise. */
-const LIFE = 5000
+const LIFE = 3000
 /** Milliseconds between attempts to say what has been given up. */
 const SAY_AGAIN = 100
 /** Writers of one process that come one after another before those of others have their turn. */

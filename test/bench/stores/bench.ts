@@ -1,0 +1,166 @@
+/** What a server does on each kind of store, in turn and in one run, and what a request costs there. */
+
+import { startRedis } from '../../pipeline/coordination/redis-server.ts'
+import { page } from '../http/documents.ts'
+import { databaseCpu, startDatabase } from '../support/database.ts'
+import { type Call, readRate, writeRate } from '../support/load.ts'
+import { figure, type Row } from '../support/table.ts'
+import { type Installation, install, LISTS } from './installation.ts'
+
+export const STORES_HEAD: Row = [
+  'Work',
+  'SQLite',
+  'PostgreSQL',
+  'PostgreSQL + Redis',
+  'two servers',
+  'ratios',
+  'target',
+]
+
+const CLIENTS = 16
+const SECONDS = 2
+const ROUNDS = 3
+
+/** Names of the installations, in the order of the columns. */
+const KINDS = ['sqlite', 'postgres', 'redis', 'two'] as const
+type Kind = (typeof KINDS)[number]
+
+interface Measured {
+  /** Per second. */
+  rate: number
+  /** Microseconds of CPU of servers and database for each request. */
+  cpu: number
+}
+
+type Work = (urls: readonly string[]) => Promise<number>
+
+const body = page(4096)
+let written = 0
+
+/** Reads of a page that is in memory, at all servers. */
+const reads: Work = async urls => {
+  const options = { connections: 32 / urls.length, seconds: SECONDS, warmUp: 0 }
+  const rates = await Promise.all(urls.map(url => readRate(`${url}/page.html`, {}, options)))
+  return rates.reduce((sum, rate) => sum + rate, 0)
+}
+
+/** Writes, one after the other to each server. */
+function writes(make: (n: number) => Call): Work {
+  return async urls => {
+    const call = (n: number): Call => {
+      const made = make(n)
+      return { ...made, path: (urls[n % urls.length] ?? '') + made.path }
+    }
+    const { perSecond, errors } = await writeRate('', call, { clients: CLIENTS, seconds: SECONDS, warmUp: 0 })
+    if (errors > 0) throw new Error(`${errors} writes were refused`)
+    return perSecond
+  }
+}
+
+const puts = writes(() => ({ method: 'PUT', path: `/new-${written++}.html`, body }))
+const replacements = writes(n => ({
+  method: 'PUT',
+  path: `/old-${n % 500}.html`,
+  body: `${body}<!-- ${written++} -->`,
+}))
+const appends = writes(n => ({
+  method: 'POST',
+  path: `/list-${n % LISTS}.html`,
+  headers: { Range: 'selector=#list' },
+  body: `<li id="a${written++}">An entry of some length, as people write it</li>`,
+}))
+
+const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
+
+/** All rows; `BENCH_LINES` chooses among `reads`, `puts`, `replacements` and `appends`. */
+export async function benchStores(say: (line: string) => void): Promise<Row[]> {
+  const database = await startDatabase()
+  const redis = await startRedis()
+  const installed = new Map<Kind, Installation>()
+  const schema = (name: string) => `${database.url}?search_path=${name}`
+  const rows: Row[] = []
+  const add = (row: Row) => {
+    rows.push(row)
+    say(row.filter(Boolean).join('  '))
+  }
+
+  async function measure(kind: Kind, work: Work): Promise<Measured> {
+    const servers = installed.get(kind)?.servers ?? []
+    const spent = () => servers.reduce((sum, each) => sum + each.ticks() * 10, databaseCpu(database))
+    const [before, begun] = [spent(), performance.now()]
+    const rate = await work(servers.map(({ url }) => url))
+    const requests = (rate * (performance.now() - begun)) / 1000
+    return { rate, cpu: ((spent() - before) * 1000) / requests }
+  }
+
+  async function compare(work: Work): Promise<Record<Kind, Measured>> {
+    const found = new Map(KINDS.map(kind => [kind, [] as Measured[]]))
+    // The first round warms up.
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const kind of KINDS) {
+        const measured = await measure(kind, work)
+        if (round > 0) found.get(kind)?.push(measured)
+      }
+    }
+    const of = (kind: Kind): Measured => {
+      const all = found.get(kind) ?? []
+      return { rate: median(all.map(({ rate }) => rate)), cpu: median(all.map(({ cpu }) => cpu)) }
+    }
+    return { sqlite: of('sqlite'), postgres: of('postgres'), redis: of('redis'), two: of('two') }
+  }
+
+  async function row(title: string, work: Work, ratios: (of: Record<Kind, Measured>) => string, target: string) {
+    const found = await compare(work)
+    add([title, ...KINDS.map(kind => `${figure(found[kind].rate)}/s`), ratios(found), target])
+    const share = (kind: Kind) => (found.sqlite.cpu / found[kind].cpu).toFixed(2)
+    const costs = KINDS.map(kind => `${figure(found[kind].cpu)} µs`)
+    add([`${title}: CPU of each`, ...costs, `${share('postgres')}, ${share('redis')}, ${share('two')}`, ''])
+  }
+  const ratio = (a: Measured, b: Measured) => (a.rate / b.rate).toFixed(2)
+
+  try {
+    installed.set('sqlite', await install(1))
+    installed.set('postgres', await install(1, { postgres: schema('alone') }))
+    installed.set('redis', await install(1, { postgres: schema('one'), redis: redis.url }))
+    installed.set('two', await install(2, { postgres: schema('two'), redis: redis.url }))
+    const lines: Record<string, () => Promise<void>> = {
+      reads: () =>
+        row(
+          'GET 6 KB page',
+          reads,
+          ({ sqlite, postgres, redis, two }) =>
+            `${ratio(postgres, sqlite)}, ${ratio(redis, sqlite)}; two to one ${ratio(two, redis)}`,
+          '>= 0.9, two to one >= 1.7 with 4 cores',
+        ),
+      puts: () =>
+        row(
+          `PUT new 4 KB, ${CLIENTS} clients`,
+          puts,
+          ({ sqlite, postgres, redis }) => `${ratio(postgres, sqlite)}, ${ratio(redis, sqlite)}`,
+          '>= 0.5, > 2,500/s',
+        ),
+      replacements: () =>
+        row(
+          `PUT over 4 KB, ${CLIENTS} clients`,
+          replacements,
+          ({ sqlite, postgres, redis }) => `${ratio(postgres, sqlite)}, ${ratio(redis, sqlite)}`,
+          '>= 0.5, > 2,500/s',
+        ),
+      appends: () =>
+        row(
+          `POST append to ${LISTS} documents, ${CLIENTS} clients`,
+          appends,
+          ({ sqlite, postgres, redis, two }) =>
+            `${ratio(postgres, sqlite)}, ${ratio(redis, sqlite)}; two to one ${ratio(two, redis)}`,
+          'two to one >= 1',
+        ),
+    }
+    const chosen = process.env.BENCH_LINES?.split(',')
+    for (const [name, run] of Object.entries(lines)) if (chosen?.includes(name) ?? true) await run()
+    return rows
+  } finally {
+    for (const { close } of installed.values()) await close()
+    await redis.stop()
+    await database.remove()
+  }
+}

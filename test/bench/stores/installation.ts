@@ -1,0 +1,52 @@
+/** Servers on each kind of store, with the same site. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { OPEN_RULES, page } from '../http/documents.ts'
+import { type ServerProcess, startProcess } from '../support/process.ts'
+
+/** Documents of one element each that is appended to. */
+export const LISTS = 20
+
+export interface Installation {
+  servers: ServerProcess[]
+  close(): Promise<void>
+}
+
+/**
+ * @param count of servers
+ * @param store settings that name a database and a Redis; without them documents are in a folder of the server's own
+ */
+export async function install(count: number, store: { postgres?: string; redis?: string } = {}): Promise<Installation> {
+  const folder = await mkdtemp(join(tmpdir(), 'scriptorium-bench-'))
+  const site = join(folder, 'site')
+  await mkdir(site)
+  const files = new Map([
+    ['rules.html', OPEN_RULES],
+    ['page.html', page(6 * 1024)],
+    ...Array.from({ length: LISTS }, (_, i): [string, string] => [
+      `list-${i}.html`,
+      '<!doctype html><title>List</title><ul id="list"></ul>',
+    ]),
+  ])
+  for (const [name, text] of files) await writeFile(join(site, name), text)
+  const settings = join(folder, 'settings.json')
+  const sites = [{ host: '*', name: 'localhost', defaultGet: 'allow' }]
+  const listeners = { listen: { port: 0 }, mount: { port: 0 } }
+  await writeFile(settings, JSON.stringify({ ...listeners, data: join(folder, 'data'), sites, ...store }))
+  const imported = ['server/launch.mjs', 'import', '-c', settings, '--site', 'localhost', site]
+  const { status, stderr } = spawnSync(process.execPath, imported, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  const command = [process.execPath, '--max-semi-space-size=8', 'server/launch.mjs', 'serve', '-c', settings]
+  const servers: ServerProcess[] = []
+  for (let i = 0; i < count; i++) servers.push(await startProcess(command, {}, { spread: count > 1 }))
+  return {
+    servers,
+    async close() {
+      for (const server of servers) await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

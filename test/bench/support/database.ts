@@ -1,0 +1,30 @@
+/** A PostgreSQL under measurement: durable, with the memory of a small machine, and what it costs. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { type Cluster, newCluster } from '../../support/postgres.ts'
+
+/** A cluster that is running; commits are on disk when they are answered. */
+export async function startDatabase(): Promise<Cluster> {
+  const cluster = await newCluster({ fsync: 'on', shared_buffers: '256MB', max_wal_size: '4GB' })
+  await cluster.start()
+  return cluster
+}
+
+/** Milliseconds of CPU that the processes of a cluster have used, those included that have ended. */
+export function databaseCpu({ folder }: Pick<Cluster, 'folder'>): number {
+  let ticks = 0
+  for (const file of globSync('/proc/[0-9]*/stat')) {
+    try {
+      const text = readFileSync(file, 'latin1')
+      if (!text.includes('(postgres)')) continue
+      const [pid = '', parent = ''] = [file.split('/')[2], text.slice(text.lastIndexOf(')')).split(' ')[2]]
+      const isOf = (id: string) => readFileSync(`/proc/${id}/cmdline`, 'latin1').includes(folder)
+      if (!isOf(pid) && !isOf(parent)) continue
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+      for (const at of [11, 12, 13, 14]) ticks += Number(fields[at])
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return ticks * 10
+}
