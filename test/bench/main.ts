@@ -14,6 +14,7 @@ import { benchMount, MOUNT_HEAD } from './mount/bench.ts'
 import { benchConformance, CONFORMANCE_HEAD } from './mount/conformance.ts'
 import { benchReact, REACT_HEAD } from './react/bench.ts'
 import { benchSessel, SESSEL_HEAD } from './sessel/bench.ts'
+import { benchStores, STORES_HEAD } from './stores/bench.ts'
 import { type Row, table } from './support/table.ts'
 
 const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: string) => void) => Promise<Row[]> }> = {
@@ -26,6 +27,7 @@ const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: stri
   liquid: { title: 'Templates', head: LIQUID_HEAD, run: benchLiquid },
   sessel: { title: 'Expressions', head: SESSEL_HEAD, run: benchSessel },
   react: { title: 'Reactions', head: REACT_HEAD, run: benchReact },
+  stores: { title: 'Stores', head: STORES_HEAD, run: benchStores },
   live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },
 }
 

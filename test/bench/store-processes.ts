@@ -5,10 +5,10 @@
  */
 
 import { fork } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openPostgresStore } from '../../pipeline/store/postgres/store.ts'
-import { newCluster } from '../support/postgres.ts'
+import type { Cluster } from '../support/postgres.ts'
+import { databaseCpu, startDatabase } from './support/database.ts'
 
 const WRITERS = 8
 const SECONDS = 5
@@ -56,26 +56,8 @@ async function work(url: string, name: string): Promise<void> {
   process.send?.('ready')
 }
 
-/** Milliseconds of CPU that the processes of a cluster have used. */
-function cpuOf(data: string): number {
-  let ticks = 0
-  for (const file of globSync('/proc/[0-9]*/stat')) {
-    try {
-      const text = readFileSync(file, 'latin1')
-      if (!text.includes('(postgres)')) continue
-      const [pid = '', parent = ''] = [file.split('/')[2], text.slice(text.lastIndexOf(')')).split(' ')[2]]
-      const of = (id: string) => readFileSync(`/proc/${id}/cmdline`, 'latin1').includes(data)
-      if (!of(pid) && !of(parent)) continue
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      for (const at of [11, 12, 13, 14]) ticks += Number(fields[at])
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return ticks * 10
-}
-
-async function measure(count: number, url: string, folder: string): Promise<void> {
+async function measure(count: number, cluster: Cluster): Promise<void> {
+  const { url } = cluster
   const children = Array.from({ length: count }, (_, i) =>
     fork(fileURLToPath(import.meta.url), ['work', url, `of-${count}-${i}`]),
   )
@@ -84,13 +66,13 @@ async function measure(count: number, url: string, folder: string): Promise<void
   await all()
   // The first round warms up: programs are compiled and statements planned in every process.
   for (const [round, what] of ['write', 'write', 'read', 'read'].entries()) {
-    const before = cpuOf(folder)
+    const before = databaseCpu(cluster)
     const answers = all<Counted>()
     for (const child of children) child.send(what)
     const counted = await answers
     const done = counted.reduce((sum, each) => sum + each.done, 0)
     const own = counted.reduce((sum, each) => sum + each.cpu, 0)
-    const database = cpuOf(folder) - before
+    const database = databaseCpu(cluster) - before
     if (round % 2 === 0) continue
     const micro = (milliseconds: number) => `${((milliseconds * 1000) / done).toFixed(0)} µs`
     console.log(
@@ -104,10 +86,9 @@ async function measure(count: number, url: string, folder: string): Promise<void
 
 if (process.argv[2] === 'work') await work(process.argv[3] ?? '', process.argv[4] ?? '')
 else {
-  const cluster = await newCluster({ fsync: 'on', shared_buffers: '256MB', max_wal_size: '4GB' })
+  const cluster = await startDatabase()
   try {
-    await cluster.start()
-    for (const count of process.argv.slice(2)) await measure(Number(count), cluster.url, cluster.folder)
+    for (const count of process.argv.slice(2)) await measure(Number(count), cluster)
   } finally {
     await cluster.remove()
   }
