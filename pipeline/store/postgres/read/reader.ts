@@ -15,6 +15,7 @@ import { COLUMNS, type Row, rowOf } from '../rows.ts'
 import type { Session } from '../session.ts'
 import { pack, unpack } from '../text.ts'
 import { readEvents } from './event-reader.ts'
+import { findTogether } from './find-together.ts'
 import type { Reading } from './pool.ts'
 
 /** Members read at once. */
@@ -39,7 +40,6 @@ export interface ReaderContext {
 /** The reading half of a site. */
 export type SiteReading = Omit<SiteStore, 'name' | 'commit' | 'derive'>
 
-const FIND = `SELECT ${COLUMNS} FROM resource r WHERE site = $1 AND folder = $2 AND name = $3`
 const MEMBERS = `SELECT ${COLUMNS} FROM resource r WHERE site = $1 AND folder = $2 AND name > $3 ORDER BY name LIMIT $4`
 const APART = `SELECT ${COLUMNS} FROM resource r WHERE blob IS NOT NULL AND site = $1 AND (folder, name) > ($2, $3) AND folder < $4
   ORDER BY folder, name LIMIT $5`
@@ -100,10 +100,11 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
     known ??= (await reads.row<{ id: number }>('SELECT id FROM site WHERE name = $1', name))?.id
     return known ?? 0
   }
+  const place = findTogether(reads, site)
 
   async function find(path: string): Promise<Resource | undefined> {
     const { folder, name } = splitPath(path)
-    const row = await reads.row<Row>(FIND, await site(), folder, name)
+    const row = await place(folder, name)
     if (row === undefined) return path === '/' ? emptyRoot(opened) : undefined
     return pathOf(row) === path ? resourceOf(rowOf(row)) : undefined
   }

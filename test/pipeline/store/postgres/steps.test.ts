@@ -38,6 +38,9 @@ const WORK: Readonly<Record<string, (site: SiteStore, store: Store) => Promise<u
     await site.derived('/small/1.html', 'x')
     await site.properties('/small/1.html')
   },
+  'look-ups of several at once': async site => {
+    await Promise.all(['/small/1.html', '/small/none.html', '/small/4.html'].map(path => site.find(path)))
+  },
   'a listing': async site => {
     await site.list('/small/')
     await site.propertiesBetween('/small/1.html', '/small/4.html')
