@@ -78,7 +78,7 @@ describe('two servers on a database that fails among 16 writers', function () {
     await primary.stop('immediate')
     await isAway(writers, nodes)
     await replica.run('SELECT pg_promote(true)')
-    await writers.untilMore(100)
+    await writers.untilMore(50)
     await writers.judge()
   })
 

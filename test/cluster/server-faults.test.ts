@@ -48,7 +48,7 @@ describe('two servers on PostgreSQL of which one fails among 16 writers', functi
       const nodes = [whole, wrong]
       const writers = await begin(nodes)
       for (let round = 0; round < 3; round++) {
-        await writers.untilMore(100)
+        await writers.untilMore(50)
         writers.turnWatchers()
       }
       for (const [i, node] of nodes.entries()) {
@@ -83,11 +83,11 @@ describe('two servers on PostgreSQL of which one fails among 16 writers', functi
     await sentinel.master.admin.call('CLIENT', 'PAUSE', '5000', 'ALL')
     await writers.untilRefused(1)
     for (const node of nodes) await readsOn(node)
-    await writers.untilMore(100)
+    await writers.untilMore(50)
     await sentinel.fail()
     await writers.untilRefused(3)
     for (const node of nodes) await readsOn(node)
-    await writers.untilMore(100)
+    await writers.untilMore(50)
     await writers.judge()
   })
 })
