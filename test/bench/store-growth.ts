@@ -1,7 +1,9 @@
 /**
- * How a store in PostgreSQL and the embedded one grow: `node test/bench/store-growth.ts 1000 10000 100000`, or with
- * `postgres` or `sqlite` before the numbers only one of them. Each figure is the median of its repetitions in milliseconds,
- * unless it says something else.
+ * How a store in PostgreSQL and the embedded one grow: `node test/bench/store-growth.ts 1000 100000 1000000`, or with
+ * `postgres` or `sqlite` before the numbers only one of them. Of all documents a thousand are in use, in twenty folders that
+ * are spread over the site. Each figure is the median of its repetitions in milliseconds, unless it says something else, and
+ * behind it what it took of CPU of this process and of the database, which others on the machine do not change as much.
+ * A million takes 7 GB for a while.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,6 +15,7 @@ import { openPostgresStore } from '../../pipeline/store/postgres/store.ts'
 import { openSqliteStore } from '../../pipeline/store/sqlite/store.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { newCluster } from '../support/postgres.ts'
+import { databaseCpu } from './support/database.ts'
 
 const MEMBERS = 1000
 const page = Buffer.alloc(4096, 'a')
@@ -34,24 +37,41 @@ function put(n: number, text: string): Change {
   }
 }
 
+/** Documents in use. */
+const IN_USE = 1000
+const FOLDERS = 20
+/** Documents written with one commit while a store is filled. */
+const FILL = 1000
+
+/** Milliseconds of CPU of all that works for the store. */
+let spent = ownCpu
+
+function ownCpu(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 async function median(times: number, work: (i: number) => Promise<unknown>): Promise<string> {
   const found: number[] = []
+  const before = spent()
   for (let i = 0; i < times; i++) {
     const begun = performance.now()
     await work(i)
     found.push(performance.now() - begun)
   }
-  return (found.sort((a, b) => a - b)[found.length >> 1] ?? 0).toFixed(2)
+  const cpu = (spent() - before) / times
+  return `${(found.sort((a, b) => a - b)[found.length >> 1] ?? 0).toFixed(2)} (${cpu.toFixed(2)})`
 }
 
 async function perSecond(writers: number, count: number, work: (i: number) => Promise<unknown>): Promise<string> {
   let next = 0
-  const begun = performance.now()
+  const [begun, before] = [performance.now(), spent()]
   const writer = async () => {
     for (let i = next++; i < count; i = next++) await work(i)
   }
   await Promise.all(Array.from({ length: writers }, writer))
-  return ((count / (performance.now() - begun)) * 1000).toFixed(0)
+  const cpu = (spent() - before) / count
+  return `${((count / (performance.now() - begun)) * 1000).toFixed(0)} (${cpu.toFixed(2)})`
 }
 
 /** A machine with other work may keep the database waiting; what is put there twice is there once. */
@@ -71,8 +91,8 @@ async function measure(name: string, open: () => Promise<Store>, sizes: readonly
   let store = await open()
   let filled = 0
   for (const size of sizes) {
-    for (; filled < size; filled += 250) {
-      const changes = Array.from({ length: Math.min(250, size - filled) }, (_, i) => put(filled + i, ''))
+    for (; filled < size; filled += FILL) {
+      const changes = Array.from({ length: Math.min(FILL, size - filled) }, (_, i) => put(filled + i, ''))
       await untilDone(() => store.site('bench').commit({ changes }))
     }
     await store.close()
@@ -80,10 +100,20 @@ async function measure(name: string, open: () => Promise<Store>, sizes: readonly
     store = await open()
     const start = (performance.now() - begun).toFixed(0)
     const site = store.site('bench')
-    const any = (i: number) => (i * 7919) % size
+    const folders = Math.ceil(size / MEMBERS)
+    const used = Math.min(FOLDERS, folders)
+    const folderOf = (i: number) => Math.floor(((i % used) * folders) / used)
+    const any = (i: number) => folderOf(i) * MEMBERS + ((((i * 7919) % IN_USE) * used) % MEMBERS)
     const event = (n: number) => ({ path: pathOf(n), payload: 'x'.repeat(300) })
     const write = (i: number) => site.commit({ changes: [put(any(i), String(i))], events: [event(any(i))] })
-    await perSecond(16, 500, write)
+    // What is in use was used before.
+    for (let i = 0; i < IN_USE; i++) {
+      const found = await site.find(pathOf(any(i)))
+      if (found) await site.body(found)
+      await site.lookup([`number ${any(i)}`])
+    }
+    for (let i = 0; i < used; i++) await site.list(`/${folderOf(i)}/`)
+    await perSecond(16, 2 * IN_USE, write)
     const figures = {
       start,
       find: await median(200, i => site.find(pathOf(any(i)))),
@@ -91,7 +121,7 @@ async function measure(name: string, open: () => Promise<Store>, sizes: readonly
         const found = await site.find(pathOf(any(i)))
         return found && site.body(found)
       }),
-      'list 1,000': await median(20, i => site.list(`/${i % Math.ceil(size / MEMBERS)}/`)),
+      'list 1,000': await median(60, i => site.list(`/${folderOf(i)}/`)),
       lookup: await median(100, i => site.lookup([`number ${any(i)}`])),
       commit: await median(200, write),
       'commits/s from 16': await perSecond(16, 3000, write),
@@ -109,6 +139,7 @@ try {
   if (only !== 'postgres') await measure('SQLite', () => openSqliteStore({ folder }), sizes)
   if (only !== 'sqlite') {
     await cluster.start()
+    spent = () => ownCpu() + databaseCpu(cluster)
     await measure('PostgreSQL', () => openPostgresStore({ url: cluster.url, schema: 'bench' }), sizes)
   }
 } finally {

@@ -182,19 +182,24 @@ CREATE INDEX IF NOT EXISTS note_expires ON note (expires);
 /** Bytes of pages that a connection keeps in memory, where nobody says anything else. */
 const PAGES = 32 * 1024 * 1024
 
-/** The part of them that is seen in the file. */
+/** The part of them that is seen in the file, while all of it fits. */
 const MAPPED = 3 / 4
 
 /** Milliseconds to wait for another process's write transaction. */
 export const LOCK_WAIT = 5000
 
 /**
- * Bounds the memory of a connection: pages of the file that it sees in place, and pages that it changes or finds in the
- * log.
+ * Bounds the memory of a connection: pages of the file that it sees in place, and pages that it changes, finds in the log
+ * or reads. SQLite sees a file in place from its beginning only; in one that is larger, what is in use lies anywhere, so all
+ * of the memory goes to pages that were read. To be called again when the file has grown.
  */
-function limitPages(database: Database, bytes: number): void {
-  database.exec(`PRAGMA mmap_size = ${Math.floor(bytes * MAPPED)}`)
-  database.exec(`PRAGMA cache_size = -${Math.ceil((bytes * (1 - MAPPED)) / 1024)}`)
+export function limitPages(database: Database, bytes: number): void {
+  const pragma = (name: string) => database.prepareTuples<[value: number]>(`PRAGMA ${name}`).get()?.[0] ?? 0
+  const wanted = Math.floor(bytes * MAPPED)
+  const mapped = pragma('page_count') * pragma('page_size') <= wanted ? wanted : 0
+  const kept = -Math.ceil((bytes - mapped) / 1024)
+  if (pragma('mmap_size') !== mapped) database.exec(`PRAGMA mmap_size = ${mapped}`)
+  if (pragma('cache_size') !== kept) database.exec(`PRAGMA cache_size = ${kept}`)
 }
 
 /** Gives the memory of a connection back; what it reads next comes from the file again. */

@@ -20,7 +20,7 @@ import { prepareNotes } from './commit/notes.ts'
 import { holdsBlobs } from './housekeeping/orphaned-blobs.ts'
 import { prepareOverdue } from './housekeeping/retention.ts'
 import { prepareReader, readSite } from './read/reader.ts'
-import { connectReader, LOCK_WAIT, prepareTables, relaxPages } from './schema.ts'
+import { connectReader, LOCK_WAIT, limitPages, prepareTables, relaxPages } from './schema.ts'
 import { packChange } from './writer/packing.ts'
 import { type Cargo, type Log, type NewJob, startWriter } from './writer/writer.ts'
 
@@ -81,7 +81,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   keepReserve(folder, ROOM_BESIDE)
   const staging = createStaging(folder, inlineLimit)
   await staging.clean()
-  const connect = () => connectReader(folder, pages * (1 - WRITING))
+  const ofReader = pages * (1 - WRITING)
+  const connect = () => connectReader(folder, ofReader)
   const database = connect()
   const writing = { folder, eventRetention, lockWait, origin, pages: pages * WRITING, search: holdsBlobs(folder) }
   const writer = startWriter(writing, log, prepareOverdue(database, eventRetention))
@@ -89,7 +90,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const reader = prepareReader({ database, ...common, connect })
   const settings = database.prepare<{ value: string }>('SELECT value FROM setting WHERE name = ?')
   const siteNames = database.prepare<{ name: string }>(SITE_NAMES)
-  const idle = setInterval(() => writer.housekeeping(clock()), IDLE_HOUSEKEEPING).unref()
+  const idle = setInterval(() => {
+    limitPages(database, ofReader)
+    writer.housekeeping(clock())
+  }, IDLE_HOUSEKEEPING).unref()
 
   /** A change with its bytes in a file, where they are a blob too large for the database. */
   async function unload(change: Change, own: StagedBlob[]): Promise<Change> {

@@ -33,7 +33,7 @@ export async function install(count: number, store: { postgres?: string; redis?:
   ])
   for (const [name, text] of files) await writeFile(join(site, name), text)
   const settings = join(folder, 'settings.json')
-  const sites = [{ host: '*', name: 'localhost', defaultGet: 'allow' }]
+  const sites = [{ host: '*', name: 'localhost', defaultGet: 'allow', maxBody: '2GiB' }]
   const listeners = { listen: { port: 0 }, mount: { port: 0 } }
   await writeFile(settings, JSON.stringify({ ...listeners, data: join(folder, 'data'), sites, ...store }))
   const imported = ['server/launch.mjs', 'import', '-c', settings, '--site', 'localhost', site]

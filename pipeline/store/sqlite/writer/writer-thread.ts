@@ -12,7 +12,7 @@ import { reasonOf } from '../database.ts'
 import { type OrphanSearch, prepareOrphanSearch } from '../housekeeping/orphaned-blobs.ts'
 import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
-import { connectWriter } from '../schema.ts'
+import { connectWriter, limitPages } from '../schema.ts'
 import type { WriterData, WriterMessage, WriterReply } from './messages.ts'
 import { commitWithin, type Room } from './room.ts'
 
@@ -80,6 +80,7 @@ function warn(message: string, error: unknown): void {
 function housekeeping(now: number): void {
   if (now - lastCleaned < HOUSEKEEPING_EVERY && now >= lastCleaned && !retention.overdue()) return
   lastCleaned = now
+  limitPages(database, pages)
   try {
     // What is left over waits a tenth of the usual time.
     if (clean(now)) lastCleaned = now - HOUSEKEEPING_EVERY * 0.9
