@@ -48,12 +48,11 @@ export async function startOurs(): Promise<MountServer> {
     }),
   )
   const options = (process.env.BENCH_NODE_OPTIONS ?? '').split(' ').filter(Boolean)
-  const server = await startProcess([
-    process.execPath,
-    '--max-semi-space-size=8',
-    ...options,
-    ...['server/launch.mjs', 'serve', '-c', settings],
-  ])
+  const server = await startProcess(
+    [process.execPath, '--max-semi-space-size=8', ...options, ...['server/launch.mjs', 'serve', '-c', settings]],
+    // As the container image and the service file have it.
+    { MALLOC_ARENA_MAX: '1' },
+  )
   const [visitors = '', url = ''] = server.urls
   return {
     name: OURS,
