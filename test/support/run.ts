@@ -1,9 +1,10 @@
 /**
- * `npm test`: types, lint and format, then every test, folder by folder, in two processes more than there are processors: half
- * of them begin with tests that wait most of their time. Arguments choose test files instead, which one process runs. `TEST_PROCESSES` sets another number of processes.
+ * `npm test`: types, lint and format, and beside them every test, folder by folder, in two processes more than there are
+ * processors: half of them begin with tests that wait most of their time. Arguments choose test files instead, which one
+ * process runs. `TEST_PROCESSES` sets another number of processes.
  */
 
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -16,14 +17,32 @@ import { provideNeeds } from './needs.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const say = (line: string) => console.log(line)
 
-/** Runs a program of the project's own packages and shows its output. */
-function passes(title: string, command: string, ...args: string[]): boolean {
-  say(title)
-  const { status } = spawnSync(process.execPath, [join(root, 'node_modules', command), ...args], {
-    cwd: root,
-    stdio: 'inherit',
+/** Collects what a process says until it has ended. */
+function saidBy(child: ChildProcess): string[] {
+  const output: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', text => output.push(text))
+  return output
+}
+
+/** Runs a program of the project's own packages and shows its output when it has ended. */
+function passes(title: string, command: string, ...args: string[]): Promise<boolean> {
+  return new Promise(finish => {
+    const child = spawn(process.execPath, [join(root, 'node_modules', command), ...args], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const output = saidBy(child)
+    child.once('close', code => {
+      say(`\n${title}${code === 0 ? '' : ' FAILED'}\n${output.join('')}`)
+      finish(code === 0)
+    })
   })
-  return status === 0
+}
+
+/** One after the other: both are begun beside tests. */
+async function checks(): Promise<boolean> {
+  const types = await passes('Types', 'typescript/bin/tsc', '--noEmit')
+  return (await passes('Lint and format', '@biomejs/biome/bin/biome', 'check', '.')) && types
 }
 
 /**
@@ -66,8 +85,7 @@ function runApart(files: readonly string[]): Promise<Tally> {
   return new Promise(finish => {
     const args = [...process.execArgv, fileURLToPath(import.meta.url), ...files]
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-    const output: string[] = []
-    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', text => output.push(text))
+    const output = saidBy(child)
     let tally: Tally | undefined
     child.on('message', (message: Tally) => {
       tally = message
@@ -118,9 +136,12 @@ async function main(): Promise<boolean> {
     return false
   }
   if (chosen.length > 0) return report(await runHere(chosen))
-  if (!passes('Types', 'typescript/bin/tsc', '--noEmit')) return false
-  if (!passes('Lint and format', '@biomejs/biome/bin/biome', 'check', '.')) return false
-  return report(await runAll(Number(process.env.TEST_PROCESSES) || availableParallelism() + 2))
+  const [checked, tally] = await Promise.all([
+    checks(),
+    runAll(Number(process.env.TEST_PROCESSES) || availableParallelism() + 2),
+  ])
+  if (!checked) say('FAILED types, or lint and format')
+  return report(tally) && checked
 }
 
 process.exitCode = (await main()) ? 0 : 1
