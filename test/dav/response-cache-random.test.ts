@@ -7,7 +7,8 @@ import type { Received } from '../support/http.ts'
 import { type Authors, lockInfo, startMount } from './locks/locking.ts'
 import { propertyUpdate, propfindBody } from './wire.ts'
 
-const RUNS = 4
+/** Sequences of steps; more of them where somebody looks for faults. */
+const RUNS = process.env.FUZZ ? 8 : 2
 const STEPS = 40
 
 const FILES = ['/r/a.txt', '/r/b.html', '/r/sub/c.txt', '/r/sub/d.html', '/r/~$w.docx', '/r/._m', '/docs/e.txt']

@@ -10,7 +10,7 @@ import type { ServerProcess } from '../../support/process.ts'
 import { moving, selecting } from '../write-checks.ts'
 import { type Installation, install } from './crash-installation.ts'
 
-const ROUNDS = 5
+const ROUNDS = 3
 const WRITERS = 16
 const CARDS = 12
 /** Larger than what is kept in the database, so that it is a file of its own. */

@@ -8,7 +8,7 @@ import { Copy, itemsOf } from './crash-copy.ts'
 import { listen, type OpenStream } from './stream-client.ts'
 
 const PATH = '/list.html'
-const ROUNDS = 4
+const ROUNDS = 3
 const WRITERS = 8
 /** Events that a watcher hears before everything is killed. */
 const ENOUGH = 150
@@ -73,7 +73,7 @@ for (const [title, open] of Object.entries({ 'one process': oneProcess, 'two wor
     })
 
     it('EVT-35 EVT-47 EVT-82 what streams and replays tell is what is stored, and every acknowledged write is in it', async function () {
-      // Up to twelve processes are started, one after another, which takes long on a part of a processor.
+      // Up to nine processes are started, one after another, which takes long on a part of a processor.
       this.timeout(300_000)
       const copy = new Copy([{ id: 'first', text: 'first' }])
       const acknowledged: string[] = []

@@ -33,6 +33,10 @@ const nwsapi: Nwsapi = createRequire(import.meta.url)('nwsapi')
 
 const SEED = process.env.FUZZ ? Number(process.env.FUZZ) : 20_261_120
 const SELECTORS = 100
+/** Part of the samples that are looked at: all of them where somebody looks for faults. */
+const PART = process.env.FUZZ ? 1 : 0.3
+/** Rows of tokens. */
+const ROWS = 10_000 * PART
 
 /**
  * What nwsapi 2.2.28 gets right. It has no `An+B of S`, no namespaces and no escapes, finds nothing for upper-case names in
@@ -160,10 +164,10 @@ describe('HTTP-45 Selectors, judged by other engines', function () {
     STEPS.free = free
   })
 
-  it('HTTP-45 finds what jsdom finds: 10,000 random selectors, half of them after changes of the tree', () => {
+  it('HTTP-45 finds what jsdom finds: random selectors, half of them after changes of the tree', () => {
     const differences = judge({
       seed: SEED,
-      documents: 100,
+      documents: 100 * PART,
       kind: 'html',
       markup: random => randomMarkup(random, true),
       dialect: WHOLE,
@@ -175,7 +179,7 @@ describe('HTTP-45 Selectors, judged by other engines', function () {
   it('HTTP-23 finds in XML what jsdom finds: case-sensitive, local names in any namespace', () => {
     const differences = judge({
       seed: SEED + 1,
-      documents: 40,
+      documents: 40 * PART,
       kind: 'xml',
       markup: randomXml,
       dialect: WHOLE,
@@ -184,11 +188,11 @@ describe('HTTP-45 Selectors, judged by other engines', function () {
     expect(differences).to.deep.equal([])
   })
 
-  it('HTTP-45 finds what nwsapi finds: 10,000 random selectors of the language it knows', () => {
+  it('HTTP-45 finds what nwsapi finds: random selectors of the language it knows', () => {
     const engines = new WeakMap<Document, ReturnType<Nwsapi>>()
     const differences = judge({
       seed: SEED + 2,
-      documents: 100,
+      documents: 100 * PART,
       kind: 'html',
       markup: random => randomMarkup(random, false),
       dialect: NWSAPI,
@@ -203,12 +207,12 @@ describe('HTTP-45 Selectors, judged by other engines', function () {
     expect(differences).to.deep.equal([])
   })
 
-  it('HTTP-47 refuses what jsdom refuses: 10,000 random rows of tokens', () => {
+  it('HTTP-47 refuses what jsdom refuses: random rows of tokens', () => {
     const random = seeded(SEED + 3)
     const page = new JSDOM('').window.document
     const differences: string[] = []
     let valid = 0
-    for (let turn = 0; turn < 10_000; turn++) {
+    for (let turn = 0; turn < ROWS; turn++) {
       const text = randomTokens(random)
       // No engine has columns to combine; jsdom takes the combinator all the same, browsers do not.
       if (text.includes('||')) continue
@@ -216,7 +220,7 @@ describe('HTTP-45 Selectors, judged by other engines', function () {
       if (theirs) valid++
       if (accepts(() => compileSelector(text)) !== theirs) differences.push(`${text} is ${theirs ? '' : 'not '}valid`)
     }
-    expect(valid).to.be.greaterThan(1_000)
+    expect(valid).to.be.greaterThan(ROWS / 10)
     expect(differences).to.deep.equal([])
   })
 })
