@@ -7,6 +7,9 @@ import { after, before, describe, it } from 'mocha'
 import { answerTag, everything, list, propertyUpdate, startWire, to, type Wire } from '../wire.ts'
 import { isWorkFile, type Operation, ShelfOracle } from './shelf-oracle.ts'
 
+/** Sequences for each mount: fewer where the stores of several machines are asked, which is a second pass. */
+const RUNS = Number(process.env.FUZZ ?? (process.env.TEST_POSTGRES === undefined ? 25 : 8))
+
 const PROPERTY = '{urn:x}mood'
 
 /** Few names, so that operations meet: a name is a file here and a collection there, of one type and then of another. */
@@ -140,7 +143,7 @@ for (const [title, operations, options] of [
           await compare(root, '', oracle)
           expect((await wire.dav('DELETE', prefix + root)).status).to.equal(204)
         }),
-        { numRuns: Number(process.env.FUZZ ?? 25), seed: Number(process.env.SEED ?? 20311104) },
+        { numRuns: RUNS, seed: Number(process.env.SEED ?? 20311104) },
       )
     })
 

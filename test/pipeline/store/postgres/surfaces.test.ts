@@ -1,8 +1,11 @@
 /**
  * The surfaces on the stores of several machines: a second, shorter pass of suites that go through the whole server. Chosen
- * is what depends on the store: bytes and conditions of writes, competing writers, guards, cascades, sessions, replayed
- * events, random operations, and what real WebDAV clients do. Everything else sees the store through the same contract, whose tests
- * run on both.
+ * is what asks the store in a way of its own: bytes and conditions of writes, competing writers, guards and cascades of models,
+ * what litmus does, and random operations with a restart. Left out is what repeats those ways: references (cascades declare
+ * them), recorded clients (litmus sends the same methods), single elements by POST (competitors send them). Kept
+ * sessions have a contract, whose tests run on Redis; events across processes, their replay among them, are watched in
+ * `test/cluster/` and `test/pipeline/events/crash.test.ts`. Everything else sees the store through the same contract, whose
+ * tests run on both.
  */
 
 import { spawn } from 'node:child_process'
@@ -15,13 +18,14 @@ import { startRedis, type TestRedis } from '../../coordination/redis-server.ts'
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 
 const SUITES: Readonly<Record<string, readonly string[]>> = {
-  'writes, their conditions and competitors': ['bytes', 'conditions', 'concurrency', 'post'].map(
-    name => `test/http/write/${name}.test.ts`,
-  ),
-  'guards and cascades of models': ['unique', 'references', 'cascades'].map(name => `test/http/model/${name}.test.ts`),
-  'sessions and replayed events': ['test/http/sessions/values.test.ts', 'test/pipeline/events/stream-replay.test.ts'],
-  'the mount, as its clients use it': ['litmus', 'replays'].map(name => `test/mount/${name}.test.ts`),
-  'random operations on the mount': ['test/dav/methods/random-operations.test.ts'],
+  'the public surface: writes, their conditions and competitors, guards and cascades of models': [
+    ...['bytes', 'conditions', 'concurrency'].map(name => `test/http/write/${name}.test.ts`),
+    ...['unique', 'cascades'].map(name => `test/http/model/${name}.test.ts`),
+  ],
+  'the mount: litmus and random operations': [
+    'test/mount/litmus.test.ts',
+    'test/dav/methods/random-operations.test.ts',
+  ],
 }
 
 describe('the surfaces on PostgreSQL and Redis', () => {
