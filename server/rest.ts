@@ -1,6 +1,6 @@
 /** What the server gives back when nobody asks for anything. */
 
-import { dropGarbageAndGaps } from '../pipeline/store/garbage-collection.ts'
+import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
 
 /** Milliseconds without a request after which the server rests. */
 const PATIENCE = 15_000
@@ -20,7 +20,7 @@ export interface Rest {
  * @param answered tells how many requests were answered so far
  * @param release lets go of what is not needed before the next request
  */
-export function watchRest(answered: () => number, release: () => void, collect: () => void = dropGarbageAndGaps): Rest {
+export function watchRest(answered: () => number, release: () => void, collect: () => void = dropGarbage): Rest {
   let before = Number.NaN
   let quiet = 0
   const look = () => {

@@ -29,10 +29,3 @@ export function dropYoungGarbage(): void {
 export function dropGarbage(): void {
   collect('major')
 }
-
-/** The same, and what is left moves together, so that whole pages go back to the system. Takes a third longer. */
-export function dropGarbageAndGaps(): void {
-  setFlagsFromString('--compact-on-every-full-gc')
-  collect('major')
-  setFlagsFromString('--no-compact-on-every-full-gc')
-}
