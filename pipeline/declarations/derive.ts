@@ -6,7 +6,7 @@ import { listingEntries } from '../model/entries.ts'
 import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Entry } from '../store/resource.ts'
-import { decode, parsingDocument, TreeError } from '../tree/document.ts'
+import { decodeInTurn, parsingDocument, TreeError } from '../tree/document.ts'
 import { provingWithinLimits } from '../tree/limits.ts'
 import { typesOf } from '../tree/microdata.ts'
 import {
@@ -227,7 +227,7 @@ export async function readForStorage(
   derivation: Derivation,
 ): Promise<ReadDocument> {
   if (kind !== 'html') return parseForStorage(bytes, kind, derivation)
-  const { text, utf8 } = decode(bytes)
+  const { text, utf8 } = await decodeInTurn(bytes)
   const tokens = new TokenCollector()
   const isPlain = !TELLING.test(text) && (await inTurns(provingWithinLimits(text, tokens), text.length))
   if (!isPlain) return parseForStorage(bytes, kind, derivation)
@@ -245,7 +245,7 @@ export async function parseForStorage(
   kind: DocumentKind,
   derivation: Derivation,
 ): Promise<ParsedDocument> {
-  const { text, utf8 } = decode(bytes)
+  const { text, utf8 } = await decodeInTurn(bytes)
   if (kind === 'xml' && !utf8)
     throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8. Save it as UTF-8 and upload it again.')
   const reading = function* (): Steps<ParsedDocument> {

@@ -1,7 +1,8 @@
 /** SHA-256 of what may be long, in steps. */
 
 import { createHash, hash } from 'node:crypto'
-import type { Steps } from '../tree/steps.ts'
+import { PIECE, piecesOf } from '../tree/document.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 
 /** UTF-16 code units that are hashed in one step. */
 const CHUNK = 64 * 1024
@@ -25,19 +26,13 @@ export function* digesting(texts: Iterable<string>): Steps<string> {
   return sum ? sum.update(text).digest('hex') : hash('sha256', text)
 }
 
-/** UTF-16 code units or bytes that are hashed in one step where they are at hand: some milliseconds. */
-const PIECE = 2 * 1024 * 1024
-
 /** @returns the digest of a text in UTF-8, 64 hex digits */
 export function* digestingText(text: string): Steps<string> {
   if (text.length <= PIECE) return hash('sha256', text)
   const sum = createHash('sha256')
-  for (let at = 0; at < text.length; yield) {
-    const end = at + PIECE
-    // A character may take two code units.
-    const next = /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end + 1 : end
-    sum.update(text.slice(at, next))
-    at = next
+  for (const piece of piecesOf(text)) {
+    sum.update(piece)
+    yield
   }
   return sum.digest('hex')
 }
@@ -51,4 +46,9 @@ export function* digestingBytes(bytes: Uint8Array): Steps<string> {
     yield
   }
   return sum.digest('hex')
+}
+
+/** The same, done in turns where the bytes are many. */
+export function digestOf(bytes: Uint8Array): Promise<string> {
+  return inTurns(digestingBytes(bytes), bytes.length)
 }

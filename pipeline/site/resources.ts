@@ -1,8 +1,8 @@
 /** The files of a site as the process holds them in memory: loaded when they are asked for, replaced by commits. */
 
-import { hash } from 'node:crypto'
 import { type Profile, profileOf } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
+import { digestOf } from '../http/digest.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Body } from '../store/blobs.ts'
 import type { Commit } from '../store/commit.ts'
@@ -105,7 +105,7 @@ export class Resources {
       if (!resource || resource.kind === 'collection') return undefined
       const body = await this.#store.body(resource)
       if (!body) continue
-      if ('bytes' in body && hash('sha256', body.bytes) !== resource.digest) {
+      if ('bytes' in body && (await digestOf(body.bytes)) !== resource.digest) {
         const now = await this.#store.find(path)
         if (now?.version === resource.version) throw this.#damaged(resource)
         continue

@@ -6,7 +6,7 @@ import { type Kind, kindOf } from '../http/media.ts'
 import type { Body } from '../store/blobs.ts'
 import type { Resource } from '../store/resource.ts'
 import { contentTag } from '../store/tags.ts'
-import { decode, parsingDocument, TreeError } from '../tree/document.ts'
+import { decode, decodeInTurn, parsingDocument, TreeError } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import { type PackedTree, packedBytes, packTree, unpackTree } from '../tree/packed.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
@@ -118,7 +118,8 @@ export class StoredFile {
   get tree(): TreeDocument {
     this.#tree ??= this.#unpacked()
     if (this.#tree) return this.#tree
-    const { kind, text } = this.#markup()
+    const { kind, bytes } = this.#markup()
+    const { text } = decode(bytes)
     try {
       this.#tree = atOnce(this.#reading(kind, text))
       return this.#tree
@@ -140,7 +141,8 @@ export class StoredFile {
   }
 
   async #parse(): Promise<void> {
-    const { kind, text } = this.#markup()
+    const { kind, bytes } = this.#markup()
+    const { text } = await decodeInTurn(bytes)
     try {
       const tree = await inTurns(this.#reading(kind, text), text.length)
       this.#tree ??= tree
@@ -156,14 +158,14 @@ export class StoredFile {
     return (older && edits && (yield* following(older.tree, edits, text))) ?? (yield* parsingDocument(kind, text))
   }
 
-  #markup(): { kind: DocumentKind; text: string } {
+  #markup(): { kind: DocumentKind; bytes: Uint8Array } {
     const { kind, bytes } = this
     if (kind === 'blob' || !bytes) throw notHtml()
-    return { kind, text: decode(bytes).text }
+    return { kind, bytes }
   }
 
   #unpacked(): TreeDocument | undefined {
-    return this.#packed && unpackTree(this.#packed, this.#markup().text)
+    return this.#packed && unpackTree(this.#packed, decode(this.#markup().bytes).text)
   }
 
   /** Keeps the tree as bytes, if it is not too large for that. Not while somebody shows an edit in it. */

@@ -5,7 +5,7 @@ import { provingClean } from './clean.ts'
 import { parsingHtml } from './html.ts'
 import type { DocumentKind, TreeDocument } from './nodes.ts'
 import { slimming } from './slim.ts'
-import { atOnce, type Steps } from './steps.ts'
+import { atOnce, inOwnTurn, type Steps } from './steps.ts'
 import { parsingXml } from './xml.ts'
 
 export { TreeError, type TreeReason } from './limits.ts'
@@ -51,7 +51,57 @@ export function decode(bytes: Uint8Array): Decoded {
   return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(content), bom, utf8: isUtf8(content) }
 }
 
+/** The same as `decode`; what is long has a turn of the event loop to itself. */
+export function decodeInTurn(bytes: Uint8Array): Decoded | Promise<Decoded> {
+  return bytes.length <= PIECE ? decode(bytes) : inOwnTurn(() => decode(bytes))
+}
+
 /** The bytes of a text, with a byte order mark in front when `bom` is set. */
 export function encode(text: string, bom: boolean): Uint8Array {
   return new TextEncoder().encode(bom ? `\ufeff${text}` : text)
+}
+
+/** UTF-16 code units or bytes that are encoded, copied or hashed in one step: a few milliseconds. */
+export const PIECE = 2 * 1024 * 1024
+
+/** A long text in pieces, none of which ends within a character. */
+export function* piecesOf(text: string): Iterable<string> {
+  for (let at = 0; at < text.length; ) {
+    const end = at + PIECE
+    // A character may take two code units.
+    const next = /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end + 1 : end
+    yield text.slice(at, next)
+    at = next
+  }
+}
+
+/** The same as `encode`, in steps. */
+export function* encoding(text: string, bom: boolean): Steps<Uint8Array> {
+  if (text.length <= PIECE) return encode(text, bom)
+  const mark = encode('', bom)
+  const bytes = new Uint8Array(mark.length + Buffer.byteLength(text))
+  bytes.set(mark)
+  const encoder = new TextEncoder()
+  let at = mark.length
+  for (const piece of piecesOf(text)) {
+    yield
+    at += encoder.encodeInto(piece, bytes.subarray(at)).written
+  }
+  return bytes
+}
+
+/** Stretches of bytes as one, in steps. */
+export function* joining(parts: readonly Uint8Array[]): Steps<Uint8Array> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  if (length <= PIECE) return Buffer.concat(parts, length)
+  const bytes = new Uint8Array(length)
+  let end = 0
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += PIECE) {
+      bytes.set(part.subarray(at, at + PIECE), end + at)
+      yield
+    }
+    end += part.length
+  }
+  return bytes
 }

@@ -102,3 +102,11 @@ export function waitingTurn(): Promise<unknown> {
   line = line.then(() => setImmediate())
   return line
 }
+
+/** Does what cannot be divided, with a turn before and after it for everybody else. */
+export async function inOwnTurn<T>(work: () => T): Promise<T> {
+  await waitingTurn()
+  const made = work()
+  await waitingTurn()
+  return made
+}

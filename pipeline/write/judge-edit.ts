@@ -19,7 +19,7 @@ import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
-import { type EncodedEdit, encoded, encodedEdit } from './new-version.ts'
+import { type EncodedEdit, encodingEdit, encodingText } from './new-version.ts'
 import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 
 /** What an edit is made from. */
@@ -129,8 +129,8 @@ function* looking(before: Before, proposal: ProposedEdit, view: View, judged?: J
   // What the data model adds is no part of the edit.
   const isSplice = !judged && way !== 'reparsed' && file.bytes !== undefined
   const { bytes, digest, splices }: EncodedEdit = isSplice
-    ? encodedEdit(site, file.bytes, source, proposal.changes)
-    : encoded(site, proposal.source, file.bytes)
+    ? yield* encodingEdit(site, file.bytes, source, proposal.changes)
+    : yield* encodingText(site, proposal.source, file.bytes)
   const around = new Set(elementsAround(document, parents))
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)
@@ -155,7 +155,7 @@ export async function afterCascade(
   edit: JudgedEdit,
   { document, part }: WrittenPlace,
 ): Promise<JudgedEdit> {
-  const { bytes, digest } = encoded(site, document.source, file.bytes)
+  const { bytes, digest } = await inTurns(encodingText(site, document.source, file.bytes), document.source.length)
   const { path } = file.resource
   const brought = part?.brought ?? part?.nodes ?? []
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')

@@ -4,20 +4,17 @@ import { hash } from 'node:crypto'
 import { type Derived, deriveInTurns, parseForStorage, readForStorage, storedForm } from '../declarations/derive.ts'
 import type { Subtypes } from '../declarations/kind.ts'
 import { Fault } from '../fault.ts'
-import { digestingBytes } from '../http/digest.ts'
+import { digestingBytes, digestOf } from '../http/digest.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { absent } from '../refusals.ts'
 import { largestDocument, type Site, type WrittenDocument } from '../site/site.ts'
 import { type Body, type ByteSplice, blobBytes, type Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
-import { decode, encode } from '../tree/document.ts'
+import { decode, encode, encoding, joining, PIECE, piecesOf } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
-import { inTurns } from '../tree/steps.ts'
-
-/** Bytes that are not hashed in one go: some milliseconds. */
-const LONG = 2 * 1024 * 1024
+import { inTurns, type Steps } from '../tree/steps.ts'
 
 /** A version of a resource that is not committed yet. */
 export interface NewVersion {
@@ -57,7 +54,7 @@ export async function savedDocument(
   const { derivation } = site
   const read = await readForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
-  const digest = bytes.length < LONG ? hash('sha256', bytes) : await inTurns(digestingBytes(bytes), bytes.length)
+  const digest = bytes.length <= PIECE ? hash('sha256', bytes) : await digestOf(bytes)
   return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...read }
 }
 
@@ -83,7 +80,7 @@ export async function newDocument(
   const { derivation } = site
   const parsed = await parseForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
-  const digest = bytes.length < LONG ? hash('sha256', bytes) : await inTurns(digestingBytes(bytes), bytes.length)
+  const digest = bytes.length <= PIECE ? hash('sha256', bytes) : await digestOf(bytes)
   return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...parsed }
 }
 
@@ -102,19 +99,19 @@ export async function rederived(site: Site, prepared: NewVersion): Promise<NewVe
 }
 
 /**
- * The text of a document that the server has changed, as bytes.
+ * The text of a document that the server has changed, as bytes, in steps.
  *
  * @param before the bytes it had; a byte order mark stays
  * @throws Fault 413
  */
-export function encoded(
+export function* encodingText(
   site: Site,
   text: string,
   before: Uint8Array | undefined,
-): { bytes: Uint8Array; digest: string } {
-  const bytes = encode(text, before !== undefined && decode(before.subarray(0, 3)).bom)
+): Steps<{ bytes: Uint8Array; digest: string }> {
+  const bytes = yield* encoding(text, before !== undefined && decode(before.subarray(0, 3)).bom)
   requireRoom(site, bytes)
-  return { bytes, digest: hash('sha256', bytes) }
+  return { bytes, digest: yield* digestingBytes(bytes) }
 }
 
 /** @throws Fault 413 */
@@ -132,7 +129,7 @@ export interface EncodedEdit {
 }
 
 /**
- * The bytes of a document that an edit has changed, made of those that it had.
+ * The bytes of a document that an edit has changed, made of those that it had, in steps.
  *
  * @param before the bytes it had, in valid UTF-8
  * @param source the text that it had
@@ -140,12 +137,12 @@ export interface EncodedEdit {
  * @returns the digest of the bytes, and how they come of those before, as well
  * @throws Fault 413
  */
-export function encodedEdit(
+export function* encodingEdit(
   site: Site,
   before: Uint8Array,
   source: string,
   changes: readonly PlannedSplice[],
-): EncodedEdit {
+): Steps<EncodedEdit> {
   const mark = decode(before.subarray(0, 3)).bom ? 3 : 0
   // Where no character takes more than one byte, places in the text are places in the bytes.
   const isPlain = source.length + mark === before.length
@@ -153,21 +150,30 @@ export function encodedEdit(
   const parts: Uint8Array[] = []
   let [at, end] = [0, 0]
   for (const change of changes) {
-    const start = isPlain ? change.start + mark : end + byteLength(source, at, change.start) + (at === 0 ? mark : 0)
+    const start = isPlain
+      ? change.start + mark
+      : end + (yield* measuring(source, at, change.start)) + (at === 0 ? mark : 0)
     parts.push(before.subarray(end, start))
-    end = isPlain ? change.end + mark : start + byteLength(source, change.start, change.end)
+    end = isPlain ? change.end + mark : start + (yield* measuring(source, change.start, change.end))
     at = change.end
     const bytes = encode(change.text, false)
     splices.push({ start, end, bytes })
     parts.push(bytes)
   }
-  const bytes = Buffer.concat([...parts, before.subarray(end)])
+  const bytes = yield* joining([...parts, before.subarray(end)])
   requireRoom(site, bytes)
-  return { bytes, digest: hash('sha256', bytes), splices }
+  return { bytes, digest: yield* digestingBytes(bytes), splices }
 }
 
-function byteLength(text: string, start: number, end: number): number {
-  return Buffer.byteLength(text.slice(start, end))
+/** Bytes that a stretch of a text takes. */
+function* measuring(text: string, start: number, end: number): Steps<number> {
+  if (end - start <= PIECE) return Buffer.byteLength(text.slice(start, end))
+  let length = 0
+  for (const piece of piecesOf(text.slice(start, end))) {
+    length += Buffer.byteLength(piece)
+    yield
+  }
+  return length
 }
 
 /**
@@ -183,7 +189,7 @@ export async function newDocumentOf(
   tree: TreeDocument,
   before: Uint8Array | undefined,
 ): Promise<NewDocument> {
-  const { bytes, digest } = encoded(site, tree.source, before)
+  const { bytes, digest } = await inTurns(encodingText(site, tree.source, before), tree.source.length)
   const derived = await deriveInTurns(tree, site.derivation, true)
   return { content: { bytes, digest }, digest, kind: 'document', type, bytes, text: tree.source, tree, derived }
 }

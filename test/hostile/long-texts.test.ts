@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { digestingBytes, digestingText } from '../../pipeline/http/digest.ts'
-import { parseDocument } from '../../pipeline/tree/document.ts'
+import { decodeInTurn, encode, encoding, joining, parseDocument } from '../../pipeline/tree/document.ts'
 import { bodyOf, findingTail } from '../../pipeline/tree/edit/tail.ts'
 import { outerMarkup, writingMarkup } from '../../pipeline/tree/serialize.ts'
 import type { Steps } from '../../pipeline/tree/steps.ts'
@@ -59,5 +59,35 @@ describe('documents that are one long text', () => {
     }
     for (const short of ['', 'a', '\u{1f375}'])
       expect(counted(digestingText(short)).value).to.equal(hash('sha256', short))
+  })
+
+  it('SEC-12 long texts are encoded, and long bytes joined, in steps', () => {
+    for (const text of [
+      '',
+      'a',
+      `x${'\u{1f375}é'.repeat(2 * MEGABYTE)}`,
+      ' '.repeat(5 * MEGABYTE),
+      '\ud83c'.repeat(3 * MEGABYTE),
+    ]) {
+      for (const bom of [false, true]) {
+        const { steps, value } = counted(encoding(text, bom))
+        expect(steps).to.be.at.least(Math.floor(text.length / (2 * MEGABYTE)))
+        expect(Buffer.compare(value, encode(text, bom))).to.equal(0)
+      }
+    }
+    const parts = [Buffer.alloc(5 * MEGABYTE, 'a'), Buffer.alloc(0), Buffer.from('b'), Buffer.alloc(MEGABYTE, 'c')]
+    const { steps, value } = counted(joining(parts))
+    expect(steps).to.be.at.least(3)
+    expect(Buffer.compare(value, Buffer.concat(parts))).to.equal(0)
+  })
+
+  it('SEC-12 a long document is decoded in a turn of its own', async () => {
+    const order: string[] = []
+    const decoded = decodeInTurn(Buffer.alloc(3 * MEGABYTE, 'a'))
+    setImmediate(() => order.push('another'))
+    expect((await decoded).text.length).to.equal(3 * MEGABYTE)
+    order.push('decoded')
+    expect(order).to.deep.equal(['another', 'decoded'])
+    expect(decodeInTurn(Buffer.from('a'))).to.not.be.a('promise')
   })
 })
