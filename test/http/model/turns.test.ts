@@ -10,7 +10,7 @@ const READING = 'https://tides.example/Reading'
 const STATE = 'https://tides.example/State'
 
 /** Items of which one document was once judged without a pause for most of a second. */
-const MANY = 16_000
+const MANY = 10_000
 
 /** What a document has to hold is judged by schemas and shapes in turns with other requests (design, invariant 7). */
 describe('Data model, large documents', () => {

@@ -12,7 +12,7 @@ import { ESCAPES, EXHAUSTIONS, LEFTOVERS } from './attacks.ts'
 import { find, html, Noted, NS, plain, variant } from './programs.ts'
 
 /** Milliseconds for one program here, more on a busy machine: what never ends takes as long. */
-const TIME = Math.ceil(150 * delay())
+const TIME = Math.ceil(100 * delay())
 
 /** Part of its memory that the process may keep after all of it. */
 const KEPT = 0.1
