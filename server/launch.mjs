@@ -10,6 +10,17 @@ const NEEDED = [24, 15]
 const here = dirname(fileURLToPath(import.meta.url))
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
+/**
+ * Has the C library keep one heap for all threads, unless the environment says how many: of several, much that is free stays
+ * with the process. It reads that when a program starts, so this one starts again in its place, with its process id.
+ */
+function takeOneHeap() {
+  const { env, execPath, execArgv, argv } = process
+  const canStartAgain = process.platform === 'linux' && process.execve && !process.connected
+  if (!canStartAgain || env.MALLOC_ARENA_MAX !== undefined) return
+  process.execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: '1' })
+}
+
 if (process.env.npm_lifecycle_event === 'start') {
   // A signal to npm ends npm and the shell that it started, which passes nothing on: whoever sent it meant the server.
   const parent = process.ppid
@@ -22,6 +33,7 @@ if (process.env.npm_lifecycle_event === 'start') {
 }
 
 if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
+  if (process.argv[2] === 'serve') takeOneHeap()
   let entry = join(here, 'main.ts')
   if (process.argv[2] === '--run' && process.argv[3] !== undefined) {
     entry = resolve(process.argv[3])

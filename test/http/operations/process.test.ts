@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,6 +52,12 @@ describe('the server as a process', () => {
       expect(entries.length, server.everything()).to.be.at.least(wanted)
       return entries
     })
+
+  it('keeps one heap of the C library for all its threads', () => {
+    const environment = readFileSync(`/proc/${server.child.pid}/environ`, 'utf8').split('\0')
+    expect(environment).to.include('MALLOC_ARENA_MAX=1')
+    expect(server.everything()).to.not.contain('Experimental')
+  })
 
   it('prints one line that begins with ready and names the addresses', () => {
     const lines = server
