@@ -77,15 +77,28 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
       return { ...answer, headers: { ...answer.headers, ...matchesHeader(write, found) } }
     })
   /** Until somebody has changed where the element is stored. */
-  const carryOutAt = (first: Located, text: string, arrival: Noted) => {
-    const { path } = first.file.resource
-    let place = first
-    return site.leases.hold(site.store.name, [path], () =>
-      commitLoop(async () => {
+  const carryOutAt = (at: FoundAt, text: string, arrival: Noted) => {
+    const { path } = at
+    let isFirst = true
+    let isWaiting = true
+    if (at.place?.view.composed)
+      setImmediate(() => {
+        // Whoever goes before changes what the page is made of: pages of all who wait would only fill the memory.
+        if (!isWaiting) return
+        at.place = undefined
+        if (write.reader) delete write.reader.composed
+      })
+    return site.leases.hold(site.store.name, [path], () => {
+      isWaiting = false
+      return commitLoop(async () => {
         await write.check?.()
-        if (!isCurrent(site, place)) place = await locate()
+        if (!at.place || !isCurrent(site, at.place)) {
+          at.place = await locate()
+          isFirst = false
+        }
+        const { place } = at
         if (place.file.resource.path !== path) return place
-        if (place !== first && arrival.size > 0) refuseOvertaken(arrival, await noted(site, write, place))
+        if (!isFirst && arrival.size > 0) refuseOvertaken(arrival, await noted(site, write, place))
         try {
           return await commitEdit(site, modelState(site, allowance, write), write, place, text, authority())
         } catch (error) {
@@ -93,8 +106,17 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
           if (error instanceof ChangedDocument) return undefined
           throw error
         }
-      }),
-    )
+      })
+    })
+  }
+  const carryOutFrom = (first: Located, text: string, arrival: Noted) => {
+    let at: FoundAt = { path: first.file.resource.path, place: first }
+    return commitLoop(async () => {
+      const done = await carryOutAt(at, text, arrival)
+      if (!('file' in done)) return done
+      at = { path: done.file.resource.path, place: done }
+      return undefined
+    })
   }
   return {
     async admit() {
@@ -108,13 +130,15 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
       const place = (await located(found)) ?? (await locate())
       const arrival = await noted(site, write, place)
       const text = await textFor(site, write, body)
-      let done: Answer | Located = place
-      return commitLoop(async () => {
-        done = 'file' in done ? await carryOutAt(done, text, arrival) : done
-        return 'file' in done ? undefined : done
-      })
+      return carryOutFrom(place, text, arrival)
     },
   }
+}
+
+/** Where an element is stored, and what was found there unless that was given up. */
+interface FoundAt {
+  readonly path: string
+  place: Located | undefined
 }
 
 /** The states that a write may change, as they are now (REA-108). */
