@@ -14,7 +14,7 @@ import { find, html, Noted, NS, plain, variant } from './programs.ts'
 /** Milliseconds for one program here, more on a busy machine: what never ends takes as long. */
 const TIME = Math.ceil(100 * delay())
 
-/** Part of its memory that the process may keep after all of it. */
+/** Part of its memory that the process may keep after one more round of all of it. */
 const KEPT = 0.1
 
 describe('language: JavaScript: attacks', () => {
@@ -99,9 +99,14 @@ describe('language: JavaScript: attacks', () => {
       await Promise.all([usual(), usual()])
     }
     await round()
-    const before = process.memoryUsage().rss
-    await round()
-    expect(process.memoryUsage().rss).to.be.below(before * (1 + KEPT))
+    let [before, after] = [0, process.memoryUsage().rss]
+    // What is kept is kept by each round; the first ones may still fill rooms of the allocator.
+    for (let rounds = 0; rounds < 4 && after >= before * (1 + KEPT); rounds++) {
+      before = after
+      await round()
+      after = process.memoryUsage().rss
+    }
+    expect(after).to.be.below(before * (1 + KEPT))
   })
 
   it('JS-34 one site that never ends does not keep others waiting', async () => {
