@@ -96,6 +96,10 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
   async function ask(): Promise<number> {
     if (client === undefined) {
       const opened = await connectPrimary(address, name)
+      if (isClosed) {
+        drop(opened)
+        throw new StoreError('busy', 'The store is closed')
+      }
       client = opened
       if (use !== undefined) await inTime(claim(sessionOn(opened), use, applicationName(name)))
       opened.on('end', () => {

@@ -2,7 +2,10 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { readForeign } from '../../../../pipeline/store/postgres/foreign.ts'
 import type { Reads } from '../../../../pipeline/store/postgres/read/pool.ts'
-import { clockOfAnother } from '../../../../pipeline/store/postgres/watch.ts'
+import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
+import { clockOfAnother, watchDatabase } from '../../../../pipeline/store/postgres/watch.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { sharedCluster } from '../../../support/postgres.ts'
 
 describe('the clock of the database', () => {
   let own = 0
@@ -78,5 +81,29 @@ describe('news of a database that goes away', () => {
     expect(await foreign.read().catch((error: unknown) => error)).to.equal(CUT)
     back()
     expect((await foreign.read()).commits).to.have.length(1)
+  })
+})
+
+describe('the watch of a database', () => {
+  it('leaves no connection behind that was being made when it was closed', async () => {
+    const cluster = await sharedCluster()
+    const schema = `watch_${Date.now()}`
+    const address = { url: cluster.url, schema }
+    const store = await openPostgresStore(address)
+    const origin = `closing-${Date.now()}`
+    try {
+      const watch = watchDatabase(address, () => undefined, origin)
+      const asked = watch.newest().catch(String)
+      await watch.close()
+      expect(await asked).to.include('closed')
+      await eventually(async () => {
+        const name = `%${origin}%`
+        const { rows } = await cluster.run(`SELECT pid FROM pg_stat_activity WHERE application_name LIKE '${name}'`)
+        expect(rows).to.deep.equal([])
+      })
+    } finally {
+      await store.close()
+      await cluster.run(`DROP SCHEMA ${schema} CASCADE`)
+    }
   })
 })
