@@ -2,7 +2,7 @@
 
 import { createHash, hash } from 'node:crypto'
 import { PIECE, piecesOf } from '../tree/document.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
+import type { Steps } from '../tree/steps.ts'
 
 /** UTF-16 code units that are hashed in one step. */
 const CHUNK = 64 * 1024
@@ -35,20 +35,4 @@ export function* digestingText(text: string): Steps<string> {
     yield
   }
   return sum.digest('hex')
-}
-
-/** @returns the digest of bytes, 64 hex digits */
-export function* digestingBytes(bytes: Uint8Array): Steps<string> {
-  if (bytes.length <= PIECE) return hash('sha256', bytes)
-  const sum = createHash('sha256')
-  for (let at = 0; at < bytes.length; at += PIECE) {
-    sum.update(bytes.subarray(at, at + PIECE))
-    yield
-  }
-  return sum.digest('hex')
-}
-
-/** The same, done in turns where the bytes are many. */
-export function digestOf(bytes: Uint8Array): Promise<string> {
-  return inTurns(digestingBytes(bytes), bytes.length)
 }

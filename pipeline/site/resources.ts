@@ -2,12 +2,12 @@
 
 import { type Profile, profileOf } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
-import { digestOf } from '../http/digest.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Body } from '../store/blobs.ts'
 import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
+import { digestOf } from '../tree/document.ts'
 import { PinnedDocument } from '../tree/edit/edit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { DocumentCache } from './cache.ts'

@@ -1,11 +1,12 @@
 /** Whole documents: bytes to text, text to tree, and back to bytes. */
 
 import { isUtf8 } from 'node:buffer'
+import { createHash, hash } from 'node:crypto'
 import { provingClean } from './clean.ts'
 import { parsingHtml } from './html.ts'
 import type { DocumentKind, TreeDocument } from './nodes.ts'
 import { slimming } from './slim.ts'
-import { atOnce, inOwnTurn, type Steps } from './steps.ts'
+import { atOnce, inOwnTurn, inTurns, type Steps } from './steps.ts'
 import { parsingXml } from './xml.ts'
 
 export { TreeError, type TreeReason } from './limits.ts'
@@ -88,6 +89,22 @@ export function* encoding(text: string, bom: boolean): Steps<Uint8Array> {
     at += encoder.encodeInto(piece, bytes.subarray(at)).written
   }
   return bytes
+}
+
+/** @returns SHA-256 of bytes, 64 hex digits, in steps */
+export function* digestingBytes(bytes: Uint8Array): Steps<string> {
+  if (bytes.length <= PIECE) return hash('sha256', bytes)
+  const sum = createHash('sha256')
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    sum.update(bytes.subarray(at, at + PIECE))
+    yield
+  }
+  return sum.digest('hex')
+}
+
+/** The same, at once where the bytes are few. */
+export function digestOf(bytes: Uint8Array): string | Promise<string> {
+  return bytes.length <= PIECE ? hash('sha256', bytes) : inTurns(digestingBytes(bytes), bytes.length)
 }
 
 /** Stretches of bytes as one, in steps. */

@@ -1,17 +1,15 @@
 /** New versions of resources, with everything that a commit needs to know of them. */
 
-import { hash } from 'node:crypto'
 import { type Derived, deriveInTurns, parseForStorage, readForStorage, storedForm } from '../declarations/derive.ts'
 import type { Subtypes } from '../declarations/kind.ts'
 import { Fault } from '../fault.ts'
-import { digestingBytes, digestOf } from '../http/digest.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { absent } from '../refusals.ts'
 import { largestDocument, type Site, type WrittenDocument } from '../site/site.ts'
 import { type Body, type ByteSplice, blobBytes, type Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
-import { decode, encode, encoding, joining, PIECE, piecesOf } from '../tree/document.ts'
+import { decode, digestingBytes, digestOf, encode, encoding, joining, PIECE, piecesOf } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
@@ -54,7 +52,7 @@ export async function savedDocument(
   const { derivation } = site
   const read = await readForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
-  const digest = bytes.length <= PIECE ? hash('sha256', bytes) : await digestOf(bytes)
+  const digest = await digestOf(bytes)
   return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...read }
 }
 
@@ -80,7 +78,7 @@ export async function newDocument(
   const { derivation } = site
   const parsed = await parseForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
-  const digest = bytes.length <= PIECE ? hash('sha256', bytes) : await digestOf(bytes)
+  const digest = await digestOf(bytes)
   return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...parsed }
 }
 
