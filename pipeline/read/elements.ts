@@ -15,7 +15,7 @@ import { TreeError } from '../tree/document.ts'
 import { writingJsonLd } from '../tree/json-ld.ts'
 import { readingItemsWithin, readingTopLevelItems } from '../tree/microdata.ts'
 import { jsonLdValue } from '../tree/microdata-value.ts'
-import type { ElementNode } from '../tree/nodes.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { Reading } from './read.ts'
@@ -40,15 +40,23 @@ export function* fragmentAnswer(
   return { status: 206, headers, body: Buffer.from(markup), ...(reading.reuse && { reuse: reading.reuse }) }
 }
 
+/** What the selectors of a requester are matched against, where it is not the whole document (SEC-6). */
+export interface Addressed {
+  document: TreeDocument
+  /** What stands there for an element of the whole document. */
+  copyOf(element: ElementNode): ElementNode
+}
+
 /** Every match, as `multipart/mixed` (HTTP-65 to HTTP-68). */
 export function* matchesAnswer(
   view: Representation,
   elements: ElementNode[],
   range: SelectorRange,
   reading: Reading,
+  addressed: Addressed,
 ): Steps<Answer> {
   const { shown, slice, contentRange } = sliceOf(elements, range)
-  const { parts, places } = yield* elementParts(view, shown)
+  const { parts, places } = yield* elementParts(view, shown, { addressed })
   const selection = slice ? `${range.selector}\n${slice.first}-${slice.last}` : range.selector
   const tag = yield* taggingMatches(selection, places)
   const headers = commonHeaders(view, reading, tag)
@@ -94,18 +102,20 @@ const PARTS_PER_STEP = 20
 export function* elementParts(
   { tree, file, documentPart }: Representation,
   elements: ElementNode[],
-  options: { lastModified?: string } = {},
+  options: { lastModified?: string; addressed?: Addressed } = {},
 ): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
-  const index = yield* indexingAddresses(tree)
+  // Addresses tell nothing of what their reader may not see, such as another element with the same id.
+  const { document, copyOf } = options.addressed ?? { document: tree, copyOf: (element: ElementNode) => element }
+  const index = yield* indexingAddresses(document)
   const location = encodePath(file.resource.path)
   const type = servedType(file.resource.type, file.profile?.utf8 ?? false)
   const parts: Part[] = []
   const places: { place: string; part: string }[] = []
-  let left = Math.max(LARGEST_PARTS.least, tree.source.length * LARGEST_PARTS.perUnit)
+  let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)
   for (const element of elements) {
     if (parts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
     const markup = yield* writingMarkup(element, tree.kind)
-    const place = uniqueSelector(element, tree, index)
+    const place = uniqueSelector(copyOf(element), document, index)
     left -= markup.length + place.length
     if (left < 0)
       throw new Fault(

@@ -19,7 +19,7 @@ import { type Selector, selectingAll, selectingFirst } from '../tree/selector/se
 import { writingDocument } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
-import { commonHeaders, conditional, fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
+import { type Addressed, commonHeaders, conditional, fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
 import type { Representation } from './representation.ts'
 import {
   findFor,
@@ -218,8 +218,10 @@ interface Matches {
   elements: ElementNode[]
   keys: Key[]
   admission: Admission
-  /** What the selector was matched against; undefined for a blob. */
+  /** What may be seen; undefined for a blob. */
   readable: ReadableView | undefined
+  /** What the selector was matched against, and has found there. */
+  addressed: Addressed | undefined
 }
 
 /** Gate 8 of a read by selector, in steps. @throws Fault 401 or 403 */
@@ -231,7 +233,7 @@ function* searching(read: Read, selector: Selector, { file, view }: Seen, author
   }
   if (!view) {
     const admission = authority.admit({ ask: 'read', path, exists: true, head })
-    return admitted({ form: 'html', elements: [], keys: [], admission, readable: undefined })
+    return admitted({ form: 'html', elements: [], keys: [], admission, readable: undefined, addressed: undefined })
   }
   const document = view.tree
   const form = file.kind === 'html' ? negotiate(read.accept, true) : 'html'
@@ -241,7 +243,9 @@ function* searching(read: Read, selector: Selector, { file, view }: Seen, author
   const elements = seen.map(readable.original)
   const keys: Key[] = elements.map(element => ({ element, document }))
   const admission = authority.admit({ ask: 'read-elements', path, exists: true, head, keys })
-  return admitted({ form, elements, keys, admission, readable })
+  const copies = new Map(elements.map((element, at) => [element, seen[at]]))
+  const addressed = { document: readable.document, copyOf: (element: ElementNode) => copies.get(element) ?? element }
+  return admitted({ form, elements, keys, admission, readable, addressed })
 }
 
 /** In steps. */
@@ -253,20 +257,22 @@ function* readElements(
   seen: Seen,
   authority: Authority,
 ): Steps<Answer> {
-  const { form, elements, keys, admission, readable } = yield* searching(read, selector, seen, authority)
+  const { form, elements, keys, admission, readable, addressed } = yield* searching(read, selector, seen, authority)
   requireAdmission(admission, 'GET', read.requested, authority)
-  if (!seen.view || !readable) throw notHtml()
+  if (!seen.view || !readable || !addressed) throw notHtml()
   const view = linkingReadable(seen.view, readable.isReadable)
   const [first] = elements
   if (!first) throw noMatch()
-  const shared = view.shared && authority.shareable(read.path, keys)
+  // Whether all of a page is the same for everybody is not for those to know who may see a part (SEC-6).
+  const seesAll = readable.document === view.tree
+  const shared = seesAll && view.shared && authority.shareable(read.path, keys)
   const reading = readingOf(site, read, view.dependencies, authority, shared)
   if (form === 'html') return yield* fragmentAnswer(first, view, range, reading)
   if (form === 'json-ld') {
     const selected = { range, elements, mayRefer: readable.isReadable }
     return yield* jsonLdAnswer(view, selected, reading, site.settings.ns)
   }
-  return yield* matchesAnswer(view, elements, range, reading)
+  return yield* matchesAnswer(view, elements, range, reading, addressed)
 }
 
 /** 200 with a whole page that was put together for its reader, or 304 (COMP-10, COMP-124, COMP-125); in steps. */
