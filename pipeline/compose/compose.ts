@@ -4,7 +4,7 @@ import { canonicalPath } from '../http/path.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import type { Composing, FailedPart } from './composing.ts'
+import type { Composing, FailedPart, Paginator } from './composing.ts'
 import { asFault, failureOfPart } from './failure.ts'
 import { SiteGraph } from './graph.ts'
 import type { Languages } from './languages.ts'
@@ -12,6 +12,7 @@ import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { PageRequest } from './page-request.ts'
 import { type PaginatorLinks, paginating } from './paginate.ts'
+import { apart } from './parts.ts'
 import { Prefixes } from './prefixes.ts'
 import { resolvingReads } from './read-resolvers.ts'
 import { Reads } from './reads.ts'
@@ -30,6 +31,8 @@ export interface Composition {
   links: readonly PaginatorLinks[]
   /** Parts that could not be put together, in the order of their failures; whoever may read one of them gets its fault. */
   failures: readonly FailedPart[]
+  /** Lists that were divided without a look at each other, for a reader who may not see all of the page. */
+  paginators: readonly Paginator[]
   /** Where an element is stored; undefined for a generated one. */
   originOf(element: ElementNode): { file: StoredFile; tree: TreeDocument; element: ElementNode } | undefined
   /** The outermost marked element around an element, or itself (COMP-74). */
@@ -100,7 +103,7 @@ function* composing(
     site,
     model: site.model,
     viewer,
-    allowance: viewer.allowance,
+    allowance: containing ? viewer.allowance.part() : viewer.allowance,
     languages,
     graph,
     reads,
@@ -126,6 +129,7 @@ function* composing(
     text: page.search.source,
     output: false,
     loose: false,
+    inPlace: true,
     transient: false,
     depth: 0,
   })
@@ -139,6 +143,7 @@ function* composing(
     reads,
     links,
     failures: state.failures ?? [],
+    paginators: containing ? state.paginators : [],
     originOf: element => originOf(state, element),
     transientAround: element => transientAround(state, element),
     transients: state.transients,
@@ -147,11 +152,14 @@ function* composing(
 }
 
 /** Pass 6 of COMP-16 for lists. */
-function* dividing({ paginators, viewer, failures }: Composing, tree: TreeDocument): Work<readonly PaginatorLinks[]> {
+function* dividing(composing: Composing, tree: TreeDocument): Work<readonly PaginatorLinks[]> {
+  const { paginators, viewer, failures } = composing
   try {
-    return yield* paginating(tree, paginators, viewer.allowance, viewer.path, viewer.query)
+    return yield* apart(composing, ({ allowance }) =>
+      paginating(tree, paginators, allowance, viewer.path, viewer.query, failures !== undefined),
+    )
   } catch (error) {
-    const fault = failures && failureOfPart(error)
+    const fault = failures && failureOfPart(error, true)
     if (!fault) throw error
     failures.push(...paginators.map(({ element }) => ({ element, fault })))
     return []

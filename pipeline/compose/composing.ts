@@ -81,6 +81,8 @@ export interface Surroundings {
   output: boolean
   /** Not in the page's own tree, so that nothing is known about directives below. */
   loose: boolean
+  /** They stand where the requested document has them: nothing has put them there. */
+  inPlace: boolean
   /** They are inside of an element that each visitor has a version of: the outermost marker counts (COMP-74). */
   transient: boolean
   /** Elements around. */

@@ -16,11 +16,13 @@ export function tooMuch(message: string): Fault {
 /**
  * A failure of one part of a page: what its reader may not see must not show whether it has failed (SEC-6).
  *
- * @returns undefined for what ends the page in any case, such as a spent budget
+ * @param hasOwnAllowance a spent allowance is a failure of the part, which had one of its own
+ * @returns undefined for what ends more than the part
  */
-export function failureOfPart(error: unknown): Fault | undefined {
+export function failureOfPart(error: unknown, hasOwnAllowance: boolean): Fault | undefined {
   const fault = asFault(error)
-  return fault instanceof Fault && fault.status !== 503 ? fault : undefined
+  if (!(fault instanceof Fault)) return undefined
+  return fault.status !== 503 || (hasOwnAllowance && fault.kind === 'BudgetExceeded') ? fault : undefined
 }
 
 /** What ends a composition, as the answer says it. */

@@ -37,10 +37,10 @@ class PageScope implements LiquidScope {
   }
 
   get now(): number {
-    const { reads, allowance } = this.#dispatch.composing
+    const { reads, viewer } = this.#dispatch.composing
     reads.fleeting = true
-    const instant = instants.get(allowance) ?? Date.now()
-    instants.set(allowance, instant)
+    const instant = instants.get(viewer.allowance) ?? Date.now()
+    instants.set(viewer.allowance, instant)
     return instant
   }
 

@@ -37,11 +37,20 @@ export class Names {
     this.#failed.set(name, failure)
   }
 
-  /** All names that are in scope, the nearest value of each. @throws what a directive has thrown that was to give one */
-  all(): Map<string, Value> {
-    for (const failure of this.#failed?.values() ?? []) throw failure
-    const names = this.#outer?.all() ?? new Map<string, Value>()
-    for (const [name, value] of this.#own ?? []) names.set(name, value)
+  /**
+   * All names that are in scope, the nearest value of each.
+   *
+   * @param isAsked whether a name without a value is asked for; the others are left out, so that their failure is not told to
+   *   whoever does not need them (SEC-6)
+   * @throws what the directive has thrown that was to give a name that is asked for
+   */
+  all(isAsked: (name: string) => boolean = () => true): Map<string, Value> {
+    const names = this.#outer?.all(name => !this.#own?.has(name) && isAsked(name)) ?? new Map<string, Value>()
+    for (const [name, failure] of this.#failed ?? []) {
+      if (isAsked(name)) throw failure
+      names.delete(name)
+    }
+    for (const [name, value] of this.#own ?? []) if (!this.#failed?.has(name)) names.set(name, value)
     return names
   }
 }

@@ -38,6 +38,8 @@ interface Parameter {
  * @param allowance pays for the links, each of which holds the whole query
  * @param path decoded request path
  * @param query raw, without `?`
+ * @param isPartly for readers who may not see all of the page: no list tells of another one, so ids are checked by
+ *   `checkPaginators` once it is known what they may see, and `head` has no links (SEC-6)
  * @returns what the `Link` field says of each paginator that has something to link to
  * @throws Fault 503 for a field that no client would take, 422 for an attribute that is no positive integer, or paginators that cannot be told apart (COMP-65)
  */
@@ -47,15 +49,17 @@ export function* paginating(
   allowance: Allowance,
   path: string,
   query: string | undefined,
+  isPartly = false,
 ): Work<readonly PaginatorLinks[]> {
   if (paginators.length === 0) return []
-  checkIds(paginators)
+  if (!isPartly) checkPaginators(paginators)
   const parameters = parametersOf(query ?? '')
   const target = encodePath(path)
   const linked: PaginatorLinks[] = []
   let length = 0
   for (const paginator of paginators) {
-    const links = pageLinks(paginator, paginators.length > 1, parameters)
+    if (isPartly) length = 0
+    const links = pageLinks(paginator, isPartly || paginators.length > 1, parameters)
     allowance.step(links.length * (parameters.length + 1))
     const fields: string[] = []
     for (const link of links) {
@@ -63,20 +67,30 @@ export function* paginating(
       const field = `<${target}?${link.query}>; rel="${link.rel}"${named}`
       allowance.take(field.length * 4)
       length += field.length
-      if (length > LONGEST_FIELD) throw tooMuch('The page has more links to other pages than an answer can tell.')
+      if (length > LONGEST_FIELD) throw tooManyLinks()
       fields.push(field)
     }
     if (fields.length > 0) linked.push({ paginator: paginator.element, field: fields.join(', ') })
-    if (tree.kind === 'html') addToHead(tree, links)
+    if (tree.kind === 'html' && !isPartly) addToHead(tree, links)
     yield
   }
   return linked
 }
 
-function checkIds(paginators: readonly Paginator[]): void {
+function tooManyLinks(): Error {
+  return tooMuch('The page has more links to other pages than an answer can tell.')
+}
+
+/** @throws Fault 503 where the links of several lists do not fit into one answer */
+export function checkLinks(links: readonly PaginatorLinks[]): void {
+  if (links.reduce((length, { field }) => length + field.length, 0) > LONGEST_FIELD) throw tooManyLinks()
+}
+
+/** @throws Fault 422 for a length that is no positive integer, and for lists that cannot be told apart (COMP-65) */
+export function checkPaginators(paginators: readonly Paginator[]): void {
   if (paginators.some(({ length }) => !POSITIVE.test(length.trim())))
     throw compositionError('The length of a page must be a positive integer.', 422)
-  if (paginators.length === 1) return
+  if (paginators.length <= 1) return
   const ids = new Set(paginators.map(({ element }) => attribute(element, 'id') || undefined))
   if (ids.size < paginators.length || ids.has(undefined))
     throw compositionError('Several paginators on one page need an id each.', 422)
@@ -84,6 +98,7 @@ function checkIds(paginators: readonly Paginator[]): void {
 
 /** Removes the children of other pages. */
 function pageLinks({ element, length }: Paginator, several: boolean, parameters: readonly Parameter[]): PageLink[] {
+  if (!POSITIVE.test(length.trim())) return []
   const id = attribute(element, 'id') || undefined
   const value = (what: string) => parameter(parameters, id, what)
   const perPage = value('length') ?? whole(length)
@@ -94,7 +109,7 @@ function pageLinks({ element, length }: Paginator, several: boolean, parameters:
   const shown = new Set(children.slice(first, first + perPage))
   element.childNodes = element.childNodes.filter(node => !isElement(node) || shown.has(node))
   if (last === 1) return []
-  const key = several ? `paginate:${id}:page` : 'paginate:page'
+  const key = several && id !== undefined ? `paginate:${id}:page` : 'paginate:page'
   const stale = several || id === undefined ? undefined : `paginate:${id}:page`
   const link = (rel: PageLink['rel'], page: number): PageLink => ({
     rel,

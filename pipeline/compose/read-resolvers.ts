@@ -8,6 +8,7 @@ import { type ChildNode, type ElementNode, isElement, type ParentNode, type Tree
 import { NODES_PER_STEP } from '../tree/steps.ts'
 import type { Composing } from './composing.ts'
 import { failureOfPart } from './failure.ts'
+import { apart } from './parts.ts'
 import { awaiting, type Work } from './work.ts'
 
 /** @throws Fault 500 when a resolver fails, 503 when a budget is spent */
@@ -36,18 +37,18 @@ interface Ran {
 function* runningAll(composing: Composing, tree: TreeDocument, chains: readonly Chain[]): Work<Ran> {
   const { failures } = composing
   try {
-    return { done: chains, values: yield* awaiting(running(composing, tree, chains)) }
+    return { done: chains, values: yield* apart(composing, own => awaiting(running(own, tree, chains))) }
   } catch (error) {
-    if (!failures || !failureOfPart(error)) throw error
+    if (!failures || !failureOfPart(error, true)) throw error
   }
   const done: Chain[] = []
   const values: (readonly ElementNode[])[] = []
   for (const chain of chains) {
     try {
-      values.push(...(yield* awaiting(running(composing, tree, [chain]))))
+      values.push(...(yield* apart(composing, own => awaiting(running(own, tree, [chain])))))
       done.push(chain)
     } catch (error) {
-      const fault = failureOfPart(error)
+      const fault = failureOfPart(error, true)
       if (!fault) throw error
       failures.push(...chain.elements.map(element => ({ element, fault })))
     }

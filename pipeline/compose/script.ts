@@ -47,7 +47,8 @@ function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: 
     origin: (place.page ?? composing.page).file.resource.path,
     place: 'method',
     source,
-    context: place.names.all(),
+    // What a script does not mention it does not need.
+    context: place.names.all(name => source.includes(name)),
     request,
     plainMembers: PLAIN,
     schemas: scriptSchemas(site, allowance, others, evaluate => scripts({ ...javascript, evaluate }), {

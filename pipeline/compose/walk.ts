@@ -15,21 +15,19 @@ import {
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
 import { type Composing, type Dispatch, type FailedPart, meaning, type Surroundings } from './composing.ts'
-import { type AttributeDirective, type Directives, directivesOf } from './directives.ts'
+import { type AttributeDirective, type Directives, directivesOf, spelledLocal, spellings } from './directives.ts'
 import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { authorsSelector, including } from './include.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
+import { apart } from './parts.ts'
 import { Prefixes, qualifiedName } from './prefixes.ts'
 import { copiesOf, readingCopy, transientPlace } from './session-copies.ts'
 import { holdsElements, type Splice, splicesOf } from './splice.ts'
 import { stamping } from './stamp.ts'
 import { renderedInto } from './template.ts'
 import { awaiting, type Work } from './work.ts'
-
-/** An attribute in the text of a start tag: HTML's parser gives names in lower case (COMP-9). */
-const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?/g
 
 /** Elements inside each other in a composed page; only what goes on including itself comes here. */
 const DEEPEST = 1_000
@@ -65,9 +63,10 @@ function* containing(
   const before = into.childNodes.length
   const paginators = composing.paginators.length
   try {
-    yield walkingElement(composing, element, into, place)
+    if (place.inPlace) yield apart(composing, own => walkingElement(own, element, into, place))
+    else yield walkingElement(composing, element, into, place)
   } catch (error) {
-    const fault = failureOfPart(error)
+    const fault = failureOfPart(error, place.inPlace)
     if (!fault) throw error
     into.childNodes.length = before
     composing.paginators.length = paginators
@@ -148,7 +147,6 @@ function* dispatching(
   }
   const failed: Fault[] = []
   for (const directive of directives.dispatched) {
-    composing.allowance.dispatch()
     const local = spelledLocal(directive.written, spelled ?? new Map())
     const replacement = yield* dispatchingOne(dispatch, directive, local, failed)
     if (replacement === undefined) continue
@@ -160,12 +158,26 @@ function* dispatching(
   if (directives.transient && !place.transient && place.page)
     composing.transients.set(copy, transientPlace(composing, place.page, element))
   if (directives.paginate !== undefined) composing.paginators.push({ element: copy, length: directives.paginate })
-  if (directives.template !== undefined && !place.output) {
+  if (directives.template !== undefined && !place.output) yield* rendering(dispatch, directives.template, copy)
+  else yield* walkingContent(composing, element, copy, inside)
+}
+
+/** Puts the output of a template into its host; where parts may fail, the host stays, without content. */
+function* rendering(dispatch: Dispatch, engine: string, copy: ElementNode): Work<void> {
+  const { composing, place } = dispatch
+  const paginators = composing.paginators.length
+  try {
     composing.allowance.dispatch()
-    const { nodes, text } = yield* renderedInto(dispatch, directives.template, copy)
-    const output: Surroundings = { ...inside, page: undefined, text, output: true, loose: false }
+    const { nodes, text } = yield* renderedInto(dispatch, engine, copy)
+    const output: Surroundings = { ...place, page: undefined, text, output: true, loose: false, inPlace: false }
     yield* walking(composing, nodes, contentOf(copy), output)
-  } else yield* walkingContent(composing, element, copy, inside)
+  } catch (error) {
+    const fault = composing.failures && failureOfPart(error, place.inPlace)
+    if (!fault) throw error
+    contentOf(copy).childNodes.length = 0
+    composing.paginators.length = paginators
+    composing.failures?.push({ element: copy, fault })
+  }
 }
 
 /** Puts the session's copy of a marked element in its place; it is not walked (COMP-18). @returns whether there is one */
@@ -198,9 +210,10 @@ function* dispatchingOne(
 ): Work<Value | undefined> {
   const { composing, place } = dispatch
   try {
-    return yield* applying(dispatch, directive, local)
+    if (!composing.failures || !place.inPlace) return yield* applying(dispatch, directive, local)
+    return yield* apart(composing, own => applying({ ...dispatch, composing: own }, directive, local))
   } catch (error) {
-    const fault = composing.failures && failureOfPart(error)
+    const fault = composing.failures && failureOfPart(error, place.inPlace)
     if (!fault) throw error
     failed.push(fault)
     if (directive.does !== 'method') for (const name of [local, local.toLowerCase()]) place.names.fail(name, fault)
@@ -210,6 +223,7 @@ function* dispatchingOne(
 
 function* applying(dispatch: Dispatch, directive: AttributeDirective, local: string): Work<Value | undefined> {
   const { composing, place } = dispatch
+  composing.allowance.dispatch()
   if (directive.does === 'method') {
     const { schema, value } = directive
     const call = attributeCall(composing.model, schema, local, value, composing.kind === 'html')
@@ -272,7 +286,13 @@ function* splicing(
       composing.allowance.take(splice.text.length * 2 + NODE_BYTES)
       append(into, { nodeName: '#text', value: splice.text, parentNode: null })
     } else if ('built' in splice)
-      yield* walking(composing, splice.built, into, { ...place, page: undefined, text: undefined, output: false })
+      yield* walking(composing, splice.built, into, {
+        ...place,
+        page: undefined,
+        text: undefined,
+        output: false,
+        inPlace: false,
+      })
     else yield* projecting(composing, splice.stored, splice.tree, into, place)
     const added = into.childNodes[first]
     if (!('text' in splice) && splice.id !== undefined && added && isElement(added))
@@ -300,6 +320,7 @@ function* projecting(
     text: page.search.source,
     output: false,
     loose: own === undefined,
+    inPlace: false,
     transient,
     depth,
   })
@@ -374,26 +395,4 @@ function contentOf(element: ElementNode): ElementNode | FragmentNode {
 function append(parent: ParentNode, node: ChildNode): void {
   parent.childNodes.push(node)
   node.parentNode = parent
-}
-
-/**
- * Names of an element and its attributes as they stand in its start tag, by their lower-case form.
- *
- * @param text that the offsets of the element count in; without it names are as they are in the tree
- */
-function spellings(element: ElementNode, text: string | undefined): ReadonlyMap<string, string> {
-  const tag = element.sourceCodeLocation?.startTag
-  const names = new Map<string, string>()
-  if (!tag || text === undefined) return names
-  for (const [, name = ''] of text.slice(tag.startOffset + 1, tag.endOffset - 1).matchAll(ATTRIBUTE)) {
-    const lower = name.toLowerCase()
-    if (!names.has(lower)) names.set(lower, name)
-  }
-  return names
-}
-
-/** The part behind the colon, as it was spelt. */
-function spelledLocal(written: string, spelled: ReadonlyMap<string, string>): string {
-  const name = spelled.get(written.toLowerCase()) ?? written
-  return name.slice(name.indexOf(':') + 1)
 }

@@ -43,6 +43,9 @@ const MESSAGES: Record<Spendable, string> = {
   turns: 'Too many hashes or long pattern matches of this site wait for their turn already.',
 }
 
+/** How many times what a request may spend all parts of a page may spend together. */
+const ALL_PARTS = 4
+
 /** Steps between two looks at the clock. */
 const STEPS_PER_LOOK = 1_024
 
@@ -58,6 +61,9 @@ export class Allowance {
   #deadline: number | undefined
   #spent: Spendable | undefined
   #hasReadFleeting = false
+  #whole: Allowance | undefined
+  /** What is left for parts. */
+  #forParts: AllowanceLimits | undefined
 
   /**
    * @param party the site that pays; the request itself when missing
@@ -82,6 +88,7 @@ export class Allowance {
   /** Notes a look at the clock or at chance. */
   readFleeting(): void {
     this.#hasReadFleeting = true
+    this.#whole?.readFleeting()
   }
 
   get stepsTaken(): number {
@@ -144,6 +151,39 @@ export class Allowance {
   dispatch(): void {
     this.#dispatches++
     if (this.#spent !== undefined || this.#dispatches > this.#limits.dispatches) throw this.#end('dispatches')
+  }
+
+  /**
+   * An allowance for one part of the work, so that what others spend does not end it and tells nothing to whoever does not
+   * see them (SEC-6). Each part may spend what a request may, as long as all together have not spent a few times as much.
+   */
+  part(): Allowance {
+    this.#forParts ??= {
+      steps: this.#limits.steps * ALL_PARTS,
+      memory: this.#limits.memory * ALL_PARTS,
+      time: this.#limits.time * ALL_PARTS,
+      dispatches: this.#limits.dispatches * ALL_PARTS,
+    }
+    const { steps, memory, time, dispatches } = this.#forParts
+    const limits = {
+      steps: Math.min(this.#limits.steps, steps),
+      memory: Math.min(this.#limits.memory, memory),
+      time: Math.min(this.#limits.time, time),
+      dispatches: Math.min(this.#limits.dispatches, dispatches),
+    }
+    const part = new Allowance(limits, this.party, this.#now)
+    part.#whole = this
+    return part
+  }
+
+  /** Ends a part: what it has spent is no longer there for others. */
+  end(part: Allowance): void {
+    const left = this.#forParts
+    if (!left) return
+    left.steps = Math.max(0, left.steps - part.#steps)
+    left.memory = Math.max(0, left.memory - part.#memory)
+    left.time = Math.max(0, left.time - (part.#deadline === undefined ? 0 : part.#limits.time - part.timeLeft))
+    left.dispatches = Math.max(0, left.dispatches - part.#dispatches)
   }
 
   #end(what: Spendable): AllowanceSpent {

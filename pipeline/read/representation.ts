@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import type { Authority, ReadableView } from '../authority.ts'
 import type { Composition } from '../compose/compose.ts'
+import { checkLinks, checkPaginators } from '../compose/paginate.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
 import { type Resolved, resolvePath, routeParameters } from '../compose/routes.ts'
 import { isLive, meaningOf } from '../compose/vocabulary.ts'
@@ -131,6 +132,7 @@ function linkHeader(links: Composition['links']): Record<string, string> {
 export function linkingReadable(view: Representation, isReadable: (element: ElementNode) => boolean): Representation {
   const links = view.composition?.links ?? []
   const shown = links.filter(({ paginator }) => isReadable(paginator))
+  checkLinks(shown)
   if (shown.length === links.length) return view
   const { Link: _, ...others } = view.headers
   return { ...view, headers: { ...linkHeader(shown), ...others } }
@@ -146,6 +148,7 @@ export function requireSound(
   isReadable: (element: ElementNode) => boolean = () => true,
 ): void {
   for (const { element, fault } of composition?.failures ?? []) if (isReadable(element)) throw fault
+  checkPaginators((composition?.paginators ?? []).filter(({ element }) => isReadable(element)))
 }
 
 /** What the selectors of a requester are matched against (SEC-6), in steps. @throws Fault as requireSound does */

@@ -28,6 +28,46 @@ describe('The allowance of a request', () => {
     expect(() => allowance.look()).to.throw(AllowanceSpent, 'time')
   })
 
+  it('SEC-6 parts have an allowance each, and all together a few times as much', () => {
+    let now = 0
+    const whole = new Allowance({ steps: 10, time: 100 }, undefined, () => now)
+    const spend = (steps: number, milliseconds = 0) => {
+      const part = whole.part()
+      try {
+        part.look()
+        now += milliseconds
+        part.step(steps)
+        part.look()
+        return part.spent
+      } catch {
+        return part.spent
+      } finally {
+        whole.end(part)
+      }
+    }
+    expect([spend(11), spend(10), spend(10), spend(9), spend(1)]).to.deep.equal([
+      'steps',
+      undefined,
+      undefined,
+      undefined,
+      'steps',
+    ])
+    expect(whole.stepsTaken).to.equal(0)
+    expect([spend(0, 100), spend(0, 99), spend(0, 99), spend(0, 99), spend(0, 4)]).to.deep.equal([
+      'time',
+      undefined,
+      undefined,
+      undefined,
+      'time',
+    ])
+  })
+
+  it('LIQ-44 what a part has read of the clock counts for the whole', () => {
+    const whole = new Allowance()
+    whole.part().readFleeting()
+    expect(whole.hasReadFleeting).to.equal(true)
+  })
+
   it('COMP-19 the dispatch after the last one ends it', () => {
     const allowance = new Allowance({ dispatches: 2 })
     allowance.dispatch()
