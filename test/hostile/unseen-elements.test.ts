@@ -91,6 +91,31 @@ describe('elements with foreign prefixes', () => {
       }
     })
 
+  it('COMP-147 MOD-40 MOD-51 what only composition shows is found by nothing, and takes no value from others', async () => {
+    const PASS = 'https://tides.example/Pass'
+    const property = (name: string, more: string) =>
+      `<div itemprop="property" itemscope itemtype="${NS}/Property"><meta itemprop="name" content="${name}">${more}</div>`
+    const model = `<div itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="${PASS}">${property('no', '<meta itemprop="unique" content="true">')}${property('of', `<meta itemprop="references" content="${PASS}#no">`)}</div>`
+    await put(server, '/passes.html', page(model))
+    const pass = (no: string, of: string) =>
+      `<b itemscope itemtype="${PASS}"><i itemprop="no">${no}</i><i itemprop="of">${of}</i></b>`
+    const hidden = `<select><option><w:g ${W}>${pass('1', 'nobody')}</w:g></option></select>`
+    await put(server, '/page.html', PAGE.replace('<div id="box"', `${hidden}<div id="box"`))
+    expect((await http('GET', '/page.html', { Range: 'selector=b[itemscope]' })).status).to.equal(206)
+    await put(server, '/first.html', page(pass('1', '1')))
+    for (const others of [pass('1', ''), pass('2', 'nobody')]) {
+      const refused = await put(server, '/second.html', page(others)).catch((fault: Error) => fault)
+      expect(refused, others).to.be.instanceOf(Error)
+    }
+    await put(
+      server,
+      '/count.html',
+      composed(`<u r:all="[itemtype='${PASS}']" e:n="all.count()"><p:stamp n></p:stamp></u>`),
+    )
+    await put(server, '/rules.html', rulesPage(['*', 'GET', 'Allow', '/*']))
+    expect((await http('GET', '/count.html')).text).to.include('<u>1</u>')
+  })
+
   it('COMP-147 whoever may write the page may put them anywhere; beside them, others may write', async () => {
     const hidden = `<select><option><w:g ${W}>${GOOD}</w:g></option></select>`
     await put(server, '/page.html', PAGE.replace('<div id="box"', `${hidden}<div id="box"`))
