@@ -10,14 +10,15 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 9
+const FORMAT = 10
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
  * Bodies, derived data, entries and properties hang on a number that survives moves. An event may share a body: its text
  * stands between `payload` and `tail`, and the body stays as long as the event does. A large body that was changed in
- * places has splices, each of which changes what those before it have left; never one that an event shares. Derived data
- * that another derivation has written are noted by the tables themselves.
+ * places has splices, each of which changes what those before it have left; never one that an event shares. Events of files
+ * that went or came with their tree stand in bundles. Derived data that another derivation has written are noted by the
+ * tables themselves.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS progress (
@@ -140,6 +141,26 @@ CREATE TABLE IF NOT EXISTS event (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS event_body ON event (body) WHERE body IS NOT NULL;
 CREATE INDEX IF NOT EXISTS event_path ON event (site, path, ms, seq, bytes);
+
+CREATE TABLE IF NOT EXISTS event_bundle (
+  site INTEGER NOT NULL,
+  ms INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  folder TEXT NOT NULL,
+  bucket INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  session TEXT,
+  token TEXT,
+  bytes INTEGER NOT NULL,
+  head TEXT NOT NULL,
+  middle TEXT NOT NULL,
+  tail TEXT NOT NULL,
+  names TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  PRIMARY KEY (site, ms, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS event_bundle_place ON event_bundle (site, folder, bucket, ms, seq);
 
 CREATE TABLE IF NOT EXISTS dropped (
   site INTEGER NOT NULL,

@@ -5,6 +5,7 @@ import { collectionRow } from '../../records/new-rows.ts'
 import { refuse } from '../../records/refusals.ts'
 import { pathOf, type ResourceRow } from '../../records/rows.ts'
 import { gain, markMembership, share } from '../../records/sums.ts'
+import { placeOf } from '../bundles.ts'
 import { type CommitState, nextId, rowAt } from './commit-state.ts'
 import { removeEntries } from './entries.ts'
 import { removeMembers } from './subtree.ts'
@@ -12,7 +13,8 @@ import { removeMembers } from './subtree.ts'
 /** Unix milliseconds up to which versions of a path are known to have been served although nothing stands there now. */
 export function lastSeen(state: CommitState, path: string): number {
   const { statements, site } = state
-  return (statements.newestEvent.get(site.id, path) ?? statements.newestDropped.get(site.id, path))?.ms ?? -1
+  const { ms } = statements.newestEvent.get(site.id, path, ...placeOf(path)) ?? {}
+  return ms ?? statements.newestDropped.get(site.id, path)?.ms ?? -1
 }
 
 /** As `lastSeen`, for a collection the newest of everything that ever stood below it. */

@@ -2,6 +2,7 @@
 
 import { DERIVATION } from '../../derivation.ts'
 import { COLUMNS, type ResourceRow } from '../../records/rows.ts'
+import { BUNDLED_AT, ofFile } from '../bundles.ts'
 import type { Database } from '../database.ts'
 import { SPLICES, type SpliceRow } from '../splices.ts'
 import { prepareBeginning } from './begin.ts'
@@ -43,6 +44,9 @@ export function prepareStatements(database: Database) {
     ),
     newestBelow: database.prepare<{ modified: number | null }>(
       `SELECT max(modified) AS modified FROM resource WHERE ${BELOW}`,
+    ),
+    anyUntil: database.prepare<{ there: number }>(
+      `SELECT 1 AS there FROM resource WHERE ${BELOW} AND kind <> 0 AND modified <= ? LIMIT 1`,
     ),
     insert: run(
       `INSERT INTO resource (site, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -138,12 +142,15 @@ export function prepareStatements(database: Database) {
     ),
     told: database.prepare<{ there: number }>('SELECT 1 AS there FROM event WHERE body = ? LIMIT 1'),
     moveTold: run('UPDATE event SET body = ? WHERE body = ?'),
-    newestEvent: database.prepare<{ ms: number }>(
-      'SELECT ms FROM event WHERE site = ? AND path = ? ORDER BY ms DESC, seq DESC LIMIT 1',
+    newestEvent: database.prepare<{ ms: number | null }>(
+      `SELECT max(ms) AS ms FROM (SELECT max(ms) AS ms FROM event WHERE site = ?1 AND path = ?2
+       UNION ALL SELECT max(b.ms) FROM ${BUNDLED_AT} WHERE b.site = ?1 AND ${ofFile(3)})`,
     ),
     newestDropped: database.prepare<{ ms: number }>('SELECT ms FROM dropped WHERE site = ? AND path = ?'),
     newestEventBelow: database.prepare<{ ms: number | null }>(
-      'SELECT max(ms) AS ms FROM (SELECT max(ms) AS ms FROM event WHERE site = ?1 AND path >= ?2 AND path < ?3 UNION ALL SELECT max(ms) FROM dropped WHERE site = ?1 AND path >= ?2 AND path < ?3)',
+      `SELECT max(ms) AS ms FROM (SELECT max(ms) AS ms FROM event WHERE site = ?1 AND path >= ?2 AND path < ?3
+       UNION ALL SELECT max(ms) FROM event_bundle WHERE site = ?1 AND folder >= ?2 AND folder < ?3
+       UNION ALL SELECT max(ms) FROM dropped WHERE site = ?1 AND path >= ?2 AND path < ?3)`,
     ),
 
     counter: database.prepare<{ value: number }>('SELECT value FROM counter WHERE site = ? AND name = ?'),

@@ -43,8 +43,9 @@ function storedSum(state: CommitState, collection: string): string | null {
  */
 export function moveMembers(state: CommitState, from: string, to: string, seen: number): string | null | undefined {
   const { statements, site, version, at } = state
+  const changesTimes = seen >= 0 && statements.anyUntil.get(site.id, from, endOf(from), seen) !== undefined
   statements.moveBelow.run(to, from, version, seen, seen, Math.max(at, seen), site.id, from, endOf(from))
-  if (seen < 0) return undefined
+  if (!changesTimes) return undefined
   rebuildSums(statements, site.id, to)
   return storedSum(state, to)
 }

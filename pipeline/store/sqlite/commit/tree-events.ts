@@ -1,6 +1,6 @@
 /**
- * Events about the files of whole trees, written where the files are known: one statement for all of them, so that moving
- * a thousand files does not take two thousand events from thread to thread.
+ * Events about the files of whole trees, written where the files are known, many in one row, so that moving a thousand files
+ * neither takes two thousand events from thread to thread nor writes each.
  */
 
 import type { NewEvent, TreeEvents } from '../../commit.ts'
@@ -8,6 +8,7 @@ import { endOf } from '../../paths.ts'
 import { startEventIds } from '../../records/events.ts'
 import { documentText, kindNumber } from '../../records/rows.ts'
 import { TAG_DIGITS } from '../../tags.ts'
+import { inBuckets } from '../bundles.ts'
 import type { Database, Statement, Value } from '../database.ts'
 import type { CommitState } from './commit-state.ts'
 
@@ -17,13 +18,24 @@ const MARK = 3
 /** Bytes that the other parts of an event take at most, roughly. */
 const AROUND = 4096
 
-/** The compiled statements. Parameters: ids, version, cause, the tree as a range, the pieces, and what else is needed. */
+/** Files read at once. */
+const PAGE = 8192
+
+type FileTuple = readonly [folder: string, name: string, tag: string]
+
+/** The compiled statements. */
 export interface TreeEventStatements {
-  gone: Statement<never>
-  /** Leaves out files whose place others take: the tree that comes in place of this one. */
-  goneForGood: Statement<never>
-  /** Bytes of the longest text that is told. */
-  come: Statement<never>
+  /**
+   * Files of a tree, a page at a time: the site, the last place, the end of the tree, and what else is needed. Of files whose
+   * place others take, nothing is told where a tree comes in place of this one; documents that come have rows.
+   */
+  files: { gone: Statement<FileTuple>; goneForGood: Statement<FileTuple>; come: Statement<FileTuple> }
+  addBundle: Statement<never>
+  /**
+   * Adds events as rows: ids, version, cause, the tree as a range, the pieces, and what else is needed. Of those that come
+   * bytes of the longest text that is told.
+   */
+  rows: { gone: Statement<never>; goneForGood: Statement<never>; come: Statement<never>; documents: Statement<never> }
 }
 
 /**
@@ -41,48 +53,52 @@ const GROWTH = 3
 /** @param database a connection for writing, which gets a function of its own */
 export function prepareTreeEvents(database: Database): TreeEventStatements {
   database.define('limited_text', limitedText)
-  const path = `replace(replace(folder || name, '&', '&amp;'), '<', '&lt;')`
   const isDocument = `kind = ${kindNumber('document')}`
+  const taken = (site: string, tree: string, arriving: string) =>
+    `NOT EXISTS (SELECT 1 FROM resource arriving WHERE arriving.site = ${site}
+       AND arriving.folder = ${arriving} || substr(resource.folder, length(${tree}) + 1)
+       AND arriving.name = resource.name AND arriving.kind <> 0)`
+  const tag = `substr(digest, 1, ${TAG_DIGITS})`
+  const files = (column: string, where: string) =>
+    database.prepareTuples<FileTuple>(
+      `SELECT folder, name, ${column} FROM resource
+       WHERE site = ?1 AND (folder, name) > (?2, ?3) AND folder < ?4 AND ${where}
+       ORDER BY folder, name LIMIT ${PAGE}`,
+    )
+  const path = `replace(replace(folder || name, '&', '&amp;'), '<', '&lt;')`
   // The text of a document that is short enough, however it reads, is shared. Others are few, and told in full.
   const shared = `${isDocument} AND size * ${GROWTH} <= ?13`
   const text = `CASE WHEN ${isDocument} AND size <= ?13 + ${MARK}
     THEN limited_text((SELECT bytes FROM body WHERE body.id = resource.id), ?13) ELSE '' END`
-  const taken = `SELECT 1 FROM resource arriving WHERE arriving.site = ?6
-    AND arriving.folder = ?11 || substr(resource.folder, length(?7) + 1) AND arriving.name = resource.name
-    AND arriving.kind <> 0`
-  const add = (columns: string, where = '') =>
+  const rows = (columns: string, where: string) =>
     database.prepare(
       `INSERT INTO event (site, ms, seq, path, version, session, token, bytes, payload, body, tail)
        SELECT ?6, ?1, ?2 + row_number() OVER () - 1, path, ?3, ?4, ?5,
          octet_length(payload) + coalesce(size + octet_length(tail), 0), payload, body, tail
        FROM (SELECT folder || name AS path, size, ${columns} FROM resource
-             WHERE site = ?6 AND folder >= ?7 AND folder < ?8 AND kind <> 0 ${where})`,
+             WHERE site = ?6 AND folder >= ?7 AND folder < ?8 AND ${where})`,
     )
   const gone = `?9 || ${path} || ?10 AS payload, NULL AS body, NULL AS tail`
-  const come = `?9 || substr(digest, 1, ${TAG_DIGITS}) || ?10 || ${path} || ?11`
+  const come = `?9 || ${tag} || ?10 || ${path} || ?11 || CASE WHEN ${shared} THEN '' ELSE ${text} || ?12 END AS payload,
+    CASE WHEN ${shared} THEN id END AS body, CASE WHEN ${shared} THEN ?12 END AS tail`
   return {
-    gone: add(gone),
-    goneForGood: add(gone, `AND NOT EXISTS (${taken})`),
-    come: add(
-      `${come} || CASE WHEN ${shared} THEN '' ELSE ${text} || ?12 END AS payload,
-       CASE WHEN ${shared} THEN id END AS body, CASE WHEN ${shared} THEN ?12 END AS tail`,
+    files: {
+      gone: files("''", 'kind <> 0'),
+      goneForGood: files("''", `kind <> 0 AND ${taken('?1', '?5', '?6')}`),
+      come: files(tag, `kind = ${kindNumber('blob')}`),
+    },
+    addBundle: database.prepare(
+      `INSERT INTO event_bundle
+         (site, ms, seq, folder, bucket, count, version, session, token, bytes, head, middle, tail, names, tags)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    rows: {
+      gone: rows(gone, 'kind <> 0'),
+      goneForGood: rows(gone, `kind <> 0 AND ${taken('?6', '?7', '?11')}`),
+      come: rows(come, 'kind <> 0'),
+      documents: rows(come, isDocument),
+    },
   }
-}
-
-function add(
-  state: CommitState,
-  statement: Statement<never>,
-  tree: string,
-  cause: Pick<NewEvent, 'session' | 'token'>,
-  values: Value[],
-): number {
-  const { site, version } = state
-  const { session = null, token = null } = cause
-  const first = startEventIds(state)
-  const added = statement.run(state.ms, first, version, session, token, site.id, tree, endOf(tree), ...values)
-  state.seq = first + added - 1
-  return added
 }
 
 function statementsOf({ transaction: { writer } }: CommitState): TreeEventStatements {
@@ -90,21 +106,102 @@ function statementsOf({ transaction: { writer } }: CommitState): TreeEventStatem
   return writer.treeEvents
 }
 
+type Cause = Pick<NewEvent, 'session' | 'token'>
+
+/** What stands around the tags and paths of events. */
+type Pieces = readonly [head: string, middle: string, tail: string]
+
+/** Adds the events of some files of one folder. */
+function addBundles(
+  state: CommitState,
+  folder: string,
+  files: { name: string; tag: string }[],
+  cause: Cause,
+  pieces: Pieces,
+) {
+  const { site, version } = state
+  const { session = null, token = null } = cause
+  const around = Buffer.byteLength(pieces.join('')) + TAG_DIGITS + Buffer.byteLength(folder)
+  for (const [bucket, bundled] of inBuckets(files)) {
+    const first = startEventIds(state)
+    const names = bundled.map(({ name }) => name)
+    // Names can grow where they are escaped; limits of paths are no exact measure.
+    const bytes = around + Math.max(...names.map(name => Buffer.byteLength(name)))
+    const ids = [site.id, state.ms, first, folder, bucket, names.length, version, session, token, bytes] as const
+    const tags = bundled.map(({ tag }) => tag).join('')
+    statementsOf(state).addBundle.run(...ids, ...pieces, JSON.stringify(names), tags)
+    state.seq = first + names.length - 1
+  }
+}
+
+/** Adds an event for each file that a statement finds in a tree, in bundles. */
+function addBundled(
+  state: CommitState,
+  statement: Statement<FileTuple>,
+  tree: string,
+  values: readonly Value[],
+  cause: Cause,
+  pieces: Pieces,
+): void {
+  let added = 0
+  for (let after: readonly [string, string] = [tree, '']; ; ) {
+    const page = statement.all(state.site.id, ...after, endOf(tree), ...values)
+    const folders = Map.groupBy(page, ([folder]) => folder)
+    for (const [folder, files] of folders)
+      addBundles(
+        state,
+        folder,
+        files.map(([, name, tag]) => ({ name, tag })),
+        cause,
+        pieces,
+      )
+    added += page.length
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) break
+    after = [last[0], last[1]]
+  }
+  if (added > 0) state.transaction.writer.grew(state.site.id, tree, AROUND, state.limits, added)
+}
+
+/** Adds an event for each file that a statement finds in a tree, as a row of its own. */
+function addRows(
+  state: CommitState,
+  statement: Statement<never>,
+  tree: string,
+  values: readonly Value[],
+  cause: Cause,
+  largest: number,
+): void {
+  const { site, version } = state
+  const { session = null, token = null } = cause
+  const first = startEventIds(state)
+  const added = statement.run(state.ms, first, version, session, token, site.id, tree, endOf(tree), ...values)
+  state.seq = first + added - 1
+  if (added > 0) state.transaction.writer.grew(site.id, tree, largest, state.limits, added)
+}
+
+/** Whether events may stand in bundles: beside this process none may run that is of an earlier release. */
+function mayBundle({ transaction: { writer } }: CommitState): boolean {
+  return writer.logCommit === undefined
+}
+
 /**
  * Tells of all files in a collection that they are gone; to be called while they are still there.
  * @param arriving the collection that comes in its place: of files that it brings something else is told
  */
 export function tellGone(state: CommitState, tree: string, { gone }: TreeEvents, arriving?: string): void {
-  const { gone: all, goneForGood } = statementsOf(state)
-  const added =
-    arriving === undefined
-      ? add(state, all, tree, gone, [...gone.around])
-      : add(state, goneForGood, tree, gone, [...gone.around, arriving])
-  if (added > 0) state.transaction.writer.grew(state.site.id, tree, AROUND, state.limits, added)
+  const { files, rows } = statementsOf(state)
+  const which = arriving === undefined ? 'gone' : 'goneForGood'
+  const others = arriving === undefined ? [] : [arriving]
+  if (!mayBundle(state)) addRows(state, rows[which], tree, [...gone.around, ...others], gone, AROUND)
+  else addBundled(state, files[which], tree, others.length > 0 ? [tree, ...others] : [], gone, ['', ...gone.around])
 }
 
 /** Tells of all files in a collection that they have come. */
 export function tellCome(state: CommitState, tree: string, { come, largestBody }: TreeEvents): void {
-  const added = add(state, statementsOf(state).come, tree, come, [...come.around, largestBody])
-  if (added > 0) state.transaction.writer.grew(state.site.id, tree, largestBody + AROUND, state.limits, added)
+  const { files, rows } = statementsOf(state)
+  const inRows = mayBundle(state) ? rows.documents : rows.come
+  addRows(state, inRows, tree, [...come.around, largestBody], come, largestBody + AROUND)
+  const [head, middle, beforeBody, end] = come.around
+  if (mayBundle(state)) addBundled(state, files.come, tree, [], come, [head, middle, beforeBody + end])
 }

@@ -158,6 +158,58 @@ export function describeTreeEvents(open: Open): void {
     }
   })
 
+  it('EVT-28 EVT-47 every file of large and small folders has its own events, in order, beside those that it had', async () => {
+    const names = Array.from({ length: 150 }, (_, i) => `${i} & <"é😀'${'x'.repeat(i % 7)}`)
+    const paths = (tree: string) => [
+      ...names.map(name => `${tree}${name}`),
+      `${tree}page.html`,
+      `${tree}d/e/1`,
+      `${tree}d/2`,
+    ]
+    await done(
+      site,
+      paths('/a/').map((path, i) => (path.endsWith('.html') ? put(path, 'page') : putBlob(path, Buffer.from(`${i}`)))),
+    )
+    await done(site, { changes: [], events: [{ path: '/a/d/2', payload: 'before' }] })
+    await done(site, [moved('/a/', '/b/')])
+    const back = await done(site, [moved('/b/', '/a/')])
+    await done(site, { changes: [], events: [{ path: '/a/d/2', payload: 'after' }] })
+    const escaped = (path: string) => path.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+    const all = await site.allEvents(undefined, 10_000)
+    expect(all).to.have.length(2 + 4 * 153)
+    expect(all.map(({ id }) => id)).to.deep.equal(Array.from({ length: 2 + 4 * 153 }, (_, i) => `${START}-${i}`))
+    for (const path of paths('/a/')) {
+      const payloads = [`gone <${escaped(path)}>`, await come(path, path.endsWith('.html') ? 'page' : '')]
+      if (path === '/a/d/2') payloads.splice(0, 2, 'before', ...payloads, 'after')
+      const events = await site.events(path)
+      expect(events.map(({ payload }) => payload)).to.deep.equal(payloads)
+      expect(events).to.deep.equal(all.filter(event => event.path === path))
+      const ids = events.map(({ id }) => id)
+      expect(await site.newestEvent(path)).to.equal(ids.at(-1))
+      expect(await site.events(path, ids[0])).to.deep.equal(events.slice(1))
+      expect(await site.events(path, undefined, 1)).to.deep.equal(events.slice(0, 1))
+      expect(await site.continuous(path, ids[0] ?? '')).to.equal(true)
+      expect(await site.keepsAfter(path, ids[0] ?? '')).to.equal(true)
+    }
+    expect((await site.events(`/a/${names[3]}`)).at(-1)?.version).to.equal(back.version)
+    for (const path of ['/a/', '/a/d/', '/a/d', '/a/none', '/a/d/e/2', `/b/d/${names[0]}`]) {
+      expect(await site.events(path), path).to.deep.equal([])
+      expect(await site.newestEvent(path), path).to.equal(undefined)
+    }
+    const [first] = await site.allEvents(all[300]?.id, 1)
+    expect(first).to.deep.equal(all[301])
+  })
+
+  it('DAV-41 a file that comes where one went with its tree is newer, in the same second marked as such', async () => {
+    await done(site, [putBlob('/c/a', Buffer.from('A')), put('/c/b.html', 'B')])
+    const { at } = await done(site, [{ op: 'delete', path: '/c/', tell: TELL }])
+    opened.clock.now -= 5
+    await done(site, [putBlob('/c/a', Buffer.from('A')), put('/c/b.html', 'B'), put('/c/c.html', 'C')])
+    for (const path of ['/c/a', '/c/b.html'])
+      expect(await there(site, path)).to.include({ modified: at, sameSecond: true })
+    expect(await there(site, '/c/c.html')).to.include({ sameSecond: false })
+  })
+
   it('EVT-45 ids go on within a commit and from commit to commit', async () => {
     await done(site, [put('/c/1.html', ''), put('/c/2.html', '')])
     const { events } = await done(site, {

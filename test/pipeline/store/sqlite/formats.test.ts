@@ -86,4 +86,22 @@ describe('SQLite store: folders of earlier releases', () => {
       await opened.close()
     }
   })
+
+  it('EVT-28 a folder of format 9, which has no bundles of events, gets them', async () => {
+    const opened = await openTemporary()
+    try {
+      await done(opened.store.site('example.org'), [putBlob('/a/1', Buffer.from('x'))])
+      await opened.store.close()
+      const before = connectWriter(opened.folder)
+      before.exec('DROP TABLE event_bundle; PRAGMA user_version = 9')
+      before.close()
+      const site = (await opened.reopen()).site('example.org')
+      const tell = { gone: { around: ['gone ', ''] }, come: { around: ['', '', '', ''] }, largestBody: 100 } as const
+      await done(site, [{ op: 'delete', path: '/a/', tell }])
+      expect((await site.events('/a/1')).map(({ payload }) => payload)).to.deep.equal(['gone /a/1'])
+      await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
 })

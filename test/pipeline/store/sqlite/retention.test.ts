@@ -4,7 +4,7 @@ import { prepareRetention } from '../../../../pipeline/store/sqlite/housekeeping
 import { prepareEvents } from '../../../../pipeline/store/sqlite/read/event-reader.ts'
 import { connectReader, connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
-import { done, type OpenedFolder, openTemporary, put } from '../fixture.ts'
+import { done, type OpenedFolder, openTemporary, put, putBlob } from '../fixture.ts'
 
 describe('SQLite store: removal of events', () => {
   let opened: OpenedFolder
@@ -13,12 +13,14 @@ describe('SQLite store: removal of events', () => {
   })
   afterEach(() => opened.close())
 
-  const count = (table: 'event' | 'dropped') => {
+  const number = (sql: string) => {
     const database = connectReader(opened.folder)
-    const row = database.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${table}`).get()
+    const row = database.prepare<{ count: number | null }>(`SELECT ${sql}`).get()
     database.close()
-    return row?.count
+    return row?.count ?? 0
   }
+  const count = (table: 'event' | 'dropped') => number(`count(*) AS count FROM ${table}`)
+  const countBundled = () => number('sum(count) AS count FROM event_bundle')
   const emit = (site: SiteStore, count: number, prefix: string) => {
     const events = Array.from({ length: count }, (_, i) => ({ path: `/${prefix}/${i % 500}`, payload: 'p' }))
     return done(site, { changes: [], events })
@@ -51,12 +53,76 @@ describe('SQLite store: removal of events', () => {
           await done(site, [{ op: 'move', from, to, tell: around }])
     }
     await move(5)
-    expect(count('event')).to.equal(5 * 2400)
+    expect([count('event'), countBundled()]).to.deep.equal([5 * 1200, 5 * 1200])
     opened.clock.now += 11 * 60_000
     await move(5)
     for (let i = 0; i < 25; i++) await done(site, [put('/settle', String(i))])
-    expect(count('event')).to.equal(5 * 2400)
+    expect([count('event'), countBundled()]).to.deep.equal([5 * 1200, 5 * 1200])
     await opened.intact()
+  })
+
+  it('EVT-46 files that only ever go and come with their tree lose the oldest events; EVT-49 which is told', async () => {
+    await opened.close()
+    opened = await openTemporary({ eventLimits: () => ({ events: 40, bytes: 1_000_000 }) })
+    const site = opened.store.site('example.org')
+    const around = { gone: { around: ['', ''] }, come: { around: ['', '', '', ''] }, largestBody: 100 } as const
+    await done(
+      site,
+      Array.from({ length: 70 }, (_, i) => putBlob(`/a/${i}`, Buffer.from('x'))),
+    )
+    const first: (string | undefined)[] = []
+    for (let i = 0; i < 30; i++) {
+      const [from, to] = i % 2 === 0 ? ['/a/', '/b/'] : ['/b/', '/a/']
+      await done(site, [{ op: 'move', from, to, tell: around }])
+      if (i === 0) first.push(await site.newestEvent('/a/7'), await site.newestEvent('/a/69'))
+    }
+    for (let i = 0; i < 3; i++) await done(site, [put('/settle', String(i))])
+    for (const [path, id = ''] of [
+      ['/a/7', first[0]],
+      ['/a/69', first[1]],
+    ] as const) {
+      const events = await site.events(path)
+      expect(events.length, path).to.be.within(15, 20)
+      expect(await site.continuous(path, id)).to.equal(false)
+      expect(await site.keepsAfter(path, id)).to.equal(false)
+      expect(await site.continuous(path, events[0]?.id ?? '')).to.equal(true)
+      expect(events.at(-1)?.id).to.equal(await site.newestEvent(path))
+    }
+  })
+
+  it('EVT-49 what goes out of a bundle with its age is remembered of each file', async () => {
+    const site = opened.store.site('example.org')
+    const around = { gone: { around: ['', ''] }, come: { around: ['', '', '', ''] }, largestBody: 100 } as const
+    await done(
+      site,
+      Array.from({ length: 70 }, (_, i) => putBlob(`/a/${i}`, Buffer.from('x'))),
+    )
+    await done(site, [{ op: 'delete', path: '/a/', tell: around }])
+    const ids = await Promise.all([0, 69].map(i => site.newestEvent(`/a/${i}`)))
+    expect(new Set(ids).size).to.equal(2)
+    opened.clock.now += 11 * 60_000
+    for (let i = 0; i < 2; i++) await done(site, [put('/settle', String(i))])
+    expect(countBundled()).to.equal(0)
+    expect(await Promise.all([0, 69].map(i => site.newestEvent(`/a/${i}`)))).to.deep.equal(ids)
+    expect(await site.newestEvent('/a/70')).to.equal(undefined)
+  })
+
+  it('EVT-28 where processes of an earlier release may read as well, each event has a row of its own', async () => {
+    await opened.close()
+    opened = await openTemporary({ shared: true })
+    const site = opened.store.site('example.org')
+    const around = {
+      gone: { around: ['gone ', ''] },
+      come: { around: ['come ', ' ', ' ', ''] },
+      largestBody: 100,
+    } as const
+    await done(site, [putBlob('/a/1', Buffer.from('x')), put('/a/2', 'y'), putBlob('/c/1', Buffer.from('z'))])
+    await done(site, [{ op: 'move', from: '/a/', to: '/b/', tell: around }])
+    await done(site, [{ op: 'move', from: '/c/', to: '/b/', tell: around }])
+    expect([count('event'), countBundled()]).to.deep.equal([4 + 3, 0])
+    expect(
+      (await site.allEvents(undefined, 10)).map(({ payload }) => payload.replace(/ [0-9a-f]+ /, ' ')),
+    ).to.deep.equal(['gone /a/1', 'gone /a/2', 'come /b/1 ', 'come /b/2 y', 'gone /b/2', 'gone /c/1', 'come /b/1 '])
   })
 
   it('EVT-46 keeps as many events, and as many bytes of them, as a site is allowed', async () => {
@@ -105,6 +171,27 @@ describe('SQLite store: removal of events', () => {
       expect(reader.keepsAfter(number, '/a/0', events[0] ?? ''), time).to.equal(false)
     expect(count('event')).to.equal(0)
     for (const database of [writing, reading]) database.close()
+  })
+
+  it('EVT-47 what is asked of a path goes by its place, not through all events of the site', () => {
+    const database = connectReader(opened.folder)
+    const plans: string[] = []
+    const prepare: Database['prepare'] = sql => {
+      if (/path = \?/.test(sql))
+        plans.push(
+          ...database
+            .prepare<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+            .all()
+            .map(({ detail }) => detail),
+        )
+      return database.prepare(sql)
+    }
+    prepareEvents({ database: { ...database, prepare }, clock: Date.now, eventRetention: 1 })
+    const searches = plans.filter(plan => /^(?:SEARCH|SCAN) (?:b|event|event_bundle) /.test(plan))
+    expect(searches).to.have.length(6)
+    for (const search of searches)
+      expect(search).to.match(/event_path \(site=\? AND path=|event_bundle_place \(site=\? AND folder=/)
+    database.close()
   })
 
   it('EVT-49 forgets the last ids of paths after a day', async () => {
