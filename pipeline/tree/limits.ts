@@ -86,8 +86,11 @@ const BROUGHT = new Map([
   ['col', 1],
 ])
 
-/** Tags that are looked at in one step. */
+/** Tags, and what looks like one, that are looked at in one step. */
 const TAGS_PER_STEP = 1_000
+
+/** UTF-16 code units of a tag, and characters `<` in the text of an element, that are read in one step; the parser rests. */
+const LONGEST = 64 * 1024
 
 const words = (list: string) => new Set(list.split(' '))
 
@@ -142,13 +145,19 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
   let elements = SHELL
   let attributes = 0
   let tags = 0
+  let seen = 0
   /** What the parser may have to open again, together. */
   let reopened = 0
   const close = (): void => {
     const last = open.pop()
     if (last) reopened -= last.weight
   }
-  for (let at = source.indexOf('<'); at >= 0; at = source.indexOf('<', at)) {
+  const search = new TagSearch(source)
+  for (let at = 0; ; ) {
+    while (!search.find(at)) yield
+    at = search.found
+    if (at < 0) return true
+    if (++seen % TAGS_PER_STEP === 0) yield
     const next = source.charCodeAt(at + 1)
     if (next === 0x21 || next === 0x3f) {
       at = endOfDeclaration(source, at)
@@ -163,7 +172,7 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
       if (at === 0) return false
       continue
     }
-    if (++tags % TAGS_PER_STEP === 0) yield
+    tags++
     const tag = readTag(source, start, isEnd ? undefined : tokens)
     if (!tag) return false
     const { name } = tag
@@ -196,7 +205,40 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
     reopened += weight
     if (open.push({ name, weight, isForeign }) > DEEPEST) return false
   }
-  return true
+}
+
+/** UTF-16 code units that are searched in one step. */
+const WINDOW = 512 * 1024
+
+/** Looks for `<` in a text a window at a time. */
+class TagSearch {
+  readonly #source: string
+  /** Where the window begins, and what is in it. */
+  #start = 0
+  #window: string
+  /** Where the next one is; negative when there is none. */
+  found = -1
+
+  constructor(source: string) {
+    this.#source = source
+    this.#window = source.slice(0, WINDOW)
+  }
+
+  /** @returns false when it goes on with the next window */
+  find(from: number): boolean {
+    if (from >= this.#start + WINDOW) this.#move(from)
+    const at = this.#window.indexOf('<', from - this.#start)
+    this.found = at < 0 ? -1 : this.#start + at
+    const end = this.#start + WINDOW
+    if (at >= 0 || end >= this.#source.length) return true
+    this.#move(end)
+    return false
+  }
+
+  #move(start: number): void {
+    this.#start = start
+    this.#window = this.#source.slice(start, start + WINDOW)
+  }
 }
 
 function isLetter(code: number): boolean {
@@ -222,19 +264,20 @@ interface Tag {
  *
  * @param start of its name
  * @param tokens is given the name and the attributes
- * @returns undefined when the text ends
+ * @returns undefined when the text ends, or the tag is very long
  */
 function readTag(source: string, start: number, tokens?: TokenCollector): Tag | undefined {
   let at = start
+  let most = Math.min(source.length, start + LONGEST)
   for (let code = source.charCodeAt(at); code !== 0x3e && code !== 0x2f && !isSpace(code); ) {
-    if (++at >= source.length) return undefined
+    if (++at >= most) return undefined
     code = source.charCodeAt(at)
   }
   const name = source.slice(start, at).toLowerCase()
   tokens?.addTag(name)
   let attributes = 0
   let isClosed = false
-  while (at < source.length) {
+  while (at < most) {
     const code = source.charCodeAt(at)
     if (code === 0x3e) return { name, end: at + 1, attributes, isClosed }
     isClosed = code === 0x2f
@@ -243,43 +286,54 @@ function readTag(source: string, start: number, tokens?: TokenCollector): Tag | 
       continue
     }
     attributes++
-    at = endOfAttribute(source, at, tokens)
-    if (at < 0) return undefined
+    const attribute = endOfAttribute(source, at, most, tokens)
+    if (!attribute) return undefined
+    at = attribute.end
+    most = Math.min(source.length, most + attribute.quoted)
   }
   return undefined
 }
 
-/** @param start first character of its name, which may be `=` @returns -1 when the text ends */
-function endOfAttribute(source: string, start: number, tokens: TokenCollector | undefined): number {
+/**
+ * @param start first character of its name, which may be `=`
+ * @param most where to give up, unless a quoted value reaches further
+ * @returns where it ends, and how much of it is a quoted value; undefined when the text ends, or it is very long
+ */
+function endOfAttribute(
+  source: string,
+  start: number,
+  most: number,
+  tokens: TokenCollector | undefined,
+): { end: number; quoted: number } | undefined {
   let at = start + 1
-  for (; at < source.length; at++) {
+  for (; at < most; at++) {
     const code = source.charCodeAt(at)
     if (code === 0x3d || code === 0x3e || code === 0x2f || isSpace(code)) break
   }
   const end = at
   const found = (from: number, to: number) => tokens?.addAttribute(source.slice(start, end), source.slice(from, to))
-  while (isSpace(source.charCodeAt(at))) at++
+  while (at < most && isSpace(source.charCodeAt(at))) at++
   if (source.charCodeAt(at) !== 0x3d) {
     found(at, at)
-    return at < source.length ? at : -1
+    return at < most ? { end: at, quoted: 0 } : undefined
   }
   do at++
-  while (isSpace(source.charCodeAt(at)))
+  while (at < most && isSpace(source.charCodeAt(at)))
   const first = source.charCodeAt(at)
   if (first === 0x22 || first === 0x27) {
     const quote = source.indexOf(first === 0x22 ? '"' : "'", at + 1)
-    if (quote < 0) return -1
+    if (quote < 0) return undefined
     found(at + 1, quote)
-    return quote + 1
+    return { end: quote + 1, quoted: quote - at }
   }
   const from = at
-  for (; at < source.length; at++) {
+  for (; at < most; at++) {
     const code = source.charCodeAt(at)
     if (code !== 0x3e && !isSpace(code)) continue
     found(from, at)
-    return at
+    return { end: at, quoted: 0 }
   }
-  return -1
+  return undefined
 }
 
 /** Behind a comment, a doctype or `<?`; -1 for what ends in an unusual way, and for CDATA, which depends on the place. */
@@ -288,13 +342,13 @@ function endOfDeclaration(source: string, start: number): number {
   if (!source.startsWith('<!--', start)) return source.indexOf('>', start) + 1 || -1
   const end = source.indexOf('-->', start + 4)
   if (end < 0 || source[start + 4] === '>' || source.startsWith('->', start + 4)) return -1
-  const unusual = source.indexOf('--!>', start + 4)
-  return unusual >= 0 && unusual < end ? -1 : end + 3
+  return source.slice(start + 4, end).includes('--!>') ? -1 : end + 3
 }
 
 /** Behind the end tag of an element whose content is text; -1 where it might end elsewhere. */
 function endOfText(source: string, start: number, name: string, isForeign: boolean): number {
-  for (let at = source.indexOf('<', start); at >= 0; at = source.indexOf('<', at + 1)) {
+  let seen = 0
+  for (let at = source.indexOf('<', start); at >= 0 && ++seen < LONGEST; at = source.indexOf('<', at + 1)) {
     const after = at + 2 + name.length
     if (source[at + 1] === '/' && source.slice(at + 2, after).toLowerCase() === name) {
       const code = source.charCodeAt(after)
