@@ -8,6 +8,8 @@ import type { BodySource, SeePiece } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
+import { joining, PIECE } from '../pipeline/tree/document.ts'
+import { inTurns } from '../pipeline/tree/steps.ts'
 
 /** Bytes of an unread body that are thrown away so that a client sees its answer instead of a reset connection. */
 const DISCARD_LIMIT = 64 * 1024 * 1024
@@ -169,7 +171,7 @@ export async function readBody(
         }
       }
       request.on('data', onData)
-      request.once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)))
+      request.once('end', () => resolve(joined(chunks, size)))
       const onBreak = () => {
         // Every request closes; a fault for each of them would cost more than most bodies.
         if (!request.readableEnded) reject(endedEarly())
@@ -178,6 +180,12 @@ export async function readBody(
       request.once('close', onBreak)
     })
   return untilIdle(request, idle, read)
+}
+
+/** What has arrived as one; what is long shares the event loop. */
+function joined(chunks: readonly Buffer[], size: number): Buffer | Promise<Buffer> {
+  if (chunks.length === 1 && chunks[0]) return chunks[0]
+  return size <= PIECE ? Buffer.concat(chunks, size) : inTurns(joining(chunks), size)
 }
 
 /** A body that is in memory as a whole already; undefined where some of it is still on its way, and for an empty one. */

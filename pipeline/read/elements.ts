@@ -11,7 +11,7 @@ import { entriesContentRange, resolveEntries, type SelectorRange, selectorConten
 import { fragmentTag, taggingMatches, tellingFragment } from '../http/tags.ts'
 import { bodyTag } from '../store/tags.ts'
 import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
-import { TreeError } from '../tree/document.ts'
+import { encoding, PIECE, TreeError } from '../tree/document.ts'
 import { writingJsonLd } from '../tree/json-ld.ts'
 import { readingItemsWithin, readingTopLevelItems } from '../tree/microdata.ts'
 import { jsonLdValue } from '../tree/microdata-value.ts'
@@ -37,7 +37,12 @@ export function* fragmentAnswer(
   if (unchanged) return unchanged
   headers['Content-Type'] = servedType(file.resource.type, file.profile?.utf8 ?? false)
   headers['Content-Range'] = selectorContentRange(range.wire)
-  return { status: 206, headers, body: Buffer.from(markup), ...(reading.reuse && { reuse: reading.reuse }) }
+  return { status: 206, headers, body: yield* bytesOf(markup), ...(reading.reuse && { reuse: reading.reuse }) }
+}
+
+/** A body, in steps where it is long. */
+function* bytesOf(text: string): Steps<Uint8Array> {
+  return text.length <= PIECE ? Buffer.from(text) : yield* encoding(text, false)
 }
 
 /** What the selectors of a requester are matched against, where it is not the whole document (SEC-6). */
@@ -163,7 +168,7 @@ export function* jsonLdAnswer(
   headers['Content-Type'] = 'application/ld+json; charset=utf-8'
   if (part) headers['Content-Range'] = part.contentRange
   const status = part ? 206 : 200
-  return { status, headers, body: Buffer.from(text), ...(reading.reuse && { reuse: reading.reuse }) }
+  return { status, headers, body: yield* bytesOf(text), ...(reading.reuse && { reuse: reading.reuse }) }
 }
 
 /**

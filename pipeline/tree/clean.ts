@@ -4,6 +4,7 @@
  */
 
 import { MAX_DEPTH, tooDeep } from './limits.ts'
+import { LONG } from './long-text.ts'
 import {
   type ChildNode,
   type DocumentNode,
@@ -61,7 +62,7 @@ export function* provingClean(document: DocumentNode, source: string): Steps<boo
       else if (!level.isBody || level.next < level.nodes.length || !isText(node)) position = place.endOffset
       // White space behind `</body>` joins the last text of `body`, which so spans the comments there, or is all there is
       // of it and stands behind them.
-      else if (/[^\t\n\f\r ]/.test(node.value)) position = place.startOffset
+      else if (yield* findingText(node.value)) position = place.startOffset
       continue
     }
     if (place) position = place.startTag?.endOffset ?? place.startOffset
@@ -80,6 +81,15 @@ export function* provingClean(document: DocumentNode, source: string): Steps<boo
     })
   }
   return clean
+}
+
+/** Whether a text is more than white space, in steps. */
+function* findingText(text: string): Steps<boolean> {
+  for (let at = 0; at < text.length; at += LONG) {
+    if (/[^\t\n\f\r ]/.test(text.slice(at, at + LONG))) return true
+    yield
+  }
+  return false
 }
 
 function isPlain(element: ElementNode, place: SourcePlace, source: string): boolean {

@@ -1,5 +1,6 @@
 /** Whether two trees are the same document, whatever their sources: the judge of every edit. */
 
+import { LONG, puttingInOnePiece } from './long-text.ts'
 import { type AnyNode, type Attribute, type ChildNode, isElement, isText } from './nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
@@ -30,6 +31,11 @@ export function* comparing(a: ChildNode[], b: ChildNode[]): Steps<boolean> {
       for (let node = as[i]; node && isText(node); node = as[++i]) left += node.value
       let right = ''
       for (let node = bs[j]; node && isText(node); node = bs[++j]) right += node.value
+      if (left.length !== right.length) return false
+      if (left.length > LONG) {
+        yield* puttingInOnePiece(left)
+        yield* puttingInOnePiece(right)
+      }
       if (left !== right) return false
       const x = as[i++]
       const y = bs[j++]

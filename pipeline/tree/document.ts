@@ -6,7 +6,7 @@ import { provingClean } from './clean.ts'
 import { parsingHtml } from './html.ts'
 import type { DocumentKind, TreeDocument } from './nodes.ts'
 import { slimming } from './slim.ts'
-import { atOnce, inOwnTurn, inTurns, type Steps } from './steps.ts'
+import { atOnce, inTurns, type Steps } from './steps.ts'
 import { parsingXml } from './xml.ts'
 
 export { TreeError, type TreeReason } from './limits.ts'
@@ -52,9 +52,25 @@ export function decode(bytes: Uint8Array): Decoded {
   return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(content), bom, utf8: isUtf8(content) }
 }
 
-/** The same as `decode`; what is long has a turn of the event loop to itself. */
+/** The same as `decode`, in steps where it is long. */
 export function decodeInTurn(bytes: Uint8Array): Decoded | Promise<Decoded> {
-  return bytes.length <= PIECE ? decode(bytes) : inOwnTurn(() => decode(bytes))
+  return bytes.length <= PIECE ? decode(bytes) : inTurns(decoding(bytes), bytes.length)
+}
+
+/** `decode` in steps. */
+export function* decoding(bytes: Uint8Array): Steps<Decoded> {
+  if (bytes.length <= PIECE) return decode(bytes)
+  const { bom } = decode(bytes.subarray(0, 3))
+  const content = bom ? bytes.subarray(3) : bytes
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const parts: string[] = []
+  for (let at = 0; at < content.length; at += PIECE) {
+    parts.push(decoder.decode(content.subarray(at, at + PIECE), { stream: at + PIECE < content.length }))
+    yield
+  }
+  const text = parts.join('')
+  yield
+  return { text, bom, utf8: isUtf8(content) }
 }
 
 /** The bytes of a text, with a byte order mark in front when `bom` is set. */
@@ -76,11 +92,22 @@ export function* piecesOf(text: string): Iterable<string> {
   }
 }
 
+/** Bytes that a stretch of a text takes in UTF-8. */
+export function* measuring(text: string, start: number, end: number): Steps<number> {
+  if (end - start <= PIECE) return Buffer.byteLength(text.slice(start, end))
+  let length = 0
+  for (const piece of piecesOf(text.slice(start, end))) {
+    length += Buffer.byteLength(piece)
+    yield
+  }
+  return length
+}
+
 /** The same as `encode`, in steps. */
 export function* encoding(text: string, bom: boolean): Steps<Uint8Array> {
   if (text.length <= PIECE) return encode(text, bom)
   const mark = encode('', bom)
-  const bytes = new Uint8Array(mark.length + Buffer.byteLength(text))
+  const bytes = Buffer.allocUnsafeSlow(mark.length + (yield* measuring(text, 0, text.length)))
   bytes.set(mark)
   const encoder = new TextEncoder()
   let at = mark.length
@@ -108,10 +135,10 @@ export function digestOf(bytes: Uint8Array): string | Promise<string> {
 }
 
 /** Stretches of bytes as one, in steps. */
-export function* joining(parts: readonly Uint8Array[]): Steps<Uint8Array> {
+export function* joining(parts: readonly Uint8Array[]): Steps<Buffer> {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   if (length <= PIECE) return Buffer.concat(parts, length)
-  const bytes = new Uint8Array(length)
+  const bytes = Buffer.allocUnsafeSlow(length)
   let end = 0
   for (const part of parts) {
     for (let at = 0; at < part.length; at += PIECE) {

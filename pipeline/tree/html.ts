@@ -14,6 +14,7 @@ import {
   tooManyElements,
   tooManyNodes,
 } from './limits.ts'
+import { inOnePiece, LONG } from './long-text.ts'
 import {
   type AnyNode,
   type ChildNode,
@@ -121,6 +122,7 @@ function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlN
   return {
     ...construction,
     ...mutation,
+    ...textInsertion(),
     ...inspection,
 
     createElement(tagName, namespaceURI, attrs) {
@@ -217,23 +219,6 @@ const mutation = {
     siblings.splice(siblings.lastIndexOf(node), 1)
     node.parentNode = null
   },
-  insertText(parent: ParentNode, text: string): void {
-    if (text === '') return
-    const last = parent.childNodes.at(-1)
-    if (last && isText(last)) last.value += text
-    else mutation.appendChild(parent, construction.createTextNode(text))
-  },
-  insertTextBefore(parent: ParentNode, text: string, reference: ChildNode): void {
-    const index = parent.childNodes.lastIndexOf(reference)
-    const previous = parent.childNodes[index - 1]
-    if (previous && isText(previous)) {
-      previous.value += text
-      return
-    }
-    const node = construction.createTextNode(text)
-    node.parentNode = parent
-    parent.childNodes.splice(index, 0, node)
-  },
   setTemplateContent(template: ElementNode, content: FragmentNode): void {
     template.content = content
   },
@@ -243,6 +228,50 @@ const mutation = {
   setDocumentMode(document: DocumentNode, mode: html.DOCUMENT_MODE): void {
     document.mode = mode
   },
+}
+
+/** Inserts text, also in places where it grows by millions of short pieces. */
+function textInsertion() {
+  // Of the long text that grew last: what is in large pieces, and what came since.
+  let growing: TextNode | undefined
+  let whole = ''
+  let latest = ''
+  const extend = (node: TextNode, text: string): void => {
+    if (node.value.length < LONG) {
+      node.value += text
+      return
+    }
+    if (node !== growing) {
+      growing = node
+      whole = inOnePiece(node.value)
+      latest = ''
+    }
+    latest += text
+    if (latest.length >= LONG) {
+      whole += inOnePiece(latest)
+      latest = ''
+    }
+    node.value = whole + latest
+  }
+  return {
+    insertText(parent: ParentNode, text: string): void {
+      if (text === '') return
+      const last = parent.childNodes.at(-1)
+      if (last && isText(last)) extend(last, text)
+      else mutation.appendChild(parent, construction.createTextNode(text))
+    },
+    insertTextBefore(parent: ParentNode, text: string, reference: ChildNode): void {
+      const index = parent.childNodes.lastIndexOf(reference)
+      const previous = parent.childNodes[index - 1]
+      if (previous && isText(previous)) {
+        extend(previous, text)
+        return
+      }
+      const node = construction.createTextNode(text)
+      node.parentNode = parent
+      parent.childNodes.splice(index, 0, node)
+    },
+  }
 }
 
 const inspection = {

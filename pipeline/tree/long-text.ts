@@ -25,6 +25,27 @@ export function* writingText(text: string, markup: LongText, written: (part: str
   for (let at = 0; at < text.length; at += LONG) if (markup.add(written(text.slice(at, at + LONG)))) yield
 }
 
+/** What was read last of a text: V8 leaves out reading what nobody uses. */
+let seen = 0
+
+/**
+ * V8 keeps a sum of texts as its pieces until somebody reads it, and then copies all of them at once: that is done here, for
+ * few pieces at a time.
+ *
+ * @returns the same text in one piece
+ */
+export function inOnePiece(text: string): string {
+  seen = text.length > 0 ? text.charCodeAt(0) : seen
+  return text
+}
+
+/** `inOnePiece` of a text that is long, in a step of its own. */
+export function* puttingInOnePiece(text: string): Steps<void> {
+  yield
+  inOnePiece(text)
+  yield
+}
+
 /** A text that grows by small pieces. */
 export class LongText {
   #whole = ''
@@ -50,10 +71,8 @@ export class LongText {
     return this.#whole
   }
 
-  /** V8 keeps the pieces of a sum until it is read: reading one here and there spares it millions of them at the end. */
   #keep(): void {
-    this.#latest.charCodeAt(0)
-    this.#whole += this.#latest
+    this.#whole += inOnePiece(this.#latest)
     this.#latest = ''
   }
 }

@@ -222,6 +222,6 @@ class PrefixedParser extends SteppedParser<HtmlNodes> {
       InsertionMode.AFTER_BODY,
       InsertionMode.AFTER_AFTER_BODY,
     ]
-    if (gaps.includes(this.insertionMode)) super.onCharacter({ type: Token.TokenType.CHARACTER, chars: '', location })
+    if (gaps.includes(this.insertionMode)) this.onEmptyText(location)
   }
 }

@@ -44,8 +44,9 @@ export function outerHtml(node: AnyNode): string {
 
 /** `outerHtml` in steps. */
 export function* writingHtml(node: AnyNode): Steps<string> {
-  if (!('tagName' in node) || isShort(node) || isVoid(node)) return outerHtml(node)
-  return enclosed(node, yield* writingAll(contentNodes(node), isRaw(node)))
+  if (!('tagName' in node) || isShort(node)) return outerHtml(node)
+  const start = yield* writingStart(node)
+  return isVoid(node) ? start : enclosed(node, start, yield* writingAll(contentNodes(node), isRaw(node)))
 }
 
 /** `innerHtml` in steps. */
@@ -97,8 +98,8 @@ function all(nodes: ChildNode[], raw: boolean): string {
 
 function one(node: ChildNode, raw: boolean): string {
   if (isElement(node)) {
-    if (isVoid(node)) return `<${node.tagName}${attributes(node.attrs)}>`
-    return enclosed(node, all(contentNodes(node), isRaw(node)))
+    if (isVoid(node)) return startTag(node)
+    return enclosed(node, startTag(node), all(contentNodes(node), isRaw(node)))
   }
   switch (node.nodeName) {
     case '#text':
@@ -113,9 +114,33 @@ function one(node: ChildNode, raw: boolean): string {
 }
 
 /** An element around its content. */
-function enclosed(element: ElementNode, markup: string): string {
-  const { tagName } = element
-  return `<${tagName}${attributes(element.attrs)}>${withFirstLine(element, markup)}</${tagName}>`
+function enclosed(element: ElementNode, start: string, markup: string): string {
+  return `${start}${withFirstLine(element, markup)}</${element.tagName}>`
+}
+
+function startTag({ tagName, attrs }: ElementNode): string {
+  let markup = `<${tagName}`
+  for (const a of attrs) markup += `${beforeValue(a)}${escapeAttribute(a.value)}"`
+  return `${markup}>`
+}
+
+/** `startTag` in steps. */
+function* writingStart(element: ElementNode): Steps<string> {
+  const { tagName, attrs } = element
+  if (!attrs.some(({ value }) => value.length > LONG)) return startTag(element)
+  const markup = new LongText()
+  markup.add(`<${tagName}`)
+  for (const a of attrs) {
+    markup.add(beforeValue(a))
+    yield* writingText(a.value, markup, escapeAttribute)
+    markup.add('"')
+  }
+  return `${markup.whole}>`
+}
+
+/** A space, the name of an attribute, and what opens its value. */
+function beforeValue({ prefix, name }: Attribute): string {
+  return ` ${prefix ? `${prefix}:${name}` : name}="`
 }
 
 /** The standard writes the name alone; without its identifiers the document would be read in another quirks mode. */
@@ -127,12 +152,6 @@ function doctype(name: string, publicId: string, systemId: string): string {
 
 function quoted(identifier: string): string {
   return identifier.includes('"') ? `'${identifier}'` : `"${identifier}"`
-}
-
-function attributes(attrs: Attribute[]): string {
-  let markup = ''
-  for (const a of attrs) markup += ` ${a.prefix ? `${a.prefix}:${a.name}` : a.name}="${escapeAttribute(a.value)}"`
-  return markup
 }
 
 const IN_TEXT = /[&<>\u00a0]/g

@@ -101,14 +101,17 @@ function xmlWriter(context: Bindings = new Map()): XmlWriter {
     return ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(namespace)}"`
   }
 
-  /** @returns the start tag without its end */
-  const enter = (node: ElementNode, declarations?: Bindings): string => {
+  /**
+   * @param values of the attributes, if they are written already
+   * @returns the start tag without its end
+   */
+  const enter = (node: ElementNode, declarations?: Bindings, values?: readonly string[]): string => {
     let tag = `<${node.tagName}`
-    for (const a of node.attrs) {
+    node.attrs.forEach((a, i) => {
       const prefix = declaredPrefix(a)
       if (prefix !== undefined) bind(prefix, a.value.trim())
-      tag += ` ${a.prefix ? `${a.prefix}:${a.name}` : a.name}="${escapeAttribute(a.value)}"`
-    }
+      tag += ` ${a.prefix ? `${a.prefix}:${a.name}` : a.name}="${values?.[i] ?? escapeAttribute(a.value)}"`
+    })
     for (const [prefix, namespace] of declarations ?? []) tag += ensure(prefix, namespace)
     tag += ensure(prefixOf(node.tagName), node.namespaceURI)
     for (const a of node.attrs) if (isPrefixed(a)) tag += ensure(a.prefix, a.namespace)
@@ -136,7 +139,7 @@ function xmlWriter(context: Bindings = new Map()): XmlWriter {
   const writing = function* (node: ElementNode, declarations?: Bindings): Steps<string> {
     if (isShort(node)) return element(node, declarations)
     const outer = hidden.length
-    const tag = enter(node, declarations)
+    const tag = enter(node, declarations, yield* writingValues(node))
     const content = yield* writingAll(node.childNodes)
     leave(outer)
     return enclosed(node, tag, content)
@@ -151,6 +154,18 @@ function xmlWriter(context: Bindings = new Map()): XmlWriter {
   }
 
   return { writing, writingAll }
+}
+
+/** The values of the attributes as they are written, where one of them is long. */
+function* writingValues({ attrs }: ElementNode): Steps<string[] | undefined> {
+  if (!attrs.some(({ value }) => value.length > LONG)) return undefined
+  const values: string[] = []
+  for (const { value } of attrs) {
+    const markup = new LongText()
+    yield* writingText(value, markup, escapeAttribute)
+    values.push(markup.whole)
+  }
+  return values
 }
 
 /** @param tag the start tag without its end */

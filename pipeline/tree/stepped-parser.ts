@@ -1,6 +1,7 @@
 /** The HTML parser, in steps: it can be left after every few tokens, and within long ones. */
 
-import { Parser, type Token, type TreeAdapterTypeMap } from 'parse5'
+import { Parser, Token, type TreeAdapterTypeMap } from 'parse5'
+import { inOnePiece, LONG, puttingInOnePiece } from './long-text.ts'
 import type { Steps } from './steps.ts'
 
 /** UTF-16 code units that the parser is given at a time: one tag or comment can be as long as the document. */
@@ -8,6 +9,9 @@ const CHUNK = 32 * 1024
 
 /** Tokens between two steps. A token of the worst kind costs as much as there are open elements. */
 const TOKENS_PER_STEP = 64
+
+/** UTF-16 code units of a text that may have come together of as many pieces. */
+const LONG_TOKEN = 1024
 
 export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Nodes> {
   #tokens = 0
@@ -21,20 +25,35 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
    */
   public *read(source: string, ends = true): Steps<void> {
     const { tokenizer } = this
-    for (let at = 0; at === 0 || at < source.length; ) {
-      // What it holds of an unfinished token is copied with each chunk, so the chunks grow with it.
-      const end = at + Math.max(CHUNK, tokenizer.preprocessor.html.length >> 4)
-      tokenizer.write(source.slice(at, end), ends && end >= source.length)
+    const { preprocessor } = tokenizer
+    if (source.length > LONG) yield* puttingInOnePiece(source)
+    for (let at = 0; at === 0 || at < source.length; at += CHUNK) {
+      const end = at + CHUNK
+      const isLast = ends && end >= source.length
+      if (at === 0) tokenizer.write(source.slice(0, end), isLast)
+      else {
+        // What it holds of an unfinished token would be copied with each chunk that it adds: a part of the source is not.
+        preprocessor.html = source.slice(preprocessor.droppedBufferSize, end)
+        tokenizer.write('', isLast)
+      }
       for (; this.#waits; tokenizer.resume()) {
         yield
         this.#waits = false
       }
+      tokenizer.flushCurrentCharacterToken()
       yield
-      at = end
     }
   }
 
+  /** Acts as if text without characters stood there. */
+  protected onEmptyText(location: Token.CharacterToken['location']): void {
+    super.onCharacter({ type: Token.TokenType.CHARACTER, chars: '', location })
+  }
+
   override onCharacter(token: Token.CharacterToken): void {
+    // What a text leaves behind whose beginning was taken.
+    if (token.chars === '') return
+    if (token.chars.length > LONG_TOKEN) inOnePiece(token.chars)
     super.onCharacter(token)
     this.#count()
   }

@@ -4,9 +4,19 @@ import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { digestingText } from '../../pipeline/http/digest.ts'
-import { decodeInTurn, digestingBytes, encode, encoding, joining, parseDocument } from '../../pipeline/tree/document.ts'
+import {
+  decode,
+  decoding,
+  digestingBytes,
+  encode,
+  encoding,
+  joining,
+  parseDocument,
+  parsingDocument,
+} from '../../pipeline/tree/document.ts'
 import { bodyOf, findingTail } from '../../pipeline/tree/edit/tail.ts'
-import { outerMarkup, writingMarkup } from '../../pipeline/tree/serialize.ts'
+import { provingWithinLimits } from '../../pipeline/tree/limits.ts'
+import { outerMarkup, serializeDocument, writingDocument, writingMarkup } from '../../pipeline/tree/serialize.ts'
 import type { Steps } from '../../pipeline/tree/steps.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -81,13 +91,78 @@ describe('documents that are one long text', () => {
     expect(Buffer.compare(value, Buffer.concat(parts))).to.equal(0)
   })
 
-  it('SEC-12 a long document is decoded in a turn of its own', async () => {
-    const order: string[] = []
-    const decoded = decodeInTurn(Buffer.alloc(3 * MEGABYTE, 'a'))
-    setImmediate(() => order.push('another'))
-    expect((await decoded).text.length).to.equal(3 * MEGABYTE)
-    order.push('decoded')
-    expect(order).to.deep.equal(['another', 'decoded'])
-    expect(decodeInTurn(Buffer.from('a'))).to.not.be.a('promise')
+  it('SEC-12 long documents are decoded in steps', () => {
+    const text = `x${'\u{1f375}é'.repeat(MEGABYTE)}`
+    for (const bytes of [
+      Buffer.from(text),
+      Buffer.from(`\ufeff${text}`),
+      Buffer.concat([Buffer.from(text), Buffer.from([0xf0, 0x9f])]),
+      Buffer.from('a'),
+    ]) {
+      const { steps, value } = counted(decoding(bytes))
+      expect(steps).to.be.at.least(Math.floor(bytes.length / (2 * MEGABYTE)))
+      expect(value).to.deep.equal(decode(bytes))
+    }
+  })
+
+  for (const [what, begin, piece, end] of [
+    ['text', '<p>', 'word ', '</p>'],
+    ['text with references', '<p>', '&amp;', '</p>'],
+    ['lines of Windows', '<p>', 'a\r\n', '</p>'],
+    ['lines of old computers', '<p>', 'a\r', '</p>'],
+    ['text of a script', '<script>', 'a<b;', '</script>'],
+    ['a comment', '<!--', 'word ', '-->'],
+    ['lines in a comment', '<!--', 'a\r\n', '-->'],
+    ['an attribute', '<p title="', 'a ', '"></p>'],
+    ['an attribute without quotes', '<p title=', 'ab', '></p>'],
+    ['text that a table throws out', '<table>', 'a ', '</table>'],
+  ] as const)
+    it(`SEC-12 ${what} of a megabyte is read in many steps, and every piece of it is there`, () => {
+      const short = parseDocument('html', begin + piece.repeat(3) + end)
+      const times = Math.floor(MEGABYTE / piece.length)
+      const source = begin + piece.repeat(times) + end
+      const { steps, value } = counted(parsingDocument('html', source))
+      expect(steps).to.be.at.least(MEGABYTE / STEP)
+      const written = (piece: string, count: number) => piece.repeat(count)
+      const sample = outerMarkup(short.root, 'html')
+      const one = [piece, '&amp;', 'a\n'].find(each => sample.includes(written(each, 3))) ?? ''
+      expect(one).to.not.equal('')
+      const markup = outerMarkup(value.root, 'html')
+      expect(markup === sample.replace(written(one, 3), () => written(one, times))).to.equal(true)
+    })
+
+  for (const [what, source] of [
+    ['comments', '<!--c-->'.repeat(20_000)],
+    ['what is no tag', '< '.repeat(20_000)],
+    ['text without tags', 'x'.repeat(4 * MEGABYTE)],
+  ] as const)
+    it(`SEC-12 limits are proved in steps, and in a time that grows with the text alone: ${what}`, () => {
+      const { steps, value } = counted(provingWithinLimits(`<p>${source}</p>`))
+      expect(value).to.equal(true)
+      expect(steps).to.be.at.least(7)
+    })
+
+  for (const [what, source] of [
+    ['a tag', `<p ${'a'.repeat(100_000)}>`],
+    ['space in a tag', `<p ${' '.repeat(100_000)}>`],
+    ['a script', `<script>${'<'.repeat(100_000)}</script>`],
+  ] as const)
+    it(`SEC-12 ${what} that no step could read is left to the parser, which can be left`, () => {
+      expect(counted(provingWithinLimits(source)).value).to.equal(false)
+    })
+
+  it('SEC-12 long values of attributes are written in steps', () => {
+    const source = `<r t="${'x&quot;'.repeat(MEGABYTE / 4)}"></r>`
+    for (const kind of ['html', 'xml'] as const) {
+      const document = parseDocument(kind, source)
+      const { steps, value } = counted(writingDocument(document))
+      expect(steps).to.be.at.least(MEGABYTE / 2 / STEP)
+      expect(value === serializeDocument(document)).to.equal(true)
+    }
+  })
+
+  it('SEC-12 white space behind many comments is found in steps', () => {
+    const document = parseDocument('html', `<!doctype html><body><p>x</p></body>${'<!--c-->\n'.repeat(5000)}`)
+    expect(counted(findingTail(document)).steps).to.be.at.least(5)
   })
 })

@@ -44,12 +44,17 @@ export function* findingTail(document: TreeDocument): Steps<Tail> {
   return within || reach > found.start ? none : found
 }
 
+/** Comments behind the body that are looked at in one step. */
+const COMMENTS_PER_STEP = 1_000
+
 /** Looks from the end of the source for end tags of `body` and `html` with nothing but white space and comments around. */
 function* findingEndOfBody(source: string): Steps<Tail | undefined> {
   let tail: Tail | undefined
   let space = ''
+  let seen = 0
   for (let end = source.length; ; ) {
     const start = yield* findingSpace(source, end)
+    if (++seen % COMMENTS_PER_STEP === 0) yield
     space = source.slice(start, end) + space
     if (source.charAt(start - 1) !== '>') return tail
     const comment = source.endsWith('-->', start)

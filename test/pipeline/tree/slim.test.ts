@@ -26,6 +26,52 @@ describe('tree/slim', () => {
     )
   })
 
+  it('HTTP-23 changes nothing of long texts and comments', () => {
+    const length = 70_000
+    const piece = fc.constantFrom(
+      'a ',
+      '\r\n',
+      '\r',
+      '\0',
+      '&amp;',
+      '&',
+      '<',
+      '<b></b>',
+      '--!',
+      'é',
+      '\u{1f375}',
+      '\ud83c',
+    )
+    const around = fc.constantFrom(
+      '',
+      '<p>',
+      '<!--',
+      '<table>',
+      '<svg>',
+      '<svg><![CDATA[',
+      '<pre>',
+      '<script>',
+      '<!',
+      '<?',
+      '<textarea>',
+    )
+    fc.assert(
+      fc.property(
+        around,
+        piece,
+        piece,
+        fc.constantFrom('', '-->', ']]>', '</script>', '</body> ', '--!>'),
+        (begin, one, other, end) => {
+          const source = `${begin}${one.repeat(3)}${other.repeat(length / other.length)}${one}${end}x`
+          const root = parseHtml(source)
+          atOnce(slimming(root, source))
+          expect(root).to.deep.equal(parseHtml(source))
+        },
+      ),
+      runs(40),
+    )
+  })
+
   it('HTTP-23 a tree that was made lighter can be changed like any other', () => {
     const { root } = parseDocument('html', '<p class=a>x</p><p class=a>y</p>')
     const [html] = root.childNodes
