@@ -229,10 +229,21 @@ export async function readForStorage(
   if (kind !== 'html') return parseForStorage(bytes, kind, derivation)
   const { text, utf8 } = await decodeInTurn(bytes)
   const tokens = new TokenCollector()
-  const isPlain = !TELLING.test(text) && (await inTurns(provingWithinLimits(text, tokens), text.length))
+  const isPlain = await inTurns(provingPlain(text, tokens), text.length)
   if (!isPlain) return parseForStorage(bytes, kind, derivation)
   const profile = { utf8, types: [], namespaces: [] }
   return { text, derived: { profile, declares: {}, tokens: tokens.tokens(), items: [], entries: [] } }
+}
+
+/** UTF-16 code units that are searched in one step, and those of the longest of the words. */
+const SEARCHED = { step: 512 * 1024, word: 10 }
+
+function* provingPlain(text: string, tokens: TokenCollector): Steps<boolean> {
+  for (let at = 0; at < text.length; at += SEARCHED.step) {
+    if (TELLING.test(text.slice(at, at + SEARCHED.step + SEARCHED.word))) return false
+    yield
+  }
+  return yield* provingWithinLimits(text, tokens)
 }
 
 /**

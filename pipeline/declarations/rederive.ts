@@ -9,7 +9,7 @@ import type { Vocabulary } from '../model/vocabulary.ts'
 import { OUTDATED } from '../store/derivation.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
-import { decode, parsingDocument } from '../tree/document.ts'
+import { decodeInTurn, parsingDocument } from '../tree/document.ts'
 import { CONFIGURATION_NAMES } from '../tree/microdata-value.ts'
 import { inTurns } from '../tree/steps.ts'
 import { parseForStorage, readForStorage, storedForm } from './derive.ts'
@@ -205,7 +205,7 @@ export async function rederiveKind(
     const body = resource && (await store.body(resource))
     const kind = resource && kindOf(resource.type)
     if (!body || !('bytes' in body) || !kind || kind === 'blob') continue
-    const { text } = decode(body.bytes)
+    const { text } = await decodeInTurn(body.bytes)
     await unlessOverLimit(path, report, async () => {
       const tree = await inTurns(parsingDocument(kind, text), text.length)
       const declares = await extractInTurns(path, tree, name, derivation)

@@ -13,7 +13,7 @@ import type { Change, CommitResult, Expectation, NewEvent } from '../store/commi
 import { parentOf } from '../store/paths.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import { ZERO } from '../store/tags.ts'
-import { decode } from '../tree/document.ts'
+import { decodeInTurn } from '../tree/document.ts'
 import { commitJudged, commitLoop, type Judging, modelState, oneAllowance } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
@@ -219,5 +219,5 @@ async function fileEvents(
 async function textOf(site: Site, file: Resource, path: string): Promise<string | undefined> {
   if (kindOf(storedType(path, file.type)) === 'blob') return undefined
   const body = site.inMemory(file.path)?.body ?? (await site.store.body(file))
-  return body && decode(await bytesOf(body)).text
+  return body && (await decodeInTurn(await bytesOf(body))).text
 }

@@ -22,7 +22,7 @@ import { editNotice } from '../site/followed-edits.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { contentTag } from '../store/tags.ts'
 import { uniqueSelector } from '../tree/address.ts'
-import { decode } from '../tree/document.ts'
+import { decodeInTurn } from '../tree/document.ts'
 import { ChangedDocument, type Edit, type Placement, type ProposedEdit, type View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
@@ -184,7 +184,7 @@ async function commitEdit(
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
   const event =
     changed || asked.way === 'reparsed'
-      ? putEvent(site, path, digest, decode(bytes).text, cause)
+      ? putEvent(site, path, digest, (await decodeInTurn(bytes)).text, cause)
       : editEvent(site, { ...write, path }, selectors, judged)
   const isFollowed = site.isShared && !changed && asked.isAsAsked
   const edit = isFollowed ? editNotice(path, file.resource.version, wanted, asked.way) : undefined

@@ -12,10 +12,11 @@ import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
 import { TreeError } from '../tree/limits.ts'
+import { inOnePiece } from '../tree/long-text.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { revisionOf } from '../tree/revisions.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
-import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
+import { ifShort, inOwnTurn, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
@@ -62,7 +63,10 @@ export interface JudgedEdit extends EncodedEdit {
 type Looked = Omit<JudgedEdit, 'judgement' | 'open' | 'isAsAsked'> & { judgement: Judgement | undefined }
 
 /** Milliseconds for which the document itself may show an edit; an edit that takes longer to judge is made on a copy. */
-const LOOK = 50
+const LOOK = 25
+
+/** UTF-16 code units of a document whose bytes are made before it shows an edit: a few milliseconds. */
+const LARGE = 1024 * 1024
 
 /**
  * @throws Fault when the edit cannot be made, or must not
@@ -96,7 +100,8 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>
     proposal.propose(view => inTurns(looking(before, proposal, view, judged), proposal.source.length))
   const edit = ifShort(editing(tree, wanted))?.value
-  const inPlace = edit?.propose(view => ifShort(looking(before, edit, view), LOOK))?.value
+  const encoded = edit && tree.source.length > LARGE ? await encodedInTurns(before, edit) : undefined
+  const inPlace = edit?.propose(view => ifShort(looking(before, edit, view, undefined, encoded), LOOK))?.value
   const { judgement, ...plain } = inPlace ?? (await lookInTurns(await proposedCopy(tree, wanted)))
   if (judgement)
     return { ...plain, isAsAsked: true, judgement, open: async () => (await editedCopy(tree, wanted)).place }
@@ -120,17 +125,36 @@ interface Before {
 
 type StepsOf<Work extends (...given: never[]) => Steps<unknown>> = ReturnType<Work> extends Steps<infer T> ? T : never
 
-/** Finds out, in steps, what there is to know of an edit that is shown. */
-function* looking(before: Before, proposal: ProposedEdit, view: View, judged?: Judgement): Steps<Looked> {
-  const { site, registry, request, source, revision, stake, judge, states } = before
-  const { path, file, tree, wanted } = request
-  const { inserted, way, accept } = proposal
-  const { document, nodes, parents } = view
+/** The bytes of an edit, in steps. */
+function encodingProposal(
+  { site, request: { file }, source }: Before,
+  { way, changes, source: text }: ProposedEdit,
+  judged?: Judgement,
+): Steps<EncodedEdit> {
   // What the data model adds is no part of the edit.
   const isSplice = !judged && way !== 'reparsed' && file.bytes !== undefined
-  const { bytes, digest, splices }: EncodedEdit = isSplice
-    ? yield* encodingEdit(site, file.bytes, source, proposal.changes)
-    : yield* encodingText(site, proposal.source, file.bytes)
+  return isSplice ? encodingEdit(site, file.bytes, source, changes) : encodingText(site, text, file.bytes)
+}
+
+/** The bytes of an edit of a large document, before it is shown: they would take most of the time for which it may be. */
+async function encodedInTurns(before: Before, edit: ProposedEdit): Promise<EncodedEdit> {
+  await inOwnTurn(() => inOnePiece(edit.source))
+  return inTurns(encodingProposal(before, edit), edit.source.length)
+}
+
+/** Finds out, in steps, what there is to know of an edit that is shown. */
+function* looking(
+  before: Before,
+  proposal: ProposedEdit,
+  view: View,
+  judged?: Judgement,
+  encoded?: EncodedEdit,
+): Steps<Looked> {
+  const { site, registry, request, revision, stake, judge, states } = before
+  const { path, tree, wanted } = request
+  const { inserted, way, accept } = proposal
+  const { document, nodes, parents } = view
+  const { bytes, digest, splices } = encoded ?? (yield* encodingProposal(before, proposal, judged))
   const around = new Set(elementsAround(document, parents))
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)

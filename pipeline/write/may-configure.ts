@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change } from '../store/commit.ts'
-import { decode, parsingDocument } from '../tree/document.ts'
+import { decodeInTurn, parsingDocument } from '../tree/document.ts'
 import { typesOf } from '../tree/microdata.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
@@ -116,8 +116,8 @@ function* finding(site: Site, { root, kind }: TreeDocument): Steps<Items> {
   return found
 }
 
-function parsed(path: string, { bytes }: WrittenDocument): Promise<TreeDocument> {
-  const { text } = decode(bytes)
+async function parsed(path: string, { bytes }: WrittenDocument): Promise<TreeDocument> {
+  const { text } = await decodeInTurn(bytes)
   const isXml = kindOf(storedType(path, undefined)) === 'xml' || text.startsWith('<?xml')
   return inTurns(parsingDocument(isXml ? 'xml' : 'html', text), text.length)
 }

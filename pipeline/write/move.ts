@@ -7,7 +7,7 @@ import { absent, requireAllowed } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { CommitResult } from '../store/commit.ts'
-import { decode } from '../tree/document.ts'
+import { decodeInTurn } from '../tree/document.ts'
 import { inTurns } from '../tree/steps.ts'
 import { commitJudged, type ModelState, modelState, oneAllowance } from './commit.ts'
 import { configures } from './configuration.ts'
@@ -123,7 +123,7 @@ async function commitMove(
   // Directories are implicit here (HTTP-13), while the store moves only into collections that exist.
   const parents = replaced ? [] : await missingParents(site.store, to)
   const expect = { expect: resource.version, expectTo: replaced ? replaced.resource.version : ('absent' as const) }
-  const text = prepared ? prepared.text : file.isDocument && bytes ? decode(bytes).text : undefined
+  const text = prepared ? prepared.text : file.isDocument && bytes ? (await decodeInTurn(bytes)).text : undefined
   const own = {
     changes: [...parents, { op: 'move' as const, from: path, to, ...expect, ...retyping(arrival) }],
     events: [deleteEvent(site, path, cause), putEvent(site, to, resource.digest, text, cause)],

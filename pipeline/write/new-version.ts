@@ -9,7 +9,7 @@ import { largestDocument, type Site, type WrittenDocument } from '../site/site.t
 import { type Body, type ByteSplice, blobBytes, type Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
-import { decode, digestingBytes, digestOf, encode, encoding, joining, PIECE, piecesOf } from '../tree/document.ts'
+import { decode, digestingBytes, digestOf, encode, encoding, joining, measuring } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
@@ -161,17 +161,6 @@ export function* encodingEdit(
   const bytes = yield* joining([...parts, before.subarray(end)])
   requireRoom(site, bytes)
   return { bytes, digest: yield* digestingBytes(bytes), splices }
-}
-
-/** Bytes that a stretch of a text takes. */
-function* measuring(text: string, start: number, end: number): Steps<number> {
-  if (end - start <= PIECE) return Buffer.byteLength(text.slice(start, end))
-  let length = 0
-  for (const piece of piecesOf(text.slice(start, end))) {
-    length += Buffer.byteLength(piece)
-    yield
-  }
-  return length
 }
 
 /**
