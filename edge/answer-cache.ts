@@ -18,8 +18,16 @@ export interface CachedAnswer<Facts> {
   /** Pieces one after another. */
   body: readonly Uint8Array[]
   size: number
+  /** Both heads as text, made when they are first sent again (`edge/one-piece.ts`). */
+  texts: HeadTexts
   reuse: Reuse
   facts: Facts
+}
+
+/** Absent before anybody needs it; undefined for a head that only Node itself can send. */
+export interface HeadTexts {
+  head?: string | undefined
+  unchanged?: string | undefined
 }
 
 /** @typeParam Facts whatever its reader needs to know of an answer beside its question */
@@ -94,7 +102,7 @@ export function createAnswerCache<Facts>(options: {
       if (status === 304) {
         // A tag among several, or in another spelling, is not the one that clients go on asking with.
         if (condition === tag && !find(question))
-          add(question, { status, tag, head: undefined, unchanged, body: [], size: 0, reuse, facts })
+          add(question, { status, tag, head: undefined, unchanged, body: [], size: 0, texts: {}, reuse, facts })
         return
       }
       const pieces = status < 300 ? inMemory(body) : undefined
@@ -103,7 +111,7 @@ export function createAnswerCache<Facts>(options: {
       if (size > LARGEST_BODY) return
       // A head written before its content is known to Node would announce chunks.
       const head = [...fieldsOf(headers, () => true), 'Content-Length', String(size)]
-      add(question, { status, tag, head, unchanged, body: pieces, size, reuse, facts })
+      add(question, { status, tag, head, unchanged, body: pieces, size, texts: {}, reuse, facts })
     },
     get size() {
       return kept.size

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, AnswerBody, BlobBody, PiecesBody } from '../pipeline/answer.ts'
 import type { CachedAnswer } from './answer-cache.ts'
+import { headText, sendInOnePiece } from './one-piece.ts'
 import { endUnread, leavesLargeBody } from './request-body.ts'
 import { sendStream } from './send-stream.ts'
 
@@ -89,12 +90,14 @@ export async function sendOr(
 export function sendKept(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, tag, head, unchanged, body }: CachedAnswer<unknown>,
+  { status, tag, head, unchanged, body, size, texts }: CachedAnswer<unknown>,
   cookie?: string,
 ): number | undefined {
   const condition = request.headers['if-none-match']
   if (condition === undefined) {
     if (!head) return undefined
+    if (!('head' in texts)) texts.head = headText(status, head)
+    if (texts.head !== undefined && sendInOnePiece(request, response, texts.head, body, size, cookie)) return status
     response.writeHead(status, withCookie(head, cookie))
     const last = body.length - 1
     for (let i = 0; i < last; i++) response.write(body[i])
@@ -102,6 +105,8 @@ export function sendKept(
     return status
   }
   if (condition !== tag) return undefined
+  if (!('unchanged' in texts)) texts.unchanged = headText(304, unchanged)
+  if (texts.unchanged !== undefined && sendInOnePiece(request, response, texts.unchanged, [], 0, cookie)) return 304
   response.writeHead(304, withCookie(unchanged, cookie))
   response.end()
   return 304

@@ -3,6 +3,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { isOver } from '../edge/one-piece.ts'
 import { Fault } from '../pipeline/fault.ts'
 
 export interface Connections {
@@ -64,7 +65,7 @@ export function connections(handler: RequestListener, brokenDocument: BrokenDocu
       const before = newest.get(socket)
       if (!before) socket.once('close', () => newest.delete(socket))
       newest.set(socket, response)
-      if (!before || before.writableFinished) {
+      if (!before || isOver(before)) {
         begin(request, response)
         return
       }
@@ -79,7 +80,7 @@ export function connections(handler: RequestListener, brokenDocument: BrokenDocu
 
     pending(socket) {
       const response = newest.get(socket)
-      return response && !response.writableFinished && response.req.complete ? response : undefined
+      return response && !isOver(response) && response.req.complete ? response : undefined
     },
 
     watch(server, secure) {

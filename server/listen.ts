@@ -6,6 +6,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { KEEP_ALIVE, tryOnePiece } from '../edge/one-piece.ts'
 import { expectContinue } from '../edge/request-body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { createServer, STATUS_CODES } from '../pipeline/http/node-http.ts'
@@ -41,9 +42,6 @@ export interface Listener {
    */
   renewCertificate(): void
 }
-
-/** Longer than the 75 s that desktop clients keep connections (webdav.md section 11). */
-const KEEP_ALIVE = 80_000
 
 /**
  * @param handler answers every request
@@ -88,6 +86,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
       resolve()
     })
   })
+  void tryOnePiece()
   const { port } = server.address() as AddressInfo
   return {
     origin: originOf(options, port),

@@ -3,4 +3,5 @@
  * load a client of 13 MB that nothing here uses. Types can be imported from there as usual.
  */
 
-export const { createServer, request, STATUS_CODES } = process.getBuiltinModule('node:http')
+export const { createServer, request, STATUS_CODES, validateHeaderName, validateHeaderValue } =
+  process.getBuiltinModule('node:http')
