@@ -95,7 +95,7 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
     repeat(request, response, client) {
       if (!isRepeatable(request)) return undefined
       const mount = mounts.opened(client.authority ?? '')
-      const author = mount?.gatekeeper.remembered(request.headers.authorization)
+      const author = mount?.gatekeeper.remembered(request.headers.authorization, request.socket)
       if (!mount || !author) return undefined
       const head = headOf(request, client, author)
       if (request.method === 'PROPFIND')

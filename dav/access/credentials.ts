@@ -22,6 +22,12 @@ export interface Author {
 /** Credentials as a request brings them. */
 export type Brought = { scheme: 'basic'; user: string; password: string } | { scheme: 'bearer'; token: string }
 
+/** What was found out about credentials, and unix milliseconds until which it holds. */
+interface Verdict {
+  author: Author
+  until: number
+}
+
 /** Milliseconds that a verdict is remembered: hashing a password takes long on purpose. */
 const REMEMBERED = 60_000
 const MOST_REMEMBERED = 1_000
@@ -55,8 +61,9 @@ export interface Gatekeeper {
    * The author of credentials that were proved a moment ago.
    *
    * @param field the `Authorization` field
+   * @param connection what it came on: the same field there needs no digest
    */
-  remembered(field: string | undefined): Author | undefined
+  remembered(field: string | undefined, connection: object): Author | undefined
   /**
    * @param field the `Authorization` field
    * @param address of the client, for slowing down those who guess
@@ -89,7 +96,9 @@ export function createGatekeeper(
   // much as two plain digests, on every request.
   const secret = randomBytes(32).toString('base64')
   const keyed = (text: string) => hash('sha256', secret + hash('sha256', secret + text, 'base64'), 'base64')
-  const verdicts = new Map<string, { author: Author; until: number }>()
+  const verdicts = new Map<string, Verdict>()
+  /** The field itself, as long as its connection is there: Node holds the head of the last request as long. */
+  const onConnection = new WeakMap<object, { field: string; verdict: Verdict }>()
   const checking = new Map<string, Promise<Author | undefined>>()
 
   async function prove(brought: Brought, key: string, address: string): Promise<Author | undefined> {
@@ -115,20 +124,28 @@ export function createGatekeeper(
     return author
   }
 
-  function recall(key: string): Author | undefined {
+  function recall(key: string): Verdict | undefined {
     const verdict = verdicts.get(key)
-    if (verdict && verdict.until > clock()) return verdict.author
+    if (verdict && verdict.until > clock()) return verdict
     verdicts.delete(key)
     return undefined
   }
 
   return {
-    remembered: field => (field === undefined ? undefined : recall(keyed(field))),
+    remembered(field, connection) {
+      if (field === undefined) return undefined
+      const before = onConnection.get(connection)
+      if (before?.field === field && before.verdict.until > clock()) return before.verdict.author
+      const verdict = recall(keyed(field))
+      if (verdict) onConnection.set(connection, { field, verdict })
+      else if (before) onConnection.delete(connection)
+      return verdict?.author
+    },
     author(field, address) {
       if (field === undefined) return undefined
       const key = keyed(field)
       const known = recall(key)
-      if (known) return known
+      if (known) return known.author
       const running = checking.get(key)
       if (running) return running
       const brought = readAuthorization(field)

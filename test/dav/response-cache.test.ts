@@ -351,14 +351,16 @@ describe('what a kept answer of the mount hangs on', () => {
     let now = 0
     const credential = { user: 'x', password: 'y', scope: ['/*'], write: true }
     const gatekeeper = createGatekeeper([credential], createLoginThrottle({ rateLimits: localRateLimits() }), () => now)
-    expect(gatekeeper.remembered(FIELD)).to.equal(undefined)
+    const [one, another] = [{}, {}]
+    expect(gatekeeper.remembered(FIELD, one)).to.equal(undefined)
     const visitor = await gatekeeper.author(FIELD, '127.0.0.1')
     expect(visitor?.user).to.equal('x')
-    expect(gatekeeper.remembered(FIELD)).to.equal(visitor)
+    for (const connection of [one, one, another]) expect(gatekeeper.remembered(FIELD, connection)).to.equal(visitor)
     for (const other of [undefined, '', 'Basic', 'Basic eDp6', 'basic eDp5'])
-      expect(gatekeeper.remembered(other), other).to.equal(undefined)
+      for (const connection of [one, {}]) expect(gatekeeper.remembered(other, connection), other).to.equal(undefined)
+    expect(gatekeeper.remembered(FIELD, one), 'after a wrong one').to.equal(visitor)
     now = 60_001
-    expect(gatekeeper.remembered(FIELD)).to.equal(undefined)
+    for (const connection of [one, another, {}]) expect(gatekeeper.remembered(FIELD, connection)).to.equal(undefined)
   })
 
   it('credentials with different scopes or rights get answers of their own', async () => {
