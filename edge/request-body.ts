@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import type { BodySource, SeePiece } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
@@ -50,6 +51,11 @@ export function checkDeclaredLength(request: IncomingMessage, cap: number): void
 /** Whether the request announces a body, of whatever length. */
 function announcesBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
+}
+
+/** The body as a stream. Node ends that of a request which announces none before anybody can see it. */
+function bodyStream(request: IncomingMessage): Readable {
+  return announcesBody(request) ? request : Readable.from([])
 }
 
 /**
@@ -138,6 +144,7 @@ export async function readBody(
   idle: number,
 ): Promise<Buffer> {
   checkDeclaredLength(request, cap)
+  if (!announcesBody(request)) return Buffer.alloc(0)
   invite(request, response)
   // A short body mostly comes with its head, and Node hands both over in one turn: no need to wait for anything.
   await undefined
@@ -277,7 +284,7 @@ export function piecesOf({ idle }: BodyReading, request: IncomingMessage, respon
     async function* counted(): AsyncGenerator<Uint8Array> {
       let size = 0
       try {
-        for await (const piece of request.iterator({ destroyOnReturn: false })) {
+        for await (const piece of bodyStream(request).iterator({ destroyOnReturn: false })) {
           size += piece.length
           if (size > cap) throw tooLarge(cap)
           yield piece
@@ -323,7 +330,7 @@ async function stageBody(
       throw fault
     }
   }
-  const staging = stage(request, { limit: cap, seen: seen && see })
+  const staging = stage(bodyStream(request), { limit: cap, seen: seen && see })
   try {
     return await untilIdle(request, idle, () => staging)
   } catch (error) {
