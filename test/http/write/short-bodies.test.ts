@@ -1,7 +1,11 @@
-/** Requests that announce no body, on a server that reads none: as if they had announced an empty one. */
+/** Requests that announce no body, as if they had announced an empty one, and bodies that come together with their heads. */
 
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { requestBody } from '../../../edge/request-body.ts'
 import { page, put, putAll, rulesPage } from '../../support/content.ts'
 import { type Client, client, connect, type Fields } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -66,4 +70,54 @@ describe('requests without a body', () => {
     expect([status, body.length]).to.deep.equal([200, 0])
     connection.close()
   })
+})
+
+describe('short bodies', () => {
+  /** How often a watch over a silent client was begun while a body was read. */
+  async function watches(pieces: readonly string[]): Promise<{ body: string; watches: number }> {
+    const begun = mock.method(globalThis, 'setInterval')
+    const read = Promise.withResolvers<string>()
+    const server = createServer((request, response) => {
+      const source = requestBody(
+        { stage: () => Promise.reject(new Error('not staged')), idle: 60_000 },
+        request,
+        response,
+      )
+      source.bytes(100).then(bytes => {
+        response.end()
+        read.resolve(Buffer.from(bytes).toString())
+      }, read.reject)
+      arrived.resolve()
+    })
+    const arrived = Promise.withResolvers<void>()
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const before = begun.mock.callCount()
+    const connection = await connect((server.address() as AddressInfo).port)
+    const [first = '', ...others] = pieces
+    connection.send(first)
+    await arrived.promise
+    for (const piece of others) connection.send(piece)
+    const body = await read.promise
+    begun.mock.restore()
+    connection.close()
+    server.close()
+    return { body, watches: begun.mock.callCount() - before }
+  }
+
+  const HEAD = 'PUT / HTTP/1.1\r\nHost: a\r\n'
+  const BODIES: [name: string, pieces: string[], watches: number][] = [
+    ['that came with the head', [`${HEAD}Content-Length: 5\r\n\r\nhello`], 0],
+    ['that came later', [`${HEAD}Content-Length: 5\r\n\r\n`, 'hello'], 1],
+    ['of which a part came with the head', [`${HEAD}Content-Length: 5\r\n\r\nhel`, 'lo'], 1],
+    [
+      'in a chunk as long as something says',
+      [`${HEAD}Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n`, '2\r\nlo\r\n0\r\n\r\n'],
+      1,
+    ],
+    ['with the next request behind it', [`${HEAD}Content-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nHost: a\r\n\r\n`], 0],
+  ]
+  for (const [name, pieces, expected] of BODIES)
+    it(`a body ${name} is read as a whole${expected === 0 ? ', and nobody waits for more' : ''}`, async () => {
+      expect(await watches(pieces)).to.deep.equal({ body: 'hello', watches: expected })
+    })
 })
