@@ -52,8 +52,11 @@ export function programOperation(exchange: Exchange, type: string): Operation {
   }
 }
 
-async function holdsDocuments({ site }: Exchange, directory: string): Promise<boolean> {
-  for await (const { kind } of site.store.walk(directory)) if (kind === 'document') return true
+/** Whether the requester may read a document below a directory: of others nobody learns that they are there (SEC-6). */
+async function holdsDocuments(exchange: Exchange, directory: string): Promise<boolean> {
+  const { covers } = boundsOf(exchange, directory)
+  for await (const { kind, path } of exchange.site.store.walk(directory))
+    if (kind === 'document' && (await covers?.(path))) return true
   return false
 }
 

@@ -15,9 +15,13 @@ export interface TwoSites {
   /**
    * Sends requests to both and compares what they tell.
    *
+   * @param of whom they come from; the same anonymous visitor of both where nobody is named
+   * @param plain takes from an answer what differs anyway
    * @returns the statuses, in order
    */
-  same(requests: readonly Request[]): Promise<number[]>
+  same(requests: readonly Request[], of?: readonly Client[], plain?: (told: string) => string): Promise<number[]>
+  /** Clients of both mounts. */
+  mounts(user: string, password: string): readonly Client[]
   close(): Promise<void>
 }
 
@@ -41,12 +45,18 @@ export async function twoSites(site: Record<string, unknown> = { defaultGet: 'de
           ),
         )
     },
-    async same(requests) {
+    mounts: (user, password) =>
+      servers.map(({ mountUrl }) =>
+        client(Number(new URL(mountUrl).port), {
+          Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+        }),
+      ),
+    async same(requests, of = visitors, plain = told => told) {
       const statuses: number[] = []
       for (const [method, target, fields, body] of requests) {
         const answers = []
-        for (const visitor of visitors) answers.push(await visitor(method, target, fields, body))
-        const [one, two] = answers.map(told)
+        for (const visitor of of) answers.push(await visitor(method, target, fields, body))
+        const [one, two] = answers.map(answer => plain(told(answer)))
         expect(one, `${method} ${target} ${JSON.stringify(fields)}`).to.equal(two)
         statuses.push(answers[0]?.status ?? 0)
       }
