@@ -6,9 +6,10 @@ import type { Entry, Property, Resource } from './resource.ts'
 
 /**
  * What must hold of a path inside the commit: a version, nothing stored, something stored, or anything. For a collection
- * its sum (K of DAV-52) says that nothing at any depth below it has changed.
+ * its sum (K of DAV-52) says that nothing at any depth below it has changed. The digest of a file's bytes is for those who
+ * go on from a version whose number is not known yet.
  */
-export type Expectation = number | 'absent' | 'present' | { members: string } | undefined
+export type Expectation = number | 'absent' | 'present' | { members: string } | { digest: string } | undefined
 
 /**
  * What must hold of the site's entries when the changes of a commit are done: how many entries, at all paths, carry every

@@ -27,7 +27,10 @@ export function refuse(reason: 'version' | 'missing' | 'kind', path: string, row
 export function meets(expectation: Expectation, row: ResourceRow | undefined): boolean {
   if (expectation === undefined) return true
   if (expectation === 'absent') return row === undefined
-  if (typeof expectation === 'object') return row?.kind === 0 && (row.members ?? ZERO) === expectation.members
+  if (typeof expectation === 'object') {
+    if ('digest' in expectation) return row !== undefined && row.kind !== 0 && row.digest === expectation.digest
+    return row?.kind === 0 && (row.members ?? ZERO) === expectation.members
+  }
   return row !== undefined && (expectation === 'present' || row.version === expectation)
 }
 

@@ -45,7 +45,8 @@ function contentOf({ content, expect }: Extract<Change, { op: 'put' }>, maySplic
   const { bytes, digest, splices } = content
   const added = splices.reduce((sum, splice) => sum + splice.bytes.length, 0)
   const isWorthIt = bytes.length >= LEAST && added <= bytes.length * SHARE
-  return maySplice && isWorthIt && typeof expect === 'number' ? content : { bytes, digest }
+  const isKnown = typeof expect === 'number' || (typeof expect === 'object' && 'digest' in expect)
+  return maySplice && isWorthIt && isKnown ? content : { bytes, digest }
 }
 
 /**

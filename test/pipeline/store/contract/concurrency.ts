@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import type { Change } from '../../../../pipeline/store/commit.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
@@ -27,6 +28,19 @@ export function describeConcurrency(open: Open): void {
       { name: 'the right version', stored: true, expected: version => ({ expect: version }), ok: true },
       { name: 'another version', stored: true, expected: version => ({ expect: version + 1 }), ok: false },
       { name: 'a version, nothing there', stored: false, expected: () => ({ expect: 1 }), ok: false },
+      {
+        name: 'the right bytes',
+        stored: true,
+        expected: () => ({ expect: { digest: hash('sha256', '1') } }),
+        ok: true,
+      },
+      { name: 'other bytes', stored: true, expected: () => ({ expect: { digest: hash('sha256', '2') } }), ok: false },
+      {
+        name: 'bytes, nothing there',
+        stored: false,
+        expected: () => ({ expect: { digest: hash('sha256', '1') } }),
+        ok: false,
+      },
     ]
     for (const { name, stored, expected, ok } of table) {
       it(`put: ${name}`, async () => {

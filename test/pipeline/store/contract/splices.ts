@@ -97,6 +97,25 @@ export function describeSplices(open: Open): void {
       if (told) expect((await site.events(to)).map(({ payload }) => payload.slice(-told.length))).to.include(told)
     })
 
+  it('HTTP-24 commits that build on each other are sent together; behind one that fails none is carried out', async () => {
+    const texts = [LARGE, `a${LARGE}`, `ba${LARGE}`, `cba${LARGE}`]
+    const digests = texts.map(text => hash('sha256', text))
+    const commit = (from: number, to: number) => {
+      const splices = [{ start: 0, end: 0, bytes: Buffer.from(texts[to]?.[0] ?? '') }]
+      const content = { bytes: Buffer.from(texts[to] ?? ''), digest: digests[to] ?? '', splices }
+      const expected = { digest: digests[from] ?? '' }
+      const common = { path: '/a.html', expect: expected, kind: 'document', type: 'text/html' } as const
+      return site.commit({ changes: [{ op: 'put', ...common, content }] })
+    }
+    await done(site, [put('/a.html', LARGE)])
+    const both = await Promise.all([commit(0, 1), commit(1, 2)])
+    expect(both.map(({ ok }) => ok)).to.deep.equal([true, true])
+    await holds('/a.html', texts[2] ?? '')
+    const failed = await Promise.all([commit(1, 2), commit(3, 1), commit(2, 3)])
+    expect(failed.map(({ ok }) => ok)).to.deep.equal([false, false, true])
+    await holds('/a.html', texts[3] ?? '')
+  })
+
   it('HTTP-24 is refused where another version stands', async () => {
     await done(site, [put('/a.html', LARGE)])
     const { version } = await there(site, '/a.html')
