@@ -239,6 +239,20 @@ export class SiteDeclarations {
     return { commit: { ...commit, requires }, take: counters => this.#count(counters) }
   }
 
+  /** Whether a commit leaves all declarations as they are. @param brought as for `after` */
+  isKeptBy(commit: AskedCommit, brought: ReadonlyMap<string, Declaration>): boolean {
+    const brings =
+      (name: KindName): Brought =>
+      path => {
+        const declares = brought.get(path)?.declares
+        return declares && { raw: declares[name] }
+      }
+    const all: All = this.#snapshots
+    return KIND_NAMES.every(
+      name => !changesDeclarations(all[name], commit, brings(name), (a, b) => KINDS[name].same(a, b)),
+    )
+  }
+
   /** Whether counters after a commit tell of changes that are not its own. */
   isOvertaken(counters: Counters): boolean {
     return KIND_NAMES.some(name => (counters[name] ?? this.#versions[name] + 1) !== this.#versions[name] + 1)

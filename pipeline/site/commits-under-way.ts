@@ -6,7 +6,7 @@ import type { ForeignCommit } from '../store/foreign.ts'
 /** A commit of another process, as one site is told of it. */
 export type Foreign = Omit<ForeignCommit, 'site'>
 
-type Committed = Extract<CommitResult, { ok: true }>
+export type Committed = Extract<CommitResult, { ok: true }>
 
 export class CommitsUnderWay {
   /** For each the commits of other processes that memory has followed meanwhile. */

@@ -92,6 +92,10 @@ export class Resources {
     for (let tries = 1; ; tries++) {
       const file = await this.find(path)
       if (!file?.isDocument || file.hasTree || tries > ATTEMPTS) return file
+      if (file.lent && tries < ATTEMPTS) {
+        await file.lent
+        continue
+      }
       await file.parse()
       // A version that came meanwhile has a tree of its own, unless it is the work of another process.
       if (this.inMemory(path) === file) return file

@@ -6,13 +6,17 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { AccessRules } from '../access/access-rules.ts'
 import type { RuleScope } from '../access/matching.ts'
-import type { CommitOutcome, FanOut } from '../coordination/fan-out.ts'
+import type { CommitOutcome } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
 import type { Derivation } from '../declarations/kind.ts'
 import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds.ts'
 import type { Counts } from '../declarations/limited.ts'
-import type { Basis } from '../declarations/rederive.ts'
-import { type AskedCommit, type Declaration, SiteDeclarations } from '../declarations/site-declarations.ts'
+import {
+  type AskedCommit,
+  type Declaration,
+  type Redeclaration,
+  SiteDeclarations,
+} from '../declarations/site-declarations.ts'
 import { documentPart } from '../http/tags.ts'
 import { type CodeHosts, noCode } from '../model/code.ts'
 import type { Registry } from '../model/registry.ts'
@@ -21,34 +25,17 @@ import type { SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
-import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
-import { CommitsUnderWay, type Foreign } from './commits-under-way.ts'
+import { doubtful, type InRow, mayBeStored, namedBy, outcomeOf, reserveLargest } from './commit-row.ts'
+import { CommitsUnderWay, type Committed, type Foreign } from './commits-under-way.ts'
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import { Resources, type Version } from './resources.ts'
+import type { Audience, PipelineSettings, SiteParts } from './site-parts.ts'
 import type { StoredFile } from './stored-file.ts'
 import { createUsage, type Usage } from './usage.ts'
 
-/** The settings of a site that the pipeline acts on. */
-export interface PipelineSettings {
-  /** Main host name without port; names the site in events (EVT-27). */
-  host: string
-  brand: string
-  ns: string
-  errorNs: string
-  /** Base URI of primitive types. */
-  schemaHost: string
-  defaultGet: 'allow' | 'deny'
-  /** Patterns of the paths of documents that may configure the site (SEC-10); all when missing. */
-  declarationsIn?: readonly string[]
-  /** Bytes. */
-  maxBody: number
-  /** Bytes; HTML and XML are held in memory while they are parsed (HTTP-181). */
-  maxDocument: number
-  /** Bytes of markup that one session's copies of transient elements may hold in one document (COMP-82). */
-  sessionContentMax: number
-}
+export type { Audience, PipelineSettings } from './site-parts.ts'
 
 /** Bytes that a document may have: it is held in memory, and part of what a body may have. */
 export function largestDocument({ maxBody, maxDocument }: Pick<PipelineSettings, 'maxBody' | 'maxDocument'>): number {
@@ -60,12 +47,8 @@ export interface WrittenDocument extends Version, Declaration {
   path: string
 }
 
-/** Those who watch documents: told of events, asked how rules read for them. */
-export interface Audience {
-  fanOut: FanOut
-  /** @param site name of the site in the store */
-  onlookers(site: string, path: string): Iterable<RuleScope>
-}
+/** Documents that a commit puts, by path. */
+type Written = ReadonlyMap<string, WrittenDocument>
 
 export class Site {
   readonly settings: PipelineSettings
@@ -86,19 +69,7 @@ export class Site {
   readonly #coherence: Pick<Coherence, 'inStep'> | undefined
   readonly #underWay = new CommitsUnderWay()
 
-  private constructor(parts: {
-    settings: PipelineSettings
-    store: SiteStore
-    leases: Leases
-    cache: DocumentCache
-    report: (message: string, details: object) => void
-    declared: SiteDeclarations
-    code?: CodeHosts
-    audience?: Audience | undefined
-    coherence?: Pick<Coherence, 'inStep'> | undefined
-    quota?: number | undefined
-    tagKey?: Uint8Array
-  }) {
+  private constructor(parts: Omit<SiteParts, 'basis'> & { declared: SiteDeclarations }) {
     this.#audience = parts.audience
     this.#coherence = parts.coherence
     this.settings = parts.settings
@@ -113,30 +84,8 @@ export class Site {
     if (this.usage) this.#watchers.add(paths => this.usage?.changed(paths))
   }
 
-  /**
-   * Opens a site: compiles its rules from what was derived when its documents were committed.
-   *
-   * @param parts.report takes findings about rules (RULE-13) and repairs, for the log
-   * @param parts.audience hears of the events of its commits; without it they are only kept
-   * @param parts.coherence brings memory in step with other processes, where there are any
-   * @param parts.quota bytes that its files may take together
-   * @param parts.tagKey makes fragment tags (SEC-11); the same for all processes and at every start. Without it tags hold
-   *   for this object alone
-   */
-  static async open(parts: {
-    settings: PipelineSettings
-    store: SiteStore
-    leases: Leases
-    cache: DocumentCache
-    basis: Basis
-    /** Without it, writes that need code are not implemented. */
-    code?: CodeHosts
-    report: (message: string, details: object) => void
-    audience?: Audience | undefined
-    coherence?: Pick<Coherence, 'inStep'> | undefined
-    quota?: number | undefined
-    tagKey?: Uint8Array
-  }): Promise<Site> {
+  /** Opens a site: compiles its rules from what was derived when its documents were committed. */
+  static async open(parts: SiteParts): Promise<Site> {
     return new Site({ ...parts, declared: await SiteDeclarations.read(parts) })
   }
 
@@ -295,6 +244,9 @@ export class Site {
       const result = await this.#carryOut(commit, new Map(written.map(each => [each.path, each])))
       outcome = result.ok ? result : 'refused'
       return result
+    } catch (error) {
+      if (mayBeStored(error)) await this.#lookAgain([commit])
+      throw error
     } finally {
       release?.()
       await publication?.finish(outcome)
@@ -302,7 +254,7 @@ export class Site {
   }
 
   /** Declarations, the store, memory: what a commit changes, in this order. */
-  async #carryOut(commit: AskedCommit, written: ReadonlyMap<string, WrittenDocument>): Promise<CommitResult> {
+  async #carryOut(commit: AskedCommit, written: Written): Promise<CommitResult> {
     const redeclared = this.#keepsDeclarations(commit, written)
       ? this.#declared.keeping(commit)
       : await this.#declared.after(commit, written, path => this.#parsedVersion(path))
@@ -318,20 +270,65 @@ export class Site {
       const { version, resources } = result
       await this.#coherence.inStep()
       await this.follow([{ version, paths: [...resources.keys()], raised: redeclared.commit.raises ?? [] }])
-    } else {
-      this.#resources.take(commit, result.resources, written)
-      redeclared.take(result.counters)
-      for (const watcher of this.#watchers) watcher(result.resources.keys())
-      this.#index?.take(redeclared.commit, result.resources)
-    }
+    } else this.#take(commit, written, redeclared, result)
     return result
+  }
+
+  /** Brings memory in step with a commit of this process. */
+  #take(commit: AskedCommit, written: Written, redeclared: Redeclaration, result: Committed): void {
+    this.#resources.take(commit, result.resources, written)
+    redeclared.take(result.counters)
+    for (const watcher of this.#watchers) watcher(result.resources.keys())
+    this.#index?.take(redeclared.commit, result.resources)
+  }
+
+  /**
+   * Carries out commits to one document that build on each other, in their order; whichever of them fails, the others are
+   * carried out if what they expect holds. Memory follows when all have come to their end. For processes that share their
+   * documents with no other.
+   *
+   * @param row each puts the document, and changes no declarations
+   * @returns what became of each; undefined where none was tried, because there may be no room for all of them
+   */
+  async commitRow(row: readonly InRow[]): Promise<PromiseSettledResult<CommitResult>[] | undefined> {
+    const release = this.usage && (await reserveLargest(this.usage, row))
+    if (this.usage && !release) return undefined
+    const kept = row.map(({ commit }) => this.#declared.keeping(commit))
+    const publications = row.map(({ commit }) => this.#audience?.fanOut.begin(this.store.name, commit.events ?? []))
+    const results = await Promise.allSettled(kept.map(({ commit }) => this.store.commit(commit)))
+    for (const [i, { commit, written }] of row.entries()) {
+      const [settled, redeclared] = [results[i], kept[i]]
+      if (redeclared && settled?.status === 'fulfilled' && settled.value.ok)
+        this.#take(commit, new Map([[written.path, written]]), redeclared, settled.value)
+    }
+    await this.#lookAgain(doubtful(row, results))
+    release?.()
+    await Promise.all(publications.map((publication, i) => publication?.finish(outcomeOf(results[i]))))
+    return results
+  }
+
+  /** Has memory take what is stored after commits of which nobody knows. Other processes are told of them in any case. */
+  async #lookAgain(commits: readonly AskedCommit[]): Promise<void> {
+    const paths = commits.flatMap(namedBy)
+    if (paths.length === 0 || this.#coherence) return
+    try {
+      await this.follow([{ version: 0, paths, raised: KIND_NAMES }])
+    } catch {
+      // The store cannot be read either; memory has forgotten the paths, which came first.
+    }
+  }
+
+  /** Whether a commit leaves all declarations as they are. */
+  keepsDeclarations(commit: AskedCommit, written: WrittenDocument): boolean {
+    const brought = new Map([[written.path, written]])
+    return this.#keepsDeclarations(commit, brought) || this.#declared.isKeptBy(commit, brought)
   }
 
   /**
    * Whether a commit does nothing but put documents without items where nothing is, or one without items: most do, and need
    * no look at what is declared.
    */
-  #keepsDeclarations({ changes }: AskedCommit, written: ReadonlyMap<string, WrittenDocument>): boolean {
+  #keepsDeclarations({ changes }: AskedCommit, written: Written): boolean {
     for (const change of changes) {
       if (change.op !== 'put' || change.kind !== 'document') return false
       const { path, expect } = change
@@ -371,10 +368,7 @@ export class Site {
     return this.follow([{ version, paths: ['/'], raised: KIND_NAMES, outdated: true }])
   }
 
-  /**
-   * Has a function told of the paths that each commit named, before anybody can read the new state through this site;
-   * a path ending in `/` stands for everything below it, too.
-   */
+  /** Has a function told of the paths that each commit named, before the new state can be read; `/` at an end: all below. */
   watch(watcher: (paths: Iterable<string>) => void): void {
     this.#watchers.add(watcher)
   }

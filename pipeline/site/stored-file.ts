@@ -39,6 +39,8 @@ export class StoredFile {
   /** The same tree, for when nobody needs it. */
   #packed: PackedTree | undefined
   #parsing: Promise<void> | undefined
+  /** Settles when the next version, whose edits have the tree now, is there or will not come. */
+  lent: Promise<void> | undefined
   /** What other processes have made of this version since. */
   readonly #later: (FollowedEdit & { to: number })[] = []
   /** The tree of an older version, and how this one comes of it. */
@@ -174,6 +176,18 @@ export class StoredFile {
     if (tree && tree.source.length <= MOST_PACKED) this.#packed ??= packTree(tree)
     this.#tree = undefined
     this.#older = undefined
+  }
+
+  /**
+   * Gives its tree to edits that are about to be committed. Until then whoever needs the tree had better wait.
+   *
+   * @param until settles, and never fails, when the next version is there or will not come
+   */
+  lendTree(until: Promise<void>): void {
+    this.lent = until.then(() => {
+      this.lent = undefined
+    })
+    this.releaseTree()
   }
 
   /** The tree goes to the version that follows this one. */

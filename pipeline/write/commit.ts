@@ -1,5 +1,6 @@
 /** Commits of writes: judged by the site's data model as it stands, and made again until they go through (HTTP-4, MOD-42). */
 
+import type { AskedCommit } from '../declarations/site-declarations.ts'
 import { busy } from '../failures.ts'
 import { Allowance } from '../language/allowance.ts'
 import type { CodeHost } from '../model/code.ts'
@@ -125,6 +126,21 @@ export interface OwnChanges {
   edit?: string
 }
 
+/** A write with what follows from it as one commit, which needs the site to be as the judgement requires. */
+export function askedCommit(
+  { version }: ModelState,
+  { changes, events, accessVersion, edit }: OwnChanges,
+  { changes: following, events: news, requirements }: Consequences,
+): AskedCommit {
+  return {
+    changes: [...changes, ...following],
+    events: [...events, ...news],
+    requires: { model: version, ...(accessVersion !== undefined && { access: accessVersion }) },
+    ...(edit !== undefined && { edit }),
+    ...(requirements.length > 0 && { guards: requirements.map(({ guard }) => guard) }),
+  }
+}
+
 /**
  * Commits a write with what follows from it, if the site is as the judgement requires; other rules, or another state of
  * the data model, are a conflict, and the write is judged anew.
@@ -133,24 +149,17 @@ export interface OwnChanges {
  */
 export async function commitJudged(
   site: Site,
-  { registry, version, configure, alongside, transitions }: ModelState,
-  { changes, events, written, accessVersion, edit }: OwnChanges,
+  model: ModelState,
+  own: OwnChanges,
   follows: Consequences,
 ): Promise<CommitResult> {
-  if (!configure) await refuseConfiguring(site, changes, written)
+  const { registry, configure, alongside, transitions } = model
+  const { changes, written } = own
   const { requirements } = follows
+  if (!configure) await refuseConfiguring(site, changes, written)
   const notes = alongside?.notes() ?? []
-  const result = await site.commit(
-    {
-      changes: [...changes, ...follows.changes],
-      events: [...events, ...follows.events],
-      requires: { model: version, ...(accessVersion !== undefined && { access: accessVersion }) },
-      ...(edit !== undefined && { edit }),
-      ...(notes.length > 0 && { notes }),
-      ...(requirements.length > 0 && { guards: requirements.map(({ guard }) => guard) }),
-    },
-    [...written, ...follows.written],
-  )
+  const asked = askedCommit(model, own, follows)
+  const result = await site.commit({ ...asked, ...(notes.length > 0 && { notes }) }, [...written, ...follows.written])
   if (result.ok) {
     alongside?.stored(notes)
     if (follows.fired.length > 0) transitions?.fired(follows.fired)

@@ -218,6 +218,17 @@ export async function findElements(
   return atOnce(passing(gates, { ...common, admission, accessVersion: site.accessVersion }))
 }
 
+/** `findElements` in a document at hand, through all gates, in steps. */
+export function findingIn(
+  site: Site,
+  write: ElementWrite,
+  selectors: Selectors,
+  authority: Authority,
+  seen: Seen,
+): Steps<Found> {
+  return looking({ site, write, authority, known: 'nothing' }, selectors, ELEMENT_GATES, seen)
+}
+
 type Common = Pick<Found, 'site' | 'write' | 'authority' | 'known'>
 
 /** Looks for the elements in what is seen at the path, and passes the gates, in steps. */

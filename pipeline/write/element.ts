@@ -1,51 +1,28 @@
 /** Writes to elements of documents: PUT, POST, DELETE by selector and MOVE between places (HTTP-80 to HTTP-109). */
 
 import type { Answer } from '../answer.ts'
-import type { Authority, Key } from '../authority.ts'
+import type { Authority } from '../authority.ts'
 import { type BodySource, bodyText } from '../body.ts'
-import { type Gained, gainedByEdit } from '../compose/gained.ts'
-import { introducesDirectives, isInTemplate } from '../compose/introduced.ts'
-import type { Derived } from '../declarations/derive.ts'
-import { changedElements, elementFacts } from '../events/facts.ts'
-import { mutationEvent, putEvent } from '../events/mutation.ts'
-import { eventSelector } from '../events/selector.ts'
-import { Fault } from '../fault.ts'
-import { formatHttpDate } from '../http/conditions.ts'
-import { servedType } from '../http/media.ts'
-import { selectorContentRange } from '../http/range.ts'
-import { fragmentTag, splitFragmentTag } from '../http/tags.ts'
-import { newFailures } from '../model/judge.ts'
-import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
 import type { Operation } from '../operation.ts'
 import { noMatch, toSelector } from '../refusals.ts'
-import { editNotice } from '../site/followed-edits.ts'
 import { largestDocument, type Site } from '../site/site.ts'
-import { contentTag } from '../store/tags.ts'
-import { uniqueSelector } from '../tree/address.ts'
-import { decodeInTurn } from '../tree/document.ts'
-import { ChangedDocument, type Edit, type Placement, type ProposedEdit, type View } from '../tree/edit/edit.ts'
-import { type ElementNode, parentElement } from '../tree/nodes.ts'
-import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
-import { selectFirst } from '../tree/selector/selector.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
-import { commitJudged, commitLoop, type ModelState, modelState, oneAllowance } from './commit.ts'
-import { checkingConfiguration } from './configuration.ts'
-import { type Consequences, consequencesOf } from './consequences.ts'
-import { checkContainment } from './containment.ts'
+import { ChangedDocument } from '../tree/edit/edit.ts'
+import { inTurns } from '../tree/steps.ts'
+import { commitLoop, modelState, oneAllowance } from './commit.ts'
+import { type Head, inLine } from './edit-line.ts'
+import { commitEdit, toEdit } from './element-commit.ts'
 import {
   AUTHORIZATION,
   ELEMENT_GATES,
   type ElementWrite,
   findElements,
   isCurrent,
-  isSibling,
   type Located,
   located,
   matchesHeader,
   type Selectors,
 } from './element-target.ts'
-import { afterCascade, type JudgedEdit, judgeEdit } from './judge-edit.ts'
-import { putVersion } from './new-version.ts'
+import { joinEdit } from './join-edit.ts'
 import { sessionWriteOf, writeSessionElement } from './session-element.ts'
 import { type Noted, refuseOvertaken, TransitionJudge } from './transitions.ts'
 
@@ -88,7 +65,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
         at.place = undefined
         if (write.reader) delete write.reader.composed
       })
-    return site.leases.hold(site.store.name, [path], () => {
+    const alone = () => {
       isWaiting = false
       return commitLoop(async () => {
         await write.check?.()
@@ -107,7 +84,15 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
           throw error
         }
       })
-    })
+    }
+    // What other processes do meanwhile shows in versions alone.
+    const isPlain = path === write.path && !site.isShared && arrival.size === 0
+    if (!isPlain) return site.leases.hold(site.store.name, [path], alone)
+    const join = (head: Head) => {
+      const model = modelState(site, allowance, write)
+      return joinEdit({ site, write, selectors, text, authority: authority(), model }, head)
+    }
+    return inLine<Answer | Located>(site, path, { alone, join })
   }
   const carryOutFrom = (first: Located, text: string, arrival: Noted) => {
     let at: FoundAt = { path: first.file.resource.path, place: first }
@@ -149,246 +134,4 @@ async function noted(site: Site, write: ElementWrite, place: Located): Promise<N
 
 async function textFor(site: Site, { op }: ElementWrite, body: BodySource): Promise<string> {
   return op === 'put' || op === 'post' ? bodyText(body, largestDocument(site.settings)) : ''
-}
-
-function toEdit(write: ElementWrite, located: Located, text: string): Edit {
-  const { target, anchor } = located
-  if (write.op === 'put') return { op: 'replace', target: target.element, text }
-  if (write.op === 'post') return { op: 'insert', anchor: target.element, placement: write.placement, text }
-  if (write.op === 'delete') return { op: 'remove', target: target.element }
-  if (!anchor) throw noMatch()
-  return { op: 'move', source: target.element, anchor: anchor.element, placement: write.destination.placement }
-}
-
-/** Gate 13. Returns undefined when somebody else's commit came first and everything has to be looked at again. */
-async function commitEdit(
-  site: Site,
-  model: ModelState,
-  write: ElementWrite,
-  located: Located,
-  text: string,
-  authority: Authority,
-): Promise<Answer | undefined> {
-  const { target, anchor, file } = located
-  if (write.op === 'move' && anchor?.element === target.element && isSibling(write.destination.placement))
-    return { status: 204, headers: { ...storedTag(located, file.tag), 'Cache-Control': 'no-store' } }
-  const { cause } = write
-  const { path } = file.resource
-  const selectors = eventSelectors(site, write, located)
-  const wanted = toEdit(write, located, text)
-  const { asked, follows } = await judgedWithConsequences(site, model, write, located, wanted, authority)
-  const changed = follows.own.get(path)
-  const judged = changed ? await afterCascade(site, file, asked, changed) : asked
-  const { bytes, digest, derived, show, newTree } = judged
-  const { profile, declares } = derived
-  // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
-  const event =
-    changed || asked.way === 'reparsed'
-      ? putEvent(site, path, digest, (await decodeInTurn(bytes)).text, cause)
-      : editEvent(site, { ...write, path }, selectors, judged)
-  const isFollowed = site.isShared && !changed && asked.isAsAsked
-  const edit = isFollowed ? editNotice(path, file.resource.version, wanted, asked.way) : undefined
-  const own = {
-    changes: [putVersion(file.resource, judged)],
-    events: [event],
-    ...(edit !== undefined && { edit }),
-    written: [{ path, bytes, profile, declares, show, newTree }],
-    accessVersion: authority.accessVersion === undefined ? undefined : located.accessVersion,
-  }
-  const result = await commitJudged(site, model, own, follows)
-  return result.ok ? answerTo(write, located, judged, result.at) : undefined
-}
-
-interface Asked {
-  site: Site
-  model: ModelState
-  write: ElementWrite
-  located: Located
-  authority: Authority
-  /** Text of the document as it was. */
-  before: string
-  /** Gets what the requester's own shapes find. */
-  brought: ShapeFailure[]
-}
-
-/** What an edit as it was asked for must not do, in steps. @throws Fault */
-function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: Derived): Steps<void> {
-  const { site, model, write, located, authority, before, brought } = asked
-  const { path } = located.file.resource
-  checkContainment(proposal, view, placesOf(write, located), path, authority)
-  const change = { op: write.op, path, requested: write.path, target: located.target.element }
-  yield* checkingConfiguration(site, change, view, derived, authority)
-  yield* checkingDirectives(site, write, { before, proposal, view }, path, authority)
-  brought.splice(0, brought.length, ...(yield* checkingOwnShapes(model, write.path, path, view)))
-}
-
-/**
- * The edit as it would be stored, with what follows from it.
- *
- * @throws Fault when it cannot be made, or must not
- */
-async function judgedWithConsequences(
-  site: Site,
-  model: ModelState,
-  write: ElementWrite,
-  located: Located,
-  wanted: Edit,
-  authority: Authority,
-): Promise<{ asked: JudgedEdit; follows: Consequences }> {
-  const { op } = write
-  const { file, tree, target } = located
-  const { path } = file.resource
-  // The tree may show the edit when it is looked at.
-  const before = tree.source
-  const brought: ShapeFailure[] = []
-  const removed = op === 'delete' ? factsAbout(site, path, [target]) : undefined
-  const asked = await judgeEdit(site, model, {
-    path,
-    file,
-    tree,
-    wanted,
-    check: (proposal, view, derived) =>
-      checking({ site, model, write, located, authority, before, brought }, proposal, view, derived),
-    facts: view => removed ?? factsAbout(site, path, changedElements(view)),
-  })
-  const { judgement, losses, open } = asked
-  const { entries } = asked.derived
-  const failures =
-    op === 'delete'
-      ? await newFailures(model.registry, path, judgement.failures, tree, target.element)
-      : judgement.failures
-  const follows = await consequencesOf(site, model, {
-    path,
-    judgement: { ...judgement, failures: [...failures, ...brought] },
-    entries,
-    status: op === 'delete' ? 409 : 422,
-    losses,
-    transitions: asked.transitions,
-    own: new Map([[path, { entries, open }]]),
-  })
-  return { asked, follows }
-}
-
-/**
- * Whoever may only write to a part of a page must not read the site through it: what composition would run needs the right
- * to PUT the whole of the page, or of the document where it lands (COMP-147). So does what composition alone would show.
- */
-function* checkingDirectives(
-  site: Site,
-  write: ElementWrite,
-  { before, proposal, view }: { before: string; proposal: ProposedEdit; view: View },
-  path: string,
-  authority: Authority,
-): Steps<void> {
-  if (write.op === 'delete') return
-  const { document, nodes, parents } = view
-  const known = { ns: site.settings.ns, model: site.model }
-  const seen = yield* introducesDirectives(known, document, nodes, parents)
-  const mayHide = document.kind === 'html' && proposal.changes.some(({ text }) => mayHavePrefixed(text))
-  // What is moved may have been a directive before.
-  const isNew = write.op === 'move' ? parents.some(parent => isInTemplate(parent, known.ns)) : seen
-  const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
-  if (!isNew && !seen && !mayHide) return
-  if (mayPut(write.path) || mayPut(path)) return
-  const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
-  if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
-}
-
-const NEEDS_PUT: Readonly<Record<Gained, string>> = {
-  directive: 'This fragment holds directives of composed pages; that needs the right to PUT the whole document.',
-  place:
-    'This fragment holds elements that composed pages show where HTML has none; that needs the right to PUT the whole document.',
-}
-
-/** Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). */
-function* checkingOwnShapes(
-  { registry }: ModelState,
-  page: string,
-  path: string,
-  { document, nodes, parents }: View,
-): Steps<ShapeFailure[]> {
-  if (page === path) return []
-  const known = new Set(registry.shapesAt(path))
-  const shapes = registry.shapesAt(page).filter(shape => !known.has(shape))
-  return yield* checkingShapes(shapes, { document, part: { nodes, parents } })
-}
-
-function answerTo(write: ElementWrite, located: Located, judged: JudgedEdit, at: number): Answer {
-  const { digest, inserted } = judged
-  const { resource } = located.file
-  const tag = judged.tag && pageTag(located, judged.tag, digest)
-  const whole = storedTag(located, contentTag(digest))
-  const headers = {
-    'Last-Modified': formatHttpDate(at),
-    'Cache-Control': 'no-store',
-    ...matchesHeader(write, located),
-  }
-  if (write.op === 'delete' || write.op === 'move') return { status: 204, headers: { ...whole, ...headers } }
-  const described = {
-    'Content-Type': servedType(resource.type, true),
-    'Content-Range': selectorContentRange(write.range.wire),
-  }
-  return { status: 206, headers: { ...(tag ? { ETag: tag } : whole), ...headers, ...described }, body: inserted }
-}
-
-/** The tag of a new element as the page will carry it that was written through (HTTP-32). */
-function pageTag({ view, file }: Located, tag: string, digest: string): string {
-  const parts = view.composed ? splitFragmentTag(tag.slice(1, -1)) : undefined
-  return parts ? fragmentTag(parts.fragment, view.documentPartWith(file.resource.path, digest)) : tag
-}
-
-/**
- * The tag of the stored document is made of all its bytes: it is for those who may read them (SEC-11), which the readers
- * of a page need not.
- */
-function storedTag({ known, file, view }: Located, tag: string): Record<string, string> {
-  return known === 'everything' && file.resource.path === view.file.resource.path ? { ETag: tag } : {}
-}
-
-/** The elements whose children a write is about. */
-function placesOf(write: ElementWrite, { target, anchor }: Located): (ElementNode | undefined)[] {
-  const around = ({ element }: Key, placement?: Placement) =>
-    placement === 'append' || placement === 'prepend' ? element : parentElement(element)
-  if (write.op === 'post') return [around(target, write.placement)]
-  return write.op === 'move' && anchor
-    ? [around(target), around(anchor, write.destination.placement)]
-    : [around(target)]
-}
-
-/** The selectors by which subscribers find the elements of a write (EVT-23). */
-interface EventSelectors {
-  target: string
-  anchor: string
-}
-
-function eventSelectors(site: Site, write: ElementWrite, { target, anchor, view }: Located): EventSelectors {
-  const forBrowsers = (text: string, { element, document }: Key) => {
-    const selector = toSelector(text, site)
-    // What is found first in a composed page need not be found first where it is stored.
-    if (view.composed && selectFirst(selector, document) !== element) return uniqueSelector(element, document)
-    return eventSelector(text, selector, element, document)
-  }
-  return {
-    target: forBrowsers(write.range.selector, target),
-    anchor: write.op === 'move' && anchor ? forBrowsers(write.destination.selector, anchor) : '',
-  }
-}
-
-function factsAbout(site: Site, path: string, keys: readonly Key[]): string {
-  return elementFacts(site.rules, path, keys, site.onlookers(path))
-}
-
-function editEvent(site: Site, write: ElementWrite, selectors: EventSelectors, { inserted, tag, facts }: JudgedEdit) {
-  const { ns, host } = site.settings
-  return mutationEvent(ns, host, mutationOf(write, selectors, inserted, tag), write.cause, facts)
-}
-
-function mutationOf(write: ElementWrite, selectors: EventSelectors, body: string, tag: string | undefined) {
-  const common = { selector: selectors.target, path: write.path }
-  if (write.op === 'delete') return { ...common, method: 'DELETE' as const, body: '' }
-  const etag = tag === undefined ? {} : { etag: tag }
-  if (write.op === 'put') return { ...common, ...etag, method: 'PUT' as const, body }
-  if (write.op === 'post') return { ...common, ...etag, method: 'POST' as const, body, placement: write.placement }
-  const { placement } = write.destination
-  return { ...common, ...etag, method: 'MOVE' as const, body, placement, destination: selectors.anchor }
 }

@@ -68,6 +68,9 @@ const LOOK = 25
 /** UTF-16 code units of a document whose bytes are made before it shows an edit: a few milliseconds. */
 const LARGE = 1024 * 1024
 
+/** The same for an edit that is looked at together with others. */
+const LOOK_AT_ONCE = 10
+
 /**
  * @throws Fault when the edit cannot be made, or must not
  */
@@ -75,9 +78,34 @@ export async function judgeEdit(site: Site, model: ModelState, request: EditRequ
   try {
     return await judgedInPlace(site, model, request)
   } catch (error) {
-    if (error instanceof EditError) throw EDIT_FAULTS[error.reason]?.(error.message) ?? overLimit(error)
-    throw error instanceof TreeError ? unusable(error) : error
+    throw faultOf(error)
   }
+}
+
+/**
+ * `judgeEdit` without a pause.
+ *
+ * @returns undefined where that takes long, or where the data model has something to do
+ * @throws Fault as `judgeEdit`
+ */
+export function judgeEditAtOnce(site: Site, model: ModelState, request: EditRequest): JudgedEdit | undefined {
+  const { registry, transitions } = model
+  const { tree, wanted } = request
+  if (tree.source.length > LARGE || TransitionJudge.of(site, transitions)) return undefined
+  try {
+    const stake = ifShort(findingStake(registry, tree, wanted))?.value
+    if (!stake) return undefined
+    const edit = ifShort(editing(tree, wanted), LOOK_AT_ONCE)?.value
+    const looked = shownInPlace(beforeEdit(site, registry, request, stake, undefined), edit, LOOK_AT_ONCE)
+    return looked?.judgement && asJudged(request, looked, looked.judgement)
+  } catch (error) {
+    throw faultOf(error)
+  }
+}
+
+function faultOf(error: unknown): unknown {
+  if (error instanceof EditError) return EDIT_FAULTS[error.reason]?.(error.message) ?? overLimit(error)
+  return error instanceof TreeError ? unusable(error) : error
 }
 
 async function judgedInPlace(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
@@ -86,28 +114,42 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
   const judge = TransitionJudge.of(site, transitionSink)
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
-  const before: Before = {
-    site,
-    registry,
-    request,
-    source: tree.source,
-    revision: revisionOf(tree),
-    stake,
-    judge,
-    states,
-  }
+  const before = beforeEdit(site, registry, request, stake, judge && states && { judge, states })
   /** For a proposal that is a document of its own. */
   const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>
     proposal.propose(view => inTurns(looking(before, proposal, view, judged), proposal.source.length))
   const edit = ifShort(editing(tree, wanted))?.value
   const encoded = edit && tree.source.length > LARGE ? await encodedInTurns(before, edit) : undefined
-  const inPlace = edit?.propose(view => ifShort(looking(before, edit, view, undefined, encoded), LOOK))?.value
-  const { judgement, ...plain } = inPlace ?? (await lookInTurns(await proposedCopy(tree, wanted)))
-  if (judgement)
-    return { ...plain, isAsAsked: true, judgement, open: async () => (await editedCopy(tree, wanted)).place }
+  const looked = shownInPlace(before, edit, LOOK, encoded) ?? (await lookInTurns(await proposedCopy(tree, wanted)))
+  if (looked.judgement) return asJudged(request, looked, looked.judgement)
   const completed = await completedEdit({ registry, host: model.host, path }, tree, wanted)
-  const looked = await lookInTurns(completed.proposal, completed.judgement)
-  return { ...looked, isAsAsked: false, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
+  const copied = await lookInTurns(completed.proposal, completed.judgement)
+  return { ...copied, isAsAsked: false, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
+}
+
+function asJudged({ tree, wanted }: EditRequest, looked: Looked, judgement: Judgement): JudgedEdit {
+  return { ...looked, isAsAsked: true, judgement, open: async () => (await editedCopy(tree, wanted)).place }
+}
+
+/** Shows an edit in the document itself. @param most milliseconds @returns undefined where that takes longer */
+function shownInPlace(
+  before: Before,
+  edit: ProposedEdit | undefined,
+  most: number,
+  encoded?: EncodedEdit,
+): Looked | undefined {
+  return edit?.propose(view => ifShort(looking(before, edit, view, undefined, encoded), most))?.value
+}
+
+function beforeEdit(
+  site: Site,
+  registry: ModelState['registry'],
+  request: EditRequest,
+  stake: Before['stake'],
+  watched: Before['watched'],
+): Before {
+  const { tree } = request
+  return { site, registry, request, source: tree.source, revision: revisionOf(tree), stake, watched }
 }
 
 /** What is known before an edit is shown. */
@@ -119,8 +161,8 @@ interface Before {
   source: string
   revision: ReturnType<typeof revisionOf>
   stake: StepsOf<typeof findingStake>
-  judge: TransitionJudge | undefined
-  states: StepsOf<TransitionJudge['stake']> | undefined
+  /** Where somebody waits for states of items. */
+  watched: { judge: TransitionJudge; states: StepsOf<TransitionJudge['stake']> } | undefined
 }
 
 type StepsOf<Work extends (...given: never[]) => Steps<unknown>> = ReturnType<Work> extends Steps<infer T> ? T : never
@@ -150,7 +192,7 @@ function* looking(
   judged?: Judgement,
   encoded?: EncodedEdit,
 ): Steps<Looked> {
-  const { site, registry, request, revision, stake, judge, states } = before
+  const { site, registry, request, revision, stake, watched } = before
   const { path, tree, wanted } = request
   const { inserted, way, accept } = proposal
   const { document, nodes, parents } = view
@@ -163,7 +205,9 @@ function* looking(
   const tag = yield* taggingElement(site, nodes, document, { path, digest })
   const facts = request.facts(view)
   const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
-  const transitions = judge && states ? yield* judge.edit(path, states, wanted, { tree, view, way }) : NO_TRANSITIONS
+  const transitions = watched
+    ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, way })
+    : NO_TRANSITIONS
   const newTree = () => {
     const accepted = accept()
     made(accepted)

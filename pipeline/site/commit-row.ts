@@ -1,0 +1,54 @@
+/** Commits as they are handed to the store, and what becomes of them. */
+
+import type { CommitOutcome } from '../coordination/fan-out.ts'
+import type { AskedCommit } from '../declarations/site-declarations.ts'
+import { Fault } from '../fault.ts'
+import type { CommitResult } from '../store/commit.ts'
+import { StoreError } from '../store/errors.ts'
+import type { WrittenDocument } from './site.ts'
+import type { Usage } from './usage.ts'
+
+/** One of several that build on each other, with the document that it puts. */
+export interface InRow {
+  commit: AskedCommit
+  written: WrittenDocument
+}
+
+/**
+ * Keeps room for the largest version of the document.
+ *
+ * @returns to be called when all have come to their end; undefined where there is not so much room
+ */
+export async function reserveLargest(usage: Usage, row: readonly InRow[]): Promise<(() => void) | undefined> {
+  const largest = row.reduce((most, each) => (each.written.bytes.length > most.written.bytes.length ? each : most))
+  try {
+    return await usage.reserve(largest.commit.changes)
+  } catch (error) {
+    if (error instanceof Fault) return undefined
+    throw error
+  }
+}
+
+/** Whether a commit that failed so may have been carried out. */
+export function mayBeStored(failure: unknown): boolean {
+  return failure instanceof StoreError && (failure.reason === 'failed' || failure.reason === 'unknown')
+}
+
+/** Paths that a commit changes. */
+export function namedBy({ changes }: AskedCommit): string[] {
+  return changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to]))
+}
+
+/** Commits of a row that may have been carried out although they failed. */
+export function doubtful(row: readonly InRow[], results: readonly PromiseSettledResult<CommitResult>[]): AskedCommit[] {
+  return row.flatMap(({ commit }, i) => {
+    const settled = results[i]
+    return settled?.status === 'rejected' && mayBeStored(settled.reason) ? [commit] : []
+  })
+}
+
+/** What those who watch are told of a commit. */
+export function outcomeOf(settled: PromiseSettledResult<CommitResult> | undefined): CommitOutcome {
+  if (settled?.status !== 'fulfilled') return 'unknown'
+  return settled.value.ok ? settled.value : 'refused'
+}
