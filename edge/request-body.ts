@@ -262,7 +262,7 @@ export function requestBody(
 ): BodySource {
   return {
     bytes: cap => readBody(request, response, cap, idle),
-    stage: (cap, seen) => stageBody({ stage, idle }, request, response, cap, seen),
+    stage: (cap, seen, checksums) => stageBody({ stage, idle }, request, response, cap, { seen, checksums }),
   }
 }
 
@@ -310,7 +310,8 @@ export function piecesOf({ idle }: BodyReading, request: IncomingMessage, respon
  * Streams a request body into the store's staging area with constant memory.
  *
  * @param cap bytes
- * @param seen is shown every piece
+ * @param options.seen is shown every piece
+ * @param options.checksums SHA-1 and MD5 are computed as well
  * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops, and what `seen` throws; then nothing is
  *   left behind
  */
@@ -319,7 +320,7 @@ async function stageBody(
   request: IncomingMessage,
   response: ServerResponse,
   cap: number,
-  seen: SeePiece | undefined,
+  { seen, checksums }: { seen: SeePiece | undefined; checksums: boolean | undefined },
 ): Promise<StagedBlob> {
   checkDeclaredLength(request, cap)
   invite(request, response)
@@ -334,7 +335,7 @@ async function stageBody(
       throw fault
     }
   }
-  const staging = stage(bodyStream(request), { limit: cap, seen: seen && see })
+  const staging = stage(bodyStream(request), { limit: cap, seen: seen && see, checksums })
   try {
     return await untilIdle(request, idle, () => staging)
   } catch (error) {

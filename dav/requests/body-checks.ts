@@ -39,7 +39,7 @@ export function checkedBody(exchange: Exchange): BodySource {
   const promised = [...owncloud(exchange), ...contentMd5(exchange), ...digestFields(exchange)]
   const expected = Number(header(exchange, 'x-expected-entity-length') ?? 0)
   if (promised.length === 0 && !(expected > 0)) return body
-  const check = (size: number, digestOf: (algorithm: Algorithm) => string) => {
+  const check = (size: number, digestOf: (algorithm: Algorithm) => string | undefined) => {
     if (size === 0 && expected > 0)
       throw new Fault(400, 'BadRequest', `The body is empty, but ${expected} bytes were announced.`)
     for (const { algorithm, hex } of promised)
@@ -53,7 +53,8 @@ export function checkedBody(exchange: Exchange): BodySource {
       return bytes
     },
     async stage(cap, seen) {
-      const staged: StagedBlob = await body.stage(cap, seen)
+      const isWeak = promised.some(({ algorithm }) => algorithm !== 'sha256')
+      const staged: StagedBlob = await body.stage(cap, seen, isWeak)
       try {
         check(staged.size, algorithm => staged[algorithm])
       } catch (error) {

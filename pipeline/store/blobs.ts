@@ -66,8 +66,9 @@ export type Body = { bytes: Uint8Array } | { blob: StoredBlob }
 /** A body that was streamed to where the store keeps bytes (or kept in memory when small) while its digests were computed. */
 export interface StagedBlob {
   sha256: string
-  sha1: string
-  md5: string
+  /** Known where `checksums` asked for it; otherwise a store may compute it once somebody asks. */
+  sha1: string | undefined
+  md5: string | undefined
   size: number
   /** Set when the body was small enough to be kept in the database. */
   bytes?: Uint8Array
@@ -96,6 +97,8 @@ export type Content =
 export interface StagingOptions {
   /** Bytes; a longer stream rejects with `StagingError` of reason `too-large` and leaves nothing behind. */
   limit: number
+  /** SHA-1 and MD5 are computed while the bytes arrive, because somebody waits for them. */
+  checksums?: boolean | undefined
   /** Shown every piece as it arrives. */
   seen?: ((piece: Uint8Array) => void) | undefined
 }

@@ -1,6 +1,10 @@
-/** Computes one digest of bodies while they arrive, so that the main thread has to compute SHA-256 only. */
+/**
+ * Computes one digest of bodies while they arrive, and of files that are there, so that the main thread has to compute
+ * SHA-256 only.
+ */
 
 import { createHash, type Hash } from 'node:crypto'
+import { open } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /** What the thread computes. */
@@ -11,9 +15,13 @@ export type DigestMessage =
   | { body: number; block: SharedArrayBuffer; length: number }
   | { body: number; finish: true }
   | { body: number; abort: true }
+  | { body: number; file: string }
 
-/** What it says: a block may be used again, or the digest of a body is known (lower-case hex). */
-export type DigestReply = { body: number; free: true } | { body: number; digest: string }
+/** What it says: a block may be used again, the digest of a body is known (lower-case hex), or a file cannot be read. */
+export type DigestReply = { body: number; free: true } | { body: number; digest: string | undefined }
+
+/** Bytes of a file read at once; in between, bodies that arrive have their turn. */
+const PIECE = 256 * 1024
 
 const algorithm: WeakDigest = workerData
 const bodies = new Map<number, Hash>()
@@ -24,8 +32,34 @@ function start(body: number): Hash {
   return hash
 }
 
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash(algorithm)
+  const buffer = Buffer.allocUnsafeSlow(PIECE)
+  const handle = await open(file)
+  try {
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, PIECE)
+      if (bytesRead === 0) return hash.digest('hex')
+      hash.update(buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+function answer(reply: DigestReply): void {
+  parentPort?.postMessage(reply)
+}
+
 parentPort?.on('message', (message: DigestMessage) => {
   const { body } = message
+  if ('file' in message) {
+    digestOf(message.file).then(
+      digest => answer({ body, digest }),
+      () => answer({ body, digest: undefined }),
+    )
+    return
+  }
   let reply: DigestReply | undefined
   if ('block' in message) {
     const hash = bodies.get(body) ?? start(body)
@@ -36,5 +70,5 @@ parentPort?.on('message', (message: DigestMessage) => {
     if (hash !== undefined && 'finish' in message) reply = { body, digest: hash.digest('hex') }
     bodies.delete(body)
   }
-  if (reply !== undefined) parentPort?.postMessage(reply)
+  if (reply !== undefined) answer(reply)
 })

@@ -13,17 +13,24 @@ interface Feeding<Digest> {
   abort(): void
 }
 
-/** SHA-1 and MD5 of one body. */
-export type Digesting = Feeding<{ sha1: string; md5: string }>
+/** SHA-1 and MD5 of one body, in lower-case hexadecimal. */
+export interface WeakDigests {
+  sha1: string
+  md5: string
+}
+
+export type Digesting = Feeding<WeakDigests>
 
 interface DigestThread<Digest> {
   start(): Feeding<Digest>
+  /** Reads a file beside whatever arrives. @returns undefined where it cannot be read */
+  ofFile(file: string): Promise<Digest | undefined>
   /** Ends the thread if no body is on its way; the next one starts it again. */
   relax(): void
   close(): Promise<void>
 }
 
-export type DigestThreads = DigestThread<{ sha1: string; md5: string }>
+export type DigestThreads = DigestThread<WeakDigests>
 
 /** Both digests beside each other: a body takes as long as the slower of them. */
 export function createDigestThreads(): DigestThreads {
@@ -44,6 +51,10 @@ export function createDigestThreads(): DigestThreads {
           md5.abort()
         },
       }
+    },
+    async ofFile(file) {
+      const [sha1, md5] = await Promise.all([threads.sha1.ofFile(file), threads.md5.ofFile(file)])
+      return sha1 === undefined || md5 === undefined ? undefined : { sha1, md5 }
     },
     relax() {
       threads.sha1.relax()
@@ -117,7 +128,8 @@ function createDigestThread(algorithm: WeakDigest): DigestThread<string> {
           const reply = await ask({ body, finish: true })
           waiting.delete(body)
           bodies.delete(body)
-          if ('free' in reply) throw new StoreError('failed', 'The hashing thread lost a body')
+          if ('free' in reply || reply.digest === undefined)
+            throw new StoreError('failed', 'The hashing thread lost a body')
           return reply.digest
         },
         abort() {
@@ -126,6 +138,12 @@ function createDigestThread(algorithm: WeakDigest): DigestThread<string> {
           thread?.postMessage({ body, abort: true } satisfies DigestMessage)
         },
       }
+    },
+    async ofFile(file) {
+      const body = ++lastBody
+      const reply = await ask({ body, file })
+      waiting.delete(body)
+      return 'free' in reply ? undefined : reply.digest
     },
     relax() {
       if (bodies.size > 0 || asked > 0 || !thread) return

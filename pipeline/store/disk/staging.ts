@@ -1,6 +1,7 @@
 /**
- * Bodies on their way in: small ones stay in memory, larger ones go to a file in blocks, each of which is hashed by three
- * threads and written by a fourth at the same time. Memory stays constant, and what is not finished leaves nothing.
+ * Bodies on their way in: small ones stay in memory, larger ones go to a file in blocks, each of which is written while it is
+ * hashed; where SHA-1 and MD5 are asked for, by two threads more. Memory stays constant, and what is not finished leaves
+ * nothing.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -10,7 +11,7 @@ import type { Readable } from 'node:stream'
 import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
 import { StoreError } from '../errors.ts'
 import { dropYoungGarbage } from '../garbage-collection.ts'
-import { createDigestThreads, type Digesting } from './digests.ts'
+import type { Digesting, DigestThreads } from './digests.ts'
 import { HOST, isDiskFull, stagedName, stagingFolder } from './folder.ts'
 
 /** Bytes of a block and blocks on their way per body. */
@@ -36,9 +37,8 @@ export interface Staging {
   stage(body: Readable, options: StagingOptions): Promise<StagedBlob>
   /** Removes what processes that are gone have left behind. */
   clean(): Promise<void>
-  /** Gives back blocks and threads that wait for the next body. */
+  /** Gives back blocks that wait for the next body. */
   relax(): void
-  close(): Promise<void>
 }
 
 /** A body that goes to a file. */
@@ -46,7 +46,7 @@ interface Outflow {
   handle: FileHandle
   file: string
   sha256: ReturnType<typeof createHash>
-  digesting: Digesting
+  digesting: Digesting | undefined
   /** Blocks that may be filled. */
   free: SharedArrayBuffer[]
   /** Blocks being hashed or written, the oldest first. */
@@ -73,23 +73,23 @@ function isAlive(name: string): boolean | undefined {
 /**
  * @param folder of the store
  * @param inlineLimit bytes up to which bodies stay in memory
+ * @param threads compute SHA-1 and MD5
  */
-export function createStaging(folder: string, inlineLimit: number): Staging {
+export function createStaging(folder: string, inlineLimit: number, threads: DigestThreads): Staging {
   const directory = stagingFolder(folder)
-  const threads = createDigestThreads()
   const spare: SharedArrayBuffer[] = []
   let count = 0
 
   const newBlock = () => spare.pop() ?? new SharedArrayBuffer(BLOCK)
 
-  async function begin(): Promise<Outflow> {
+  async function begin(checksums: boolean): Promise<Outflow> {
     const file = join(directory, stagedName(`${PROCESS}-${++count}`))
     const handle = await open(file, 'wx')
     return {
       handle,
       file,
       sha256: createHash('sha256'),
-      digesting: threads.start(),
+      digesting: checksums ? threads.start() : undefined,
       free: [],
       busy: [],
       size: 0,
@@ -98,12 +98,12 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
     }
   }
 
-  /** Hands a full block to the hashing thread and the disk; computes SHA-256 meanwhile. */
+  /** Hands a full block to the hashing threads and the disk; computes SHA-256 meanwhile. */
   function send(out: Outflow, block: SharedArrayBuffer, length: number): void {
     const bytes = new Uint8Array(block, 0, length)
     const position = out.size
     out.size += length
-    const work = Promise.all([out.digesting.update(block, length), writeAll(out.handle, bytes, position)])
+    const work = Promise.all([out.digesting?.update(block, length), writeAll(out.handle, bytes, position)])
     const done = work.then(() => block)
     // Awaited later; a failure meanwhile must not count as unhandled.
     done.catch(() => undefined)
@@ -124,7 +124,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
 
   async function finish(out: Outflow): Promise<StagedBlob> {
     await drain(out)
-    const { sha1, md5 } = await out.digesting.finish()
+    const { sha1, md5 } = (await out.digesting?.finish()) ?? {}
     await out.sync
     await out.handle.datasync()
     await out.handle.close()
@@ -136,13 +136,13 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
   async function abandon(out: Outflow): Promise<void> {
     // Nothing may write to the file or the blocks any more when they are given away.
     await Promise.allSettled([...out.busy, out.sync])
-    out.digesting.abort()
+    out.digesting?.abort()
     await out.handle.close().catch(() => undefined)
     await rm(out.file, { force: true })
   }
 
   return {
-    async stage(body, { limit, seen }) {
+    async stage(body, { limit, seen, checksums = false }) {
       let size = 0
       let chunks: Uint8Array[] = []
       let out: Outflow | undefined
@@ -176,7 +176,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
             continue
           }
           if (out === undefined) {
-            out = await begin()
+            out = await begin(checksums)
             for (const chunk of chunks) await fill(out, chunk)
             chunks = []
           }
@@ -202,9 +202,7 @@ export function createStaging(folder: string, inlineLimit: number): Staging {
     },
     relax() {
       spare.length = 0
-      threads.relax()
     },
-    close: () => threads.close(),
   }
 }
 

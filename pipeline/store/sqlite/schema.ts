@@ -10,7 +10,7 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 10
+const FORMAT = 11
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
@@ -18,7 +18,7 @@ const FORMAT = 10
  * stands between `payload` and `tail`, and the body stays as long as the event does. A large body that was changed in
  * places has splices, each of which changes what those before it have left; never one that an event shares. Events of files
  * that went or came with their tree stand in bundles. Derived data that another derivation has written are noted by the
- * tables themselves.
+ * tables themselves. SHA-1 and MD5 of a blob are empty until they have been computed.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS progress (
@@ -123,6 +123,7 @@ CREATE TABLE IF NOT EXISTS blob (
   unused INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS blob_unused ON blob (unused) WHERE unused IS NOT NULL;
+CREATE INDEX IF NOT EXISTS blob_unknown ON blob (digest) WHERE sha1 = '';
 
 CREATE TABLE IF NOT EXISTS event (
   site INTEGER NOT NULL,

@@ -5,8 +5,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { StagedBlob } from '../blobs.ts'
+import type { StagedBlob, StagingOptions } from '../blobs.ts'
 import type { Change, Commit, CommitResult } from '../commit.ts'
+import { createDigestThreads } from '../disk/digests.ts'
 import { checkPrivate, makeFolder, prepareFolders } from '../disk/folder.ts'
 import { keepReserve, ROOM_BESIDE } from '../disk/reserve.ts'
 import { createStaging } from '../disk/staging.ts'
@@ -15,6 +16,7 @@ import { checkChange, isTooLarge, namesIn, packEntries } from '../records/change
 import type { EventLimits } from '../records/events.ts'
 import { checkNotes } from '../records/notes.ts'
 import type { SiteStore, Snapshot, Store } from '../store.ts'
+import { createChecksums } from './checksums.ts'
 import { prepareForeign } from './commit/commit-log.ts'
 import { prepareNotes } from './commit/notes.ts'
 import { holdsBlobs } from './housekeeping/orphaned-blobs.ts'
@@ -43,6 +45,8 @@ export interface SqliteOptions {
   shared?: boolean
   /** Bytes of pages kept in memory; 64 MiB by default. */
   pages?: number
+  /** Milliseconds without a new body after which checksums that nobody has asked for are computed; 2 seconds by default. */
+  quiet?: number
   /** Told of failures in the background. */
   log?: Log
 }
@@ -54,6 +58,13 @@ const SITE_NAMES = 'SELECT name FROM site ORDER BY name'
 
 /** The writer's part of the pages. */
 const WRITING = 1 / 2
+
+/** Whether a change stores a file whose SHA-1 and MD5 are not known. */
+function lacksChecksums(change: Change): boolean {
+  if (change.op !== 'put' || !('staged' in change.content)) return false
+  const { place, sha1 } = change.content.staged
+  return place !== undefined && sha1 === undefined
+}
 
 /** Milliseconds between two rounds of cleaning when nothing is written. */
 const IDLE_HOUSEKEEPING = 30_000
@@ -79,7 +90,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   prepareTables(folder)
   prepareFolders(folder)
   keepReserve(folder, ROOM_BESIDE)
-  const staging = createStaging(folder, inlineLimit)
+  const threads = createDigestThreads()
+  const staging = createStaging(folder, inlineLimit, threads)
   await staging.clean()
   const ofReader = pages * (1 - WRITING)
   const connect = () => connectReader(folder, ofReader)
@@ -87,7 +99,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const writing = { folder, eventRetention, lockWait, origin, pages: pages * WRITING, search: holdsBlobs(folder) }
   const writer = startWriter(writing, log, prepareOverdue(database, eventRetention))
   const common = { folder, clock, eventRetention, opened: clock() }
-  const reader = prepareReader({ database, ...common, connect })
+  const checksums = createChecksums({
+    database,
+    folder,
+    threads,
+    store: (digest, sums) => writer.submit({ task: 'checksums', at: clock(), digest, ...sums }, []),
+    quiet: options.quiet,
+  })
+  const reader = prepareReader({ database, ...common, connect, checksums: checksums.of })
   const settings = database.prepare<{ value: string }>('SELECT value FROM setting WHERE name = ?')
   const siteNames = database.prepare<{ name: string }>(SITE_NAMES)
   const idle = setInterval(() => {
@@ -98,7 +117,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   /** A change with its bytes in a file, where they are a blob too large for the database. */
   async function unload(change: Change, own: StagedBlob[]): Promise<Change> {
     if (!isTooLarge(change, inlineLimit)) return change
-    const staged = await staging.stage(Readable.from([change.content.bytes], { objectMode: false }), NO_LIMIT)
+    const staged = await stage(Readable.from([change.content.bytes], { objectMode: false }), NO_LIMIT)
     own.push(staged)
     return { ...change, content: { staged } }
   }
@@ -118,6 +137,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     }
     const result = await writer.submit(job, cargo)
     if (result === undefined) throw new StoreError('failed', 'The writing thread gave no answer')
+    if (commit.changes.some(lacksChecksums)) checksums.lookLater()
     return result
   }
 
@@ -162,9 +182,20 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     }
   }
 
+  async function stage(body: Readable, options: StagingOptions): Promise<StagedBlob> {
+    const arrived = checksums.arrives()
+    try {
+      // Processes of an earlier release would take checksums that are missing for known ones.
+      return await staging.stage(body, origin === undefined ? options : { ...options, checksums: true })
+    } finally {
+      arrived()
+    }
+  }
+
   async function close(): Promise<void> {
     clearInterval(idle)
-    await staging.close()
+    checksums.close()
+    await threads.close()
     await writer.close()
     database.close()
   }
@@ -177,7 +208,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return siteNames.all().map(({ name }) => name)
     },
     snapshot,
-    stage: (body, limits) => staging.stage(body, limits),
+    stage,
     async setting(name) {
       return settings.get(name)?.value
     },
@@ -191,6 +222,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
     relax() {
       staging.relax()
+      threads.relax()
       relaxPages(database)
       writer.relax()
     },

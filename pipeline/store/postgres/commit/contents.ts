@@ -23,6 +23,7 @@ export function resolve(
   if (staged?.place === undefined) throw new StoreError('invalid', 'A staged body has neither bytes nor a place')
   const { place: upload, sha256: digest, size, sha1, md5 } = staged
   if (kind === DOCUMENT) return { body: { upload }, digest, size }
+  if (sha1 === undefined || md5 === undefined) throw new StoreError('invalid', 'A staged body has no checksums')
   useBlob(state.pending, digest, { use: 'new', upload, size, sha1, md5 })
   return { digest, size }
 }

@@ -34,7 +34,7 @@ export function resolve(state: CommitState, content: PackedContent, kind: number
   state.consumed.push(content.file)
   if (kind === DOCUMENT) return { bytes: readFileSync(content.file), digest, size }
   state.adoptions.push({ file: content.file, digest, size })
-  state.statements.useBlob.run(digest, size, content.sha1, content.md5)
+  state.statements.useBlob.run(digest, size, content.sha1 ?? '', content.md5 ?? '')
   return { bytes: undefined, digest, size }
 }
 

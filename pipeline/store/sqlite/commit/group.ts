@@ -51,6 +51,7 @@ function work(transaction: Transaction, { job, bytes }: Arrived): CommitResult |
   if (job.task === 'commit') return runCommit(transaction, job, bytes)
   const { statements } = transaction.writer
   if (job.task === 'derive') derive(transaction, job, splitPath(job.path))
+  else if (job.task === 'checksums') statements.setChecksums.run(job.sha1, job.md5, job.digest)
   else if (job.task === 'notes') applyNotes(statements, job.changes)
   else (job.unlessSet ? statements.addSetting : statements.setSetting).run(job.name, job.value)
   return undefined

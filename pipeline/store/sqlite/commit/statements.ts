@@ -129,8 +129,10 @@ export function prepareStatements(database: Database) {
     removePropertiesBelow: run(`DELETE FROM property WHERE id IN (${IDS_BELOW})`),
 
     useBlob: run(
-      'INSERT INTO blob (digest, size, sha1, md5) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET unused = NULL',
+      `INSERT INTO blob (digest, size, sha1, md5) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET unused = NULL,
+         sha1 = CASE sha1 WHEN '' THEN excluded.sha1 ELSE sha1 END, md5 = CASE md5 WHEN '' THEN excluded.md5 ELSE md5 END`,
     ),
+    setChecksums: run('UPDATE blob SET sha1 = ?, md5 = ? WHERE digest = ?'),
     keepBlob: run('UPDATE blob SET unused = NULL WHERE digest = ?'),
     leaveBlob: run('UPDATE blob SET unused = ? WHERE digest = ?'),
     leaveBlobsBelow: run(

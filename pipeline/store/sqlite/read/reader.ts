@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Body } from '../../blobs.ts'
+import type { WeakDigests } from '../../disk/digests.ts'
 import { blobFile, fileBlob } from '../../disk/folder.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
 import {
@@ -46,6 +47,8 @@ export interface ReaderContext {
    * first one sees a single state.
    */
   connect?: () => Database
+  /** Computes SHA-1 and MD5 of a blob that has none yet; without it, they are unknown. @param digest its SHA-256 */
+  checksums?: (digest: string) => Promise<WeakDigests | undefined>
 }
 
 /** The reading half of a site. */
@@ -76,7 +79,7 @@ function prepareReads(database: Database) {
        UNION ALL SELECT 0, number, start, until, bytes FROM splice WHERE id =
          (SELECT id FROM resource WHERE site = ?1 AND folder = ?2 AND name = ?3 AND version = ?4 AND kind <> 0)`,
     ),
-    digests: database.prepare<{ sha1: string; md5: string }>('SELECT sha1, md5 FROM blob WHERE digest = ?'),
+    digests: database.prepare<WeakDigests>('SELECT sha1, md5 FROM blob WHERE digest = ?'),
     derived: database.prepare<{ version: number; value: string }>(
       `SELECT version, value FROM resource JOIN derived ON derived.id = resource.id
        WHERE resource.site = ? AND folder = ? AND resource.name = ? AND derived.name = ?`,
@@ -136,7 +139,7 @@ function emptyRoot(opened: number): Resource {
 const SLICE = 1 << 20
 
 /** SHA-1 and MD5 of bytes; long ones leave the event loop its turns. */
-async function digestsOf(bytes: Uint8Array): Promise<{ sha1: string; md5: string }> {
+async function digestsOf(bytes: Uint8Array): Promise<WeakDigests> {
   const [sha1, md5] = [createHash('sha1'), createHash('md5')]
   for (let from = 0; from < bytes.length; from += SLICE) {
     if (from > 0) await setImmediate()
@@ -207,8 +210,9 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     async checksums(resource) {
       const content = body(resource)
       if (content === undefined) return undefined
-      if ('blob' in content) return reads.digests.get(resource.digest)
-      return digestsOf(content.bytes)
+      if (!('blob' in content)) return digestsOf(content.bytes)
+      const known = reads.digests.get(resource.digest)
+      return known?.sha1 === '' ? context.checksums?.(resource.digest) : known
     },
     async list(collection) {
       const rows = reads.members.all(site(), collection, '', LISTING)

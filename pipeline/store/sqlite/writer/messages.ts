@@ -11,7 +11,7 @@ import type { EventLimits } from '../../records/events.ts'
 export type PackedContent =
   | { offset: number; length: number; digest?: string }
   | { splices: readonly PackedSplice[]; digest: string; size: number }
-  | { file: string; sha256: string; sha1: string; md5: string; size: number }
+  | { file: string; sha256: string; sha1: string | undefined; md5: string | undefined; size: number }
 
 /** A stretch of stored bytes, and what stands in its place: a stretch of the buffer. */
 export interface PackedSplice {
@@ -59,6 +59,7 @@ export type WriterJob =
       entries?: string
     }
   | { task: 'setting'; id: number; at: number; name: string; value: string; unlessSet: boolean }
+  | { task: 'checksums'; id: number; at: number; digest: string; sha1: string; md5: string }
   | { task: 'notes'; id: number; at: number; changes: readonly NoteChange[] }
 
 /** A message to the writer. */

@@ -21,7 +21,7 @@ export function describeStaging(open: Open): void {
     const pieces = function* () {
       for (let from = 0; from < bytes.length; from += chunk) yield bytes.subarray(from, from + chunk)
     }
-    return opened.store.stage(Readable.from(pieces()), { limit })
+    return opened.store.stage(Readable.from(pieces()), { limit, checksums: true })
   }
   const putStaged = (path: string, staged: StagedBlob, kind: 'document' | 'blob' = 'blob') =>
     done(site, [{ op: 'put', path, kind, content: { staged }, type: 'x/y' }])
@@ -47,6 +47,21 @@ export function describeStaging(open: Open): void {
       expect((await bytesAt('/blob')).equals(whole)).to.equal(true)
     })
   }
+
+  it('DAV-43 SHA-1 and MD5 of a body for which nobody waits are known of the stored one, however many ask', async () => {
+    const whole = Buffer.alloc(1_500_000, 'abc')
+    const staged = await opened.store.stage(Readable.from([whole]), { limit: 1e9 })
+    expect(staged.sha256).to.equal(digest('sha256', whole))
+    await putStaged('/blob', staged)
+    await done(site, [{ op: 'copy', from: '/blob', to: '/copy', deep: false }])
+    const wanted = { sha1: digest('sha1', whole), md5: digest('md5', whole) }
+    const resources = [await there(site, '/blob'), await there(site, '/blob'), await there(site, '/copy')]
+    for (let i = 0; i < 2; i++)
+      expect(await Promise.all(resources.map(each => site.checksums(each)))).to.deep.equal([wanted, wanted, wanted])
+    site = (await opened.reopen()).site('example.org')
+    expect(await site.checksums(await there(site, '/copy'))).to.deep.equal(wanted)
+    await opened.intact()
+  })
 
   for (const [name, size, limit] of [
     ['in memory', 900, 899],

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { prepareOrphanSearch } from '../../../../pipeline/store/sqlite/housekeeping/orphaned-blobs.ts'
 import { connectReader, connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
@@ -47,6 +49,72 @@ describe('SQLite store: files of blobs', () => {
     expect(new Set([await fileOf('/a'), await fileOf('/b'), await fileOf('/c')]).size).to.equal(1)
     await settle()
     expect(await staged()).to.deep.equal([])
+  })
+
+  describe('DAV-43 SHA-1 and MD5 of a large blob', () => {
+    const sums = { sha1: hash('sha1', large), md5: hash('md5', large) }
+    const kept = () => {
+      const database = connectReader(opened.folder)
+      const row = database.prepare<{ sha1: string; md5: string }>('SELECT sha1, md5 FROM blob').get()
+      database.close()
+      return row
+    }
+    const unknown = { sha1: '', md5: '' }
+    const arrive = async (checksums?: boolean) => {
+      const body = await opened.store.stage(Readable.from([large]), { limit: 1e9, checksums })
+      await done(site, [{ op: 'put', path: '/large', kind: 'blob', content: { staged: body }, type: 'x/y' }])
+    }
+    const untilKept = async () => {
+      while (kept()?.sha1 === '') await setTimeout(10)
+      expect(kept()).to.deep.equal(sums)
+    }
+
+    it('are computed while it arrives for those who name them', async () => {
+      await arrive(true)
+      expect(kept()).to.deep.equal(sums)
+    })
+
+    it('are computed for others when somebody asks, and kept', async () => {
+      await arrive()
+      expect(kept()).to.deep.equal(unknown)
+      expect(await site.checksums(await there(site, '/large'))).to.deep.equal(sums)
+      expect(kept()).to.deep.equal(sums)
+    })
+
+    it('are computed when it stays quiet, though nobody asks; by the next process where this one has ended before', async () => {
+      await opened.close()
+      opened = await openTemporary({ inlineLimit: 1000, quiet: 1 })
+      site = opened.store.site('example.org')
+      await arrive()
+      await untilKept()
+      await opened.raw("UPDATE blob SET sha1 = '', md5 = ''")
+      await opened.reopen()
+      await untilKept()
+    })
+
+    it('are those of an upload that names them, where the same bytes came without before', async () => {
+      await arrive()
+      await arrive(true)
+      expect(kept()).to.deep.equal(sums)
+    })
+
+    it('are computed while it arrives where an earlier release may read them', async () => {
+      await opened.close()
+      opened = await openTemporary({ inlineLimit: 1000, shared: true })
+      site = opened.store.site('example.org')
+      await arrive()
+      expect(kept()).to.deep.equal(sums)
+    })
+
+    it('are unknown where its bytes are lost, which holds up nothing', async () => {
+      await arrive()
+      await rm(await fileOf('/large'))
+      expect(await site.checksums(await there(site, '/large'))).to.equal(undefined)
+      const other = Buffer.alloc(6000, 'y')
+      const body = await opened.store.stage(Readable.from([other]), { limit: 1e9 })
+      await done(site, [{ op: 'put', path: '/other', kind: 'blob', content: { staged: body }, type: 'x/y' }])
+      expect(await site.checksums(await there(site, '/other'))).to.include({ md5: hash('md5', other) })
+    })
   })
 
   it('HTTP-182 an aborted or oversized body leaves nothing behind', async () => {
