@@ -13,6 +13,7 @@ import { type OrphanSearch, prepareOrphanSearch } from '../housekeeping/orphaned
 import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
 import { connectWriter, limitPages } from '../schema.ts'
+import { prepareCheckpoints } from './checkpoints.ts'
 import type { WriterData, WriterMessage, WriterReply } from './messages.ts'
 import { commitWithin, type Room } from './room.ts'
 
@@ -48,6 +49,9 @@ const writer: WriterState = {
   grew: retention.grew,
   logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
 }
+// It decides by itself when a checkpoint is due.
+database.exec('PRAGMA wal_autocheckpoint = 0')
+const checkpoints = prepareCheckpoints(database, folder, warn)
 let lastCleaned = 0
 let closed = false
 
@@ -125,8 +129,10 @@ function work(first: WriterMessage): void {
   }
   // The collector of this small thread would let tens of megabytes of them come together.
   for (const bytes of buffers) bytes.transfer(0)
+  if (arrived.length > 0) checkpoints.committed()
   if (closing) {
     closed = true
+    checkpoints.close()
     database.close()
     port.close()
   } else housekeeping(now)
