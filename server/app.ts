@@ -42,7 +42,7 @@ import { move, patch, post, put, remove } from './public/writes.ts'
 import type { State, Step } from './request-state.ts'
 import type { Audience, ResponseCache } from './response-cache.ts'
 import { addCookie, anonymousVisitor, needSession, openSession, settleGroups, signInOrOut } from './sessions/steps.ts'
-import type { BrakeWrites } from './write-brake.ts'
+import { type BrakeContent, type BrakeWrites, writerOf } from './write-brake.ts'
 
 export interface AppParts {
   hosting: Hosting
@@ -54,6 +54,7 @@ export interface AppParts {
   logged: Settings['log']
   audit: Audit | undefined
   brakeWrites: BrakeWrites | undefined
+  brakeContent: BrakeContent | undefined
   /** Address of the mount of the site that a client has asked for. */
   mountOf: (client: Client) => string | undefined
   metrics: Metrics
@@ -199,8 +200,7 @@ function brake({ brakeWrites }: AppParts): Step[] {
   const step: Step = ({ req, state }, next) => {
     const { hosted, session, client } = state
     if (!hosted || !WRITES.has(req.method ?? '')) return next()
-    const writer = { site: hosted.settings.host, user: session?.principal?.sub, address: client.address }
-    return brakeWrites(writer).then(next)
+    return brakeWrites(writerOf(hosted, session, client)).then(next)
   }
   return [step]
 }
@@ -379,6 +379,7 @@ function dispatch(parts: AppParts): Step {
       locks: parts.locks,
       authority,
       allowance: oneAllowance(hosted.site),
+      brakeContent: async bytes => parts.brakeContent?.(writerOf(hosted, session, client), bytes),
       transitions: { fired: more => void fired.push(...more) },
     }
     const reactions = hosted.site.declarations('reactions')

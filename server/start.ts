@@ -43,7 +43,7 @@ import type { ReactionParts } from './public/reactions.ts'
 import { createResponseCache } from './response-cache.ts'
 import { watchRest } from './rest.ts'
 import { isWorker, spreadsConnections } from './workers.ts'
-import { createWriteBrake } from './write-brake.ts'
+import { createContentBrake, createWriteBrake } from './write-brake.ts'
 
 export interface RunningServer {
   /** Such as `http://localhost:8080`. */
@@ -241,6 +241,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
         ? undefined
         : mountAddress(settings.mount, `${secure ? 'https' : 'http'}://${authority}`, mountPort),
     brakeWrites: createWriteBrake(rateLimits, settings.limits.writesPerMinute),
+    brakeContent: createContentBrake(rateLimits, settings.limits.writesPerMinute),
     metrics,
     platform,
     locks,

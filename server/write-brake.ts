@@ -10,18 +10,67 @@ import { networkOf } from '../pipeline/http/network.ts'
  *
  * @throws Fault 429 when there is none
  */
-export type BrakeWrites = (visitor: { site: string; user: string | undefined; address: string }) => Promise<void>
+export type BrakeWrites = (visitor: Writer) => Promise<void>
+
+interface Writer {
+  site: string
+  user: string | undefined
+  address: string
+}
+
+/**
+ * Takes from what a visitor may have kept in sessions. Whoever has no cookie gets a new session with each request, so that
+ * what one session may hold limits nobody (COMP-82).
+ *
+ * @param bytes to be kept; a few kilobytes are free
+ * @throws Fault 429 when there is no room left for the visitor
+ */
+export type BrakeContent = (visitor: Writer, bytes: number) => Promise<void>
 
 /** @param perMinute 0 for no limit */
 export function createWriteBrake(rateLimits: RateLimits, perMinute: number): BrakeWrites | undefined {
   if (perMinute === 0) return undefined
   const allowance = { most: perMinute, perSecond: perMinute / 60 }
-  return async ({ site, user, address }) => {
-    const who = user === undefined ? `from ${networkOf(address)}` : `by ${user}`
-    const wait = await rateLimits.spend(`write ${site} ${who}`, allowance)
+  return async visitor => {
+    const wait = await rateLimits.spend(`write ${nameOf(visitor)}`, allowance)
     if (wait === undefined) return
     throw new Fault(429, 'TooManyRequests', `More than ${perMinute} changes came from here within a minute.`, {
       headers: { 'Retry-After': String(wait) },
     })
+  }
+}
+
+/** Who writes, as both brakes know them. */
+export function writerOf(
+  { settings }: { settings: { host: string } },
+  session: { principal?: { sub: string } } | undefined,
+  { address }: { address: string },
+): Writer {
+  return { site: settings.host, user: session?.principal?.sub, address }
+}
+
+function nameOf({ site, user, address }: Writer): string {
+  return `${site} ${user === undefined ? `from ${networkOf(address)}` : `by ${user}`}`
+}
+
+/** Bytes of session content that a person hardly writes at once, and those that count as one. */
+const FREE_CONTENT = 4 * 1024
+const UNIT = 64 * 1024
+/** 64 MiB at once, and as much in an hour. */
+const CONTENT = { most: 1024, perSecond: 1024 / 3600 }
+
+/** @param perMinute writes of one visitor; where they are not limited, neither is what they keep */
+export function createContentBrake(rateLimits: RateLimits, perMinute: number): BrakeContent | undefined {
+  if (perMinute === 0) return undefined
+  return async (visitor, bytes) => {
+    if (bytes <= FREE_CONTENT) return
+    for (let left = bytes; left > 0; left -= UNIT) {
+      const wait = await rateLimits.spend(`content ${nameOf(visitor)}`, CONTENT)
+      if (wait !== undefined)
+        throw new Fault(429, 'TooManyRequests', 'Too much was kept in sessions from here within an hour.', {
+          headers: { 'Retry-After': String(wait) },
+          isBodyRead: true,
+        })
+    }
   }
 }

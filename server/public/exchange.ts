@@ -33,6 +33,8 @@ export interface Exchange {
   authorities: string[]
   /** What all code of the request may spend together (SES-213). */
   allowance: () => Allowance
+  /** Takes from what the visitor may have kept in sessions. @throws Fault 429 */
+  brakeContent: (bytes: number) => Promise<void>
   /** Read once, in the form the handler needs. */
   body: BodySource
   streams: Streams

@@ -38,14 +38,17 @@ export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBod
   }
 }
 
-function visitorSession({ hosted, session }: Exchange): VisitorSession | undefined {
+function visitorSession({ hosted, session, brakeContent }: Exchange): VisitorSession | undefined {
   const { siteSessions } = hosted
   if (session.missing) return undefined
   return {
     id: session.id,
     isNew: session.issue !== undefined,
     values: prefix => siteSessions.values(session, prefix),
-    keep: (name, value, expires) => siteSessions.keep(session, { name, value, expires }),
+    async keep(name, value, expires) {
+      await brakeContent(value.length)
+      return siteSessions.keep(session, { name, value, expires })
+    },
     take: name => siteSessions.take(session, name),
   }
 }

@@ -17,7 +17,7 @@ const RUNS = Number(process.env.ORACLE ?? 150)
 function drawing(seed: number) {
   let state = seed
   const below = (most: number) => {
-    state = (state * 1103515245 + 12345) & 0x7fffffff
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff
     return (state >> 8) % most
   }
   return { below, pick: <T>(list: readonly [T, ...T[]]): T => list[below(list.length)] ?? list[0] }

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { localRateLimits } from '../../../pipeline/coordination/local/rate-limits.ts'
 import { Fault } from '../../../pipeline/fault.ts'
-import { createWriteBrake } from '../../../server/write-brake.ts'
+import { createContentBrake, createWriteBrake } from '../../../server/write-brake.ts'
+import { composed } from '../../pipeline/compose/composing.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer } from '../../support/server.ts'
@@ -30,6 +31,48 @@ describe('limits: writes of one visitor', () => {
     } finally {
       await server.close()
     }
+  })
+
+  it('COMP-82 what visitors without cookies have kept in ever new sessions is bounded', async () => {
+    const limits = { writesPerMinute: 1_000_000 }
+    const server = await startServer({ settings: { limits }, site: { sessionContentMax: '8MiB' } })
+    try {
+      await putAll(server, { '/page.html': composed('<ul id="l" p:transient></ul>') })
+      const http = client(server.port)
+      const keep = async (bytes: number) =>
+        (await http('PUT', '/page.html', { Range: 'selector=#l' }, `<ul id="l">${'x'.repeat(bytes)}</ul>`)).status
+      const statuses = new Set<number>()
+      for (let i = 0; i < 20 && !statuses.has(429); i++) statuses.add(await keep(4_000_000))
+      expect([...statuses]).to.deep.equal([206, 429])
+      expect(await keep(100), 'what a person keeps').to.equal(206)
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('COMP-82 64 MiB of it in an hour, each visitor for themselves', async () => {
+    let now = 0
+    const spend = createContentBrake(
+      localRateLimits(() => now),
+      1,
+    )
+    const kept = async (address: string, bytes: number) => {
+      let sum = 0
+      for (; sum < 200 * 1024 * 1024; sum += bytes)
+        if (
+          await spend?.({ site: 'a', user: undefined, address }, bytes).then(
+            () => false,
+            () => true,
+          )
+        )
+          break
+      return Math.round(sum / 1024 / 1024)
+    }
+    expect(await kept('192.0.2.1', 256 * 1024)).to.equal(64)
+    expect(await kept('192.0.2.2', 1024 * 1024)).to.equal(64)
+    now += 1_800_000
+    expect(await kept('192.0.2.1', 256 * 1024)).to.equal(32)
+    expect(await kept('192.0.2.1', 4096)).to.equal(200)
   })
 
   const brake = (perMinute: number) =>
