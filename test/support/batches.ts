@@ -39,6 +39,7 @@ export const WAITING = [
   'test/hostile/shared-folder.test.ts',
   'test/http/hostile/fuzz-raw-sockets.test.ts',
   'test/mount/',
+  'test/pipeline/store/objects/',
   'test/pipeline/store/postgres/',
   'test/server/cli/store.test.ts',
 ]

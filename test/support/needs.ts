@@ -15,6 +15,7 @@ export const BROWSER =
 
 /** Debian package by the command it brings, or by the path of a file. */
 const NEEDED: Readonly<Record<string, string>> = {
+  '/usr/lib/python3/dist-packages/swift/proxy/server.py': 'python3-swift',
   '/usr/lib/python3/dist-packages/uno.py': 'python3-uno',
   [BROWSER]: 'chromium-headless-shell',
   cadaver: 'cadaver',
