@@ -46,7 +46,7 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   if (!bodiless) headers['Content-Length'] = String(bodySize(body))
   const silent = bodiless || request.method === 'HEAD' || body === undefined
   // Opened before anything is said of it: a file that is missing is no 200.
-  const opened = !silent && isBlob(body) ? await body.blob.open() : undefined
+  const opened = !silent && isBlob(body) ? await body.blob.open(body) : undefined
   response.writeHead(status, answer.repeated ? withRepeated(headers, answer.repeated) : headers)
   if (!silent) {
     if (isBlob(body)) await writeBlob(response, body, opened)
@@ -152,7 +152,7 @@ async function writePieces(response: ServerResponse, body: PiecesBody): Promise<
  * garbage before the end.
  */
 async function writeBlob(response: ServerResponse, body: BlobBody, opened?: OpenBlob): Promise<void> {
-  const reader = opened ?? (await body.blob.open())
+  const reader = opened ?? (await body.blob.open(body))
   try {
     const length = Math.min(CHUNK, body.end - body.start)
     const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)]

@@ -11,8 +11,20 @@ export interface StoredBlob {
    * A file of this machine that holds them, where there is one. It may be gone at any time; whoever opened it has it.
    */
   file?: string
-  /** Whoever opens a blob closes it. @throws Error when it is gone */
-  open(): Promise<BlobReader>
+  /**
+   * Whoever opens a blob closes it.
+   *
+   * @param span what will be read, for stores that ask somebody else for it; an empty one asks whether the blob is there
+   * @throws Error when it is gone, StoreError when it cannot be had now
+   */
+  open(span?: Span): Promise<BlobReader>
+}
+
+/** A stretch of bytes. */
+export interface Span {
+  start: number
+  /** Behind the last byte. */
+  end: number
 }
 
 export interface BlobReader {

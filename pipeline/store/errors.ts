@@ -17,6 +17,14 @@ export class StoreError extends Error {
   }
 }
 
+/** Bytes that were stored are not there any more, or are not what was stored. */
+export class BlobGone extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'BlobGone'
+  }
+}
+
 /**
  * Something that an operator named cannot be used: a folder without a store, a backup that is torn. The message says what
  * and why, and is all that there is to say.

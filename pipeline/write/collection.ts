@@ -10,6 +10,7 @@ import { LONGEST_PATH, overlongMember } from '../http/path.ts'
 import { absent } from '../refusals.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change, CommitResult, Expectation, NewEvent } from '../store/commit.ts'
+import { StoreError } from '../store/errors.ts'
 import { parentOf } from '../store/paths.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import { ZERO } from '../store/tags.ts'
@@ -171,8 +172,10 @@ export async function proveReadable({ store }: Pick<Site, 'store'>, source: Reso
   const body = await store.body(source)
   if (!body || !('blob' in body)) return
   try {
-    await (await body.blob.open()).close()
+    await (await body.blob.open({ start: 0, end: 0 })).close()
   } catch (cause) {
+    // Not now is not never.
+    if (cause instanceof StoreError && cause.reason === 'busy') throw cause
     // Bytes go with their version; another attempt finds the next one.
     if ((await store.find(source.path))?.version !== source.version) return
     throw new Fault(500, 'Internal', `The bytes of ${source.path} are lost. Nothing was copied.`, { cause })

@@ -62,9 +62,14 @@ export const FOLDERS: readonly Folder[] = [
     imports: ['pipeline/store', 'pipeline/store/disk', 'pipeline/store/records', 'pipeline/thread.ts'],
   },
   {
+    path: 'pipeline/store/objects',
+    purpose: 'Bytes in an object store.',
+    imports: ['pipeline/lazy-package.ts', 'pipeline/store'],
+  },
+  {
     path: 'pipeline/store/postgres',
     purpose: 'The store of several machines, in PostgreSQL.',
-    imports: ['pipeline/store', 'pipeline/store/records'],
+    imports: ['pipeline/store', 'pipeline/store/records', 'pipeline/store/objects'],
   },
   { path: 'pipeline/coordination', purpose: 'Contracts of what processes share.', imports: ['pipeline/store'] },
   {
@@ -191,7 +196,13 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'config',
     purpose: 'Settings: their schema, files and sites.',
-    imports: ['pipeline/tree', 'pipeline/coordination/redis', 'pipeline/store', 'pipeline/store/postgres'],
+    imports: [
+      'pipeline/tree',
+      'pipeline/coordination/redis',
+      'pipeline/store',
+      'pipeline/store/objects',
+      'pipeline/store/postgres',
+    ],
   },
   {
     path: 'edge',
@@ -225,6 +236,7 @@ export const FOLDERS: readonly Folder[] = [
       ...SITE,
       ...LANGUAGES,
       'pipeline/store/disk',
+      'pipeline/store/objects',
       'pipeline/store/postgres',
       'pipeline/store/sqlite',
       'pipeline/coordination/local',
@@ -251,6 +263,7 @@ export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([
   ['undici', ['pipeline/react']],
   ['ioredis', ['pipeline/coordination/redis']],
   ['pg', ['pipeline/store/postgres']],
+  ['@aws-sdk/client-s3', ['pipeline/store/objects']],
 ])
 
 /**
@@ -258,6 +271,7 @@ export const PACKAGES: ReadonlyMap<string, readonly string[]> = new Map([
  * of `node:http` loads a whole client (`pipeline/http/node-http.ts`), and so does the module for imports of the router.
  */
 export const LAZY: readonly string[] = [
+  '@aws-sdk/client-s3',
   '@koa/router',
   'bcryptjs',
   'ioredis',

@@ -1,9 +1,9 @@
 /** Moving house: everything that one store holds, put into another and proved by tags and counts. */
 
 import { hash } from 'node:crypto'
-import { blobStream } from '../blobs.ts'
+import { blobStream, StagingError } from '../blobs.ts'
 import type { Change } from '../commit.ts'
-import { Unusable } from '../errors.ts'
+import { BlobGone, Unusable } from '../errors.ts'
 import type { Property, Resource } from '../resource.ts'
 import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
 import { line, shownSeconds } from '../tags.ts'
@@ -138,6 +138,11 @@ function described({ path }: Resource, properties: Property[]): Change[] {
   return properties.length === 0 ? [] : [{ op: 'describe', path, set: properties, remove: [] }]
 }
 
+/** Whether a body ended early because its bytes are gone. */
+function isLost(error: unknown): boolean {
+  return error instanceof StagingError && error.cause instanceof BlobGone
+}
+
 /** A file as the other store is to have it; large ones are streamed there. */
 async function putOf(source: SiteReader, resource: Resource, to: Store): Promise<Extract<Change, { op: 'put' }>> {
   const { path, kind, digest, size, type, language } = resource
@@ -153,7 +158,11 @@ async function putOf(source: SiteReader, resource: Resource, to: Store): Promise
     isRight(hash('sha256', body.bytes))
     return { ...rest, content: { bytes: body.bytes, digest } }
   }
-  const staged = await to.stage(blobStream(body.blob), { limit: size })
+  const staged = await to.stage(blobStream(body.blob), { limit: size }).catch(error => {
+    throw isLost(error)
+      ? new Unusable(`${path} has no bytes in the store; run scriptorium check`, { cause: error })
+      : error
+  })
   isRight(staged.sha256)
   return { ...rest, content: { staged } }
 }

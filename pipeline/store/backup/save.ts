@@ -4,7 +4,7 @@ import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { blobStream } from '../blobs.ts'
-import { Unusable } from '../errors.ts'
+import { BlobGone, Unusable } from '../errors.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader, Snapshot, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
@@ -206,7 +206,7 @@ class Objects {
 
   async #write(reader: SiteReader, resource: Resource, target: string): Promise<void> {
     const body = await reader.body(resource)
-    if (body === undefined) throw new Unusable(`${resource.path} has no bytes in the store; run scriptorium check`)
+    if (body === undefined) throw lost(resource)
     await mkdir(dirname(target), { recursive: true, mode: OWN_FOLDER })
     const unfinished = `${target}.new`
     const handle = await open(unfinished, 'w', OWN_FILE)
@@ -220,6 +220,7 @@ class Objects {
     } catch (error) {
       await handle.close()
       await rm(unfinished, { force: true })
+      if (error instanceof BlobGone) throw lost(resource, error)
       throw 'blob' in body && (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Gone(resource.path) : error
     }
     await handle.close()
@@ -227,6 +228,10 @@ class Objects {
     this.files++
     this.bytes += resource.size
   }
+}
+
+function lost({ path }: Resource, cause?: unknown): Unusable {
+  return new Unusable(`${path} has no bytes in the store; run scriptorium check`, { cause })
 }
 
 async function take(

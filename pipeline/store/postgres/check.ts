@@ -2,11 +2,14 @@
 
 import { createHash, hash } from 'node:crypto'
 import { blobStream } from '../blobs.ts'
+import { StoreError } from '../errors.ts'
+import type { Objects } from '../objects/objects.ts'
 import { splitPath } from '../paths.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader } from '../store.ts'
 import { memberSum, propertySum } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
+import { strayObjects } from './blobs/strays.ts'
 import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
 import { readSite } from './read/reader.ts'
 import { rebuildSums, whileNobodyCommits } from './repair.ts'
@@ -26,6 +29,10 @@ export interface CheckOptions {
   /** Repair what can be repaired without losing content: rows that belong to nothing, and sums. */
   repair?: boolean
   progress?: (report: ProgressReport) => void
+  /** Where blobs are that are not in the database. */
+  objects?: Objects | undefined
+  /** Unix milliseconds; the system's by default. */
+  now?: number
 }
 
 const REPORT_EVERY = 500
@@ -92,7 +99,11 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
     if (memberSum(listed) !== resource.members) yield `its members have ${WRONG_SUM}`
     return
   }
-  const found = await digestOf(site, resource).catch(() => undefined)
+  const found = await digestOf(site, resource).catch(error => {
+    // An object store that is away has lost nothing.
+    if (error instanceof StoreError) throw error
+    return undefined
+  })
   if (found === undefined) yield 'its bytes are missing'
   else if (found !== digest) yield 'its bytes are not those that were stored'
 }
@@ -104,7 +115,7 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
  */
 export async function checkDatabase(
   address: DatabaseAddress,
-  { repair = false, progress }: CheckOptions,
+  { repair = false, progress, objects, now = Date.now() }: CheckOptions,
 ): Promise<CheckReport> {
   const client = await connectPrimary(address, 'check')
   const report: CheckReport = { checked: 0, problems: [], repaired: 0 }
@@ -119,9 +130,10 @@ export async function checkDatabase(
   }
   try {
     await prepareTables(client, address)
-    const { orphans, lost, sites } = await lookAtAll(session, report, progress)
+    const { orphans, lost, sites } = await lookAtAll(session, report, { progress, objects })
     for (const [problem, mend] of orphans) await found([problem], async () => void (await session.run(mend)))
     await found(lost)
+    if (objects !== undefined) await lookAtObjects(session, objects, { repair, now }, report)
     for (const [name, faults] of sites) {
       const isSum = (fault: string) => fault.endsWith(WRONG_SUM)
       await found(faults.filter(fault => !isSum(fault)))
@@ -133,8 +145,22 @@ export async function checkDatabase(
   }
 }
 
+/** Objects that nobody knows: they only take room. */
+async function lookAtObjects(
+  session: Session,
+  objects: Objects,
+  { repair, now }: Required<Pick<CheckOptions, 'repair' | 'now'>>,
+  report: CheckReport,
+): Promise<void> {
+  const strays = await strayObjects(session, objects, now)
+  if (strays.length === 0) return
+  if (repair) for (const name of strays) await objects.remove(name)
+  report.problems.push(`${strays.length} objects that nothing in the database knows${repair ? ' (repaired)' : ''}`)
+  if (repair) report.repaired++
+}
+
 /** Everything that is wrong at one moment. Orphans come with the statement that takes them away. */
-async function lookAtAll(session: Session, report: CheckReport, progress: CheckOptions['progress']) {
+async function lookAtAll(session: Session, report: CheckReport, { progress, objects }: CheckOptions) {
   await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   await session.run('SET LOCAL enable_hashjoin = on')
   const countOf = async (sql: string) => (await session.row<{ count: number }>(sql))?.count ?? 0
@@ -149,7 +175,7 @@ async function lookAtAll(session: Session, report: CheckReport, progress: CheckO
     if (count > 0) lost.push(`${count} ${what}`)
   }
   const reads = { ...session, inOneState: <Result>(work: (own: Session) => Promise<Result>) => work(session) }
-  const context = { reads, clock: Date.now, eventRetention: 0, opened: 0 }
+  const context = { reads, objects, clock: Date.now, eventRetention: 0, opened: 0 }
   const sites = new Map<string, string[]>()
   for (const { name } of await session.rows<{ name: string }>('SELECT name FROM site ORDER BY name')) {
     const site = readSite(context, name)

@@ -188,8 +188,28 @@ CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
   WHEN (NEW.name = 'profile' AND NEW.derivation <> 1 OR NEW.name = 'outdated') EXECUTE FUNCTION note_outdated();
 `
 
+/**
+ * Objects that hold blobs, with the number that uploads have, from before anything of them is stored until they are gone.
+ * `due` is when somebody has to look whether a blob has it; none for those that one has. The trigger sees blobs that
+ * servers of releases before this one give up as well.
+ */
+const OBJECTS = `
+CREATE TABLE object (
+  id uuid PRIMARY KEY,
+  due timestamptz DEFAULT now() + interval '1 day'
+);
+CREATE INDEX object_due ON object (due) WHERE due IS NOT NULL;
+CREATE FUNCTION leave_object() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE object SET due = now() + CASE TG_OP WHEN 'DELETE' THEN interval '0' ELSE interval '1 hour' END
+  WHERE id = OLD.upload;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER left_object AFTER DELETE OR UPDATE OF upload ON blob FOR EACH ROW EXECUTE FUNCTION leave_object();
+`
+
 /** What each format adds to the one before it. Steps only go forward and stay as they are once released. */
-const MIGRATIONS: readonly string[] = [FIRST, DERIVATIONS]
+const MIGRATIONS: readonly string[] = [FIRST, DERIVATIONS, OBJECTS]
 
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */
 const LOCK = 7_203_115_846

@@ -3,23 +3,26 @@
  * open; each writes over one connection and reads over a few.
  */
 
-import { Readable } from 'node:stream'
-import type { StagedBlob } from '../blobs.ts'
-import type { Change, Commit, CommitResult } from '../commit.ts'
+import type { Commit, CommitResult } from '../commit.ts'
 import { Unusable } from '../errors.ts'
 import type { Note } from '../notes.ts'
-import { checkChange, isTooLarge, namesIn, packEntries } from '../records/changes.ts'
+import type { Objects } from '../objects/objects.ts'
+import { checkChange, namesIn, packEntries } from '../records/changes.ts'
 import type { EventLimits } from '../records/events.ts'
 import { checkNotes, END } from '../records/notes.ts'
 import type { SiteStore, Store } from '../store.ts'
-import { createStaging } from './blobs/staging.ts'
+import { requireHome, settleHome } from './blobs/home.ts'
+import { intoObject } from './blobs/objects.ts'
+import { createStaging, intoChunks } from './blobs/staging.ts'
+import { needsUnloading, unload } from './blobs/unload.ts'
 import type { Use } from './claim.ts'
 import { connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
 import { readForeign } from './foreign.ts'
+import { HOLD_OBJECTS, startCollecting } from './housekeeping/objects.ts'
 import { openPool, type Reading } from './read/pool.ts'
 import { readSite } from './read/reader.ts'
 import { prepareTables } from './schema.ts'
-import type { Session } from './session.ts'
+import { type Session, sessionOn } from './session.ts'
 import { pack, unpack } from './text.ts'
 import { watchDatabase } from './watch.ts'
 import { type Log, newOrigin, startWriter } from './writer.ts'
@@ -45,10 +48,9 @@ export interface PostgresOptions extends DatabaseAddress {
   connections?: number
   /** Told of failures in the background. */
   log?: Log
+  /** Takes blobs instead of the database, and is closed with the store. */
+  objects?: Objects | undefined
 }
-
-/** Bytes that are in memory already have passed every limit. */
-const NO_LIMIT = { limit: Number.POSITIVE_INFINITY }
 
 /** Milliseconds between two rounds of cleaning when nothing is written. */
 const IDLE_HOUSEKEEPING = 30_000
@@ -66,13 +68,24 @@ function nameOf({ url }: DatabaseAddress): string {
   return `${host}${pathname}`
 }
 
-/** Makes the tables, where that is to be done. @throws Unusable when the database cannot be used */
-async function prepare(address: DatabaseAddress): Promise<void> {
+/**
+ * Makes the tables, where that is to be done, and sees that blobs are where they should be.
+ *
+ * @param writes whether anything will be written
+ * @throws Unusable when the database or the object store cannot be used
+ */
+async function prepare(address: DatabaseAddress, objects: Objects | undefined, writes: boolean): Promise<void> {
   let client: Awaited<ReturnType<typeof connectPrimary>> | undefined
   try {
     client = await connectPrimary(address, 'start')
     await prepareTables(client, address)
+    const session = sessionOn(client)
+    await requireHome(session, objects)
+    if (objects === undefined || !writes) return
+    await objects.prove()
+    await settleHome(session, objects)
   } catch (cause) {
+    if (cause instanceof Unusable && cause.message.startsWith('s3:')) throw cause
     const { message, code = '' } = (cause ?? {}) as { message?: string; code?: string }
     throw new Unusable(`the database ${nameOf(address)} cannot be used: ${message || code}`, { cause })
   } finally {
@@ -86,17 +99,21 @@ async function prepare(address: DatabaseAddress): Promise<void> {
  */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, others, passwordFile, schema, inlineLimit = 256 * 1024, eventRetention = 600_000 } = options
-  const { unlisted, lockWait = 5000, connections = 4 } = options
+  const { unlisted, lockWait = 5000, connections = 4, objects } = options
   const log: Log = options.log ?? (() => undefined)
   // It changes when another host takes the place of the first.
   const address: DatabaseAddress = { url, others, passwordFile, schema }
-  await prepare(address)
+  await prepare(address, objects, options.use !== undefined).catch(error => {
+    objects?.close()
+    throw error
+  })
   const origin = newOrigin()
   const watch = watchDatabase(address, log, origin, options.use)
   const { requireThere } = watch
   const { clock = watch.now } = options
   const newest = await watch.newest().catch(async (error: Error) => {
     await watch.close()
+    objects?.close()
     throw error.cause instanceof Unusable
       ? new Unusable(`the database ${nameOf(address)} is taken: ${error.cause.message}`)
       : error
@@ -105,21 +122,16 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const settings = ['SET synchronous_commit = off']
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
   const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere })
-  const stage = createStaging(uploads, inlineLimit)
-  const context = { reads, clock, eventRetention, opened: clock() }
+  const stageChunks = createStaging(() => intoChunks(uploads), inlineLimit)
+  const stage = objects ? createStaging(() => intoObject(objects, reads), inlineLimit) : stageChunks
+  const unloading = { reads, inlineLimit, objects, stage, stageChunks }
+  const collecting = objects && options.use !== undefined ? startCollecting(address, reads, objects) : undefined
+  const context = { reads, objects, clock, eventRetention, opened: clock() }
   const idle = setInterval(() => writer.housekeeping(clock()), IDLE_HOUSEKEEPING).unref()
   for (const connected of [writer, reads, uploads]) watch.onAway(connected.interrupt)
 
-  /** A change with its bytes in chunks, where they are a blob too large for one piece. */
-  async function unload(change: Change, own: StagedBlob[]): Promise<Change> {
-    if (!isTooLarge(change, inlineLimit)) return change
-    const staged = await stage(Readable.from([change.content.bytes], { objectMode: false }), NO_LIMIT)
-    own.push(staged)
-    return { ...change, content: { staged } }
-  }
-
   /** Hands a commit over; without delay, so that commits are carried out in the order of their calls. */
-  async function submit(site: string, commit: Commit): Promise<CommitResult> {
+  async function submit(site: string, commit: Commit, chunks?: ReadonlyMap<string, string>): Promise<CommitResult> {
     const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
     const eventLimits = options.eventLimits?.(site)
     const result = await writer.submit({
@@ -129,6 +141,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       commit,
       unlisted: new Set(hidden),
       eventLimits,
+      chunks,
     })
     if (result === undefined) throw storeError(new Error('A commit has no result'))
     return result
@@ -140,14 +153,12 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       ...readSite(context, name),
       async commit(commit) {
         for (const change of commit.changes) checkChange(change)
-        if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return submit(name, commit)
-        const own: StagedBlob[] = []
+        if (!needsUnloading(commit, unloading)) return submit(name, commit)
+        const unloaded = await unload(name, commit, unloading)
         try {
-          const changes: Change[] = []
-          for (const change of commit.changes) changes.push(await unload(change, own))
-          return await submit(name, { ...commit, changes })
+          return await submit(name, unloaded.commit, unloaded.chunks)
         } finally {
-          for (const staged of own) await staged.discard()
+          await unloaded.discard()
         }
       },
       async derive({ path, version }, derived, entries) {
@@ -159,7 +170,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
   async function close(): Promise<void> {
     clearInterval(idle)
+    await collecting?.close()
     await writer.close()
+    objects?.close()
     await Promise.all([watch.close(), reads.close(), uploads.close()])
   }
   let closing: Promise<void> | undefined
@@ -178,8 +191,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
           site: name => readSite({ ...context, reads: steady }, name),
           sites: () => siteNames(session),
         })
-      }),
+      }, objects && HOLD_OBJECTS),
     stage,
+    relax: () => objects?.relax(),
     async setting(name) {
       const row = await reads.row<{ value: string }>('SELECT value FROM setting WHERE name = $1', pack(name))
       return row && unpack(row.value)

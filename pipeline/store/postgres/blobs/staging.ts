@@ -1,6 +1,6 @@
 /**
- * Bodies on their way in: small ones stay in memory, larger ones go into the database in chunks while they arrive. Memory
- * stays constant, nothing touches the disk of this machine, and what is not finished leaves nothing.
+ * Bodies on their way in: small ones stay in memory, larger ones go into the database in chunks, or into an object, while
+ * they arrive. Memory stays constant, nothing touches the disk of this machine, and what is not finished leaves nothing.
  */
 
 import { createHash, randomUUID } from 'node:crypto'
@@ -9,8 +9,8 @@ import { setImmediate } from 'node:timers/promises'
 import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../../blobs.ts'
 import { dropYoungGarbage } from '../../garbage-collection.ts'
 import { storeError } from '../connection.ts'
-import type { Reads } from '../read/pool.ts'
-import { CHUNK } from './chunk-blob.ts'
+import type { Session } from '../session.ts'
+import { CHUNK } from './stored.ts'
 
 /** Bytes after which the buffers they arrived in are collected. */
 const COLLECT_EVERY = 4 * 1024 * 1024
@@ -27,7 +27,7 @@ async function* arriving(body: Readable): AsyncGenerator<Uint8Array> {
 }
 
 /** Takes chunks back that no blob has become. */
-async function discard(uploads: Reads, id: string): Promise<void> {
+async function discard(uploads: Session, id: string): Promise<void> {
   await uploads.run(
     'DELETE FROM chunk WHERE upload = $1::uuid AND NOT EXISTS (SELECT 1 FROM blob WHERE blob.upload = $1::uuid)',
     id,
@@ -35,10 +35,42 @@ async function discard(uploads: Reads, id: string): Promise<void> {
   await uploads.run('DELETE FROM upload WHERE id = $1::uuid', id)
 }
 
-/** Sends chunks to the database, one on its way while the next is filled. */
-function outflow(uploads: Reads) {
-  const id = randomUUID()
+/** Where a body goes. */
+export interface Outflow {
+  /** Takes a copy of the bytes. @throws StoreError */
+  fill(piece: Uint8Array): Promise<void>
+  finish(): Promise<StagedBlob>
+  abandon(): Promise<void>
+}
+
+/** The digests that are kept of a blob. */
+export function threeDigests() {
   const digests = ['sha256', 'sha1', 'md5'].map(name => createHash(name))
+  return {
+    update(bytes: Uint8Array): void {
+      for (const digest of digests) digest.update(bytes)
+    },
+    digest() {
+      const [sha256 = '', sha1 = '', md5 = ''] = digests.map(digest => digest.digest('hex'))
+      return { sha256, sha1, md5 }
+    },
+  }
+}
+
+/** Whether buffers that bytes arrived in are to be collected. @param size bytes so far, after so many more */
+export function collectAt(size: number, more: number): void {
+  if (size % COLLECT_EVERY < more) dropYoungGarbage()
+}
+
+/**
+ * Sends chunks to the database, one on its way while the next is filled.
+ *
+ * @param uploads connections whose commits need not be on disk when they are answered: that of the resource brings all
+ *   earlier ones there
+ */
+export function intoChunks(uploads: Session): Outflow {
+  const id = randomUUID()
+  const digests = threeDigests()
   let block = Buffer.allocUnsafeSlow(CHUNK)
   let spare = Buffer.allocUnsafeSlow(CHUNK)
   let filled = 0
@@ -49,7 +81,7 @@ function outflow(uploads: Reads) {
 
   async function send(): Promise<void> {
     const bytes = block.subarray(0, filled)
-    for (const digest of digests) digest.update(bytes)
+    digests.update(bytes)
     size += filled
     // The buffer before this one is free again when its chunk is stored.
     await sending
@@ -57,12 +89,12 @@ function outflow(uploads: Reads) {
     sending.catch(() => undefined)
     ;[block, spare] = [spare, block]
     filled = 0
-    if (size % COLLECT_EVERY < CHUNK) dropYoungGarbage()
+    collectAt(size, CHUNK)
     await setImmediate()
   }
 
   return {
-    async fill(piece: Uint8Array): Promise<void> {
+    async fill(piece) {
       for (let from = 0; from < piece.length; ) {
         const part = piece.subarray(from, from + CHUNK - filled)
         block.set(part, filled)
@@ -71,13 +103,12 @@ function outflow(uploads: Reads) {
         if (filled === CHUNK) await send()
       }
     },
-    async finish(): Promise<StagedBlob> {
+    async finish() {
       if (filled > 0) await send()
       await sending
-      const [sha256 = '', sha1 = '', md5 = ''] = digests.map(digest => digest.digest('hex'))
-      return { sha256, sha1, md5, size, place: id, discard: () => discard(uploads, id) }
+      return { ...digests.digest(), size, place: id, discard: () => discard(uploads, id) }
     },
-    async abandon(): Promise<void> {
+    async abandon() {
       await sending.catch(() => undefined)
       // What cannot be taken back now is found by the cleaning.
       await discard(uploads, id).catch(() => undefined)
@@ -86,15 +117,14 @@ function outflow(uploads: Reads) {
 }
 
 /**
- * @param uploads connections whose commits need not be on disk when they are answered: that of the resource brings all
- *   earlier ones there
+ * @param begin opens what a large body goes to
  * @param inlineLimit bytes up to which bodies stay in memory
  */
-export function createStaging(uploads: Reads, inlineLimit: number) {
+export function createStaging(begin: () => Outflow, inlineLimit: number) {
   return async function stage(body: Readable, { limit, seen }: StagingOptions): Promise<StagedBlob> {
     let size = 0
     let pieces: Uint8Array[] = []
-    let out: ReturnType<typeof outflow> | undefined
+    let out: Outflow | undefined
     try {
       // The caller decides what becomes of the stream: a request must survive to be answered.
       for await (const piece of arriving(body)) {
@@ -106,7 +136,7 @@ export function createStaging(uploads: Reads, inlineLimit: number) {
           continue
         }
         if (out === undefined) {
-          out = outflow(uploads)
+          out = begin()
           for (const early of pieces) await out.fill(early)
           pieces = []
         }

@@ -35,6 +35,8 @@ export interface CommitJob {
   unlisted: ReadonlySet<string>
   /** How many events are kept of a path of this site. */
   eventLimits: EventLimits | undefined
+  /** Uploads in chunks of blobs that are in objects and become documents, by digest. */
+  chunks?: ReadonlyMap<string, string> | undefined
 }
 
 /** The site of a job; made when it is new. */
@@ -152,6 +154,7 @@ export async function runCommit(transaction: Transaction, job: CommitJob): Promi
     ms: site.ms,
     seq: site.seq,
     limits: job.eventLimits,
+    chunks: job.chunks,
     isDirect,
   }
   const sums = site.sums

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import type { Content } from '../../blobs.ts'
 import { StoreError } from '../../errors.ts'
 import { kindNumber } from '../../records/rows.ts'
+import { uploadOf } from '../blobs/objects.ts'
 import { type NewBody, setDerived, useBlob } from './pending.ts'
 import type { CommitState } from './state.ts'
 
@@ -21,10 +22,12 @@ export function resolve(
   const known = 'digest' in content ? content.digest : staged?.sha256
   if (bytes !== undefined) return { body: bytes, digest: known ?? hash('sha256', bytes), size: bytes.length }
   if (staged?.place === undefined) throw new StoreError('invalid', 'A staged body has neither bytes nor a place')
-  const { place: upload, sha256: digest, size, sha1, md5 } = staged
+  const { place, sha256: digest, size, sha1, md5 } = staged
+  const { upload, object } = uploadOf(place)
+  if (kind === DOCUMENT && object) throw new StoreError('invalid', 'A document is never in an object')
   if (kind === DOCUMENT) return { body: { upload }, digest, size }
   if (sha1 === undefined || md5 === undefined) throw new StoreError('invalid', 'A staged body has no checksums')
-  useBlob(state.pending, digest, { use: 'new', upload, size, sha1, md5 })
+  useBlob(state.pending, digest, { use: 'new', upload, object, size, sha1, md5 })
   return { digest, size }
 }
 

@@ -185,6 +185,7 @@ function bareState(transaction: Transaction, site: SiteState, at: number): Commi
     ms: site.ms,
     seq: site.seq,
     limits: undefined,
+    chunks: undefined,
     isDirect: false,
   }
 }

@@ -42,7 +42,7 @@ export interface NewDerived {
 
 /** What becomes of the bytes of a digest: used, kept although they may have been given up, or given up at a time. */
 export type BlobUse =
-  | { use: 'new'; upload: string; size: number; sha1: string; md5: string; left?: number }
+  | { use: 'new'; upload: string; object: boolean; size: number; sha1: string; md5: string; left?: number }
   | { use: 'keep' }
   | { use: 'leave'; at: number }
 
@@ -269,6 +269,10 @@ function writeEntries(session: Session, { texts, entriesGone, entriesCome }: Pen
   ]
 }
 
+const NEW_BLOBS = `INSERT INTO blob (digest, upload, size, sha1, md5, unused)
+  SELECT digest, upload, size, sha1, md5, unused FROM json_populate_recordset(NULL::blob, $1::json)
+  ON CONFLICT (digest) DO UPDATE SET unused = EXCLUDED.unused`
+
 function writeBlobs(session: Session, blobs: Pending['blobs']): Promise<unknown>[] {
   const fresh = [...blobs].flatMap(([digest, use]) =>
     use.use === 'new' ? [{ digest, ...use, unused: use.left ?? null }] : [],
@@ -276,13 +280,21 @@ function writeBlobs(session: Session, blobs: Pending['blobs']): Promise<unknown>
   const other = [...blobs].flatMap(([digest, use]) =>
     use.use === 'new' ? [] : [{ digest, unused: use.use === 'leave' ? use.at : null }],
   )
+  const [objects, chunks] = [fresh.filter(({ object }) => object), fresh.filter(({ object }) => !object)]
   return [
+    ...inSlices(session, NEW_BLOBS, chunks),
+    // A fail-over may have lost what was noted of an object before its bytes came.
     ...inSlices(
       session,
-      `INSERT INTO blob (digest, upload, size, sha1, md5, unused)
-       SELECT digest, upload, size, sha1, md5, unused FROM json_populate_recordset(NULL::blob, $1::json)
-       ON CONFLICT (digest) DO UPDATE SET unused = EXCLUDED.unused`,
-      fresh,
+      `INSERT INTO object (id) SELECT upload FROM json_populate_recordset(NULL::blob, $1::json) ON CONFLICT DO NOTHING`,
+      objects,
+    ),
+    // An object that is new is whole, which one of long ago may not be any more.
+    ...inSlices(
+      session,
+      `${NEW_BLOBS}, upload = CASE WHEN EXISTS (SELECT 1 FROM object WHERE id = blob.upload)
+       THEN EXCLUDED.upload ELSE blob.upload END`,
+      objects,
     ),
     ...inSlices(
       session,

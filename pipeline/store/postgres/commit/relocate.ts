@@ -1,12 +1,14 @@
 /** Moves and copies (DAV-48): one resource, or a collection with everything below it. Always inside a savepoint. */
 
 import { DERIVATION } from '../../derivation.ts'
+import { StoreError } from '../../errors.ts'
 import { splitPath } from '../../paths.ts'
 import { packEntries } from '../../records/changes.ts'
 import { seconds, shownSecond } from '../../records/new-rows.ts'
 import { meets, Refusal, refuse } from '../../records/refusals.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'
 import type { Row } from '../rows.ts'
+import type { Session } from '../session.ts'
 import type { ChangeOf } from './apply.ts'
 import { deriveAll } from './contents.ts'
 import { exchangeEntries } from './entries.ts'
@@ -65,17 +67,30 @@ function isSameSecond(row: Row, replaced: Row | undefined, seen: number): boolea
   )
 }
 
+/** @throws StoreError of reason `busy` for a blob in an object: one that was not there when the commit was made ready */
+async function uploadInChunks(session: Session, digest: string): Promise<string> {
+  const row = await session.row<{ upload: string; object: boolean }>(
+    'SELECT upload, EXISTS (SELECT 1 FROM object WHERE id = upload) AS object FROM blob WHERE digest = $1',
+    digest,
+  )
+  if (row === undefined) throw new StoreError('failed', 'A blob is gone')
+  if (row.object) throw new StoreError('busy', 'A blob in an object came meanwhile')
+  return row.upload
+}
+
 /** Brings the bytes of a blob into a body when it becomes a document. @returns where the bytes are afterwards */
 async function inline(state: CommitState, source: Row, kind: number): Promise<Pick<Row, 'body' | 'in_file'>> {
-  const { session, transaction, pending } = state
+  const { session, transaction, pending, chunks } = state
   if (kind !== DOCUMENT || source.in_file === 0) return { body: source.body, in_file: source.in_file }
   await writeOut(transaction, pending)
+  const given = chunks?.get(source.digest)
+  const upload = given ?? (await uploadInChunks(session, source.digest))
   const body = nextId(transaction)
   await session.run(
     `INSERT INTO body (id, bytes) SELECT $1::bigint, coalesce(string_agg(bytes, ''::bytea ORDER BY seq), ''::bytea)
-     FROM chunk WHERE upload = (SELECT upload FROM blob WHERE digest = $2)`,
+     FROM chunk WHERE upload = $2::uuid`,
     body,
-    source.digest,
+    upload,
   )
   return { body, in_file: 0 }
 }

@@ -63,6 +63,8 @@ export interface CommitState {
   ms: number
   seq: number
   limits: EventLimits | undefined
+  /** Uploads in chunks of blobs that are in objects and become documents, by digest. */
+  chunks: ReadonlyMap<string, string> | undefined
   /** Statements may find what is pending only in tables: set inside a savepoint. */
   isDirect: boolean
 }

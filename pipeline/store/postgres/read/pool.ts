@@ -9,8 +9,12 @@ const READ_WAIT = 10_000
 
 /** What sees the state of the moment, and can lend one that stays. */
 export interface Reading extends Session {
-  /** Several reads that see one state. */
-  inOneState<Result>(work: (session: Session) => Promise<Result>): Promise<Result>
+  /**
+   * Several reads that see one state.
+   *
+   * @param before a statement that is carried out before the state is taken
+   */
+  inOneState<Result>(work: (session: Session) => Promise<Result>, before?: string): Promise<Result>
 }
 
 export interface Reads extends Reading {
@@ -74,10 +78,11 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
       requireThere()
       return told(session.run(sql, ...values))
     },
-    async inOneState(work) {
+    async inOneState(work, before) {
       requireThere()
       const client = await told(connect(address, 'snapshot', more))
       try {
+        if (before !== undefined) await client.query(before)
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
         const steady = sessionOn(client)
         // The state is that of the first read.

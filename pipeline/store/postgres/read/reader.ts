@@ -9,7 +9,7 @@ import type { Property, Resource } from '../../resource.ts'
 import type { SiteStore } from '../../store.ts'
 import { ZERO } from '../../tags.ts'
 import { inPages, walk } from '../../walk.ts'
-import { chunkBlob } from '../blobs/chunk-blob.ts'
+import { type BlobSource, storedBlob } from '../blobs/stored.ts'
 import { carriesAll, rarestFirst } from '../commit/entries.ts'
 import { COLUMNS, type Row, rowOf } from '../rows.ts'
 import type { Session } from '../session.ts'
@@ -28,7 +28,7 @@ const LISTING = 4096
 const DERIVED = 256
 
 /** Everything that reading needs from the store. */
-export interface ReaderContext {
+export interface ReaderContext extends BlobSource {
   reads: Reading
   clock: () => number
   /** Milliseconds. */
@@ -120,7 +120,7 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       version,
     )
     if (row === undefined) return undefined
-    return row.in_blob ? { blob: chunkBlob(reads, digest, size) } : { bytes: row.bytes ?? new Uint8Array() }
+    return row.in_blob ? { blob: storedBlob(context, digest, size) } : { bytes: row.bytes ?? new Uint8Array() }
   }
 
   const page = async (collection: string, after: string) => pageOf(reads, await site(), collection, after, PAGE)

@@ -14,11 +14,14 @@ export interface OpenedSchema extends Opened {
 let number = 0
 
 /** Opens a store in a new schema. */
-export const openSchema: Open<PostgresOptions, OpenedSchema> = async (options = {}) => {
+export const openSchema: Open<PostgresOptions, OpenedSchema> = (options = {}) => openSchemaWith(() => options)
+
+/** @param optionsOf options of each store that is opened in the schema */
+export async function openSchemaWith(optionsOf: () => Partial<PostgresOptions>): Promise<OpenedSchema> {
   const cluster = await sharedCluster()
   const schema = `test_${process.pid}_${++number}`
   const clock: TestClock = { now: START }
-  const open = () => openPostgresStore({ url: cluster.url, schema, clock: () => clock.now, ...options })
+  const open = () => openPostgresStore({ url: cluster.url, schema, clock: () => clock.now, ...optionsOf() })
   const stores = [await open()]
   const opened: OpenedSchema = {
     store: stores[0] as Store,
@@ -40,7 +43,9 @@ export const openSchema: Open<PostgresOptions, OpenedSchema> = async (options = 
       await cluster.run(`SET search_path = ${schema}; ${sql}; RESET search_path`)
     },
     async intact() {
-      const { problems } = await checkDatabase({ url: cluster.url, schema }, {})
+      const { objects } = optionsOf()
+      const { problems } = await checkDatabase({ url: cluster.url, schema }, { objects })
+      objects?.close()
       if (problems.length > 0) throw new Error(problems.join('; '))
     },
     async close() {

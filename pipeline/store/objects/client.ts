@@ -1,0 +1,185 @@
+/** The client of an object store: loaded when the settings name one, asked with patience that ends. */
+
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { lazyPackage } from '../../lazy-package.ts'
+import { StoreError, Unusable } from '../errors.ts'
+import { type ObjectAddress, placeOf } from './address.ts'
+import { meaningOf, storeError, wordsOf } from './failures.ts'
+
+export const sdk = lazyPackage<typeof import('@aws-sdk/client-s3')>('@aws-sdk/client-s3')
+
+/** Told of what happens in the background. */
+export type Log = (level: 'warn' | 'error', message: string, details: Record<string, unknown>) => void
+
+/** How long somebody waits, in milliseconds. */
+export interface Patience {
+  /** For one attempt, from one sign of life to the next. */
+  quiet: number
+  /** For all attempts together: after that there is no other one. */
+  total: number
+}
+
+/** How long whom is waited for. */
+export interface Waits {
+  /** Until the first byte of an object, for whoever can be told to come again. */
+  answer: Patience
+  /** For the rest: whoever has begun would rather wait than be cut off. */
+  more: Patience
+  /** For the first request of an upload, of a client that would rather be told at once. */
+  first: Patience
+  /** For what follows: a service that is restarted may come back. */
+  later: Patience
+}
+
+export const WAITS: Waits = {
+  answer: { quiet: 1500, total: 1800 },
+  more: { quiet: 5000, total: 10_000 },
+  first: { quiet: 5000, total: 6000 },
+  later: { quiet: 10_000, total: 20_000 },
+}
+
+/** What an attempt is carried out with. */
+export interface Attempt {
+  client: S3Client
+  /** Handed to the client. */
+  options: { abortSignal: AbortSignal }
+  /** A sign of life. */
+  touch(): void
+}
+
+export interface Client {
+  readonly bucket: string
+  readonly prefix: string
+  readonly waits: Waits
+  /**
+   * Carries out a request, again while that may help.
+   *
+   * @throws StoreError, or BlobGone when there is no such object
+   */
+  ask<Output>(patience: Patience, request: (attempt: Attempt) => Promise<Output>): Promise<Output>
+  close(): void
+}
+
+/** Milliseconds until a connection that is being made counts as failed. */
+const CONNECT_WAIT = 1000
+
+/** Connections at most: one for every download that is under way, and two for every upload. */
+const CONNECTIONS = 512
+
+/** Milliseconds that a key from a file is used. The client asks for a new one five minutes before one ends. */
+const KEY_LASTS = 6 * 60_000
+
+/** Milliseconds before the second attempt, and between later ones at most. */
+const [FIRST_NAP, LONGEST_NAP] = [50, 800]
+
+const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+
+/** A key from its file, read anew from time to time. */
+function keyFrom(file: string) {
+  return async () => {
+    const [id = '', secret = ''] = (await readFile(file, 'utf8')).split('\n').map(line => line.trim())
+    if (id === '' || secret === '') throw new Error(`${file} needs two lines: the id of an access key, and its secret`)
+    return { accessKeyId: id, secretAccessKey: secret, expiration: new Date(Date.now() + KEY_LASTS) }
+  }
+}
+
+function connect(address: ObjectAddress): S3Client {
+  const { endpoint, region, pathStyle, key, credentialsFile, caFile } = address
+  const agent = { keepAlive: true, maxSockets: CONNECTIONS }
+  return new (sdk().S3Client)({
+    region,
+    forcePathStyle: pathStyle,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(key !== undefined && { credentials: { accessKeyId: key.id, secretAccessKey: key.secret } }),
+    ...(credentialsFile !== undefined && { credentials: keyFrom(credentialsFile) }),
+    requestHandler: {
+      connectionTimeout: CONNECT_WAIT,
+      socketTimeout: 0,
+      httpAgent: agent,
+      httpsAgent: { ...agent, ...(caFile !== undefined && { ca: readFileSync(caFile) }) },
+    },
+    // What is tried again, and how often, is said here; sums of other kinds are not known everywhere.
+    maxAttempts: 1,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    expectContinueHeader: false,
+    logger: SILENT,
+  })
+}
+
+/** Settles with the work, or fails when no sign of life came for too long. */
+function whileAlive<Output>(client: S3Client, quiet: number, request: (attempt: Attempt) => Promise<Output>) {
+  return new Promise<Output>((resolve, reject) => {
+    const abort = new AbortController()
+    const late = () => {
+      reject(new Error('Timeout: no answer'))
+      abort.abort()
+    }
+    // Where this process itself was held up the answer may be there already: it is taken first.
+    const begin = () => setTimeout(() => setImmediate(late), quiet)
+    let timer = begin()
+    const touch = () => {
+      clearTimeout(timer)
+      timer = begin()
+    }
+    request({ client, options: { abortSignal: abort.signal }, touch })
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
+}
+
+/** @throws Unusable when a file that the address names cannot be read */
+export function openClient(address: ObjectAddress, log: Log, waits = WAITS): Client {
+  let client: S3Client
+  try {
+    client = connect(address)
+  } catch (cause) {
+    throw new Unusable(`${placeOf(address)} cannot be used: ${wordsOf(cause)}`, { cause })
+  }
+  let isClosed = false
+  let isAway = false
+
+  function failed(error: unknown): void {
+    if (isAway || isClosed || meaningOf(error) === 'absent') return
+    isAway = true
+    const message = meaningOf(error) === 'passing' ? 'The object store does not answer' : 'The object store refuses'
+    log('error', message, { error: wordsOf(error) })
+  }
+
+  function answered(): void {
+    if (!isAway) return
+    isAway = false
+    log('warn', 'The object store answers again', {})
+  }
+
+  return {
+    bucket: address.bucket,
+    prefix: address.prefix,
+    waits,
+    async ask({ quiet, total }, request) {
+      const until = performance.now() + total
+      for (let nap = FIRST_NAP; ; nap = Math.min(2 * nap, LONGEST_NAP)) {
+        if (isClosed) throw new StoreError('closed', 'The store is closed')
+        try {
+          const left = Math.max(until - performance.now(), 1)
+          const output = await whileAlive(client, Math.min(quiet, left), request)
+          answered()
+          return output
+        } catch (error) {
+          if (meaningOf(error) !== 'passing' || performance.now() + nap >= until) {
+            failed(error)
+            throw storeError(error)
+          }
+        }
+        await wait(nap)
+      }
+    },
+    close() {
+      isClosed = true
+      client.destroy()
+    },
+  }
+}

@@ -1,0 +1,58 @@
+/** What the failures of an object store mean. */
+
+import { BlobGone, StoreError } from '../errors.ts'
+
+interface ServiceError {
+  name?: string
+  message?: string
+  code?: string
+  $metadata?: { httpStatusCode?: number }
+}
+
+/** What the services call being asked too much, or having lost or broken a body on its way. */
+const PASSING = new Set([
+  'SlowDown',
+  'RequestTimeout',
+  'BadDigest',
+  'IncompleteBody',
+  'InvalidDigest',
+  'XAmzContentSHA256Mismatch',
+  'OperationAborted',
+])
+
+const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull'])
+
+const ABSENT = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload'])
+
+/**
+ * `passing`: the same may work a moment later; `absent`: there is no such object; `full`: no room; `refused`: not with this
+ * key, bucket or region; `failed`: anything else.
+ */
+export type Meaning = 'passing' | 'absent' | 'full' | 'refused' | 'failed'
+
+export function meaningOf(error: unknown): Meaning {
+  const { name = '', $metadata } = (error ?? {}) as ServiceError
+  const status = $metadata?.httpStatusCode
+  if (FULL.has(name) || status === 507) return 'full'
+  if (ABSENT.has(name)) return 'absent'
+  // Whoever gives no status was not reached, or did not answer to the end.
+  if (status === undefined || status >= 500 || status === 429 || status === 408 || PASSING.has(name)) return 'passing'
+  return status === 400 && name === 'InvalidRequest' ? 'failed' : 'refused'
+}
+
+/** What went wrong, in words. */
+export function wordsOf(error: unknown): string {
+  const { name = '', message = '', code = '', $metadata } = (error ?? {}) as ServiceError
+  const said = [name === 'Error' || name === 'AggregateError' ? code : name, message].filter(each => each !== '')
+  return said.length > 0 ? said.join(': ') : `status ${$metadata?.httpStatusCode}`
+}
+
+/** An error as callers of the store know them: nothing that was refused was changed. */
+export function storeError(error: unknown): Error {
+  if (error instanceof StoreError || error instanceof BlobGone) return error
+  const meaning = meaningOf(error)
+  const message = `Object store: ${wordsOf(error)}`
+  if (meaning === 'absent') return new BlobGone(message, { cause: error })
+  const reason = meaning === 'full' ? 'full' : meaning === 'failed' ? 'failed' : 'busy'
+  return new StoreError(reason, message, { cause: error })
+}

@@ -1,0 +1,125 @@
+/** Bytes in an object store that speaks the protocol of S3: by name, written once, complete or not there. */
+
+import { randomUUID } from 'node:crypto'
+import { type BlobReader, blobBytes, type Span } from '../blobs.ts'
+import { Unusable } from '../errors.ts'
+import { type ObjectAddress, placeOf } from './address.ts'
+import { BLOCK, createBlocks } from './blocks.ts'
+import { type Client, type Log, openClient, type Patience, sdk, type Waits } from './client.ts'
+import { openObject } from './download.ts'
+import { meaningOf, wordsOf } from './failures.ts'
+import { removeObject, startUpload, type Upload, type UploadOptions } from './upload.ts'
+
+/** An object as a listing has it. */
+export interface Listed {
+  name: string
+  /** Unix milliseconds. */
+  modified: number
+}
+
+export interface Objects {
+  /** `s3://bucket/prefix/`. */
+  readonly place: string
+  /** @param name that no object has had before */
+  upload(name: string, options: UploadOptions): Upload
+  /** @throws StoreError, and BlobGone when there is no object of this name and size */
+  open(name: string, size: number, span?: Span): Promise<BlobReader>
+  /** Removes an object, and uploads that were to make it. @throws StoreError */
+  remove(name: string): Promise<void>
+  /** Everything below the prefix. @throws StoreError */
+  list(): AsyncIterable<Listed>
+  /** Writes an object, reads it and removes it. @throws Unusable with what to do */
+  prove(): Promise<void>
+  /** Gives memory back that nobody uses. */
+  relax(): void
+  close(): void
+}
+
+/** Memory of all uploads of a process: 32 parts of the usual size. */
+const BLOCKS = (256 * 1024 * 1024) / BLOCK
+
+/** Milliseconds that an upload waits for memory. */
+const BLOCK_WAIT = 10_000
+
+const HOUSEKEEPING: Patience = { quiet: 5000, total: 5000 }
+
+/** For who starts a server and looks at it. */
+const START: Patience = { quiet: 5000, total: 5000 }
+
+export interface ObjectsOptions {
+  log?: Log
+  waits?: Waits | undefined
+}
+
+/** @throws Unusable when a file that the address names cannot be read */
+export function openObjects(address: ObjectAddress, { log = () => undefined, waits }: ObjectsOptions = {}): Objects {
+  const client = openClient(address, log, waits)
+  const blocks = createBlocks(BLOCKS, BLOCK_WAIT)
+  const upload = (name: string, options: UploadOptions) => startUpload(client, blocks, name, options)
+  return {
+    place: placeOf(address),
+    upload,
+    open: (name, size, span) => openObject(client, name, size, span),
+    async remove(name) {
+      for (const uploadId of await uploadsOf(client, name)) await removeObject(client, name, uploadId, HOUSEKEEPING)
+      await removeObject(client, name, undefined, HOUSEKEEPING)
+    },
+    list: () => listAll(client),
+    async prove() {
+      const name = `trial-${randomUUID()}`
+      const bytes = Buffer.from(name)
+      try {
+        const trial = upload(name, { note: async () => undefined })
+        await trial.write(bytes)
+        await trial.finish()
+        const open = () => openObject(client, name, bytes.length, undefined, START)
+        const read = await blobBytes({ size: bytes.length, open })
+        if (!read.equals(bytes)) throw new Error('what was written comes back as something else')
+        await removeObject(client, name, undefined, START)
+      } catch (error) {
+        throw new Unusable(`${placeOf(address)} cannot be used: ${advice(address, error)}`, { cause: error })
+      }
+    },
+    relax: blocks.relax,
+    close: client.close,
+  }
+}
+
+/** Unfinished uploads of an object. */
+async function uploadsOf(client: Client, name: string): Promise<string[]> {
+  const Prefix = client.prefix + name
+  const { Uploads = [] } = await client.ask(HOUSEKEEPING, ({ client: asked, options }) =>
+    asked.send(new (sdk().ListMultipartUploadsCommand)({ Bucket: client.bucket, Prefix }), options),
+  )
+  return Uploads.flatMap(({ Key, UploadId }) => (Key === Prefix && UploadId !== undefined ? [UploadId] : []))
+}
+
+async function* listAll(client: Client): AsyncGenerator<Listed> {
+  const { bucket: Bucket, prefix: Prefix } = client
+  for (let token: string | undefined; ; ) {
+    const { Contents = [], NextContinuationToken } = await client.ask(HOUSEKEEPING, ({ client: asked, options }) =>
+      asked.send(
+        new (sdk().ListObjectsV2Command)({ Bucket, Prefix, ...(token !== undefined && { ContinuationToken: token }) }),
+        options,
+      ),
+    )
+    for (const { Key = '', LastModified } of Contents)
+      yield { name: Key.slice(Prefix.length), modified: LastModified?.getTime() ?? Date.now() }
+    if (NextContinuationToken === undefined) return
+    token = NextContinuationToken
+  }
+}
+
+/** What an operator does about a failure. */
+function advice({ bucket, prefix, endpoint, region }: ObjectAddress, thrown: unknown): string {
+  const error = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
+  const { name } = (error ?? {}) as { name?: string }
+  const words = wordsOf(error)
+  if (name === 'NoSuchBucket') return `the bucket ${bucket} does not exist; make it, or name another one (${words})`
+  if (name === 'CredentialsProviderError') return `no access key was found; name a credentialsFile (${words})`
+  if (name === 'PermanentRedirect' || name === 'AuthorizationHeaderMalformed')
+    return `the bucket is in another region than ${region} (${words})`
+  if (meaningOf(error) === 'refused')
+    return `the key must be allowed to put, get and delete objects at ${bucket}/${prefix}* (${words})`
+  return `${endpoint ?? 'the service'} does not answer as it should (${words})`
+}

@@ -1,0 +1,38 @@
+/** Temporary stores in PostgreSQL whose blobs are objects. */
+
+import { objectAddress } from '../../../../pipeline/store/objects/address.ts'
+import { type Objects, type ObjectsOptions, openObjects } from '../../../../pipeline/store/objects/objects.ts'
+import type { PostgresOptions } from '../../../../pipeline/store/postgres/store.ts'
+import { type ObjectServer, sharedObjects } from '../../../support/swift.ts'
+import type { Open } from '../fixture.ts'
+import { type OpenedSchema, openSchemaWith } from '../postgres/fixture.ts'
+
+/** However busy this machine is. */
+const LONG = { quiet: 60_000, total: 120_000 }
+export const PATIENT: ObjectsOptions = { waits: { answer: LONG, more: LONG, first: LONG, later: LONG } }
+
+export interface OpenedObjects extends OpenedSchema {
+  server: ObjectServer
+  /** What the names of its objects begin with. */
+  prefix: string
+  /** Opens the objects once more. */
+  objects: () => Objects
+}
+
+let number = 0
+
+/** The objects of an address, as a server opens them. */
+export function objectsAt(url: string, options = PATIENT): Objects {
+  const address = objectAddress(url)
+  if (address === undefined) throw new Error(`No address: ${url}`)
+  return openObjects(address, options)
+}
+
+/** Opens a store in a new schema, with objects below a new prefix. */
+export const openWithObjects: Open<PostgresOptions, OpenedObjects> = async (options = {}) => {
+  const server = await sharedObjects()
+  const prefix = `test-${process.pid}-${++number}/`
+  const objects = () => objectsAt(server.url(prefix))
+  const opened = await openSchemaWith(() => ({ ...options, objects: objects() }))
+  return Object.assign(opened, { server, prefix, objects })
+}
