@@ -39,12 +39,12 @@ export function hideUrlPassword(written: string): string {
 }
 
 /** The password before several hosts, and in the parameters behind them. */
-const LISTED_PASSWORD = /^([a-z+]+:\/\/[^:@/?#]*:)([^@/?#]*)@/
+const LISTED_PASSWORD = /^([a-z0-9+]+:\/\/[^:@/?#]*:)([^@/?#]*)@/
 const SECRET_PARAMETER = /([?&][^=&#]*(?:pass|secret|token|key)[^=&#]*=)([^&#]*)/gi
 
 /** The same for an address with several hosts, which is no URL to others. */
 function hideInList(written: string): string {
-  if (!/^[a-z+]+:\/\//.test(written)) return HIDDEN
+  if (!/^[a-z0-9+]+:\/\//.test(written)) return HIDDEN
   return written.replace(LISTED_PASSWORD, '$1hidden@').replace(SECRET_PARAMETER, '$1hidden')
 }
 

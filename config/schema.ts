@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { ADDRESS_FORMS, parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
+import { objectAddress } from '../pipeline/store/objects/address.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { setting } from './about.ts'
 import { siteDefaults, siteEntry } from './site-schema.ts'
@@ -123,6 +124,19 @@ export const settingsSchema = z
         secret: 'url',
       },
     ),
+    blobs: setting(
+      text(
+        'a URL such as s3://bucket/prefix?endpoint=https://s3.example.org',
+        written => objectAddress(written) !== undefined,
+        4096,
+        'URL',
+      ).optional(),
+      {
+        doc: 'Object store with the protocol of S3 for files above 256 KiB of sites in `postgres`. The URL takes `endpoint` (AWS by default), `region` (`us-east-1` by default), `pathStyle` (`true` where an endpoint is named, else `false`), `caFile` (certificates of authorities, PEM) and `credentialsFile` (the id of an access key in its first line, the secret in its second; read again every minute). A key may stand in the URL as well (`s3://id:secret@bucket/prefix`); without either it is what the environment, the configuration of the AWS command line or the machine gives.',
+        fallback: 'the database',
+        secret: 'url',
+      },
+    ),
     workers: setting(whole(1, 64).default(1), 'Processes that serve requests. More than one need `redis`.'),
     tls: setting(
       z
@@ -231,6 +245,10 @@ export const settingsSchema = z
     const { mount, listen } = settings
     if ('port' in mount && mount.port !== 0 && mount.port === listen.port) {
       context.addIssue({ code: 'custom', path: ['mount', 'port'], message: 'another port than listen.port' })
+    }
+    if (settings.blobs !== undefined && settings.postgres === undefined) {
+      const message = 'needs postgres: the embedded store keeps large files in its folder'
+      context.addIssue({ code: 'custom', path: ['blobs'], message })
     }
     if (settings.workers > 1 && settings.redis === undefined) {
       context.addIssue({ code: 'custom', path: ['workers'], message: '1, unless redis is set' })

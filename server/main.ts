@@ -25,6 +25,7 @@ const commands: Commands = {
   backup: async (...given) => (await ofStores()).backup(...given),
   restore: async (...given) => (await ofStores()).restore(...given),
   migrate: async (...given) => (await ofStores()).migrate(...given),
+  moveBlobs: async (...given) => (await ofStores()).moveBlobs(...given),
   checkSaved: async (...given) => (await ofStores()).checkSaved(...given),
   askHealth: async (...given) => (await import('./ask-health.ts')).askHealth(...given),
 }

@@ -26,7 +26,7 @@ import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
-import { DEMO, openStore, useOf } from './start.ts'
+import { DEMO, objectsOf, openStore, useOf } from './start.ts'
 import { requireStore, stored } from './store-commands.ts'
 
 /** Opens one site for the time of some work. */
@@ -162,5 +162,11 @@ export const query: Commands['query'] = async (settings, { site: name, path, pro
 /** `scriptorium check` of bytes, sums and rows of whichever store the settings name; what the documents of sites declare is not looked at. */
 const checkStore: Commands['check'] = async (settings, options) => {
   const address = settings.postgres === undefined ? undefined : databaseAddress(settings.postgres)
-  return address ? checkDatabase(address, options) : checkFolder(settings.data, options)
+  if (!address) return checkFolder(settings.data, options)
+  const objects = await objectsOf(settings)
+  try {
+    return await checkDatabase(address, { ...options, objects })
+  } finally {
+    objects?.close()
+  }
 }

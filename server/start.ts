@@ -20,6 +20,8 @@ import type { Coherence } from '../pipeline/site/coherence.ts'
 import { MOVING } from '../pipeline/store/backup/migrate.ts'
 import { RESTORING } from '../pipeline/store/backup/restore.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
+import { objectAddress } from '../pipeline/store/objects/address.ts'
+import type { ObjectsOptions } from '../pipeline/store/objects/objects.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
@@ -105,7 +107,22 @@ export async function openStore(settings: Settings, log: Log, use?: Use): Promis
   if (!address) throw new SettingsError(['postgres: this is no address of a database'])
   // Its client is loaded only where it is used: every start would wait for it.
   const { openPostgresStore } = await import('../pipeline/store/postgres/store.ts')
-  return openPostgresStore({ ...address, ...common, ...(use && { use }) })
+  const objects = await objectsOf(settings, common.log)
+  return openPostgresStore({ ...address, ...common, objects, ...(use && { use }) })
+}
+
+/**
+ * The object store that the settings name.
+ *
+ * @returns undefined where they name none
+ * @throws SettingsError, Unusable
+ */
+export async function objectsOf({ blobs }: Pick<Settings, 'blobs'>, log?: ObjectsOptions['log']) {
+  if (blobs === undefined) return undefined
+  const address = objectAddress(blobs)
+  if (!address) throw new SettingsError(['blobs: this is no address of a bucket'])
+  const { openObjects } = await import('../pipeline/store/objects/objects.ts')
+  return openObjects(address, { log })
 }
 
 /**

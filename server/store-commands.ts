@@ -10,6 +10,7 @@ import { migrateStore } from '../pipeline/store/backup/migrate.ts'
 import { checkBackup, restoreStore } from '../pipeline/store/backup/restore.ts'
 import { saveStore } from '../pipeline/store/backup/save.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
+import { objectAddress } from '../pipeline/store/objects/address.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
@@ -19,7 +20,7 @@ import { siteOfUnpublished, unpublishedName } from '../pipeline/write/unpublishe
 import type { BackupOptions, Commands, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
-import { openStore, SESSION_SECRET } from './start.ts'
+import { objectsOf, openStore, SESSION_SECRET } from './start.ts'
 
 /** Values of the installation that belong to a backup: visitors stay signed in, and the first password stays what it is. */
 const SAVED_SETTINGS = [SESSION_SECRET, FIRST_PASSWORD]
@@ -167,6 +168,22 @@ export const migrate: Commands['migrate'] = async (settings, { from, to, progres
     )
   } finally {
     for (const lock of locks) lock.release()
+  }
+}
+
+export const moveBlobs: Commands['moveBlobs'] = async (_settings, { from, to, progress }) => {
+  const into = objectAddress(to) === undefined ? 'database' : 'objects'
+  const [database, bucket] = into === 'objects' ? [from, to] : [to, from]
+  const address = databaseAddress(database)
+  if (!address || objectAddress(bucket) === undefined)
+    throw new Unusable('large files move between postgres://… and s3://… alone, and one of the addresses is neither')
+  const objects = await objectsOf({ blobs: bucket })
+  const { moveBlobs: move } = await import('../pipeline/store/postgres/blobs/move.ts')
+  try {
+    if (!objects) throw new Unusable('there is no bucket')
+    return await move(address, objects, { into, progress })
+  } finally {
+    objects?.close()
   }
 }
 

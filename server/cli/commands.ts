@@ -83,6 +83,13 @@ export interface MigrateOptions {
   progress: Progress
 }
 
+export interface MoveBlobsOptions {
+  /** Addresses: one of a database, the other of the bucket for its large files. */
+  from: string
+  to: string
+  progress: Progress
+}
+
 export interface SavedOutcome {
   sites: readonly { name: string }[]
   files: number
@@ -131,6 +138,11 @@ export interface Commands {
   restore(settings: Settings, options: BackupOptions): Promise<SavedOutcome & { at: string }>
   /** Puts everything from one store into another. */
   migrate(settings: Settings, options: MigrateOptions): Promise<SavedOutcome & { found: number }>
+  /** Moves the large files of a database into a bucket, or back. */
+  moveBlobs(
+    settings: Settings,
+    options: MoveBlobsOptions,
+  ): Promise<{ blobs: number; bytes: number; problems: readonly string[] }>
   /** Proves that a backup is whole. */
   checkSaved(options: BackupOptions): Promise<SavedOutcome & { at: string; problems: string[] }>
   /** Asks the server that runs with these settings on this machine. */

@@ -7,14 +7,16 @@ import { settingsOf, settingsOptions } from './settings-options.ts'
 import { line } from './terminal.ts'
 import { mebibytes } from './transfer.ts'
 
+const isBucket = (address: string) => address.startsWith('s3:')
+
 export const migrate: Command = {
   name: 'migrate',
   summary: 'Move everything that is stored into another store',
   positionals: [],
   options: {
     ...settingsOptions,
-    from: { type: 'string', value: 'STORE', doc: 'Where it is: a data folder or postgres://…' },
-    to: { type: 'string', value: 'STORE', doc: 'Where it shall be: an empty store of either kind' },
+    from: { type: 'string', value: 'STORE', doc: 'Where it is: a data folder, postgres://… or s3://…' },
+    to: { type: 'string', value: 'STORE', doc: 'Where it shall be: an empty store of another kind' },
   },
   details: [
     'All sites with drafts and properties, and the keys of the installation. End the server',
@@ -22,11 +24,16 @@ export const migrate: Command = {
     'and each site as a whole by its tag and the number of its files. A move that was',
     'interrupted goes on when it is started again. The source stays as it is.',
     '',
+    'From postgres://… to s3://… moves the large files of that database, and nothing else, into',
+    'a bucket: servers that have it in their setting blobs may run meanwhile. From s3://… to',
+    'postgres://… moves them back; then no server may run.',
+    '',
     'The exit code is 0 when everything has arrived, else 1.',
   ],
   examples: [
     ['scriptorium migrate --from ./data --to postgres://u@db/site', 'To several machines'],
     ['scriptorium migrate --from postgres://u@db/site --to ./data', 'And back'],
+    ['scriptorium migrate --from postgres://u@db/site --to s3://bucket/site', 'Large files alone'],
   ],
   async run(call) {
     const { terminal, args, commands } = call
@@ -34,6 +41,13 @@ export const migrate: Command = {
     if (from === undefined || to === undefined) throw new UsageError('--from and --to are needed', 'migrate')
     const { settings } = await settingsOf(call)
     const progress = progressLine(terminal.errors)
+    if (isBucket(from) || isBucket(to)) {
+      const options = { from, to, progress: progress.report }
+      const { blobs, bytes, problems } = await commands.moveBlobs(settings, options).finally(progress.end)
+      for (const problem of problems) line(terminal.errors, problem)
+      line(terminal.output, `moved ${count(blobs, 'large file')}, ${mebibytes(bytes)}`)
+      return problems.length === 0 ? 0 : 1
+    }
     const moved = await commands.migrate(settings, { from, to, progress: progress.report }).finally(progress.end)
     const sites = moved.sites.filter(({ name }) => !name.includes('#'))
     const found = moved.found > 0 ? `; ${moved.found} of them were there already` : ''

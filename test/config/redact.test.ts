@@ -84,6 +84,7 @@ sites:
       'redis+sentinel://:hidden@a:1,b:2/name?sentinelPassword=hidden',
     ],
     ['postgres://host/db?password=x&sslmode=y', 'postgres://host/db?password=hidden&sslmode=y'],
+    ['s3://id:pw@bucket/site?region=eu-1', 's3://id:hidden@bucket/site?region=eu-1'],
     ['no url', '(hidden)'],
   ]
   for (const [written, shown] of URLS) {

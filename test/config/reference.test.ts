@@ -37,7 +37,7 @@ describe('settings: documentation', () => {
       .filter(([, node]) => node.about?.secret !== undefined)
       .map(([key]) => key.replace(/^(defaults|sites\[\])\./, ''))
     expect(new Set(secret)).to.deep.equal(
-      new Set(['redis', 'postgres', 'credentials[].password', 'credentials[].key', 'oidc.clientSecret']),
+      new Set(['redis', 'postgres', 'blobs', 'credentials[].password', 'credentials[].key', 'oidc.clientSecret']),
     )
   })
 

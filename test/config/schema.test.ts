@@ -104,6 +104,11 @@ const BAD: [written: object, message: string][] = [
     { postgres: 'localhost' },
     'postgres: the given value (not shown) is not a URL such as postgres://user:password@host:5432/database',
   ],
+  [{ blobs: 's3://bucket/site' }, 'blobs needs postgres: the embedded store keeps large files in its folder'],
+  [
+    { postgres: 'postgres://u@db/site', blobs: '/mnt/files' },
+    'blobs: the given value (not shown) is not a URL such as s3://bucket/prefix?endpoint=https://s3.example.org',
+  ],
   [{ workers: 0 }, 'workers: 0 is not a whole number from 1 to 64'],
   [{ workers: 2 }, 'workers: 2 is not 1, unless redis is set'],
   [{ tls: { cert: 'c.pem' } }, 'tls.key is missing; expected the path of a key file'],

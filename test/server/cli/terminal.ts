@@ -72,6 +72,7 @@ const nothing: Commands = {
   backup: unexpected,
   restore: unexpected,
   migrate: unexpected,
+  moveBlobs: unexpected,
   checkSaved: unexpected,
   askHealth: unexpected,
 }
