@@ -116,8 +116,10 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
   const before = beforeEdit(site, registry, request, stake, judge && states && { judge, states })
   /** For a proposal that is a document of its own. */
-  const lookInTurns = (proposal: ProposedEdit, judged?: Judgement) =>
-    proposal.propose(view => inTurns(looking(before, proposal, view, judged), proposal.source.length))
+  const lookInTurns = async (proposal: ProposedEdit, judged?: Judgement) => {
+    await putInOnePiece(proposal)
+    return proposal.propose(view => inTurns(looking(before, proposal, view, judged), proposal.source.length))
+  }
   const edit = ifShort(editing(tree, wanted))?.value
   const encoded = edit && tree.source.length > LARGE ? await encodedInTurns(before, edit) : undefined
   const looked = shownInPlace(before, edit, LOOK, encoded) ?? (await lookInTurns(await proposedCopy(tree, wanted)))
@@ -178,9 +180,14 @@ function encodingProposal(
   return isSplice ? encodingEdit(site, file.bytes, source, changes) : encodingText(site, text, file.bytes)
 }
 
+/** The text of a large document would be put together by whoever looks at it first, beside other work. */
+async function putInOnePiece({ source }: ProposedEdit): Promise<void> {
+  if (source.length > LARGE) await inOwnTurn(() => inOnePiece(source))
+}
+
 /** The bytes of an edit of a large document, before it is shown: they would take most of the time for which it may be. */
 async function encodedInTurns(before: Before, edit: ProposedEdit): Promise<EncodedEdit> {
-  await inOwnTurn(() => inOnePiece(edit.source))
+  await putInOnePiece(edit)
   return inTurns(encodingProposal(before, edit), edit.source.length)
 }
 

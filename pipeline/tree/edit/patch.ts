@@ -1,7 +1,7 @@
 /** Changes of child lists that can be taken back: how a proposed tree is shown without being the document yet. */
 
 import type { ChildNode, ParentNode } from '../nodes.ts'
-import type { Steps } from '../steps.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
 
 /** A stretch of a child list that is replaced. Positions are those of the list before any change. */
 export interface ListChange {
@@ -29,21 +29,24 @@ export interface Patch {
 }
 
 /**
- * Prepares changes; nothing is changed yet. A node may leave one place and come in at another.
+ * Prepares changes, in steps; nothing is changed yet. A node may leave one place and come in at another.
  *
  * @param changes stretches that do not overlap, in any order
  */
-export function preparePatch(changes: ListChange[]): Patch {
+export function* preparingPatch(changes: ListChange[]): Steps<Patch> {
   const lists = new Map<ParentNode, List>()
   const links = new Map<ChildNode, Link>()
+  let seen = 0
   for (const { parent, from, to, nodes } of [...changes].sort((a, b) => b.from - a.from || b.to - a.to)) {
     const list = lists.get(parent) ?? { parent, before: parent.childNodes, after: parent.childNodes }
     list.after = exchanged(list.after, from, to, nodes)
     lists.set(parent, list)
     for (const node of parent.childNodes.slice(from, to)) {
+      if (++seen % NODES_PER_STEP === 0) yield
       if (!links.has(node)) links.set(node, { node, before: parent, after: null })
     }
     for (const node of nodes) {
+      if (++seen % NODES_PER_STEP === 0) yield
       const link = links.get(node)
       if (link) link.after = parent
       else links.set(node, { node, before: node.parentNode, after: parent })

@@ -8,7 +8,7 @@ import { stateOf } from '../revisions.ts'
 import type { Steps } from '../steps.ts'
 import { ChangedDocument, PinnedDocument } from './error.ts'
 import { type ShiftedRange, shiftBehind } from './offsets.ts'
-import { applyPatch, preparePatch, withPatch } from './patch.ts'
+import { applyPatch, preparingPatch, withPatch } from './patch.ts'
 import { changedSource, type PlannedSplice } from './plan.ts'
 import type { Piece } from './prove.ts'
 import { findingStray } from './stray.ts'
@@ -147,7 +147,9 @@ export function replaced(document: TreeDocument, by: TreeDocument, parts: Parts)
 export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts): Steps<ProposedEdit> {
   const source = changedSource(document.source, parts.changes)
   const shifted = yield* placing(pieces)
-  const patch = preparePatch(pieces.map(({ region: { parent, from, to }, nodes }) => ({ parent, from, to, nodes })))
+  const patch = yield* preparingPatch(
+    pieces.map(({ region: { parent, from, to }, nodes }) => ({ parent, from, to, nodes })),
+  )
   const show = <T>(run: () => T): T => {
     const before = document.source
     document.source = source

@@ -13,7 +13,7 @@ import type { Steps } from '../steps.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
 import { writingMarkupIn } from './markup.ts'
 import { findingOutcome } from './outcome.ts'
-import { preparePatch, workingWithPatch } from './patch.ts'
+import { preparingPatch, workingWithPatch } from './patch.ts'
 import { candidates, changedSource, changesOf, type Plan, type PlannedSplice } from './plan.ts'
 import { type ProposedEdit, patching, provingLocal, replaced } from './proposal.ts'
 import { type Piece, preparingProofs } from './prove.ts'
@@ -33,7 +33,9 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   const attempts = attemptsFor(document, tail)
   // Most texts are proved without it.
   const planned = () =>
-    preparePatch(plan.sites.map(({ parent, index, gone, nodes }) => ({ parent, from: index, to: index + gone, nodes })))
+    preparingPatch(
+      plan.sites.map(({ parent, index, gone, nodes }) => ({ parent, from: index, to: index + gone, nodes })),
+    )
   const judge = yield* preparingProofs(document, tail, plan, yield* provingLocal(document))
   const list = candidates(plan)
   const few = selection(list, Math.max(2, attempts.left - 2))
@@ -45,14 +47,14 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
     }
     if (verdict === 'disproved' || !few.includes(candidate)) continue
     const written = { changes, way: candidate.way, inserted }
-    const proved = yield* workingWithPatch(planned(), provingWhole(attempts, plan, written))
+    const proved = yield* workingWithPatch(yield* planned(), provingWhole(attempts, plan, written))
     if (proved) return proved
   }
-  const proved = yield* workingWithPatch(planned(), climbing(document, tail, plan, attempts, inserted))
+  const proved = yield* workingWithPatch(yield* planned(), climbing(document, tail, plan, attempts, inserted))
   if (proved) return proved
 
   const last = list.findLast(({ way }) => way === 'normalised') ?? list[0]
-  const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(planned(), writingWhole(document))]
+  const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
   const { parsed, nodes, parents } = yield* findingOutcome(attempts, plan, changes)
   const outcome = { changes, way: 'reparsed' as const, inserted: yield* writingMarkupOf(parsed, parents, nodes) }
   return replaced(document, parsed, { ...outcome, nodes, parents })
