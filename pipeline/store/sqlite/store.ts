@@ -106,7 +106,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     store: (digest, sums) => writer.submit({ task: 'checksums', at: clock(), digest, ...sums }, []),
     quiet: options.quiet,
   })
-  const reader = prepareReader({ database, ...common, connect, checksums: checksums.of })
+  const reader = prepareReader({ database, ...common, connect, checksums: checksums.of, readAside: writer.read })
   const settings = database.prepare<{ value: string }>('SELECT value FROM setting WHERE name = ?')
   const siteNames = database.prepare<{ name: string }>(SITE_NAMES)
   const idle = setInterval(() => {

@@ -20,7 +20,8 @@ import type { SiteStore } from '../../store.ts'
 import { ZERO } from '../../tags.ts'
 import { inPages, walk } from '../../walk.ts'
 import type { Database } from '../database.ts'
-import { type SpliceRow, spliced } from '../splices.ts'
+import type { BodyPlace, ReadBody } from '../writer/messages.ts'
+import { prepareBody } from './body.ts'
 import { type EntryReader, prepareEntryReader } from './entry-reader.ts'
 import { type EventReader, prepareEvents } from './event-reader.ts'
 
@@ -32,6 +33,9 @@ const LISTING = 4096
 
 /** Pieces of derived data sorted at once: more are found by walking the site. */
 const SORTED = 2048
+
+/** Bytes of a body that takes its connection more than a few milliseconds to read. */
+const LARGE = 4 * 1024 * 1024
 
 /** Everything that reading needs from the store. */
 export interface ReaderContext {
@@ -49,6 +53,8 @@ export interface ReaderContext {
   connect?: () => Database
   /** Computes SHA-1 and MD5 of a blob that has none yet; without it, they are unknown. @param digest its SHA-256 */
   checksums?: (digest: string) => Promise<WeakDigests | undefined>
+  /** Reads a large body on another thread; absent where only this connection sees the state that is read. */
+  readAside?: (place: BodyPlace) => Promise<ReadBody>
 }
 
 /** The reading half of a site. */
@@ -61,24 +67,13 @@ export const KEPT_APART = `SELECT ${COLUMNS} FROM resource INDEXED BY resource_a
   WHERE in_file = 1 AND site = ? AND (folder, name) > (?, ?) AND folder < ?
   ORDER BY folder, name LIMIT ?`
 
-/** A body, or one of its splices. */
-type BodyRow = Omit<SpliceRow, 'bytes'> & { in_file: number; number: number; bytes: Uint8Array | null }
-
-const isChange = (row: BodyRow): row is BodyRow & SpliceRow => row.bytes !== null
-
 function prepareReads(database: Database) {
   return {
     site: database.prepare<{ id: number }>('SELECT id FROM site WHERE name = ?'),
     find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
     members: database.prepareTuples<MemberTuple>(MEMBERS),
     apart: database.prepare<ResourceRow>(KEPT_APART),
-    // One statement, so that a commit in between changes nothing.
-    body: database.prepare<BodyRow>(
-      `SELECT in_file, -1 AS number, 0 AS start, 0 AS until, bytes FROM resource LEFT JOIN body ON body.id = resource.id
-       WHERE site = ?1 AND folder = ?2 AND name = ?3 AND version = ?4 AND kind <> 0
-       UNION ALL SELECT 0, number, start, until, bytes FROM splice WHERE id =
-         (SELECT id FROM resource WHERE site = ?1 AND folder = ?2 AND name = ?3 AND version = ?4 AND kind <> 0)`,
-    ),
+    body: prepareBody(database),
     digests: database.prepare<WeakDigests>('SELECT sha1, md5 FROM blob WHERE digest = ?'),
     derived: database.prepare<{ version: number; value: string }>(
       `SELECT version, value FROM resource JOIN derived ON derived.id = resource.id
@@ -183,13 +178,14 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     return pathOf(row) === path ? resourceOf(row) : undefined
   }
 
-  function body(resource: Resource): Body | undefined {
-    const { folder, name } = splitPath(resource.path)
-    const rows = reads.body.all(site(), folder, name, resource.version).sort((a, b) => a.number - b.number)
-    const [row, ...splices] = rows
-    if (row === undefined) return undefined
-    if (row.in_file === 1) return { blob: fileBlob(blobFile(context.folder, resource.digest), resource.size) }
-    return { bytes: spliced(row.bytes ?? new Uint8Array(), splices.filter(isChange)) }
+  async function body(resource: Resource): Promise<Body | undefined> {
+    const place: BodyPlace = { site: site(), ...splitPath(resource.path), version: resource.version }
+    const { readAside } = context
+    const read =
+      readAside && resource.size >= LARGE && resource.kind === 'document' ? await readAside(place) : reads.body(place)
+    if (read === undefined) return undefined
+    if (read === 'file') return { blob: fileBlob(blobFile(context.folder, resource.digest), resource.size) }
+    return { bytes: read }
   }
 
   function derived(path: string, kind: string) {
@@ -204,11 +200,9 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     async find(path) {
       return find(path)
     },
-    async body(resource) {
-      return body(resource)
-    },
+    body,
     async checksums(resource) {
-      const content = body(resource)
+      const content = await body(resource)
       if (content === undefined) return undefined
       if (!('blob' in content)) return digestsOf(content.bytes)
       const known = reads.digests.get(resource.digest)

@@ -62,9 +62,22 @@ export type WriterJob =
   | { task: 'checksums'; id: number; at: number; digest: string; sha1: string; md5: string }
   | { task: 'notes'; id: number; at: number; changes: readonly NoteChange[] }
 
+/** Which body is to be read: that of one state of a resource. */
+export interface BodyPlace {
+  /** Number of the site. */
+  site: number
+  folder: string
+  name: string
+  version: number
+}
+
+/** Undefined when the resource has changed meanwhile; `file` for bytes that are in a file. */
+export type ReadBody = Uint8Array | 'file' | undefined
+
 /** A message to the writer. */
 export type WriterMessage =
   | { jobs: WriterJob[]; bytes: ArrayBuffer }
+  | { read: BodyPlace; id: number }
   /** Nothing to commit, but time has passed. */
   | { housekeeping: number }
   /** Memory is to be given back. */
@@ -78,6 +91,8 @@ export type JobResult =
 /** A message of the writer. */
 export type WriterReply =
   | { answers: JobResult[] }
+  | { read: number; body: ReadBody }
+  | { read: number; error: string }
   | { log: { level: 'warn' | 'error'; message: string; details: Record<string, unknown> } }
 
 /** What the writer is started with. */

@@ -12,9 +12,10 @@ import { reasonOf } from '../database.ts'
 import { type OrphanSearch, prepareOrphanSearch } from '../housekeeping/orphaned-blobs.ts'
 import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
+import { prepareBody } from '../read/body.ts'
 import { connectWriter, limitPages } from '../schema.ts'
 import { prepareCheckpoints } from './checkpoints.ts'
-import type { WriterData, WriterMessage, WriterReply } from './messages.ts'
+import type { BodyPlace, WriterData, WriterMessage, WriterReply } from './messages.ts'
 import { commitWithin, type Room } from './room.ts'
 
 /** Milliseconds between two rounds of cleaning while there is traffic. */
@@ -55,8 +56,21 @@ const checkpoints = prepareCheckpoints(database, folder, warn)
 let lastCleaned = 0
 let closed = false
 
-function reply(message: WriterReply): void {
-  port.postMessage(message)
+const readBody = prepareBody(database)
+
+function reply(message: WriterReply, travels: ArrayBuffer[] = []): void {
+  port.postMessage(message, travels)
+}
+
+/** Reads a body for the main thread, which it would keep from everything else. */
+function read(place: BodyPlace, id: number): void {
+  try {
+    const body = readBody(place)
+    const buffer = body instanceof Uint8Array && body.length > 0 ? body.buffer : undefined
+    reply({ read: id, body }, buffer instanceof ArrayBuffer ? [buffer] : [])
+  } catch (error) {
+    reply({ read: id, error: error instanceof Error ? error.message : String(error) })
+  }
 }
 
 /** One round of cleaning in a transaction of its own. @returns true when more is waiting */
@@ -112,13 +126,15 @@ const room: Room = { folder, warn, settle: () => database.exec('PRAGMA wal_check
 function work(first: WriterMessage): void {
   const arrived: Arrived[] = []
   const buffers: ArrayBuffer[] = []
+  const asked: { read: BodyPlace; id: number }[] = []
   let now = 0
   let closing = false
   for (let message: WriterMessage | undefined = first; message !== undefined; ) {
     if ('jobs' in message) {
       for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
       buffers.push(message.bytes)
-    } else if ('housekeeping' in message) now = message.housekeeping
+    } else if ('read' in message) asked.push(message)
+    else if ('housekeeping' in message) now = message.housekeeping
     else closing = true
     message = receiveMessageOnPort(port)?.message
   }
@@ -127,6 +143,7 @@ function work(first: WriterMessage): void {
     reply({ answers: commitWithin(room, group, stuck => runGroup(writer, stuck)) })
     now = Math.max(now, group.at(-1)?.job.at ?? 0)
   }
+  for (const each of asked) read(each.read, each.id)
   // The collector of this small thread would let tens of megabytes of them come together.
   for (const bytes of buffers) bytes.transfer(0)
   if (arrived.length > 0) checkpoints.committed()

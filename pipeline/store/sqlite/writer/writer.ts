@@ -3,11 +3,12 @@
  * gets a promise, and a thread that dies takes nobody's promise with it.
  */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../../../thread.ts'
 import type { CommitResult } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
-import type { WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
+import type { BodyPlace, ReadBody, WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
 
 /** A job without number; contents are still where the caller has them. */
 export type NewJob = {
@@ -23,10 +24,16 @@ export interface Cargo {
 export interface Writer {
   /**
    * @param order the job; it must not be changed any more
-   * @param cargo bytes of its contents, copied at the end of this turn of the event loop
+   * @param cargo bytes of its contents, copied from the end of this turn of the event loop on
    * @throws StoreError when the job could not be done or nobody knows whether it was
    */
   submit(job: NewJob, cargo: Cargo[]): Promise<CommitResult | undefined>
+  /**
+   * Reads a body in the thread: a large one would keep the caller from everything else.
+   *
+   * @throws StoreError when it could not be read
+   */
+  read(place: BodyPlace): Promise<ReadBody>
   /** Ends the thread until there is work for it again. */
   relax(): void
   /** Lets time pass in the thread: old events and files go away without traffic too. */
@@ -40,9 +47,45 @@ export type Log = (level: 'warn' | 'error', message: string, details: Record<str
 /** Starts of the thread in a row that may fail before the store gives up. */
 const ATTEMPTS = 3
 
-interface Waiting {
-  resolve(result: CommitResult | undefined): void
+interface Waiting<Result> {
+  resolve(result: Result): void
   reject(error: Error): void
+}
+
+/** Bytes of contents that are copied in one turn of the event loop. */
+const COPIED = 4 * 1024 * 1024
+
+function placed(loaded: readonly Cargo[], packed: Uint8Array): { bytes: Uint8Array; target: Uint8Array }[] {
+  let offset = 0
+  return loaded.map(({ bytes, content }) => {
+    content.offset = offset
+    offset += bytes.length
+    return { bytes, target: packed.subarray(content.offset, offset) }
+  })
+}
+
+/** Puts all contents into one buffer that changes hands with the message. */
+function pack(loaded: readonly Cargo[], size: number): ArrayBuffer {
+  const packed = Buffer.allocUnsafeSlow(size)
+  for (const { bytes, target } of placed(loaded, packed)) target.set(bytes)
+  return packed.buffer
+}
+
+/** The same over several turns of the event loop. */
+async function packSlowly(loaded: readonly Cargo[], size: number): Promise<ArrayBuffer> {
+  const packed = Buffer.allocUnsafeSlow(size)
+  let copied = 0
+  for (const { bytes, target } of placed(loaded, packed))
+    for (let at = 0; at < bytes.length; at += COPIED) {
+      const piece = bytes.subarray(at, at + COPIED)
+      if (copied + piece.length > COPIED) {
+        await turn()
+        copied = 0
+      }
+      target.set(piece, at)
+      copied += piece.length
+    }
+  return packed.buffer
 }
 
 /**
@@ -52,12 +95,15 @@ interface Waiting {
  * @param isOverdue tells whether something waits to be cleaned up, at a time in unix milliseconds
  */
 export function startWriter(data: WriterData, log: Log, isOverdue: (now: number) => boolean): Writer {
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, Waiting<CommitResult | undefined>>()
+  const reading = new Map<number, Waiting<ReadBody>>()
   let outgoing: WriterJob[] = []
   let cargo: Cargo[] = []
   let lastId = 0
   let failures = 0
   let closing: Promise<void> | undefined
+  /** Contents are on their way into one buffer. */
+  let packing: Promise<void> | undefined
   let worker: Worker | undefined
   /** Threads that were told to end. */
   const leaving = new Set<Worker>()
@@ -67,8 +113,9 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
 
   /** Fails everybody who waits, and takes back what has not been sent. */
   function failAll(error: Error): void {
-    const lost = [...waiting.values()]
+    const lost = [...waiting.values(), ...reading.values()]
     waiting.clear()
+    reading.clear()
     outgoing = []
     cargo = []
     for (const { reject } of lost) reject(error)
@@ -80,6 +127,14 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
       return
     }
     failures = 0
+    if ('read' in reply) {
+      const reader = reading.get(reply.read)
+      reading.delete(reply.read)
+      if ('error' in reply) reader?.reject(new StoreError('failed', reply.error))
+      else reader?.resolve(reply.body)
+      rest()
+      return
+    }
     for (const answer of reply.answers) {
       const caller = waiting.get(answer.id)
       waiting.delete(answer.id)
@@ -91,7 +146,7 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
 
   /** Nobody waits for the thread any more, unless it is for its end. */
   function rest(): void {
-    if (waiting.size === 0 && closing === undefined) worker?.unref()
+    if (waiting.size === 0 && reading.size === 0 && closing === undefined) worker?.unref()
   }
 
   function start(): Worker {
@@ -108,59 +163,86 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
     thread.on('exit', () => {
       if (leaving.delete(thread)) return
       worker = undefined
-      if (closing !== undefined && waiting.size === 0) return
+      if (closing !== undefined && waiting.size === 0 && reading.size === 0) return
       failures++
-      log('error', reason, { failures, waiting: waiting.size })
+      log('error', reason, { failures, waiting: waiting.size + reading.size })
       failAll(new StoreError('failed', `${reason}; whether the change was stored is unknown`))
     })
     thread.unref()
     return thread
   }
 
-  /** Puts all contents into one buffer that changes hands with the message. */
-  function pack(): ArrayBuffer {
-    const size = cargo.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    const packed = Buffer.allocUnsafeSlow(size)
-    let offset = 0
-    for (const { bytes, content } of cargo) {
-      packed.set(bytes, offset)
-      content.offset = offset
-      offset += bytes.length
+  /** The thread, which has something to do now. */
+  function busy(): Worker {
+    worker ??= start()
+    isCleaning = false
+    worker.ref()
+    return worker
+  }
+
+  function send(jobs: WriterJob[], bytes: ArrayBuffer): void {
+    busy().postMessage({ jobs, bytes } satisfies WriterMessage, [bytes])
+  }
+
+  /** Not even sent: out of memory, or a value that cannot be sent. */
+  function failUnsent(jobs: readonly WriterJob[], error: unknown): void {
+    for (const { id } of jobs) {
+      waiting.get(id)?.reject(error instanceof Error ? error : new Error(String(error)))
+      waiting.delete(id)
     }
-    return packed.buffer
+    rest()
+  }
+
+  /** Sends what takes several turns of the event loop to copy. What is submitted meanwhile goes after it. */
+  async function sendSlowly(jobs: WriterJob[], loaded: readonly Cargo[], size: number): Promise<void> {
+    try {
+      const bytes = await packSlowly(loaded, size)
+      const wanted = jobs.filter(({ id }) => waiting.has(id))
+      if (wanted.length > 0) send(wanted, bytes)
+    } catch (error) {
+      failUnsent(jobs, error)
+    }
+    packing = undefined
+    flush()
   }
 
   function flush(): void {
-    if (outgoing.length === 0) return
+    if (outgoing.length === 0 || packing !== undefined) return
     if (failures >= ATTEMPTS) {
       failAll(new StoreError('failed', 'The writing thread cannot be started'))
       return
     }
-    const jobs = outgoing
+    const [jobs, loaded] = [outgoing, cargo]
     outgoing = []
-    try {
-      const bytes = pack()
-      worker ??= start()
-      isCleaning = false
-      worker.ref()
-      worker.postMessage({ jobs, bytes } satisfies WriterMessage, [bytes])
-    } catch (error) {
-      // Not even sent: out of memory, or a value that cannot be sent.
-      for (const { id } of jobs) {
-        waiting.get(id)?.reject(error instanceof Error ? error : new Error(String(error)))
-        waiting.delete(id)
-      }
-      rest()
-    }
     cargo = []
+    const size = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    if (size > COPIED) {
+      packing = sendSlowly(jobs, loaded, size)
+      return
+    }
+    try {
+      send(jobs, pack(loaded, size))
+    } catch (error) {
+      failUnsent(jobs, error)
+    }
   }
 
   /** Ends the thread unless it has something to do. What comes meanwhile begins another one. */
   function dismiss(): void {
-    if (worker === undefined || waiting.size > 0 || closing !== undefined) return
+    if (worker === undefined || waiting.size > 0 || reading.size > 0 || closing !== undefined) return
     leaving.add(worker)
     worker.postMessage({ close: true } satisfies WriterMessage)
     worker = undefined
+  }
+
+  async function end(): Promise<void> {
+    for (flush(); packing !== undefined; ) await packing
+    worker?.postMessage({ close: true } satisfies WriterMessage)
+    const gone = [...leaving, ...(worker ? [worker] : [])].map(thread => {
+      thread.ref()
+      return new Promise(ended => thread.once('exit', ended))
+    })
+    await Promise.all(gone)
   }
 
   if (search) {
@@ -178,6 +260,15 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
         cargo.push(...added)
       })
     },
+    read(place) {
+      if (closing !== undefined) return Promise.reject(new StoreError('closed', 'The store is closed'))
+      if (failures >= ATTEMPTS) return Promise.reject(new StoreError('failed', 'The writing thread cannot be started'))
+      return new Promise((resolve, reject) => {
+        const id = ++lastId
+        reading.set(id, { resolve, reject })
+        busy().postMessage({ read: place, id } satisfies WriterMessage)
+      })
+    },
     relax: dismiss,
     housekeeping(now) {
       if (worker === undefined && closing === undefined && failures < ATTEMPTS && isOverdue(now)) {
@@ -187,15 +278,7 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
       worker?.postMessage({ housekeeping: now } satisfies WriterMessage)
     },
     close() {
-      closing ??= new Promise(resolve => {
-        flush()
-        worker?.postMessage({ close: true } satisfies WriterMessage)
-        const gone = [...leaving, ...(worker ? [worker] : [])].map(thread => {
-          thread.ref()
-          return new Promise(ended => thread.once('exit', ended))
-        })
-        resolve(Promise.all(gone).then(() => undefined))
-      })
+      closing ??= end()
       return closing
     },
   }

@@ -74,6 +74,48 @@ describe('The writing thread', () => {
     ).to.deep.equal(['three', undefined])
   })
 
+  it('SEC-12 reads large documents, and takes them a piece at a time', async () => {
+    const store = await openSqliteStore({ folder })
+    const site = store.site('a')
+    const put = (path: string, bytes: Uint8Array, more: object = {}) =>
+      site.commit({
+        changes: [
+          { op: 'put', path, expect: 'absent', kind: 'document', type: 'text/html', content: { bytes }, ...more },
+        ],
+        events: [],
+      })
+    const large = Buffer.alloc(9_000_000, 'lorem ipsum ')
+    const order: string[] = []
+    const done = (name: string) => () => order.push(name)
+    // What is submitted while the large one is copied goes after it.
+    await Promise.all([
+      put('/large.html', large).then(done('large')),
+      turn().then(() => put('/small.html', Buffer.from('x')).then(done('small'))),
+    ])
+    expect(order).to.deep.equal(['large', 'small'])
+    store.relax?.()
+    const resource = await site.find('/large.html')
+    if (!resource) throw new Error('not stored')
+    let turns = 0
+    const count = () => {
+      turns++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    const body = await site.body(resource)
+    clearImmediate(next)
+    // The thread is not even there before a turn of the event loop has passed.
+    expect(turns).to.be.at.least(1)
+    expect(body && 'bytes' in body && Buffer.compare(body.bytes, large)).to.equal(0)
+    expect(await site.body({ ...resource, version: resource.version + 9 })).to.equal(undefined)
+    const inside = await store.snapshot(async state => state.site('a').body(resource))
+    expect(inside && 'bytes' in inside && inside.bytes.length).to.equal(large.length)
+    const closing = put('/last.html', large)
+    await store.close()
+    expect((await closing).ok).to.equal(true)
+    expect(await site.body(resource).catch(error => error.reason)).to.equal('closed')
+  })
+
   it('begins to clean up when something is overdue', async () => {
     const store = await openSqliteStore({ folder })
     await store.close()
