@@ -8,6 +8,7 @@ import {
   applies,
   type Decision,
   type Key,
+  lastingTest,
   type MatchingRule,
   NOBODY,
   resolve,
@@ -89,14 +90,13 @@ export class Access {
     return decision
   }
 
-  #decide(method: string, path: string, key?: Key): Decision {
+  #decide(method: string, path: string, key?: Key, test = singleTest()): Decision {
     const names = pathNames(path)
     let decision: Decision = 'unmatched'
     let tier: Tier | typeof NOBODY = NOBODY
     // Strongest first, so that most rules need not be looked at once one has matched.
     const isSettled = (by: Tier, { allow }: Rule) => by < tier || (by === tier && (allow || decision === 'deny'))
     const here = key && surroundings(key)
-    const test = singleTest()
     for (const rules of this.rules.candidates(method, names)) {
       for (const rule of rules) {
         if (rule.strongest < tier) break
@@ -136,7 +136,10 @@ export class Access {
    */
   permitEvery(method: string, path: string, keys: readonly Key[]): boolean {
     if (keys.length > 0 && !this.selectorDependence(method, path)) return this.permit(method, path)
-    if (keys.length <= FEW) return keys.every(key => this.permit(method, path, key))
+    if (keys.length <= FEW) {
+      const test = singleTest()
+      return keys.every(key => this.#permitted(this.#decide(method, path, key, test), method))
+    }
     const names = namesAround(keys.map(({ element }) => element))
     const near = this.matching(method, path).filter(({ rule: { selector }, scope }) => {
       return !scope || !selector?.needs || canBeMet(selector.needs, names)
@@ -160,7 +163,7 @@ export class Access {
       return () => permitted
     }
     const matching = this.matching(method, path)
-    const test = sharedTest()
+    const test = lastingTest()
     return key =>
       this.#permitted(
         resolve(matching, rule => applies(rule, key, test)),
@@ -177,7 +180,7 @@ export class Access {
     if (this.decide(method, path) === 'deny') return undefined
     const matching = this.matching(method, path)
     if (!matching.some(({ rule }) => rule.selector && !rule.allow)) return undefined
-    const test = sharedTest()
+    const test = lastingTest()
     return key => resolve(matching, rule => applies(rule, key, test)) === 'deny'
   }
 

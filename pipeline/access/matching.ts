@@ -72,18 +72,43 @@ export function applies(
 /** Whether an element matches a selector. Throws SelectorError when the answer would take too long. */
 export type SelectorTest = (selector: Selector, key: Key) => boolean
 
-/** Elementary steps that the selectors of all rules may take together in one decision: some 250 ms. */
-const MOST_STEPS = 10_000_000
+/** Elementary steps that the selectors of all rules may take together in one go: some 40 ms. */
+const MOST_AT_ONCE = 1_600_000
 
-/** A test for one element. */
+/** The same for what is asked over several turns of the event loop. */
+const MOST_IN_TURNS = 10_000_000
+
+/** A test for elements that are asked about in one go. */
 export function singleTest(): SelectorTest {
-  const spent = decisionMeter()
+  const spent = limited(MOST_AT_ONCE)
   return (selector, { element, document }) => matcherIn(selector, document, undefined, spent)(element)
 }
 
-/** A test for many elements of trees that do not change meanwhile: what was found out for one serves the others. */
+/** The same for many elements of trees that do not change meanwhile: what was found out for one serves the others. */
 export function sharedTest(): SelectorTest {
-  const spent = decisionMeter()
+  return remembering(limited(MOST_AT_ONCE))
+}
+
+/** The same for elements that are asked about over several turns. */
+export function lastingTest(): SelectorTest {
+  const all = limited(MOST_IN_TURNS)
+  let about: ElementNode | undefined
+  let own = all
+  const test = remembering(steps => own(steps))
+  return (selector, key) => {
+    if (key.element !== about) {
+      about = key.element
+      const one = limited(MOST_AT_ONCE)
+      own = steps => {
+        all(steps)
+        one(steps)
+      }
+    }
+    return test(selector, key)
+  }
+}
+
+function remembering(spent: (steps: number) => void): SelectorTest {
   const found = new Map<Selector, Map<TreeDocument, (element: ElementNode) => boolean>>()
   return (selector, { element, document }) => {
     let documents = found.get(selector)
@@ -94,10 +119,11 @@ export function sharedTest(): SelectorTest {
   }
 }
 
-function decisionMeter(): (steps: number) => void {
+/** @returns counts steps; throws SelectorError when they are more than allowed together */
+export function limited(most: number): (steps: number) => void {
   let all = 0
   return steps => {
     all += steps
-    if (all > MOST_STEPS) throw new SelectorError('the rules are too costly on this document', 'cost')
+    if (all > most) throw new SelectorError('the rules are too costly on this document', 'cost')
   }
 }

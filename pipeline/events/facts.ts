@@ -6,11 +6,12 @@
 import type { AccessRules } from '../access/access-rules.ts'
 import type { Access } from '../access/decision.ts'
 import { mayMatchNames, pathNames } from '../access/glob.ts'
-import { type Decision, type Key, type RuleScope, resolve } from '../access/matching.ts'
+import { type Decision, type Key, limited, type RuleScope, resolve } from '../access/matching.ts'
 import type { RuleSelector } from '../access/rules.ts'
 import type { View } from '../tree/edit/edit.ts'
 import { isElement } from '../tree/nodes.ts'
-import { matches, type Selector, SelectorError } from '../tree/selector/selector.ts'
+import { askingIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
+import type { Steps } from '../tree/steps.ts'
 
 /** What is kept with an event about elements. One about a whole document has no facts. */
 export interface ElementFacts {
@@ -22,21 +23,29 @@ export interface ElementFacts {
   costly?: number[]
 }
 
+/** Elementary steps that all selectors of one event may take together. */
+const MOST_STEPS = 10_000_000
+
+/** The same where they are asked without a pause: some 40 ms. */
+export const AT_ONCE = 1_600_000
+
 /** Selectors that are tried on one event at most: those of subscribers differ where rules look something up. */
 const MOST_SELECTORS = 1000
 
 /**
  * @param path of the document
- * @param keys the elements that the event is about: new ones as they are afterwards, a removed one as it was
+ * @param keys the elements of one document that the event is about: new ones as they are afterwards, a removed one as it was
  * @param onlookers selectors with lookups as they read for those who watch the path at the moment
- * @returns the facts as they are kept with the event
+ * @param most elementary steps that the selectors may take
+ * @returns the facts as they are kept with the event, in steps
  */
-export function elementFacts(
+export function* tellingFacts(
   rules: AccessRules,
   path: string,
   keys: readonly Key[],
   onlookers: Iterable<RuleScope> = [],
-): string {
+  most = MOST_STEPS,
+): Steps<string> {
   const scopes = new Map<string, Selector>()
   for (const source of [scopesOn(rules, path), onlookers]) {
     for (const { text, selector } of source) {
@@ -45,10 +54,12 @@ export function elementFacts(
     }
   }
   const facts: ElementFacts = { tried: [...scopes.keys()], keys: keys.map(() => []) }
+  const spent = limited(most)
   for (const [place, selector] of [...scopes.values()].entries()) {
+    const [first] = keys
+    const asking = first && askingIn(selector, first.document, undefined, spent)
     try {
-      for (const [i, { element, document }] of keys.entries())
-        if (matches(selector, element, document)) facts.keys[i]?.push(place)
+      for (const [i, { element }] of keys.entries()) if (asking && (yield* asking(element))) facts.keys[i]?.push(place)
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
       facts.costly = [...(facts.costly ?? []), place]

@@ -3,7 +3,7 @@
 import type { Site } from '../site/site.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
-import { matches, type Selector, SelectorError, selectAll, selectorFor } from '../tree/selector/selector.ts'
+import { askingIn, type Selector, SelectorError, selectingAll, selectorFor } from '../tree/selector/selector.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import type { Reaction } from './declared/reactions.ts'
 
@@ -37,7 +37,10 @@ export async function selecting(
   try {
     const stored = elements.filter(element => isIn(element, tree))
     // What a composed page shows is looked for in the document that is stored.
-    const targets = stored.length > 0 ? stored : found(selectorFor(selector, site.selectors), tree, all)
+    const targets =
+      stored.length > 0
+        ? stored
+        : await inTurns(finding(selectorFor(selector, site.selectors), tree, all), tree.source.length)
     return await inTurns(choosing(filtered, targets, tree), tree.source.length * filtered.length)
   } finally {
     release()
@@ -53,15 +56,17 @@ function* choosing(
   for (const reaction of reactions) {
     for (const selector of reaction.selectors ?? []) {
       yield
-      if (selects(selector, targets, tree)) chosen.add(reaction)
+      if (yield* askingAbout(selector, targets, tree)) chosen.add(reaction)
     }
   }
   return chosen
 }
 
-function selects(selector: Selector, targets: readonly ElementNode[], tree: TreeDocument): boolean {
+function* askingAbout(selector: Selector, targets: readonly ElementNode[], tree: TreeDocument): Steps<boolean> {
+  const asking = askingIn(selector, tree)
   try {
-    return targets.some(target => matches(selector, target, tree))
+    for (const target of targets) if (yield* asking(target)) return true
+    return false
   } catch (error) {
     // What takes too long to tell is no match, as a selector that does not parse is none.
     if (error instanceof SelectorError) return false
@@ -69,8 +74,8 @@ function selects(selector: Selector, targets: readonly ElementNode[], tree: Tree
   }
 }
 
-function found(selector: Selector, tree: TreeDocument, all: boolean): readonly ElementNode[] {
-  const elements = selectAll(selector, tree)
+function* finding(selector: Selector, tree: TreeDocument, all: boolean): Steps<readonly ElementNode[]> {
+  const elements = yield* selectingAll(selector, tree)
   return all ? elements : elements.slice(0, 1)
 }
 

@@ -5,7 +5,7 @@ import type { Authority, Key } from '../authority.ts'
 import { type Gained, gainedByEdit } from '../compose/gained.ts'
 import { introducesDirectives, isInTemplate } from '../compose/introduced.ts'
 import type { Derived } from '../declarations/derive.ts'
-import { changedElements, elementFacts } from '../events/facts.ts'
+import { AT_ONCE, changedElements, tellingFacts } from '../events/facts.ts'
 import { mutationEvent, putEvent } from '../events/mutation.ts'
 import { eventSelector } from '../events/selector.ts'
 import { Fault } from '../fault.ts'
@@ -26,7 +26,7 @@ import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
-import type { Steps } from '../tree/steps.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import { commitJudged, type ModelState, type OwnChanges } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
@@ -139,7 +139,8 @@ export function editRequest(
   // The tree may show the edit when it is looked at.
   const before = tree.source
   const brought: ShapeFailure[] = []
-  const removed = write.op === 'delete' ? factsAbout(site, path, [target]) : undefined
+  const removed =
+    write.op === 'delete' ? atOnce(tellingFacts(site.rules, path, [target], site.onlookers(path), AT_ONCE)) : undefined
   const request: EditRequest = {
     path,
     file,
@@ -147,7 +148,7 @@ export function editRequest(
     wanted,
     check: (proposal, view, derived) =>
       checking({ site, model, write, located, authority, before, brought }, proposal, view, derived),
-    facts: view => removed ?? factsAbout(site, path, changedElements(view)),
+    facts: view => tellingAbout(site, path, view, removed),
   }
   return { request, brought }
 }
@@ -294,8 +295,8 @@ export function eventSelectors(site: Site, write: ElementWrite, { target, anchor
   }
 }
 
-function factsAbout(site: Site, path: string, keys: readonly Key[]): string {
-  return elementFacts(site.rules, path, keys, site.onlookers(path))
+function* tellingAbout(site: Site, path: string, view: View, known: string | undefined): Steps<string> {
+  return known ?? (yield* tellingFacts(site.rules, path, changedElements(view), site.onlookers(path)))
 }
 
 /** What subscribers are told of an edit, so that they can make it as well (EVT-23). */

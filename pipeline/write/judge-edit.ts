@@ -33,8 +33,8 @@ export interface EditRequest {
   wanted: Edit
   /** Looks in steps at the edit as it was asked for, before the data model does. @throws Fault */
   check(asked: ProposedEdit, view: View, derived: Derived): Steps<void>
-  /** What its event says to those who decide about its delivery (EVT-67). */
-  facts(view: View): string
+  /** What its event says to those who decide about its delivery (EVT-67), in steps. */
+  facts(view: View): Steps<string>
 }
 
 /** An edit as it would be committed, with all that is known of the document it would leave. */
@@ -210,7 +210,7 @@ function* looking(
   const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
   const show: ShowTree = look => proposal.propose(shown => look(shown.document))
   const tag = yield* taggingElement(site, nodes, document, { path, digest })
-  const facts = request.facts(view)
+  const facts = yield* request.facts(view)
   const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
   const transitions = watched
     ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, way })

@@ -4,7 +4,7 @@ import { isItem, readItem, valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { matcherIn, SelectorError } from '../tree/selector/selector.ts'
+import { askingIn, SelectorError } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 
 /** Rules of transitions of a site as they stand. */
@@ -40,7 +40,7 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
   ])
   return function* (document, elements) {
     const read = valueReader(registry.vocabulary.ns)
-    const matchers = constraints.map(placed => ({ placed, matches: matcherIn(placed.selector, document) }))
+    const matchers = constraints.map(placed => ({ placed, asking: askingIn(placed.selector, document) }))
     const found: ItemStates[] = []
     for (const element of elements) {
       if (!isItem(element)) continue
@@ -49,8 +49,8 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
       const texts = (name: string) => (item.properties.get(name) ?? []).map(value => read(value, item) ?? '')
       const values = new Map([...properties].map(name => [name, texts(name)]))
       const watchers = new Map<string, PlacedConstraint[]>()
-      for (const { placed, matches } of matchers) {
-        if (!isSelected(matches, element)) continue
+      for (const { placed, asking } of matchers) {
+        if (!(yield* askingWhether(asking(element)))) continue
         const { property } = placed.constraint
         watchers.set(property, [...(watchers.get(property) ?? []), placed])
       }
@@ -64,9 +64,9 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
 }
 
 /** What takes too long to tell selects nothing, like a selector that does not parse. */
-function isSelected(matches: (element: ElementNode) => boolean, element: ElementNode): boolean {
+function* askingWhether(isSelected: Steps<boolean>): Steps<boolean> {
   try {
-    return matches(element)
+    return yield* isSelected
   } catch (error) {
     if (error instanceof SelectorError) return false
     throw error

@@ -9,7 +9,7 @@ import { localName } from './name.ts'
  * Work in elementary steps of about 25 ns, such as one compound selector tried on one element. Below `free`, results are
  * found again rather than remembered, which is faster for nearly every selector there is. From there on every
  * intermediate result is kept, which makes the rest linear in selector × document. A query ends at `all` steps (some
- * 30 ms), or at 1.25 for each character of a larger document, up to `most`. (Tests set `free` to 0.)
+ * 30 ms); one that can be left, at 1.25 for each character of a larger document, up to `most`. (Tests set `free` to 0.)
  */
 export const STEPS = { free: 60_000, all: 1_250_000, most: 5_000_000 }
 
@@ -134,7 +134,8 @@ export class Query implements ExtensionContext {
   #overrun(): void {
     if (!this.#numbers) {
       this.#numbers = new Map()
-      this.#limit = Math.min(Math.max(STEPS.all, 1.25 * this.document.source.length), STEPS.most)
+      const most = this.#top.isInSteps ? STEPS.most : STEPS.all
+      this.#limit = Math.min(Math.max(STEPS.all, 1.25 * this.document.source.length), most)
     }
     if (this.steps > this.#limit) throw new SelectorError('the selector is too costly on this document', 'cost')
   }

@@ -248,6 +248,39 @@ export function matcherIn(
   }
 }
 
+/**
+ * The same in steps, also within one answer.
+ *
+ * @param spent told of the steps that each answer has taken, whatever it was; may throw SelectorError, too
+ */
+export function askingIn(
+  selector: Selector,
+  document: TreeDocument,
+  scope?: ElementNode,
+  spent: (steps: number) => void = () => undefined,
+): (element: ElementNode) => Steps<boolean> {
+  const test = testFor(selector, document)
+  const query = new Query(document, scope)
+  query.isInSteps = true
+  return function* (element) {
+    const before = query.steps
+    try {
+      for (;;) {
+        try {
+          const isMatch = test(element, query)
+          if (query.isLong()) yield
+          return isMatch
+        } catch (error) {
+          yield* preparing(error)
+          query.goesOn()
+        }
+      }
+    } finally {
+      spent(query.steps - before)
+    }
+  }
+}
+
 /** What an element says to a function other than `count` (COMP-139). */
 export function saidBy(call: FunctionCall, element: ElementNode, document: TreeDocument): string {
   return said(call, element, new Query(document, undefined))

@@ -3,19 +3,20 @@ import { describe, it } from 'mocha'
 import {
   changedElements,
   type ElementFacts,
-  elementFacts,
   looksUpElements,
   mayReadElements,
   renderedScopes,
+  tellingFacts,
 } from '../../../pipeline/events/facts.ts'
 import { isElement } from '../../../pipeline/tree/nodes.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { access, html, keys, type Line, site, user } from '../access/site.ts'
 
 const PATH = '/d.html'
 const document = html('<ul><li id="a" class="x">a</li><li id="b">b</li></ul><p data-owner="ann">p</p>')
 
-const factsOf = (lines: readonly Line[], selector: string, onlookers: Parameters<typeof elementFacts>[3] = []) =>
-  JSON.parse(elementFacts(site(lines), PATH, keys(document, selector), onlookers)) as ElementFacts
+const factsOf = (lines: readonly Line[], selector: string, onlookers: Parameters<typeof tellingFacts>[3] = []) =>
+  JSON.parse(atOnce(tellingFacts(site(lines), PATH, keys(document, selector), onlookers))) as ElementFacts
 
 describe('facts about changed elements', () => {
   it('EVT-67 selectors of every rule that could be about reading the path, and which elements they match', () => {
@@ -33,6 +34,21 @@ describe('facts about changed elements', () => {
     expect(matched[0]).to.have.members(['.x', 'ul > li'])
     expect(matched[1]).to.have.members(['ul > li', '#b'])
     expect(facts).not.to.have.property('costly')
+  })
+
+  it('SEC-12 many new elements share what is found out about them, and the loop with others', () => {
+    const list = html(`<ul>${'<li>x</li>'.repeat(20_000)}<li>y</li></ul>`)
+    const work = tellingFacts(site([['*', 'GET', 'Deny', PATH, 'li:nth-last-child(2)']]), PATH, keys(list, 'li'))
+    for (let steps = 0; ; steps++) {
+      const { done, value } = work.next()
+      if (!done) continue
+      expect(steps).to.be.at.least(4)
+      const facts = JSON.parse(value) as ElementFacts
+      // Asked one by one, they would cost more than all may.
+      expect(facts.costly).to.equal(undefined)
+      expect(facts.keys.map(places => places.length).join('')).to.equal(`${'0'.repeat(19_999)}10`)
+      break
+    }
   })
 
   it('EVT-67 no rules about elements: nothing is tried', () => {
