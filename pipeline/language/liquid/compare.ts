@@ -1,5 +1,6 @@
 /** Equality and order of values (LIQ-20, LIQ-28, LIQ-29). */
 
+import { finder } from '../../tree/selector/substring.ts'
 import { ElementValue } from '../values.ts'
 import { FilterError } from './error.ts'
 import type { Run } from './run.ts'
@@ -66,7 +67,11 @@ export function contains(container: LiquidValue, member: LiquidValue, run: Run):
   const value = plain(container)
   if (typeof value === 'string') {
     const text = plain(member)
-    return text !== null && value.includes(run.text(text))
+    if (text === null) return false
+    const part = run.text(text)
+    // A step for what is gone through of a long text.
+    run.step(1 + (value.length >> 7))
+    return part === '' || finder(part)(value)
   }
   if (value instanceof Range) {
     const number = asNumber(plain(member))

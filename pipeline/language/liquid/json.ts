@@ -1,5 +1,6 @@
 /** JSON text of values (LIQ-48). */
 
+import { PIECE, piecesOf } from '../../tree/document.ts'
 import { ElementValue } from '../values.ts'
 import { FilterError } from './error.ts'
 import type { Run } from './run.ts'
@@ -58,7 +59,18 @@ export function* writingJson(value: LiquidValue, indent: number, run: Run): Work
         separator = ','
       }
       write(separator === '[' ? '[]' : `${line(depth)}]`)
-    } else write(scalar(bare))
+    } else if (typeof bare === 'string' && bare.length > PIECE) yield* writingText(bare)
+    else write(scalar(bare))
+  }
+
+  function* writingText(long: string): Work<void> {
+    write('"')
+    for (const piece of piecesOf(long)) {
+      run.step(1 + (piece.length >> 7))
+      write(JSON.stringify(piece).slice(1, -1))
+      yield undefined
+    }
+    write('"')
   }
 
   yield* writing(value, 0)

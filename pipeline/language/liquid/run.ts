@@ -214,6 +214,7 @@ function indexed(list: readonly LiquidValue[], key: LiquidValue): LiquidValue {
 
 /** Characters are code points (LIQ-38). */
 export function characterCount(text: string): number {
+  if (!/[\ud800-\udbff]/.test(text)) return text.length
   let count = text.length
   for (let i = 0; i + 1 < text.length; i++) {
     if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {

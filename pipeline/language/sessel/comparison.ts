@@ -17,8 +17,8 @@ export function tooDeep(): SesselError {
 /** UTF-16 code units of one text: what is done with it at once has to be done soon. */
 export const MAX_TEXT = 16 * 1024 * 1024
 
-export function tooLong(): SesselError {
-  return new SesselError('RuntimeError', `a text is longer than ${MAX_TEXT} characters`)
+export function tooLong(most = MAX_TEXT): SesselError {
+  return new SesselError('RuntimeError', `a text is longer than ${most} characters`)
 }
 
 /** SES-61. */

@@ -1,5 +1,7 @@
 /** Paths of sources (SES-125). */
 
+import { normalForm } from '../../tree/normal-form.ts'
+
 /**
  * A path against the path of the document that it stands in; dot segments are taken out.
  *
@@ -7,7 +9,7 @@
  */
 export function resolvePath(base: string, path: string): string {
   const whole = path.startsWith('/') ? path : base.slice(0, base.lastIndexOf('/') + 1) + path
-  if (!/\/\.{0,2}(?:\/|$)/.test(whole)) return whole.normalize()
+  if (!/\/\.{0,2}(?:\/|$)/.test(whole)) return normalForm(whole)
   const segments: string[] = []
   const parts = whole.split('/').slice(1)
   parts.forEach((segment, at) => {
@@ -17,5 +19,5 @@ export function resolvePath(base: string, path: string): string {
       if (isLast) segments.push('')
     } else segments.push(segment)
   })
-  return `/${segments.join('/')}`.normalize()
+  return normalForm(`/${segments.join('/')}`)
 }

@@ -1,5 +1,6 @@
 /** Functions in selectors of programs (COMP-139). They look where a bare selector of the program looks. */
 
+import { normalForm } from '../../tree/normal-form.ts'
 import { type FunctionCall, functionCalls, replaced, resultOf } from '../../tree/selector/selector.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
 import { attributeOf } from './dom.ts'
@@ -27,5 +28,5 @@ export function* withoutFunctions(text: string, find: (selector: string) => Work
 function said({ name, attribute }: FunctionCall, element: ElementValue, on: Evaluation): string {
   if (name === 'attr-of') return attributeOf(element.node, attribute ?? '') ?? ''
   const text = name === 'text-of' ? collapsed(rawText(element.node, on.spend)) : elementValue(element, on.spend)
-  return (text ?? '').normalize('NFC')
+  return normalForm(text ?? '')
 }

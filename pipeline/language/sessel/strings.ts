@@ -1,6 +1,7 @@
 /** Methods of Strings (SES-75). Places and lengths are code points. */
 
 import { createHash, createHmac } from 'node:crypto'
+import { finder, parted } from '../../tree/selector/substring.ts'
 import type { Value } from '../values.ts'
 import { MAX_TEXT, tooLong } from './comparison.ts'
 import { CONVERSIONS } from './conversions.ts'
@@ -43,6 +44,7 @@ function slice(text: string, args: Value[]): string {
   const isPlain = !SURROGATES.test(text)
   const [from, to] = rangeOf(isPlain ? text.length : lengthOf(text), args)
   if (isPlain) return text.slice(from, to)
+  if (text.length > LONGEST) throw tooLong(LONGEST)
   const start = offsetOf(text, from)
   return text.slice(start, start + offsetOf(text.slice(start), to - from))
 }
@@ -55,12 +57,20 @@ function metered(on: Evaluation, text: string): string {
   return text
 }
 
+/** UTF-16 code units of a text that a method goes through: some 20 milliseconds, in which nobody else has a turn. */
+const LONGEST = 4 * 1024 * 1024
+
+function goThrough(text: string, on: Evaluation): void {
+  if (text.length > LONGEST) throw tooLong(LONGEST)
+  on.spend(text.length >> 6)
+}
+
 function ofText(run: (text: string, on: Evaluation) => Given): Method {
   return {
     least: 0,
     most: 0,
     run: (text: string, _, on) => {
-      on.spend(text.length >> 6)
+      goThrough(text, on)
       return run(text, on)
     },
   }
@@ -71,7 +81,7 @@ function withText(name: string, run: (text: string, argument: string, on: Evalua
     least: 1,
     most: 1,
     run: (text: string, [argument], on) => {
-      on.spend(text.length >> 6)
+      goThrough(text, on)
       return run(text, textArgument(name, argument), on)
     },
   }
@@ -81,19 +91,15 @@ function replace(text: string, [a, b]: Value[], on: Evaluation): string {
   const from = textArgument('replace', a)
   const to = textArgument('replace', b)
   if (from === '' || text === '') return text
-  on.spend((text.length + to.length) >> 6)
-  let count = 0
-  for (let at = indexOf(text, from, 0); at >= 0; at = indexOf(text, from, at + from.length)) count++
+  goThrough(text, on)
+  on.spend(to.length >> 6)
+  const parts = parted(text, from)
+  const count = parts.length - 1
   const length = text.length + count * (to.length - from.length)
   if (length > MAX_TEXT) throw tooLong()
   on.take(32 + 2 * length)
   on.spend(count)
-  return count === 0 ? text : text.split(from).join(to)
-}
-
-/** A code point is found where it stands by itself, never half of one. */
-function indexOf(text: string, wanted: string, from: number): number {
-  return text.indexOf(wanted, from)
+  return count === 0 ? text : parts.join(to)
 }
 
 function split(text: string, between: string, on: Evaluation): Value {
@@ -103,18 +109,23 @@ function split(text: string, between: string, on: Evaluation): Value {
     on.spend(characters)
     return [...text]
   }
-  let count = 1
-  for (let at = text.indexOf(between); at >= 0; at = text.indexOf(between, at + between.length)) count++
-  on.take(16 + 40 * count)
-  on.spend(count)
-  return text.split(between)
+  const parts = parted(text, between)
+  on.take(16 + 40 * parts.length)
+  on.spend(parts.length)
+  return parts
 }
 
 const upper = ofText((text, on) => metered(on, text.toUpperCase()))
 const lower = ofText((text, on) => metered(on, text.toLowerCase()))
 
+/** UTF-16 code units of a text that becomes a slug. */
+const LONGEST_SLUG = 1024 * 1024
+
 function slugify(text: string): string {
+  if (text.length > LONGEST_SLUG) throw tooLong(LONGEST_SLUG)
   const plain = text
+    // Long runs of marks would take the square of their length to be brought into order.
+    .replace(/\p{M}+/gu, '')
     .normalize('NFD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
@@ -123,7 +134,7 @@ function slugify(text: string): string {
 
 export const STRING_METHODS: Methods = new Map<string, Method>([
   ...CONVERSIONS,
-  ['contains', withText('contains', (text, part) => text.includes(part))],
+  ['contains', withText('contains', (text, part) => part === '' || finder(part)(text))],
   ['startsWith', withText('startsWith', (text, part) => text.startsWith(part))],
   ['endsWith', withText('endsWith', (text, part) => text.endsWith(part))],
   ['matches', withText('matches', matches)],

@@ -35,6 +35,11 @@ export function occurrences(pattern: string, text: string): number[] {
     for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + 1)) places.push(at)
     return places
   }
+  eachOccurrence(pattern, text, at => places.push(at))
+  return places
+}
+
+function eachOccurrence(pattern: string, text: string, found: (at: number) => void): void {
   const borders = bordersOf(pattern)
   let matched = 0
   for (let at = 0; at < text.length; at++) {
@@ -42,11 +47,41 @@ export function occurrences(pattern: string, text: string): number[] {
     while (matched > 0 && pattern.charCodeAt(matched) !== code) matched = borders[matched - 1] ?? 0
     if (pattern.charCodeAt(matched) === code) matched++
     if (matched === pattern.length) {
-      places.push(at + 1 - pattern.length)
+      found(at + 1 - pattern.length)
       matched = borders[matched - 1] ?? 0
     }
   }
-  return places
+}
+
+/**
+ * @param separator not empty
+ * @returns what `text.split(separator)` does, in linear time
+ */
+export function parted(text: string, separator: string): string[] {
+  if (separator.length <= SHORT.pattern || text.length <= SHORT.text) return text.split(separator)
+  const parts: string[] = []
+  let end = 0
+  eachOccurrence(separator, text, at => {
+    if (at < end) return
+    parts.push(text.slice(end, at))
+    end = at + separator.length
+  })
+  parts.push(text.slice(end))
+  return parts
+}
+
+/**
+ * @param pattern not empty
+ * @returns what `text.indexOf(pattern)` or `text.lastIndexOf(pattern)` does, in linear time
+ */
+export function placeOf(text: string, pattern: string, which: 'first' | 'last'): number {
+  if (pattern.length <= SHORT.pattern || text.length <= SHORT.text)
+    return which === 'first' ? text.indexOf(pattern) : text.lastIndexOf(pattern)
+  let place = -1
+  eachOccurrence(pattern, text, at => {
+    if (which === 'last' || place < 0) place = at
+  })
+  return place
 }
 
 /** For every prefix of the pattern the length of its longest proper prefix that is also its suffix. */

@@ -1,6 +1,7 @@
 /** Hashes and random text (LIQ-45 to LIQ-47). */
 
 import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { piecesOf } from '../../../tree/document.ts'
 import { argon2 } from '../../argon2.ts'
 import { bcrypt } from '../../bcrypt.ts'
 import { type LiquidValue, plain } from '../values.ts'
@@ -31,7 +32,6 @@ const MAX_LENGTH = 65_536
 const MAX_WORDS = 10
 
 export const SECRET_FILTERS: Filters = {
-  sha256: call => createHash('sha256').update(inputText(call).toWellFormed()).digest('hex'),
   random: call => {
     const length = wholeInput(call)
     if (length < 1 || length > MAX_LENGTH) throw fail(call, `the length is not in 1 to ${MAX_LENGTH}.`)
@@ -47,6 +47,15 @@ export const SECRET_FILTERS: Filters = {
 }
 
 export const SECRET_WORK_FILTERS: WorkFilters = {
+  *sha256(call) {
+    const sum = createHash('sha256')
+    for (const piece of piecesOf(inputText(call))) {
+      call.run.step(1 + (piece.length >> 7))
+      sum.update(piece.toWellFormed())
+      yield undefined
+    }
+    return sum.digest('hex')
+  },
   *bcrypt(call) {
     const cost = countArgument(call, 0, 12)
     const ceiling = Math.min(31, call.run.scope.bcryptCeiling ?? BCRYPT_CEILING)

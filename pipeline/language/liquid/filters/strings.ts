@@ -1,5 +1,6 @@
 /** Filters of text (LIQ-32, LIQ-33, LIQ-34, LIQ-37, section 10). */
 
+import { parted, placeOf } from '../../../tree/selector/substring.ts'
 import { ElementValue } from '../../values.ts'
 import { escapeMarkup, escapeOnce } from '../escape.ts'
 import { characterCount } from '../run.ts'
@@ -67,7 +68,7 @@ export const STRING_FILTERS: Filters = {
   split: call => {
     const input = scannedText(call)
     const separator = textArgument(call, 0)
-    const parts = separator === '' ? Array.from(input) : input.split(separator)
+    const parts = separator === '' ? Array.from(input) : parted(input, separator)
     call.run.step(parts.length)
     call.run.allowance.take(parts.length * 16 + input.length * 2)
     return parts
@@ -173,12 +174,12 @@ function replaced(input: string, call: FilterCall, which: 'all' | 'first' | 'las
   const replacement = fixed ?? textArgument(call, 1, '')
   if (searched === '') return input
   if (which === 'all') {
-    const parts = input.split(searched)
+    const parts = parted(input, searched)
     const size = input.length + (parts.length - 1) * (replacement.length - searched.length)
     call.run.allowance.take(size)
     return parts.join(replacement)
   }
-  const at = which === 'first' ? input.indexOf(searched) : input.lastIndexOf(searched)
+  const at = placeOf(input, searched, which)
   return at === -1 ? input : input.slice(0, at) + replacement + input.slice(at + searched.length)
 }
 

@@ -14,7 +14,7 @@ import {
   selectAll,
   stepsOf,
 } from '../../../../pipeline/tree/selector/selector.ts'
-import { occurrences } from '../../../../pipeline/tree/selector/substring.ts'
+import { occurrences, parted, placeOf } from '../../../../pipeline/tree/selector/substring.ts'
 import { board, deep, thicket } from './documents.ts'
 
 const PAGE = `<!DOCTYPE html><html><body><section id=s><p id=p1>  One
@@ -234,6 +234,24 @@ describe('Selectors, additions of the server', () => {
         }
       }),
       { numRuns: Number(process.env.FUZZ ?? 150), seed: 20311104 },
+    )
+  })
+
+  it('SEC-12 finds and parts long texts by long ones as the engine does', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 17, maxLength: 24 })
+    fc.assert(
+      fc.property(
+        word,
+        fc.array(word, { maxLength: 12 }),
+        fc.constantFrom('a', 'ab', 'b'),
+        (pattern, parts, filling) => {
+          const text = parts.join(pattern) + filling.repeat(2048) + parts.join(pattern)
+          expect(parted(text, pattern)).to.deep.equal(text.split(pattern))
+          expect(placeOf(text, pattern, 'first')).to.equal(text.indexOf(pattern))
+          expect(placeOf(text, pattern, 'last')).to.equal(text.lastIndexOf(pattern))
+        },
+      ),
+      { numRuns: 200, seed: 20311104 },
     )
   })
 
