@@ -56,16 +56,18 @@ function nameOf({ site, user, address }: Writer): string {
 /** Bytes of session content that a person hardly writes at once, and those that count as one. */
 const FREE_CONTENT = 4 * 1024
 const UNIT = 64 * 1024
-/** 64 MiB at once, and as much in an hour. */
-const CONTENT = { most: 1024, perSecond: 1024 / 3600 }
+/** Such units for each write that is allowed in a minute: 75 MiB at once by default, and as much in an hour. */
+const UNITS_PER_WRITE = 2
 
 /** @param perMinute writes of one visitor; where they are not limited, neither is what they keep */
 export function createContentBrake(rateLimits: RateLimits, perMinute: number): BrakeContent | undefined {
   if (perMinute === 0) return undefined
+  const most = perMinute * UNITS_PER_WRITE
+  const allowance = { most, perSecond: most / 3600 }
   return async (visitor, bytes) => {
     if (bytes <= FREE_CONTENT) return
     for (let left = bytes; left > 0; left -= UNIT) {
-      const wait = await rateLimits.spend(`content ${nameOf(visitor)}`, CONTENT)
+      const wait = await rateLimits.spend(`content ${nameOf(visitor)}`, allowance)
       if (wait !== undefined)
         throw new Fault(429, 'TooManyRequests', 'Too much was kept in sessions from here within an hour.', {
           headers: { 'Retry-After': String(wait) },

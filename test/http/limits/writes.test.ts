@@ -34,15 +34,14 @@ describe('limits: writes of one visitor', () => {
   })
 
   it('COMP-82 what visitors without cookies have kept in ever new sessions is bounded', async () => {
-    const limits = { writesPerMinute: 1_000_000 }
-    const server = await startServer({ settings: { limits }, site: { sessionContentMax: '8MiB' } })
+    const server = await startServer({ settings: { limits: { writesPerMinute: 8 } } })
     try {
       await putAll(server, { '/page.html': composed('<ul id="l" p:transient></ul>') })
       const http = client(server.port)
       const keep = async (bytes: number) =>
         (await http('PUT', '/page.html', { Range: 'selector=#l' }, `<ul id="l">${'x'.repeat(bytes)}</ul>`)).status
       const statuses = new Set<number>()
-      for (let i = 0; i < 20 && !statuses.has(429); i++) statuses.add(await keep(4_000_000))
+      for (let i = 0; i < 5; i++) statuses.add(await keep(250_000))
       expect([...statuses]).to.deep.equal([206, 429])
       expect(await keep(100), 'what a person keeps').to.equal(206)
     } finally {
@@ -50,11 +49,11 @@ describe('limits: writes of one visitor', () => {
     }
   })
 
-  it('COMP-82 64 MiB of it in an hour, each visitor for themselves', async () => {
+  it('COMP-82 75 MiB of it in an hour, each visitor for themselves', async () => {
     let now = 0
     const spend = createContentBrake(
       localRateLimits(() => now),
-      1,
+      600,
     )
     const kept = async (address: string, bytes: number) => {
       let sum = 0
@@ -68,10 +67,10 @@ describe('limits: writes of one visitor', () => {
           break
       return Math.round(sum / 1024 / 1024)
     }
-    expect(await kept('192.0.2.1', 256 * 1024)).to.equal(64)
-    expect(await kept('192.0.2.2', 1024 * 1024)).to.equal(64)
+    expect(await kept('192.0.2.1', 256 * 1024)).to.equal(75)
+    expect(await kept('192.0.2.2', 1024 * 1024)).to.equal(75)
     now += 1_800_000
-    expect(await kept('192.0.2.1', 256 * 1024)).to.equal(32)
+    expect(await kept('192.0.2.1', 256 * 1024)).to.be.within(37, 38)
     expect(await kept('192.0.2.1', 4096)).to.equal(200)
   })
 
