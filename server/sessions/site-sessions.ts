@@ -39,6 +39,7 @@ interface SignedSessions {
 
 const ID_BYTES = 16
 const TIME_BYTES = 6
+const PAYLOAD_BYTES = ID_BYTES + TIME_BYTES
 const MAC_BYTES = 16
 const VALUE = /^[A-Za-z0-9_-]{51}$/
 const REMEMBERED = 10_000
@@ -63,21 +64,32 @@ export function signedSessions(options: {
   const key = Buffer.from(hkdfSync('sha256', options.secret, 'session', options.site, 64))
   const inner = key.subarray(0, 32)
   const outer = key.subarray(32)
-  /** Values whose signature was found right, with their expiry; the oldest is forgotten first. */
+  /** Values whose signature was found right, with their expiry. */
   const known = new Map<string, number>()
+  /** The same in the order in which they came: a map takes longer to its oldest entry the more were deleted before. */
+  const order: string[] = []
+  let oldest = 0
+  /** What is hashed: a key and behind it what is signed. */
+  const innerText = Buffer.concat([inner, Buffer.alloc(PAYLOAD_BYTES)])
+  const outerText = Buffer.concat([outer, Buffer.alloc(32)])
+  /** A value in bytes. */
+  const made = Buffer.alloc(PAYLOAD_BYTES + MAC_BYTES)
   const pool = Buffer.alloc(POOL_BYTES)
   let taken = POOL_BYTES
 
   // Nested keyed hashing as in HMAC; one-shot hashes cost a third of a Hmac object.
   function sign(payload: Uint8Array): Buffer {
-    const digest = hash('sha256', Buffer.concat([inner, payload]), 'buffer')
-    return hash('sha256', Buffer.concat([outer, digest]), 'buffer').subarray(0, MAC_BYTES)
+    innerText.set(payload, inner.length)
+    outerText.set(hash('sha256', innerText, 'buffer'), outer.length)
+    return hash('sha256', outerText, 'buffer').subarray(0, MAC_BYTES)
   }
 
   function remember(value: string, expiry: number): void {
-    if (known.size >= REMEMBERED && !known.has(value)) {
-      const oldest = known.keys().next().value
-      if (oldest !== undefined) known.delete(oldest)
+    if (!known.has(value)) {
+      const forgotten = order[oldest]
+      if (forgotten !== undefined) known.delete(forgotten)
+      order[oldest] = value
+      oldest = (oldest + 1) % REMEMBERED
     }
     known.set(value, expiry)
   }
@@ -85,8 +97,8 @@ export function signedSessions(options: {
   function expiryOf(value: string): number | undefined {
     if (!VALUE.test(value)) return undefined
     const bytes = Buffer.from(value, 'base64url')
-    const payload = bytes.subarray(0, ID_BYTES + TIME_BYTES)
-    if (!timingSafeEqual(bytes.subarray(ID_BYTES + TIME_BYTES), sign(payload))) return undefined
+    const payload = bytes.subarray(0, PAYLOAD_BYTES)
+    if (!timingSafeEqual(bytes.subarray(PAYLOAD_BYTES), sign(payload))) return undefined
     return payload.readUIntBE(ID_BYTES, TIME_BYTES) + lifetime
   }
 
@@ -95,13 +107,12 @@ export function signedSessions(options: {
       randomFillSync(pool)
       taken = 0
     }
-    const payload = Buffer.allocUnsafe(ID_BYTES + TIME_BYTES)
-    pool.copy(payload, 0, taken, taken + ID_BYTES)
+    pool.copy(made, 0, taken, taken + ID_BYTES)
     taken += ID_BYTES
-    const now = clock()
-    payload.writeUIntBE(now, ID_BYTES, TIME_BYTES)
-    const value = Buffer.concat([payload, sign(payload)]).toString('base64url')
-    remember(value, now + lifetime)
+    made.writeUIntBE(clock(), ID_BYTES, TIME_BYTES)
+    made.set(sign(made.subarray(0, PAYLOAD_BYTES)), PAYLOAD_BYTES)
+    // Nobody may ever bring it, so it is not remembered before: whoever keeps no cookies would push out all who do.
+    const value = made.toString('base64url')
     return { id: idOf(value), issue: value }
   }
 

@@ -50,6 +50,27 @@ describe('signed sessions', () => {
     expect(sessionsAt(1000 + HOUR).sessions.open(value).id).not.to.equal(id)
   })
 
+  it('SSN-5 its last use is forgotten for 10,000 others that are used, and for none that are only issued', () => {
+    const { sessions, clock } = sessionsAt(0)
+    const isOpen = (value: string, at: number) => {
+      clock.now = at
+      return sessions.expiry(value) !== undefined
+    }
+    const { value } = issue(sessions)
+    const others = Array.from({ length: 10_000 }, () => issue(sessions).value)
+    clock.now = HOUR / 2
+    sessions.open(value)
+    for (let i = 0; i < 10_001; i++) issue(sessions)
+    expect(isOpen(value, HOUR + 1), 'issued').to.equal(true)
+    clock.now = HOUR / 2
+    for (const other of others.slice(1)) sessions.open(other)
+    expect(isOpen(value, HOUR + 1), '9,999 used').to.equal(true)
+    clock.now = HOUR / 2
+    sessions.open(others[0])
+    expect(isOpen(value, HOUR + 1), '10,000 used').to.equal(false)
+    expect(isOpen(others[1] ?? '', HOUR + 1), 'the next oldest').to.equal(true)
+  })
+
   it('SSN-3 a change of any character makes it another, unknown one', () => {
     const { sessions } = sessionsAt(0)
     const { id, value } = issue(sessions)
