@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type CachedAnswer, createAnswerCache } from '../edge/answer-cache.ts'
 import type { Client } from '../edge/request.ts'
+import { arrivedBody } from '../edge/request-body.ts'
 import { sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
@@ -66,14 +67,20 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
   }
 
   function repeatPropfind(
-    request: IncomingMessage,
+    request: Asked,
     response: ServerResponse,
     mount: Mount,
     head: string,
   ): Repeated | Promise<Repeated> {
     const again = (read: Uint8Array) => repeatAnswer(request, response, mount, withBody(head, read))
     if (Number(request.headers['content-length'] ?? 0) === 0) return again(EMPTY)
-    return body(request, response).bytes(LONGEST_BODY).then(again)
+    // A short body mostly comes with its head, in the same turn.
+    return FOLLOWING.then(() => {
+      const arrived = arrivedBody(request)
+      if (!arrived) return body(request, response).bytes(LONGEST_BODY).then(again)
+      request[BODY] = { ...bodyOf(request, response), read: arrived, bytes: () => Promise.resolve(arrived) }
+      return again(arrived)
+    })
   }
 
   function repeatAnswer(
@@ -159,6 +166,9 @@ function withBody(head: string, body: Uint8Array): string {
 
 /** The body of most questions. */
 const EMPTY = new Uint8Array()
+
+/** Settled: what waits for it runs when all that has come in this turn was read. */
+const FOLLOWING = Promise.resolve()
 
 /** Where a request carries its small body: a weak map of requests would cost more collecting than all the rest. */
 const BODY = Symbol('body')

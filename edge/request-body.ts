@@ -196,7 +196,7 @@ function joined(chunks: readonly Buffer[], size: number): Buffer | Promise<Buffe
 }
 
 /** A body that is in memory as a whole already; undefined where some of it is still on its way, and for an empty one. */
-function arrivedBody(request: IncomingMessage): Buffer | undefined {
+export function arrivedBody(request: IncomingMessage): Buffer | undefined {
   const { readableLength, headers } = request
   if (readableLength === 0) return undefined
   // Node tells of the end only after the turn in which the last bytes came.

@@ -82,11 +82,12 @@ export function createResponseCache(isOpen: (site: Site) => boolean, most = MOST
       if (question === undefined) return undefined
       const plain = answers.find(question)
       if (plain?.facts.audience === 'everybody') return sendKept(request, response, plain)
-      const forNew = answers.find(question + FOR_NEW)
-      const known = plain ?? forNew
+      const known = plain ?? answers.find(question + FOR_NEW)
       const visitor = known && anonymousVisitor(known.facts.site)
-      const fitting = visitor?.cookie === undefined ? plain : forNew
-      return visitor && fitting && sendKept(request, response, fitting, visitor.cookie)
+      if (!visitor) return undefined
+      const isNew = visitor.cookie !== undefined
+      const fitting = isNew && known === plain ? answers.find(question + FOR_NEW) : isNew ? known : plain
+      return fitting && sendKept(request, response, fitting, visitor.cookie)
     },
     keep(request, client, site, answer, audience) {
       const question = questionOf(request, client)

@@ -116,14 +116,15 @@ export function signedSessions(options: {
     return { id: idOf(value), issue: value }
   }
 
-  function expiry(cookie: string): number | undefined {
+  function expiry(cookie: string, now: number): number | undefined {
     const end = known.get(cookie) ?? expiryOf(cookie)
-    return end === undefined || end <= clock() || hasEnded(idOf(cookie)) ? undefined : end
+    return end === undefined || end <= now || hasEnded(idOf(cookie)) ? undefined : end
   }
 
   function find(cookie: string): Session | undefined {
-    if (expiry(cookie) === undefined) return undefined
-    remember(cookie, clock() + lifetime)
+    const now = clock()
+    if (expiry(cookie, now) === undefined) return undefined
+    remember(cookie, now + lifetime)
     return { id: idOf(cookie) }
   }
 
@@ -131,7 +132,7 @@ export function signedSessions(options: {
     open: cookie => (cookie === undefined ? undefined : find(cookie)) ?? create(),
     find,
     create,
-    expiry,
+    expiry: cookie => expiry(cookie, clock()),
   }
 }
 
