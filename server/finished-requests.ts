@@ -29,6 +29,37 @@ const METHODS = new Set([
   'REPORT',
 ])
 
+/** Seconds; what took longer than the last is counted beside them. */
+const BOUNDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
+
+/** How long requests took: every one counts here, and nearly nobody looks. */
+export class Durations {
+  /** Requests by the first bound that they did not pass. */
+  readonly #counts = new Array<number>(BOUNDS.length + 1).fill(0)
+  #sum = 0
+
+  observe(seconds: number): void {
+    let at = 0
+    while (at < BOUNDS.length && seconds > (BOUNDS[at] ?? 0)) at++
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1
+    this.#sum += seconds
+  }
+
+  /** The samples of a histogram: each bound counts all that is below it. @param name of the metric */
+  samples(name: string, face: Face): { metricName: string; labels: Record<string, string | number>; value: number }[] {
+    let below = 0
+    const buckets = this.#counts.map((count, i) => {
+      below += count
+      return { metricName: `${name}_bucket`, labels: { le: BOUNDS[i] ?? '+Inf', face }, value: below }
+    })
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels: { face }, value: this.#sum },
+      { metricName: `${name}_count`, labels: { face }, value: below },
+    ]
+  }
+}
+
 /** Answered requests in plain numbers: labels of metrics cost more than the counting itself. */
 export class RequestCounts {
   /** By face and method how many answers there were of each hundred of status codes. */
@@ -208,10 +239,12 @@ function inside(by: Writer | undefined): string {
   return text === '{}' ? '' : `${text.slice(1, -1)},`
 }
 
-let written = { at: Number.NaN, text: '' }
+let written = { second: Number.NaN, text: '' }
 
-/** RFC 3339 with milliseconds; many requests fall into one. */
+/** RFC 3339 with milliseconds; many requests fall into one second. */
 function isoTime(at: number): string {
-  if (at !== written.at) written = { at, text: new Date(at).toISOString() }
-  return written.text
+  const second = Math.floor(at / 1000)
+  if (second !== written.second) written = { second, text: new Date(second * 1000).toISOString().slice(0, -4) }
+  const thousandths = at - second * 1000
+  return `${written.text}${thousandths < 10 ? '00' : thousandths < 100 ? '0' : ''}${thousandths}Z`
 }

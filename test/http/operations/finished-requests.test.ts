@@ -4,7 +4,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { writerOf } from '../../../server/finished-requests.ts'
+import { Histogram, Registry } from 'prom-client'
+import { FACES, gatherRequests, logRequest, writerOf } from '../../../server/finished-requests.ts'
+import { createLog } from '../../../server/log.ts'
+import { createMetrics } from '../../../server/metrics.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
 import { eventually } from '../../support/eventually.ts'
 import { client } from '../../support/http.ts'
@@ -12,6 +15,45 @@ import { startProcess } from '../../support/process.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 const BASIC = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+
+describe('what is counted and logged of every request', () => {
+  it('the times of requests read as the library for metrics writes them', async () => {
+    const metrics = createMetrics()
+    const registry = new Registry()
+    const name = 'scriptorium_request_duration_seconds'
+    const buckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
+    const theirs = new Histogram({ name, help: '?', labelNames: ['face'], buckets, registers: [registry] })
+    for (const face of FACES)
+      for (const seconds of [0, 0.0001, ...buckets, 0.0011, 0.3, 10.1]) {
+        metrics.requests.add(face, 'GET', 200, seconds)
+        theirs.observe({ face }, seconds)
+      }
+    const samples = (text: string) => text.split('\n').filter(line => line.startsWith(name))
+    expect(samples(await metrics.text())).to.have.members(samples(await registry.metrics()))
+    metrics.close()
+  })
+
+  it('a line tells the moment to the millisecond, as pino does', () => {
+    const log = createLog({ level: 'info', format: 'json' })
+    let lines = ''
+    gatherRequests(log, more => void (lines += more), 1)
+    const now = Date.now
+    const moments = [0, 7, 42, 999, 1000, 61_023].map(more => Date.parse('2026-02-28T23:59:59Z') + more)
+    try {
+      for (const moment of moments) {
+        Date.now = () => moment
+        logRequest(log, { face: 'public', host: 'a', method: 'GET', url: '/', status: 200, milliseconds: 1 })
+      }
+    } finally {
+      Date.now = now
+    }
+    const told = lines
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).time)
+    expect(told).to.deep.equal(moments.map(moment => new Date(moment).toISOString()))
+  })
+})
 
 describe('what is logged of whoever writes', () => {
   const person = { user: 'ada', address: '203.0.113.7', range: 'selector=#a' }
