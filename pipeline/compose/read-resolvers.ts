@@ -1,5 +1,6 @@
 /** Read resolvers of schemas, applied to a page that has been put together (MOD-71 to MOD-73, pass 6 of COMP-16). */
 
+import type { CodeFailure } from '../fault.ts'
 import { choosingChains, findingChains } from '../model/read-chains.ts'
 import { type Chain, replacements, valuesAfter, valuesFor } from '../model/resolvers.ts'
 import { schemaFault } from '../model/violations.ts'
@@ -7,7 +8,8 @@ import { cloneNode } from '../tree/clone.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
 import type { Composing } from './composing.ts'
-import { failureOfPart } from './failure.ts'
+import { failureOfPart, withoutValues } from './failure.ts'
+import type { Page } from './page.ts'
 import { apart } from './parts.ts'
 import { awaiting, type Work } from './work.ts'
 
@@ -75,16 +77,21 @@ async function running(
     })
     if (turns.length === 0) return values
     const outcomes = await host.read(turns)
-    for (const [i, { chain, place, before, at }] of turns.entries()) {
+    for (const [i, { chain, place, before, code, at }] of turns.entries()) {
       const outcome = outcomes[i]
       if (!outcome || 'response' in outcome) {
         const { schema, property } = chain
         const reason = 'its resolver cannot answer the request'
         throw schemaFault(ns, [{ check: '@read', itemtype: schema.type, property: property.name, reason }], 500)
       }
-      values[place] = valuesAfter(ns, '@read', chain, at, before, outcome)
+      const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source, page) }
+      values[place] = valuesAfter(ns, '@read', chain, at, before, told)
     }
   }
+}
+
+function toldFailure(failure: CodeFailure, code: string, { search }: Page): CodeFailure {
+  return { ...failure, message: withoutValues(failure.message, code, search.source) }
 }
 
 /** Puts values in the places of the stored ones. */

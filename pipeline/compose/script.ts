@@ -8,6 +8,7 @@ import type { JavaScript, ScriptJob } from '../language/javascript/interface.ts'
 import { ElementValue, type Value } from '../language/values.ts'
 import { budgetFault, isSpent } from '../model/code.ts'
 import type { Dispatch } from './composing.ts'
+import { withoutValues } from './failure.ts'
 import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'
 import type { MaybeLater } from './work.ts'
@@ -64,7 +65,9 @@ async function run(javascript: JavaScript, job: ScriptJob, { composing, place }:
     return outcome.value
   }
   if ('response' in outcome) throw new Error('A page cannot throw a response.')
-  const { failure } = outcome
+  const page = place.page ?? composing.page
+  const message = withoutValues(outcome.failure.message, job.source, page.search.source)
+  const failure = { ...outcome.failure, message }
   if (isSpent(failure)) throw budgetFault(failure)
   throw new Fault(500, 'BindingFailure', `A script of the page has failed: ${failure.message}`, { failure })
 }

@@ -18,6 +18,7 @@ import { ElementValue, type Source, type Value } from '../language/values.ts'
 import { rootElement } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Composing, Dispatch } from './composing.ts'
+import { withoutValues } from './failure.ts'
 import type { SiteGraph } from './graph.ts'
 import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'
@@ -46,7 +47,9 @@ function run(
   const { composing } = dispatch
   const evaluated = (program: Program): MaybeLater<Value> => {
     const outcome = evaluate(program, hostOf(dispatch, self, bound), composing.allowance)
-    return outcome instanceof Promise ? outcome.then(done => resultOf(done, composing)) : resultOf(outcome, composing)
+    return outcome instanceof Promise
+      ? outcome.then(done => resultOf(done, text, dispatch))
+      : resultOf(outcome, text, dispatch)
   }
   const unread = (error: unknown): never => {
     if (!(error instanceof SesselSyntaxError)) throw error
@@ -61,9 +64,11 @@ function run(
   return program instanceof Promise ? program.catch(unread).then(evaluated) : evaluated(program)
 }
 
-function resultOf(outcome: Outcome, composing: Composing): Value {
+function resultOf(outcome: Outcome, text: string, { composing, place }: Dispatch): Value {
   if ('value' in outcome) return outcome.value
-  throw bindingFailure(composing, { variant: 'threw', message: outcome.failure.message })
+  const page = place.page ?? composing.page
+  const message = withoutValues(outcome.failure.message, text, page.search.source)
+  throw bindingFailure(composing, { variant: 'threw', message })
 }
 
 /** COMP-130, with the item that says what went wrong. */

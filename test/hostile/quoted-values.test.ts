@@ -1,0 +1,83 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: selectors of expressions look like templates
+/** Messages of languages quote the values that they fail at: what pages read elsewhere is not shown by their errors (COMP-148). */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { composed } from '../pipeline/compose/composing.ts'
+import { property, schema } from '../pipeline/model/markup.ts'
+import { page, put, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const TYPE = 'urn:t:Quoting'
+const SECRET = `it's "TOPSECRET`
+const TEXT = "(${b.k} from '/secret.html').first().text()"
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+const CODE = `(${TEXT} - 1); self`
+
+const EXPRESSIONS = [
+  `${TEXT} - 1`,
+  `1 + ${TEXT}`,
+  `-${TEXT}`,
+  `[${TEXT}] - 1`,
+  `{a: ${TEXT}} * 2`,
+  `"#{ 1 / ${TEXT} }"`,
+  `Temporal.Instant.from(${TEXT})`,
+  `Temporal.PlainDate.from(${TEXT})`,
+]
+const SCRIPTS = [
+  'JSON.parse(n)',
+  'document.createElement(n + " ")',
+  'null[n]',
+  'n()',
+  '({})[n]()',
+  'new RegExp("(" + n)',
+]
+
+describe('errors of pages', () => {
+  let server: TestServer
+  let http: Client
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+    await put(server, '/rules.html', rulesPage(['*', 'GET', 'Deny', '/secret.html']))
+    await put(server, '/secret.html', page(`<b class="k">${SECRET}</b>`))
+    await put(
+      server,
+      '/model.html',
+      page(
+        schema(
+          TYPE,
+          {},
+          property('v', { '@read': { markup: `<script itemprop="@read" type="text/sessel">${CODE}</script>` } }),
+        ),
+      ),
+    )
+  })
+  after(() => server.close())
+
+  const failing = async (markup: string) => {
+    await put(server, '/page.html', composed(markup))
+    const { status, text } = await http('GET', '/page.html')
+    expect(status, markup).to.equal(500)
+    return text
+  }
+  const cases: [what: string, markup: string][] = [
+    ...EXPRESSIONS.map((each): [string, string] => [each, `<p e:x="${escaped(each)}">x</p>`]),
+    ...SCRIPTS.map((each): [string, string] => [
+      each,
+      `<div e:n="${escaped(TEXT)}"><p j:x="${escaped(each)}">x</p></div>`,
+    ]),
+    ['a read resolver', `<div itemscope itemtype="${TYPE}"><b itemprop="v">7</b></div>`],
+  ]
+  for (const [what, markup] of cases)
+    it(`COMP-148 ${what}: the error shows nothing of another document`, async () => {
+      expect(await failing(markup)).not.to.include('TOPSECRET')
+    })
+
+  it('SES-50 SES-214 what stands in the page itself is told', async () => {
+    expect(await failing('<p e:x="\'own\' - 1">x</p>')).to.include('cannot use &#39;own&#39; in arithmetic')
+    expect(await failing('<p j:x="nosuch">x</p>')).to.include('nosuch')
+    expect(await failing(`<p e:x="${escaped(TEXT)} - 1">x</p>`)).to.include('cannot use &#39;…&#39; in arithmetic')
+  })
+})
