@@ -28,10 +28,48 @@ export function placeOf(path: string): [folder: string, bucket: number, name: st
   return [path.slice(0, cut), bucketOf(name), name, JSON.stringify(name)]
 }
 
-/** Names of files in one folder, put together as they are kept. */
-export function inBuckets<File extends { name: string }>(files: readonly File[]): Map<number, File[]> {
-  if (files.length <= FEW) return new Map([[ALL_NAMES, [...files]]])
-  return Map.groupBy(files, ({ name }) => bucketOf(name))
+/** Files of one folder whose events are kept together. */
+export interface Bundle {
+  folder: string
+  bucket: number
+  /** As JSON. */
+  names: string
+  count: number
+  /** Bytes of the longest name at most. */
+  longest: number
+  /** One after the other, in the order of the names. */
+  tags: string
+}
+
+/** Bytes of UTF-8 that one unit of UTF-16 takes at most. */
+const WIDEST = 3
+
+/** A file on its way into a bundle; the tag may be empty. */
+export type FileTuple = readonly [folder: string, name: string, tag: string, kind: number]
+
+/** @param files those of a folder stand together */
+export function bundlesOf(files: readonly FileTuple[]): Bundle[] {
+  const bundles: Bundle[] = []
+  for (let from = 0, until = 0; from < files.length; from = until) {
+    const folder = files[from]?.[0] ?? ''
+    while (files[until]?.[0] === folder) until++
+    const isSmall = until - from <= FEW
+    const buckets = new Map<number, { names: string[]; longest: number; tags: string }>()
+    for (const [, name, tag] of files.slice(from, until)) {
+      const bucket = isSmall ? ALL_NAMES : bucketOf(name)
+      const found = buckets.get(bucket)
+      if (found) {
+        found.names.push(name)
+        found.tags += tag
+        if (name.length > found.longest) found.longest = name.length
+      } else buckets.set(bucket, { names: [name], longest: name.length, tags: tag })
+    }
+    for (const [bucket, { names, longest, tags }] of buckets) {
+      const count = names.length
+      bundles.push({ folder, bucket, names: JSON.stringify(names), count, longest: longest * WIDEST, tags })
+    }
+  }
+  return bundles
 }
 
 /** Every bundle `b` with each of its names `n`; those of removed events are `REMOVED`. */

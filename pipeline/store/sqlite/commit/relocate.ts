@@ -10,7 +10,7 @@ import { deriveAll, inline, settle, settleBelow } from './contents.ts'
 import { copyEntries, exchangeEntries } from './entries.ts'
 import { exchange, insert, lastSeenWithin, removeRow, requireParent } from './placing.ts'
 import { copyMembers, memberLongerThan, moveMembers, newestWithin } from './subtree.ts'
-import { tellCome, tellGone } from './tree-events.ts'
+import { tellCome, tellGone, tellMove } from './tree-events.ts'
 
 /** Checks both ends of a move or copy and takes away what stood at its destination. */
 function prepare(state: CommitState, change: ChangeOf<'move'> | ChangeOf<'copy'>) {
@@ -64,7 +64,7 @@ export function move(state: CommitState, change: ChangeOf<'move'>): void {
   const { folder, name } = splitPath(change.to)
   if (source.kind === 0 && change.tell !== undefined) settleBelow(state, change.from)
   const tell = source.kind === 0 ? change.tell : undefined
-  if (tell !== undefined) tellGone(state, change.from, tell)
+  const tellArrival = tell && tellMove(state, change.from, change.to, tell)
   const kind = source.kind === 0 || change.kind === undefined ? source.kind : kindNumber(change.kind)
   // Times go along, unless that would turn back the time of the destination in the eyes of caches.
   const modified = source.kind !== 0 && source.modified <= seen ? Math.max(at, seen) : source.modified
@@ -102,7 +102,7 @@ export function move(state: CommitState, change: ChangeOf<'move'>): void {
   }
   exchange(state, source.folder, source, undefined)
   exchange(state, folder, undefined, row)
-  if (tell !== undefined) tellCome(state, change.to, tell)
+  tellArrival?.()
 }
 
 /** Content, type, derived data and properties are copied; times begin anew. @throws Refusal */

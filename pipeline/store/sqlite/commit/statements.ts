@@ -14,12 +14,27 @@ const IDS_BELOW = `SELECT id FROM resource WHERE ${BELOW}`
 /** No event shares the body. */
 const UNTOLD = 'NOT EXISTS (SELECT 1 FROM event WHERE event.body = body.id)'
 
+/** New values of a row that moves. Parameters: destination, origin, version, the time up to which times change, the new one. */
+const MOVED: Readonly<Record<string, string>> = {
+  folder: '?1 || substr(folder, length(?2) + 1)',
+  version: '?3',
+  same_second: 'CASE WHEN modified <= ?4 THEN 1 ELSE same_second END',
+  modified: 'CASE WHEN modified <= ?4 THEN ?5 ELSE modified END',
+}
+
+/** Rows that are held in memory while they move. */
+export const TOGETHER = 4096
+
+const MOVING = COLUMNS.split(', ').map(name => MOVED[name] ?? name)
+
 /** The compiled statements of a writing connection. */
 export type Statements = ReturnType<typeof prepareStatements>
 
 /** @param database a connection for writing */
 export function prepareStatements(database: Database) {
   const run = (sql: string) => database.prepare(sql)
+  // Not on first use: a commit that is undone would take it along.
+  database.exec(`CREATE TEMP TABLE IF NOT EXISTS moving (${COLUMNS})`)
   return {
     begin: prepareBeginning(database),
     commit: run('COMMIT'),
@@ -66,8 +81,15 @@ export function prepareStatements(database: Database) {
     ),
     remove: run('DELETE FROM resource WHERE site = ? AND folder = ? AND name = ?'),
     moveBelow: run(
-      `UPDATE resource SET folder = ? || substr(folder, length(?) + 1), version = ?, same_second = CASE WHEN modified <= ? THEN 1 ELSE same_second END, modified = CASE WHEN modified <= ? THEN ? ELSE modified END WHERE ${BELOW}`,
+      `UPDATE resource SET folder = ${MOVED.folder}, version = ${MOVED.version}, same_second = ${MOVED.same_second},
+         modified = ${MOVED.modified} WHERE ${BELOW}`,
     ),
+    /** Takes as many as may be held, and one more; parameters as above. */
+    takeBelow: run(
+      `INSERT INTO moving SELECT ${MOVING.join(', ')} FROM resource WHERE ${BELOW} ORDER BY folder, name LIMIT ${TOGETHER + 1}`,
+    ),
+    putTaken: run(`INSERT INTO resource (site, ${COLUMNS}) SELECT ?, ${COLUMNS} FROM moving ORDER BY rowid`),
+    forgetTaken: run('DELETE FROM moving'),
     copyBelow: run(
       `INSERT INTO resource (site, ${COLUMNS}) SELECT site, ? || substr(folder, length(?) + 1), name, ? + row_number() OVER (), kind, ?, digest, size, type, language, ?, ?, NULL, ?, properties, NULL, in_file, unlisted FROM resource WHERE ${BELOW}`,
     ),

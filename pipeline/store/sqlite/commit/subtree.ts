@@ -3,7 +3,7 @@
 import { endOf } from '../../paths.ts'
 import { pathOf } from '../../records/rows.ts'
 import { type CommitState, nextId, rowAt } from './commit-state.ts'
-import { prepareCopies } from './statements.ts'
+import { prepareCopies, TOGETHER } from './statements.ts'
 import { rebuildSums } from './sums.ts'
 
 /** Newest time of change of any member of a collection, unix milliseconds. */
@@ -44,7 +44,13 @@ function storedSum(state: CommitState, collection: string): string | null {
 export function moveMembers(state: CommitState, from: string, to: string, seen: number): string | null | undefined {
   const { statements, site, version, at } = state
   const changesTimes = seen >= 0 && statements.anyUntil.get(site.id, from, endOf(from), seen) !== undefined
-  statements.moveBelow.run(to, from, version, seen, seen, Math.max(at, seen), site.id, from, endOf(from))
+  const below = [to, from, version, seen, Math.max(at, seen), site.id, from, endOf(from)] as const
+  // Rows that leave together and come together take three quarters of the time of rows that change their places.
+  if (statements.takeBelow.run(...below) <= TOGETHER) {
+    statements.removeBelow.run(site.id, from, endOf(from))
+    statements.putTaken.run(site.id)
+  } else statements.moveBelow.run(...below)
+  statements.forgetTaken.run()
   if (!changesTimes) return undefined
   rebuildSums(statements, site.id, to)
   return storedSum(state, to)

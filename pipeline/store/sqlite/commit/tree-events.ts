@@ -8,7 +8,7 @@ import { endOf } from '../../paths.ts'
 import { startEventIds } from '../../records/events.ts'
 import { documentText, kindNumber } from '../../records/rows.ts'
 import { TAG_DIGITS } from '../../tags.ts'
-import { inBuckets } from '../bundles.ts'
+import { type Bundle, bundlesOf, type FileTuple } from '../bundles.ts'
 import type { Database, Statement, Value } from '../database.ts'
 import type { CommitState } from './commit-state.ts'
 
@@ -21,7 +21,7 @@ const AROUND = 4096
 /** Files read at once. */
 const PAGE = 8192
 
-type FileTuple = readonly [folder: string, name: string, tag: string]
+const BLOB = kindNumber('blob')
 
 /** The compiled statements. */
 export interface TreeEventStatements {
@@ -29,7 +29,7 @@ export interface TreeEventStatements {
    * Files of a tree, a page at a time: the site, the last place, the end of the tree, and what else is needed. Of files whose
    * place others take, nothing is told where a tree comes in place of this one; documents that come have rows.
    */
-  files: { gone: Statement<FileTuple>; goneForGood: Statement<FileTuple>; come: Statement<FileTuple> }
+  files: Record<'gone' | 'goneForGood' | 'come' | 'moving', Statement<FileTuple>>
   addBundle: Statement<never>
   /**
    * Adds events as rows: ids, version, cause, the tree as a range, the pieces, and what else is needed. Of those that come
@@ -61,7 +61,7 @@ export function prepareTreeEvents(database: Database): TreeEventStatements {
   const tag = `substr(digest, 1, ${TAG_DIGITS})`
   const files = (column: string, where: string) =>
     database.prepareTuples<FileTuple>(
-      `SELECT folder, name, ${column} FROM resource
+      `SELECT folder, name, ${column}, kind FROM resource
        WHERE site = ?1 AND (folder, name) > (?2, ?3) AND folder < ?4 AND ${where}
        ORDER BY folder, name LIMIT ${PAGE}`,
     )
@@ -85,7 +85,8 @@ export function prepareTreeEvents(database: Database): TreeEventStatements {
     files: {
       gone: files("''", 'kind <> 0'),
       goneForGood: files("''", `kind <> 0 AND ${taken('?1', '?5', '?6')}`),
-      come: files(tag, `kind = ${kindNumber('blob')}`),
+      come: files(tag, `kind = ${BLOB}`),
+      moving: files(tag, 'kind <> 0'),
     },
     addBundle: database.prepare(
       `INSERT INTO event_bundle
@@ -111,56 +112,39 @@ type Cause = Pick<NewEvent, 'session' | 'token'>
 /** What stands around the tags and paths of events. */
 type Pieces = readonly [head: string, middle: string, tail: string]
 
-/** Adds the events of some files of one folder. */
-function addBundles(
-  state: CommitState,
-  folder: string,
-  files: { name: string; tag: string }[],
-  cause: Cause,
-  pieces: Pieces,
-) {
-  const { site, version } = state
+/** Adds the events of bundles of a tree. */
+function addBundles(state: CommitState, tree: string, bundles: readonly Bundle[], cause: Cause, pieces: Pieces): void {
+  const { site, version, limits, transaction } = state
   const { session = null, token = null } = cause
-  const around = Buffer.byteLength(pieces.join('')) + TAG_DIGITS + Buffer.byteLength(folder)
-  for (const [bucket, bundled] of inBuckets(files)) {
+  const { addBundle } = statementsOf(state)
+  const around = Buffer.byteLength(pieces.join('')) + TAG_DIGITS
+  let added = 0
+  for (const { folder, bucket, names, count, longest, tags } of bundles) {
     const first = startEventIds(state)
-    const names = bundled.map(({ name }) => name)
-    // Names can grow where they are escaped; limits of paths are no exact measure.
-    const bytes = around + Math.max(...names.map(name => Buffer.byteLength(name)))
-    const ids = [site.id, state.ms, first, folder, bucket, names.length, version, session, token, bytes] as const
-    const tags = bundled.map(({ tag }) => tag).join('')
-    statementsOf(state).addBundle.run(...ids, ...pieces, JSON.stringify(names), tags)
-    state.seq = first + names.length - 1
+    // Limits of paths are no exact measure.
+    const bytes = around + Buffer.byteLength(folder) + longest
+    const ids = [site.id, state.ms, first, folder, bucket, count, version, session, token, bytes] as const
+    addBundle.run(...ids, ...pieces, names, tags)
+    state.seq = first + count - 1
+    added += count
   }
+  if (added > 0) transaction.writer.grew(site.id, tree, AROUND, limits, added)
 }
 
-/** Adds an event for each file that a statement finds in a tree, in bundles. */
-function addBundled(
-  state: CommitState,
+/** Pages of the files that a statement finds in a tree. */
+function* pagesOf(
+  { site }: CommitState,
   statement: Statement<FileTuple>,
   tree: string,
   values: readonly Value[],
-  cause: Cause,
-  pieces: Pieces,
-): void {
-  let added = 0
+): Generator<FileTuple[]> {
   for (let after: readonly [string, string] = [tree, '']; ; ) {
-    const page = statement.all(state.site.id, ...after, endOf(tree), ...values)
-    const folders = Map.groupBy(page, ([folder]) => folder)
-    for (const [folder, files] of folders)
-      addBundles(
-        state,
-        folder,
-        files.map(([, name, tag]) => ({ name, tag })),
-        cause,
-        pieces,
-      )
-    added += page.length
+    const page = statement.all(site.id, ...after, endOf(tree), ...values)
+    if (page.length > 0) yield page
     const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) break
+    if (last === undefined || page.length < PAGE) return
     after = [last[0], last[1]]
   }
-  if (added > 0) state.transaction.writer.grew(state.site.id, tree, AROUND, state.limits, added)
 }
 
 /** Adds an event for each file that a statement finds in a tree, as a row of its own. */
@@ -193,8 +177,17 @@ export function tellGone(state: CommitState, tree: string, { gone }: TreeEvents,
   const { files, rows } = statementsOf(state)
   const which = arriving === undefined ? 'gone' : 'goneForGood'
   const others = arriving === undefined ? [] : [arriving]
-  if (!mayBundle(state)) addRows(state, rows[which], tree, [...gone.around, ...others], gone, AROUND)
-  else addBundled(state, files[which], tree, others.length > 0 ? [tree, ...others] : [], gone, ['', ...gone.around])
+  if (!mayBundle(state)) {
+    addRows(state, rows[which], tree, [...gone.around, ...others], gone, AROUND)
+    return
+  }
+  const pieces: Pieces = ['', ...gone.around]
+  for (const page of pagesOf(state, files[which], tree, others.length > 0 ? [tree, ...others] : []))
+    addBundles(state, tree, bundlesOf(page), gone, pieces)
+}
+
+function piecesOfCome({ around: [head, middle, beforeBody, end] }: TreeEvents['come']): Pieces {
+  return [head, middle, beforeBody + end]
 }
 
 /** Tells of all files in a collection that they have come. */
@@ -202,6 +195,25 @@ export function tellCome(state: CommitState, tree: string, { come, largestBody }
   const { files, rows } = statementsOf(state)
   const inRows = mayBundle(state) ? rows.documents : rows.come
   addRows(state, inRows, tree, [...come.around, largestBody], come, largestBody + AROUND)
-  const [head, middle, beforeBody, end] = come.around
-  if (mayBundle(state)) addBundled(state, files.come, tree, [], come, [head, middle, beforeBody + end])
+  if (!mayBundle(state)) return
+  for (const page of pagesOf(state, files.come, tree, []))
+    addBundles(state, tree, bundlesOf(page), come, piecesOfCome(come))
+}
+
+/**
+ * Tells of all files in a collection that they have moved; to be called while they are still there.
+ * @returns to be called when they are at their new place
+ */
+export function tellMove(state: CommitState, from: string, to: string, tell: TreeEvents): () => void {
+  const [page = [], more] = mayBundle(state) ? pagesOf(state, statementsOf(state).files.moving, from, []) : [[], []]
+  if (page.length === 0 || more !== undefined || page.some(([, , , kind]) => kind !== BLOB)) {
+    tellGone(state, from, tell)
+    return () => tellCome(state, to, tell)
+  }
+  // Most trees are of one page; those that hold nothing but blobs come in the same bundles.
+  const bundles = bundlesOf(page)
+  const leaving = bundles.map(bundle => ({ ...bundle, tags: '' }))
+  addBundles(state, from, leaving, tell.gone, ['', ...tell.gone.around])
+  const coming = bundles.map(bundle => ({ ...bundle, folder: to + bundle.folder.slice(from.length) }))
+  return () => addBundles(state, to, coming, tell.come, piecesOfCome(tell.come))
 }

@@ -200,6 +200,24 @@ export function describeTreeEvents(open: Open): void {
     expect(first).to.deep.equal(all[301])
   })
 
+  it('EVT-28 a tree of more files than are moved at once moves with all of its events', async () => {
+    const names = Array.from({ length: 4200 }, (_, i) => `${i % 7}/${i}`)
+    await done(
+      site,
+      names.map(name => putBlob(`/a/${name}`, Buffer.from('x'))),
+    )
+    const before = await there(site, '/a/')
+    await done(site, [moved('/a/', '/b/')])
+    expect((await there(site, '/b/')).members).to.equal(before.members)
+    expect(await site.find('/a/')).to.equal(undefined)
+    expect(await site.allEvents(undefined, 10_000)).to.have.length(2 * names.length)
+    for (const i of [0, 6, 4199]) {
+      expect(await site.events(`/a/${names[i]}`)).to.have.length(1)
+      expect((await site.events(`/b/${names[i]}`))[0]?.payload).to.equal(await come(`/b/${names[i]}`))
+    }
+    await opened.intact()
+  })
+
   it('DAV-41 a file that comes where one went with its tree is newer, in the same second marked as such', async () => {
     await done(site, [putBlob('/c/a', Buffer.from('A')), put('/c/b.html', 'B')])
     const { at } = await done(site, [{ op: 'delete', path: '/c/', tell: TELL }])
