@@ -6,6 +6,7 @@ import { provingClean } from './clean.ts'
 import { parsingHtml } from './html.ts'
 import type { DocumentKind, TreeDocument } from './nodes.ts'
 import { slimming } from './slim.ts'
+import type { Stretches } from './source-text.ts'
 import { atOnce, inTurns, type Steps } from './steps.ts'
 import { parsingXml } from './xml.ts'
 
@@ -93,7 +94,7 @@ export function* piecesOf(text: string): Iterable<string> {
 }
 
 /** Bytes that a stretch of a text takes in UTF-8. */
-export function* measuring(text: string, start: number, end: number): Steps<number> {
+export function* measuring(text: Stretches, start: number, end: number): Steps<number> {
   if (end - start <= PIECE) return Buffer.byteLength(text.slice(start, end))
   let length = 0
   for (const piece of piecesOf(text.slice(start, end))) {

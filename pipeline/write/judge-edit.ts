@@ -16,6 +16,7 @@ import { inOnePiece } from '../tree/long-text.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { revisionOf } from '../tree/revisions.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
+import { type SourceText, textOf } from '../tree/source-text.ts'
 import { ifShort, inOwnTurn, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
@@ -151,7 +152,7 @@ function beforeEdit(
   watched: Before['watched'],
 ): Before {
   const { tree } = request
-  return { site, registry, request, source: tree.source, revision: revisionOf(tree), stake, watched }
+  return { site, registry, request, source: textOf(tree), revision: revisionOf(tree), stake, watched }
 }
 
 /** What is known before an edit is shown. */
@@ -160,7 +161,7 @@ interface Before {
   registry: ModelState['registry']
   request: EditRequest
   /** Of the tree, which may show the edit when it is looked at. */
-  source: string
+  source: SourceText
   revision: ReturnType<typeof revisionOf>
   stake: StepsOf<typeof findingStake>
   /** Where somebody waits for states of items. */
@@ -187,7 +188,8 @@ async function putInOnePiece({ source }: ProposedEdit): Promise<void> {
 
 /** The bytes of an edit of a large document, before it is shown: they would take most of the time for which it may be. */
 async function encodedInTurns(before: Before, edit: ProposedEdit): Promise<EncodedEdit> {
-  await putInOnePiece(edit)
+  // Of what is spliced nobody reads the whole.
+  if (edit.way === 'reparsed') await putInOnePiece(edit)
   return inTurns(encodingProposal(before, edit), edit.source.length)
 }
 

@@ -12,6 +12,7 @@ import type { Resource } from '../store/resource.ts'
 import { decode, digestingBytes, digestOf, encode, encoding, joining, measuring } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
+import type { Stretches } from '../tree/source-text.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 
 /** A version of a resource that is not committed yet. */
@@ -138,7 +139,7 @@ export interface EncodedEdit {
 export function* encodingEdit(
   site: Site,
   before: Uint8Array,
-  source: string,
+  source: Stretches,
   changes: readonly PlannedSplice[],
 ): Steps<EncodedEdit> {
   const mark = decode(before.subarray(0, 3)).bom ? 3 : 0

@@ -5,11 +5,12 @@ import { type ChildNode, type ElementNode, isElement, type ParentNode, type Tree
 import { shiftEnd, shiftingNodes } from '../offsets.ts'
 import { isPinned } from '../pins.ts'
 import { stateOf } from '../revisions.ts'
+import { setText, textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
 import { ChangedDocument, PinnedDocument } from './error.ts'
 import { type ShiftedRange, shiftBehind } from './offsets.ts'
 import { applyPatch, preparingPatch, withPatch } from './patch.ts'
-import { changedSource, type PlannedSplice } from './plan.ts'
+import type { PlannedSplice } from './plan.ts'
 import type { Piece } from './prove.ts'
 import { findingStray } from './stray.ts'
 
@@ -145,18 +146,19 @@ export function replaced(document: TreeDocument, by: TreeDocument, parts: Parts)
 
 /** A proposal that patches the document in place; in steps. */
 export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts): Steps<ProposedEdit> {
-  const source = changedSource(document.source, parts.changes)
+  const text = textOf(document).changed(parts.changes)
+  const { source } = text
   const shifted = yield* placing(pieces)
   const patch = yield* preparingPatch(
     pieces.map(({ region: { parent, from, to }, nodes }) => ({ parent, from, to, nodes })),
   )
   const show = <T>(run: () => T): T => {
-    const before = document.source
-    document.source = source
+    const before = textOf(document)
+    setText(document, text)
     try {
       return withPatch(patch, run)
     } finally {
-      document.source = before
+      setText(document, before)
     }
   }
   const accept = (): TreeDocument => {
@@ -169,7 +171,7 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
       place.endOffset = end.endOffset
       place.endTag = end.endTag
     }
-    document.source = source
+    setText(document, text)
     return document
   }
   return guarded(document, source, { ...parts, exchanges: exchangesOf(pieces) }, show, document, accept)

@@ -15,8 +15,9 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../nodes.ts'
+import { textOf } from '../source-text.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
-import { type Candidate, changedSource, type Plan, type PlannedSplice, type Site } from './plan.ts'
+import type { Candidate, Plan, PlannedSplice, Site } from './plan.ts'
 import { type Region, regionAround } from './region.ts'
 import { contentOf } from './shape.ts'
 import { type End, type Skeleton, skeletonOf, trying } from './skeleton.ts'
@@ -154,7 +155,7 @@ function* judging(
     if (span) changes.push({ start: span.startOffset, end: span.endOffset, text })
   }
   changes.sort((a, b) => a.start - b.start || a.end - b.end)
-  const trial = yield* trialOf(changedSource(document.source, changes, region.start, region.end))
+  const trial = yield* trialOf(textOf(document).changedBetween(changes, region.start, region.end))
   if (typeof trial === 'string') return trial
   const { nodes, ends, skip } = trial
   const changed = sites.flatMap(i => plan.sites[i] ?? [])
@@ -266,7 +267,7 @@ function* findingControl(skeleton: Skeleton, tail: Tail, plan: Plan, group: Grou
     shells.push({ start: place.startTag.endOffset, end: place.endTag.startOffset, text: '' })
     nodes[site.index - region.from] = shellOf(node)
   }
-  const trial = yield* trying(skeleton, changedSource(skeleton.document.source, shells, region.start, region.end))
+  const trial = yield* trying(skeleton, textOf(skeleton.document).changedBetween(shells, region.start, region.end))
   if (!trial || !(yield* comparingAt(region, tail, nodes, trial.nodes, trial.text.length))) return undefined
   return trial.state ?? ''
 }

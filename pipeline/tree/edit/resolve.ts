@@ -13,6 +13,7 @@ import {
   type TreeDocument,
 } from '../nodes.ts'
 import { isVoid } from '../serialize-html.ts'
+import { textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
 import { ChangedDocument, EditError, refusing } from './error.ts'
 import { dropsLineFeed, tagsOwed, textsWithout, writingMarkupIn, writingTexts } from './markup.ts'
@@ -100,7 +101,7 @@ function* planningMove(
   if (anchor === source && beside) return undefined
   if (contains(source, anchor)) throw new EditError('into-itself', 'An element cannot be moved into itself.')
   const span = spanOf(tail, source)
-  const written = span && document.source.slice(span.startOffset, span.endOffset)
+  const written = span && textOf(document).slice(span.startOffset, span.endOffset)
   const context = beside ? contextFor(parentOf(anchor)) : anchor
   const moved =
     document.kind === 'xml' ? yield* bringingIntoScope(context, source, written) : { node: source, text: written }
@@ -266,7 +267,7 @@ function startOfContent(document: TreeDocument, tail: Tail, anchor: ElementNode)
     return first === undefined ? undefined : Math.min(first, tail.start)
   }
   if (document.kind === 'xml' || !dropsLineFeed(anchor)) return start
-  const next = document.source.slice(start, start + 2)
+  const next = textOf(document).slice(start, start + 2)
   return start + (next === '\r\n' ? 2 : next.startsWith('\n') || next.startsWith('\r') ? 1 : 0)
 }
 

@@ -10,6 +10,7 @@ import {
   type TreeDocument,
 } from '../nodes.ts'
 import { isVoid } from '../serialize-html.ts'
+import { textOf } from '../source-text.ts'
 
 const SVG_NAMESPACE = 'http://www.w3.org/2000/svg'
 
@@ -33,7 +34,7 @@ export function contentOf(element: ElementNode): ElementNode | FragmentNode {
 export function isSelfClosed(document: TreeDocument, element: ElementNode): boolean {
   const place = element.sourceCodeLocation
   if (!place?.startTag || place.endTag || place.endOffset !== place.startTag.endOffset) return false
-  const tag = document.source.slice(place.startTag.startOffset, place.startTag.endOffset)
+  const tag = textOf(document).slice(place.startTag.startOffset, place.startTag.endOffset)
   if (!tag.endsWith('/>')) return false
   if (document.kind === 'xml') return true
   if (element.namespaceURI === HTML_NAMESPACE) return false
@@ -81,9 +82,10 @@ export function tagsInPlace(document: TreeDocument, element: ElementNode): boole
 }
 
 function beginsWith(document: TreeDocument, offset: number, text: string): boolean {
-  if (document.source.startsWith(text, offset)) return true
+  const source = textOf(document)
+  if (source.startsWith(text, offset)) return true
   if (document.kind === 'xml') return false
-  return document.source.slice(offset, offset + text.length).toLowerCase() === text.toLowerCase()
+  return source.slice(offset, offset + text.length).toLowerCase() === text.toLowerCase()
 }
 
 export function isBlank(text: string): boolean {

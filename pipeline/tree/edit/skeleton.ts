@@ -23,6 +23,7 @@ import {
   type SourcePlace,
   type TreeDocument,
 } from '../nodes.ts'
+import { textOf } from '../source-text.ts'
 import { SteppedParser } from '../stepped-parser.ts'
 import type { Steps } from '../steps.ts'
 import { nodesBehind, type Region } from './region.ts'
@@ -82,7 +83,7 @@ export function skeletonOf(document: TreeDocument, region: Region): Skeleton | u
     const place = next.element.sourceCodeLocation
     const tag = next.kind === 'start' ? place?.startTag : place?.endTag
     if (!tag) return undefined
-    skeleton.suffix = document.source.slice(tag.startOffset, tag.endOffset)
+    skeleton.suffix = textOf(document).slice(tag.startOffset, tag.endOffset)
   }
   return skeleton
 }
@@ -90,7 +91,7 @@ export function skeletonOf(document: TreeDocument, region: Region): Skeleton | u
 function open(skeleton: Skeleton, element: ElementNode): void {
   const tag = element.sourceCodeLocation?.startTag
   skeleton.starts.push(skeleton.prefix.length)
-  skeleton.prefix += tag ? skeleton.document.source.slice(tag.startOffset, tag.endOffset) : `<${element.tagName}>`
+  skeleton.prefix += tag ? textOf(skeleton.document).slice(tag.startOffset, tag.endOffset) : `<${element.tagName}>`
 }
 
 /** Children of a template that are read like content of `head` leave its mode as it is. */

@@ -13,6 +13,7 @@ import {
   type TextNode,
   type TreeDocument,
 } from '../nodes.ts'
+import { type SourceText, textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
 import { contentOf, endWithoutSpace, isHtmlElement, isLiteral } from './shape.ts'
 
@@ -34,7 +35,7 @@ export function bodyOf(document: TreeDocument): ElementNode | undefined {
 export function* findingTail(document: TreeDocument): Steps<Tail> {
   const none = { start: document.source.length, text: '' }
   if (document.kind === 'xml') return none
-  const found = yield* findingEndOfBody(document.source)
+  const found = yield* findingEndIn(textOf(document))
   const last = lastNode(bodyOf(document)?.childNodes ?? [])
   if (!found || !last) return found ?? none
   // What looks like a tag may be text of a script, or part of a comment or tag that is not closed.
@@ -47,8 +48,23 @@ export function* findingTail(document: TreeDocument): Steps<Tail> {
 /** Comments behind the body that are looked at in one step. */
 const COMMENTS_PER_STEP = 1_000
 
-/** Looks from the end of the source for end tags of `body` and `html` with nothing but white space and comments around. */
-function* findingEndOfBody(source: string): Steps<Tail | undefined> {
+/** UTF-16 code units at the end of a text that tell mostly. */
+const LAST = 4096
+
+/** Of a long text the last part is looked at first. */
+function* findingEndIn(text: SourceText): Steps<Tail | undefined> {
+  const from = Math.max(0, text.length - LAST)
+  const { tail, isReached } = yield* findingEndOfBody(text.slice(from))
+  if (isReached && from > 0) return (yield* findingEndOfBody(text.source)).tail
+  return tail && { ...tail, start: tail.start + from }
+}
+
+/**
+ * Looks from the end of a text for end tags of `body` and `html` with nothing but white space and comments around.
+ *
+ * @returns what was found, and whether what stands before the text would count
+ */
+function* findingEndOfBody(source: string): Steps<{ tail: Tail | undefined; isReached: boolean }> {
   let tail: Tail | undefined
   let space = ''
   let seen = 0
@@ -56,12 +72,12 @@ function* findingEndOfBody(source: string): Steps<Tail | undefined> {
     const start = yield* findingSpace(source, end)
     if (++seen % COMMENTS_PER_STEP === 0) yield
     space = source.slice(start, end) + space
-    if (source.charAt(start - 1) !== '>') return tail
+    if (source.charAt(start - 1) !== '>') return { tail, isReached: start === 0 }
     const comment = source.endsWith('-->', start)
     end = source.lastIndexOf(comment ? '<!--' : '<', start - 1)
-    if (end < 0) return tail
+    if (end < 0) return { tail, isReached: true }
     if (comment) continue
-    if (!/^<\/(?:body|html)[\t\n\f\r ]*>$/i.test(source.slice(end, start))) return tail
+    if (!/^<\/(?:body|html)[\t\n\f\r ]*>$/i.test(source.slice(end, start))) return { tail, isReached: false }
     tail = { start: end, text: yield* parsedSpace(space) }
   }
 }
