@@ -21,7 +21,7 @@ import {
   selectingAll,
   selectorFor,
 } from '../tree/selector/selector.ts'
-import { compositionError } from './failure.ts'
+import { compositionError, withoutValues } from './failure.ts'
 import { type Page, readingPage } from './page.ts'
 import type { Reads } from './reads.ts'
 import { mayMatchRequest } from './request-document.ts'
@@ -134,7 +134,7 @@ export class SiteGraph {
       return selectorFor(replaced(text, calls, results), selectors)
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
-      throw compositionError(`A selector with functions cannot be used: ${error.message}.`)
+      throw compositionError(`A selector with functions cannot be used: ${withoutValues(error.message, text)}.`)
     }
   }
 

@@ -4,7 +4,7 @@ import type { Site } from '../site/site.ts'
 import { attribute } from '../tree/nodes.ts'
 import { type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
 import type { Dispatch } from './composing.ts'
-import { compositionError } from './failure.ts'
+import { compositionError, withoutValues } from './failure.ts'
 import { type Splice, splicesOf } from './splice.ts'
 import type { Work } from './work.ts'
 
@@ -13,7 +13,7 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const { graph, site } = composing
   const text = attribute(element, 'selector')?.trim() ?? ''
   if (text === '') throw compositionError('An include needs a selector.')
-  const selector = authorsSelector(site, text, 'include')
+  const selector = authorsSelector(site, text, 'include', (place.page ?? composing.page).search.source)
   const resource = attribute(element, 'resource')
   const globs = resource?.split(/\s+/).filter(glob => glob !== '')
   const base = (place.page ?? composing.page).file.resource.path
@@ -36,14 +36,15 @@ function absolute(glob: string, path: string): string {
  * A selector that stands in a page.
  *
  * @param directive that it belongs to, for the message
+ * @param own source of the page; what a template has put into the selector is not told (COMP-148)
  * @throws Fault 500 (COMP-131)
  */
-export function authorsSelector(site: Pick<Site, 'selectors'>, text: string, directive: string): Selector {
+export function authorsSelector(site: Pick<Site, 'selectors'>, text: string, directive: string, own: string): Selector {
   try {
     return selectorFor(text, site.selectors)
   } catch (error) {
     if (error instanceof SelectorError)
-      throw compositionError(`The selector of ${directive} cannot be used: ${error.message}.`)
+      throw compositionError(`The selector of ${directive} cannot be used: ${withoutValues(error.message, own)}.`)
     throw error
   }
 }

@@ -24,6 +24,9 @@ import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'
 import { awaiting, begun, type MaybeLater, type Work } from './work.ts'
 
+/** How messages of the language itself begin (SES-210). */
+const ENGINE = /^(?:type|runtime) error: /
+
 /** An expression in an attribute: `self` is the root of the requested document. @throws Fault 500 */
 export function bindSessel(expression: string, dispatch: Dispatch): MaybeLater<Value> {
   const { page } = dispatch.composing
@@ -67,8 +70,10 @@ function run(
 function resultOf(outcome: Outcome, text: string, { composing, place }: Dispatch): Value {
   if ('value' in outcome) return outcome.value
   const page = place.page ?? composing.page
-  const message = withoutValues(outcome.failure.message, text, page.search.source)
-  throw bindingFailure(composing, { variant: 'threw', message })
+  const { message } = outcome.failure
+  // What the author throws is for the author to say.
+  const told = ENGINE.test(message) ? withoutValues(message, text, page.search.source) : message
+  throw bindingFailure(composing, { variant: 'threw', message: told })
 }
 
 /** COMP-130, with the item that says what went wrong. */

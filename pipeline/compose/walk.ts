@@ -242,10 +242,12 @@ function* applying(dispatch: Dispatch, directive: AttributeDirective, local: str
 
 /** COMP-35, COMP-39, COMP-43. */
 function* binding(dispatch: Dispatch, { does, value }: AttributeDirective): Work<Value> {
-  const { languages, graph, site } = dispatch.composing
+  const { languages, graph, site, page } = dispatch.composing
   if (does === 'sessel') return yield* awaiting(languages.sessel(value, dispatch))
   if (does === 'javascript') return yield* awaiting(languages.javascript(value, dispatch))
-  return yield* graph.select(authorsSelector(site, value, 'a resource binding'))
+  return yield* graph.select(
+    authorsSelector(site, value, 'a resource binding', (dispatch.place.page ?? page).search.source),
+  )
 }
 
 /** An element that stays, and what is in it. */

@@ -24,8 +24,12 @@ const EXPRESSIONS = [
   `"#{ 1 / ${TEXT} }"`,
   `Temporal.Instant.from(${TEXT})`,
   `Temporal.PlainDate.from(${TEXT})`,
+  `'a'.matches(${TEXT} + '[')`,
 ]
+/** Of directives. */
+const SELECTORS = ['b:greater-than(text-of(b.k))', 'b:less-than(attr-of("data-k", b.k))', 'i:nth-child(text-of(b.k))']
 const SCRIPTS = [
+  'document.querySelector(n)',
   'JSON.parse(n)',
   'document.createElement(n + " ")',
   'null[n]',
@@ -41,7 +45,7 @@ describe('errors of pages', () => {
     server = await startServer()
     http = client(server.port)
     await put(server, '/rules.html', rulesPage(['*', 'GET', 'Deny', '/secret.html']))
-    await put(server, '/secret.html', page(`<b class="k">${SECRET}</b>`))
+    await put(server, '/secret.html', page(`<b class="k" data-k="TOPSECRET[">${SECRET}</b>`))
     await put(
       server,
       '/model.html',
@@ -68,6 +72,15 @@ describe('errors of pages', () => {
       each,
       `<div e:n="${escaped(TEXT)}"><p j:x="${escaped(each)}">x</p></div>`,
     ]),
+    ...SELECTORS.flatMap((each): [string, string][] => [
+      [`r:${each}`, `<p r:x="${escaped(each)}">x</p>`],
+      [`include ${each}`, `<p:include selector="${escaped(each)}"></p:include>`],
+      [`expression ${each}`, `<p e:x="${escaped(`\${${each}}`)}">x</p>`],
+    ]),
+    [
+      'a selector that a template makes',
+      `<div e:x="${escaped(TEXT)}" p:template="text/liquid"><p:include selector="b:{{ x }}("></p:include></div>`,
+    ],
     ['a read resolver', `<div itemscope itemtype="${TYPE}"><b itemprop="v">7</b></div>`],
   ]
   for (const [what, markup] of cases)
@@ -78,6 +91,7 @@ describe('errors of pages', () => {
   it('SES-50 SES-214 what stands in the page itself is told', async () => {
     expect(await failing('<p e:x="\'own\' - 1">x</p>')).to.include('cannot use &#39;own&#39; in arithmetic')
     expect(await failing('<p j:x="nosuch">x</p>')).to.include('nosuch')
+    expect(await failing(`<p e:x="throw 'no \\'' + 'x\\' here'">x</p>`)).to.include('no &#39;x&#39; here')
     expect(await failing(`<p e:x="${escaped(TEXT)} - 1">x</p>`)).to.include('cannot use &#39;…&#39; in arithmetic')
   })
 })

@@ -13,7 +13,7 @@ function compiled(text: string): Selector {
   try {
     return selectorFor(text)
   } catch (error) {
-    if (error instanceof SelectorError) throw new DomError('SyntaxError', `${error.message}: ${text.slice(0, 100)}`)
+    if (error instanceof SelectorError) throw new DomError('SyntaxError', `${error.message}: “${text.slice(0, 100)}”`)
     throw error
   }
 }
