@@ -59,7 +59,7 @@ export function parseHtml(source: string, mode?: string): DocumentNode {
 
 /** `parseHtml` in steps. */
 export function* parsingHtml(source: string, mode?: string): Steps<DocumentNode> {
-  const parser = new SteppedParser(parserOptions(source, { mode, depth: 0 }))
+  const parser = new SteppedParser(parserOptions(source, { mode, depth: 0 }, true))
   yield* parser.read(source)
   return parser.document
 }
@@ -99,20 +99,26 @@ export function surroundings(context: ElementNode): Surroundings {
   return { mode: ('mode' in node && node.mode) || html.DOCUMENT_MODE.NO_QUIRKS, depth }
 }
 
-/** How parsers of this project are set up: they build our nodes and stop at our limits. */
-export function parserOptions(source: string, around: Surroundings): ParserOptions<HtmlNodes> {
-  return { sourceCodeLocationInfo: true, scriptingEnabled: true, treeAdapter: limitedAdapter(source.length, around) }
+/**
+ * How parsers of this project are set up: they build our nodes and stop at our limits.
+ *
+ * @param isKept the source stays in memory as long as the nodes, so that texts may be parts of it
+ */
+export function parserOptions(source: string, around: Surroundings, isKept = false): ParserOptions<HtmlNodes> {
+  const treeAdapter = limitedAdapter(source.length, around, isKept ? source : undefined)
+  return { sourceCodeLocationInfo: true, scriptingEnabled: true, treeAdapter }
 }
 
 /**
  * Builds the nodes of one parse and counts. Depth is counted on the parser's stack of open elements, so that an endless
  * nesting ends early.
  */
-function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlNodes> {
+function limitedAdapter(length: number, around: Surroundings, source?: string): TreeAdapter<HtmlNodes> {
   let { depth } = around
   let elements = 0
   let nodes = 0
   const limit = maxElements(length)
+  const { share, ...insertion } = textInsertion(source)
   const adopted = new Map<ElementNode, Set<string>>()
   const count = (added: number): void => {
     nodes += added
@@ -122,7 +128,7 @@ function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlN
   return {
     ...construction,
     ...mutation,
-    ...textInsertion(),
+    ...insertion,
     ...inspection,
 
     createElement(tagName, namespaceURI, attrs) {
@@ -157,6 +163,7 @@ function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlN
         node.sourceCodeLocation = place && { ...place, startTag: place, endTag: undefined }
       } else {
         node.sourceCodeLocation = place
+        if (isText(node)) share(node)
       }
     },
 
@@ -166,6 +173,7 @@ function limitedAdapter(length: number, around: Surroundings): TreeAdapter<HtmlN
       if (endTag) place.endTag = { startOffset: endTag.startOffset, endOffset: endTag.endOffset }
       // Raw text that the text cuts short ends, for the parser, before its own start tag.
       if (endOffset !== undefined) place.endOffset = endOffset < (place.startTag?.endOffset ?? 0) ? length : endOffset
+      if (isText(node)) share(node)
     },
 
     // A second `html` or `body` tag gives its element the attributes that it does not have yet.
@@ -230,14 +238,25 @@ const mutation = {
   },
 }
 
-/** Inserts text, also in places where it grows by millions of short pieces. */
-function textInsertion() {
+/** UTF-16 code units of texts that are copied anyway. */
+const COPIED = 12
+
+/**
+ * Inserts text, also in places where it grows by millions of short pieces.
+ *
+ * @param source that texts may be parts of
+ */
+export function textInsertion(source?: string) {
   // Of the long text that grew last: what is in large pieces, and what came since.
   let growing: TextNode | undefined
   let whole = ''
   let latest = ''
+  // The text that was found to be a part of the source last, and where that ends.
+  let shared: TextNode | undefined
+  let end = 0
+  let added = ''
   const extend = (node: TextNode, text: string): void => {
-    if (node.value.length < LONG) {
+    if (node.value.length < LONG || node === shared) {
       node.value += text
       return
     }
@@ -253,14 +272,28 @@ function textInsertion() {
     }
     node.value = whole + latest
   }
+  /** Makes a text a part of the source where it stands there as it is: as a sum it would stay in memory as its pieces. */
+  const share = (node: TextNode): void => {
+    const place = node.sourceCodeLocation
+    if (source === undefined || !place) return
+    const isBegun = node === shared
+    const from = isBegun ? end : place.startOffset
+    const isPart = (isBegun || node.value === added) && source.slice(from, place.endOffset) === added
+    if (isPart && node.value.length > COPIED) node.value = source.slice(place.startOffset, place.endOffset)
+    if (isPart || isBegun) shared = isPart ? node : undefined
+    end = place.endOffset
+  }
   return {
+    share,
     insertText(parent: ParentNode, text: string): void {
       if (text === '') return
+      added = text
       const last = parent.childNodes.at(-1)
       if (last && isText(last)) extend(last, text)
       else mutation.appendChild(parent, construction.createTextNode(text))
     },
     insertTextBefore(parent: ParentNode, text: string, reference: ChildNode): void {
+      added = text
       const index = parent.childNodes.lastIndexOf(reference)
       const previous = parent.childNodes[index - 1]
       if (previous && isText(previous)) {

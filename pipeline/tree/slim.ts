@@ -6,6 +6,7 @@
 import { LONG, puttingInOnePiece } from './long-text.ts'
 import { type ChildNode, type DocumentNode, isElement, isText, type Span } from './nodes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
+import { type Counts, noteCounts } from './weight.ts'
 
 /** UTF-16 code units up to which a part of a text is copied anyway. */
 const COPIED = 12
@@ -33,9 +34,11 @@ export function* slimming(root: DocumentNode, source: string): Steps<void> {
   root.childNodes = root.childNodes.slice()
   const open: ChildNode[] = [...root.childNodes]
   let seen = 0
+  const counts: Counts = { elements: 0, leaves: 0, attributes: 0 }
   for (let node = open.pop(); node; node = open.pop()) {
     if (++seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) {
+      counts.leaves++
       const place = node.sourceCodeLocation
       if (isText(node)) {
         const isLong = place && node.value.length > LONG
@@ -46,6 +49,8 @@ export function* slimming(root: DocumentNode, source: string): Steps<void> {
         node.data = yield* slimmingLong(node.data, inComment(place), source)
       continue
     }
+    counts.elements++
+    counts.attributes += node.attrs.length
     for (const attribute of node.attrs) {
       attribute.name = shared(attribute.name)
       if (attribute.value.length > LONG) yield* puttingInOnePiece(attribute.value)
@@ -58,6 +63,7 @@ export function* slimming(root: DocumentNode, source: string): Steps<void> {
     node.content.childNodes = node.content.childNodes.slice()
     for (const child of node.content.childNodes) open.push(child)
   }
+  noteCounts(root, source, counts)
 }
 
 /** What stands between `<!--` and `-->`. */
@@ -65,23 +71,16 @@ function inComment({ startOffset, endOffset }: Span): Span {
   return { startOffset: startOffset + 4, endOffset: endOffset - 3 }
 }
 
-/** What the parser reads as one other character. */
-const EXCHANGED = /[\r\0]/
-
-/**
- * The same text as a part of the source, without looking at it: the parser may have left it as thousands of pieces. What has
- * the length that it has in the source differs from it in single characters at most, as references and tags are longer than
- * what becomes of them.
- */
+/** The same as `asInSource`, in steps: the parser may have left the text as thousands of pieces. */
 function* slimmingLong(text: string, { startOffset, endOffset }: Span, source: string): Steps<string> {
-  let isSame = endOffset - startOffset === text.length
-  for (let at = startOffset; isSame && at < endOffset; at += STRETCH) {
-    yield
-    isSame = !EXCHANGED.test(source.slice(at, Math.min(at + STRETCH, endOffset)))
-  }
-  if (isSame) return source.slice(startOffset, endOffset)
   yield* puttingInOnePiece(text)
-  return text
+  let isSame = endOffset - startOffset === text.length
+  for (let at = 0; isSame && at < text.length; at += STRETCH) {
+    isSame =
+      text.slice(at, at + STRETCH) === source.slice(startOffset + at, Math.min(endOffset, startOffset + at + STRETCH))
+    yield
+  }
+  return isSame ? source.slice(startOffset, endOffset) : text
 }
 
 /** The same text as a part of the source, where it stands there as it is. */

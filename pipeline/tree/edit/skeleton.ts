@@ -13,6 +13,7 @@ import {
   type TreeAdapter,
 } from 'parse5'
 import { equalNodes } from '../compare.ts'
+import { textInsertion } from '../html.ts'
 import { MAX_ATTRIBUTES, MAX_DEPTH, maxElements, tooDeep, tooManyAttributes, tooManyElements } from '../limits.ts'
 import {
   type ChildNode,
@@ -138,8 +139,11 @@ function adapter(length: number, mode: string | undefined): TreeAdapter<Nodes> {
   let depth = 0
   let elements = 0
   const limit = maxElements(length)
+  const { insertText, insertTextBefore } = textInsertion()
   return {
     ...defaultTreeAdapter,
+    // The nodes are the same.
+    ...({ insertText, insertTextBefore } as unknown as Pick<TreeAdapter<Nodes>, 'insertText' | 'insertTextBefore'>),
     createElement(tagName, namespaceURI, attrs) {
       if (++elements > limit) throw tooManyElements()
       if (attrs.length > MAX_ATTRIBUTES) throw tooManyAttributes()

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { parseHtml } from '../../../pipeline/tree/html.ts'
+import { outerMarkup } from '../../../pipeline/tree/serialize.ts'
 import { slimming } from '../../../pipeline/tree/slim.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { treeBytes } from '../../../pipeline/tree/weight.ts'
@@ -70,6 +71,13 @@ describe('tree/slim', () => {
       ),
       runs(40),
     )
+  })
+
+  it('HTTP-23 a text that begins with a reference keeps it, wherever the parser says that it begins', () => {
+    for (const length of [31, 70_000]) {
+      const { root } = parseDocument('html', `\n\n&amp;${']'.repeat(length)}`)
+      expect(outerMarkup(root, 'html')).to.equal(`<html><head></head><body>&amp;${']'.repeat(length)}</body></html>`)
+    }
   })
 
   it('HTTP-23 a tree that was made lighter can be changed like any other', () => {
