@@ -8,6 +8,7 @@ import type { BlobWriter, StoredBlob } from '../pipeline/store/blobs.ts'
 import { createGatekeeper, type Gatekeeper } from './access/credentials.ts'
 import type { LoginThrottle } from './access/login-throttle.ts'
 import type { ListingCache } from './listings/listing-cache.ts'
+import type { ListedMembers } from './listings/listings.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
 import { type HelperNames, helperNames } from './places/helper-names.ts'
 import { Unpublished } from './places/unpublished.ts'
@@ -46,15 +47,18 @@ export async function openMount(parts: {
   locks: Locks
   throttle: LoginThrottle
   listingCache: ListingCache
+  /** Of listings of all mounts. */
+  members: ListedMembers
   blobSource: Mount['blobSource']
   stage: Mount['stage']
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
-  const { site, unpublishedSite, settings, locks, throttle, listingCache, blobSource, stage, prefix, failed } = parts
+  const { site, unpublishedSite, settings, locks, throttle, listingCache, members, blobSource, stage, prefix, failed } =
+    parts
   const names = helperNames(settings.helperFiles)
   const unpublished = await Unpublished.open(unpublishedSite, names)
-  const view = new View(site, unpublished, names)
+  const view = new View(site, unpublished, names, members)
   const gatekeeper = createGatekeeper(settings.credentials, throttle)
   return {
     site,

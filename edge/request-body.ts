@@ -64,13 +64,24 @@ function bodyStream(request: IncomingMessage): Readable {
  */
 let mostHeld = 256 * 1024 * 1024
 const UNCOUNTED = 64 * 1024
+/** Told when bodies hold more than before. */
+let grown: () => void = () => undefined
 
-/** @param bytes the setting `limits.bodies` */
-export function limitBodies(bytes: number): void {
+/**
+ * @param bytes that bodies may hold together
+ * @param told called when they hold more than before
+ */
+export function limitBodies(bytes: number, told: () => void = () => undefined): void {
   mostHeld = bytes
+  grown = told
 }
 
 let heldBytes = 0
+
+/** Bytes that the bodies of running requests hold. */
+export function bytesOfBodies(): number {
+  return heldBytes
+}
 
 /** @returns counts bytes that a request holds in memory until its answer has left; Fault 503 when there are too many */
 export function holder(response: ServerResponse): (bytes: number) => void {
@@ -85,6 +96,7 @@ export function holder(response: ServerResponse): (bytes: number) => void {
     if (heldBytes + bytes > mostHeld) throw crowded()
     held += bytes
     heldBytes += bytes
+    grown()
   }
 }
 

@@ -1,4 +1,7 @@
-/** The memory of the caches of a process: one limit for all of them, a share for each, and what each really takes. */
+/**
+ * The memory of a process that it can do without, or that requests need for a while: one limit for all of it, a share for each
+ * cache, and what each really takes.
+ */
 
 /** What a cache takes and gives back. */
 export interface KeptMemory {
@@ -17,9 +20,12 @@ export const USUAL_MEMORY = 256 * MIB
 const LEAST = 16 * MIB
 
 /** Sixteenths of the whole. */
-const SHARES = { documents: 2, trees: 5, answers: 3, 'mount-answers': 3, listings: 1, pages: 2 }
+const SHARES = { documents: 2, trees: 5, answers: 2, 'mount-answers': 3, listings: 1, members: 1, pages: 2 }
 
 export type Holder = keyof typeof SHARES
+
+/** What requests need as long as they run: bodies on their way in, and threads of scripts. */
+export type Need = 'bodies' | 'scripts'
 
 /** What is left of a share when nobody asks for anything. */
 const AT_REST = 1 / 16
@@ -35,9 +41,10 @@ export function memoryLimit(asked: number | undefined, contained = process.const
 }
 
 export class Memory {
-  /** Bytes for all caches together. */
+  /** Bytes for all of it together. */
   readonly limit: number
   readonly #kept = new Map<Holder, KeptMemory>()
+  readonly #needs = new Map<Need, () => number>()
 
   /** @param limit bytes */
   constructor(limit = USUAL_MEMORY) {
@@ -54,9 +61,32 @@ export class Memory {
     this.#kept.set(holder, kept)
   }
 
-  /** Bytes that each cache takes now. */
-  taken(): Map<Holder, number> {
-    return new Map([...this.#kept].map(([holder, { bytes }]) => [holder, bytes]))
+  /**
+   * Counts in what requests need for a while; caches give way to it.
+   *
+   * @param bytes tells how many there are now
+   */
+  need(need: Need, bytes: () => number): void {
+    this.#needs.set(need, bytes)
+  }
+
+  /** Has caches give way, so that they and what is needed stay within the limit. To be called when more is needed. */
+  makeRoom(): void {
+    let needed = 0
+    for (const bytes of this.#needs.values()) needed += bytes()
+    let all = needed
+    for (const { bytes } of this.#kept.values()) all += bytes
+    if (all <= this.limit) return
+    const left = Math.max(AT_REST, (this.limit - needed) / this.limit)
+    for (const [holder, kept] of this.#kept) kept.shrink(this.share(holder) * left)
+  }
+
+  /** Bytes that each cache takes now, and what is needed beside them. */
+  taken(): Map<Holder | Need, number> {
+    const taken = new Map<Holder | Need, number>()
+    for (const [holder, { bytes }] of this.#kept) taken.set(holder, bytes)
+    for (const [need, bytes] of this.#needs) taken.set(need, bytes())
+    return taken
   }
 
   /** For times when nobody asks for anything. */

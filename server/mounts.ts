@@ -7,6 +7,7 @@ import { createGatekeeper } from '../dav/access/credentials.ts'
 import { createLoginThrottle } from '../dav/access/login-throttle.ts'
 import { type MountTriggers, mountApp } from '../dav/app.ts'
 import { createListingCache } from '../dav/listings/listing-cache.ts'
+import { ListedMembers } from '../dav/listings/listings.ts'
 import { type Mount, openMount } from '../dav/mount.ts'
 import { createHousekeeping, type Housekeeping } from '../dav/places/housekeeping.ts'
 import type { KnowClient } from '../edge/request.ts'
@@ -190,6 +191,8 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
   const credentialsOf = (host: string) => newest.siteFor(host)?.credentials ?? []
   const listingCache = createListingCache(parts.memory.share('listings'))
   parts.memory.hold('listings', listingCache.memory)
+  const members = new ListedMembers(parts.memory.share('members'))
+  parts.memory.hold('members', members)
   const blobSource = (blob: StoredBlob): BodySource => ({
     bytes: () => Promise.reject(new Error('A blob is no body to be held in memory')),
     stage: cap => store.stage(blobStream(blob), { limit: cap }),
@@ -216,6 +219,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       locks,
       throttle,
       listingCache,
+      members,
       blobSource,
       stage: store.stage,
       prefix,

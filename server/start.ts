@@ -7,7 +7,7 @@ import { SettingsError } from '../config/load.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { clientReader, proxyTrust } from '../edge/request.ts'
-import { type BodyReading, limitBodies } from '../edge/request-body.ts'
+import { type BodyReading, bytesOfBodies, limitBodies } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
 import { systemClock } from '../pipeline/events/clock.ts'
 import { Streams } from '../pipeline/events/streams.ts'
@@ -186,13 +186,14 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   const { now = Date.now } = store
   const failed = (error: unknown) => log.error({ err: error }, 'an event stream failed')
   const streams = new Streams({ fanOut, clock: { ...systemClock, now }, failed })
+  const memory = memoryOf(settings)
   const javascript = createJavaScript({
     workers: settings.javascript.workers,
     limits: settings.javascript,
     log: ({ level, ...line }) => log[level === 'log' ? 'info' : level](line, 'a script has written'),
     failed: error => log.error({ err: error }, 'a worker for scripts has not started'),
+    grown: () => memory.makeRoom(),
   })
-  const memory = memoryOf(settings)
   const metrics = createMetrics({
     streams: () => streams.size,
     outbound: () => outbound.figures(),
@@ -220,7 +221,10 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     coherence,
   })
   const knowClient = clientReader(proxyTrust(settings.trustProxy))
-  limitBodies(settings.limits.bodies)
+  // What bodies hold is there beside the caches, which give way to it.
+  limitBodies(Math.min(settings.limits.bodies, memory.limit), () => memory.makeRoom())
+  memory.need('bodies', bytesOfBodies)
+  memory.need('scripts', () => javascript.counters().memory)
   const bodies: BodyReading = {
     stage: (body, options) => store.stage(body, options),
     idle: settings.limits.bodyIdle,

@@ -3,6 +3,7 @@
  * leaves all others as they are, with everything that was made of them.
  */
 
+import type { KeptMemory } from '../../pipeline/memory.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { addTo, weight, ZERO } from '../../pipeline/store/tags.ts'
@@ -17,11 +18,13 @@ export type Leaf = readonly Node[]
 const LEAF = 32
 const LARGEST_LEAF = 2 * LEAF
 
-/** Members of all collections of a site that are kept, some 400 bytes each, and of a single one. */
-const MOST_MEMBERS = 25_000
+/** Bytes of a member, measured, and members of the largest collection that is kept. */
+export const MEMBER = 400
 const LARGEST = 20_000
-/** What a collection without members counts as. */
+/** As many members as a collection without any takes. */
 const EMPTY = 4
+/** Bytes of all members where nothing else is said. */
+const USUAL = 16 * 1024 * 1024
 /** Changed members that are looked up one by one; a whole listing is read faster than more of them. */
 const MOST_CHANGED = 64
 
@@ -33,15 +36,55 @@ interface Kept {
   changed: Map<string, number>
 }
 
+/** What the members of the collections of all sites take together. */
+export class ListedMembers implements KeptMemory {
+  readonly #most: number
+  /** The collection that was asked for longest ago stands first. */
+  readonly #counted = new Map<Kept, { members: number; drop: () => void }>()
+  #members = 0
+
+  /** @param most bytes */
+  constructor(most = USUAL) {
+    this.#most = most
+  }
+
+  get bytes(): number {
+    return this.#members * MEMBER
+  }
+
+  /** Counts a collection as the one that was asked for last. @param drop has it forgotten, and calls `leave` */
+  use(kept: Kept, drop: () => void): void {
+    this.leave(kept)
+    const members = countOf(kept)
+    this.#counted.set(kept, { members, drop })
+    this.#members += members
+    this.shrink(this.#most)
+  }
+
+  leave(kept: Kept): void {
+    this.#members -= this.#counted.get(kept)?.members ?? 0
+    this.#counted.delete(kept)
+  }
+
+  shrink(bytes: number): void {
+    for (const { drop } of this.#counted.values()) {
+      if (this.bytes <= bytes) return
+      drop()
+    }
+  }
+}
+
 export class Listings {
   readonly #store: Pick<Site['store'], 'find' | 'list'>
-  /** By path of the collection; the one that was asked for longest ago stands first. */
+  /** By path of the collection. */
   readonly #kept = new Map<string, Kept>()
-  #members = 0
+  readonly #all: ListedMembers
   #changes = 0
 
-  constructor(store: Pick<Site['store'], 'find' | 'list'>) {
+  /** @param all counts what this and others keep */
+  constructor(store: Pick<Site['store'], 'find' | 'list'>, all = new ListedMembers()) {
     this.#store = store
+    this.#all = all
   }
 
   /**
@@ -51,8 +94,6 @@ export class Listings {
   async of(collection: string): Promise<readonly Leaf[]> {
     const kept = this.#kept.get(collection)
     if (kept?.sum !== undefined) {
-      this.#kept.delete(collection)
-      this.#kept.set(collection, kept)
       if (await this.#bringUpToDate(collection, kept)) return kept.leaves
     }
     return this.#read(collection)
@@ -88,11 +129,9 @@ export class Listings {
       if (kept.changed.get(path) === change) kept.changed.delete(path)
     }
     if (addTo(kept.sum ?? ZERO, gain) !== sum || this.#kept.get(collection) !== kept) return false
-    const before = countOf(kept)
     kept.leaves = exchanged(kept.leaves, changes)
     kept.sum = sum
-    this.#members += countOf(kept) - before
-    this.#makeRoom()
+    this.#all.use(kept, () => this.#drop(collection))
     return true
   }
 
@@ -110,8 +149,7 @@ export class Listings {
     this.#kept.delete(collection)
     if (sum === undefined || sum !== before || members.length > LARGEST) return leaves
     this.#kept.set(collection, Object.assign(kept, { leaves, sum }))
-    this.#members += countOf(kept)
-    this.#makeRoom()
+    this.#all.use(kept, () => this.#drop(collection))
     return leaves
   }
 
@@ -120,16 +158,9 @@ export class Listings {
     return found && (found.members ?? ZERO)
   }
 
-  #makeRoom(): void {
-    for (const oldest of this.#kept.keys()) {
-      if (this.#members <= MOST_MEMBERS) return
-      this.#drop(oldest)
-    }
-  }
-
   #drop(collection: string): void {
     const kept = this.#kept.get(collection)
-    if (kept?.sum !== undefined) this.#members -= countOf(kept)
+    if (kept) this.#all.leave(kept)
     this.#kept.delete(collection)
   }
 }

@@ -9,7 +9,15 @@ import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { addTo, shownSeconds, weight, ZERO } from '../../pipeline/store/tags.ts'
 import type { PropertyPatch } from '../../pipeline/write/properties.ts'
-import { exchanged, inLeaves, type Leaf, Listings, memberAt, siteNode } from '../listings/listings.ts'
+import {
+  exchanged,
+  inLeaves,
+  type Leaf,
+  type ListedMembers,
+  Listings,
+  memberAt,
+  siteNode,
+} from '../listings/listings.ts'
 import { coveringDraft, newDraft } from './draft-place.ts'
 import type { HelperNames } from './helper-names.ts'
 import { helperPlace } from './helper-place.ts'
@@ -39,12 +47,13 @@ export class View {
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
 
-  constructor(site: Site, unpublished: Unpublished, names: HelperNames) {
+  /** @param members counts what is kept of listings */
+  constructor(site: Site, unpublished: Unpublished, names: HelperNames, members: ListedMembers) {
     this.#site = site
     this.#unpublished = unpublished
     this.#stored = { site, unpublished }
     this.#names = names
-    this.#listings = new Listings(site.store)
+    this.#listings = new Listings(site.store, members)
     site.watch(paths => this.#forget(paths))
     site.watch(paths => this.#listings.forget(paths))
     unpublished.watch(paths => this.#forget(paths))

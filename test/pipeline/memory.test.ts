@@ -1,6 +1,10 @@
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { createAnswerCache } from '../../edge/answer-cache.ts'
+import { bytesOfBodies, holder, limitBodies } from '../../edge/request-body.ts'
+import { Fault } from '../../pipeline/fault.ts'
 import { type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../pipeline/memory.ts'
 import { type DocumentCache, documentCache } from '../../pipeline/site/cache.ts'
 import { StoredFile } from '../../pipeline/site/stored-file.ts'
@@ -49,8 +53,8 @@ describe('Memory of caches', () => {
 
   it('is shared out completely', () => {
     const memory = new Memory(160)
-    const shares = (['documents', 'trees', 'answers', 'mount-answers', 'listings', 'pages'] as const).map(holder =>
-      memory.share(holder),
+    const shares = (['documents', 'trees', 'answers', 'mount-answers', 'listings', 'members', 'pages'] as const).map(
+      holder => memory.share(holder),
     )
     expect(shares.reduce((sum, share) => sum + share)).to.equal(160)
   })
@@ -195,6 +199,56 @@ describe('Memory of caches', () => {
     expect(answers.size).to.equal(3)
     answers.memory.shrink(0)
     expect([answers.memory.bytes, answers.size]).to.deep.equal([0, 0])
+  })
+
+  describe('that requests need for a while', () => {
+    function caches(limit: number) {
+      const memory = new Memory(limit)
+      const now = { bodies: 0, trees: 0, answers: 0 }
+      for (const holder of ['trees', 'answers'] as const)
+        memory.hold(holder, {
+          get bytes() {
+            return now[holder]
+          },
+          shrink: bytes => void (now[holder] = Math.min(now[holder], bytes)),
+        })
+      memory.need('bodies', () => now.bodies)
+      return { memory, now }
+    }
+
+    const CASES: [name: string, bodies: number, trees: number, answers: number, then: [number, number]][] = [
+      ['leaves caches alone where there is room', 600, 300, 100, [300, 100]],
+      ['has them give way where there is not', 1280, 500, 200, [100, 40]],
+      ['and only those that take more than they may then', 1280, 500, 10, [100, 10]],
+      ['leaves them what they have at rest', 1600, 500, 200, [31.25, 12.5]],
+    ]
+    for (const [name, bodies, trees, answers, then] of CASES)
+      it(name, () => {
+        const { memory, now } = caches(1600)
+        Object.assign(now, { bodies, trees, answers })
+        memory.makeRoom()
+        expect([now.trees, now.answers]).to.deep.equal(then)
+        expect(memory.taken().get('bodies')).to.equal(bodies)
+      })
+
+    it('is that of bodies until their answers have left', () => {
+      let told = 0
+      const before = bytesOfBodies()
+      limitBodies(before + 1000, () => told++)
+      try {
+        const response = new EventEmitter()
+        const hold = holder(response as ServerResponse)
+        hold(600)
+        hold(300)
+        expect([bytesOfBodies() - before, told]).to.deep.equal([900, 2])
+        expect(() => hold(101)).to.throw(Fault)
+        expect([bytesOfBodies() - before, told]).to.deep.equal([900, 2])
+        response.emit('close')
+        expect(bytesOfBodies()).to.equal(before)
+      } finally {
+        limitBodies(256 * MIB)
+      }
+    })
   })
 
   it('is given back once after some time without requests', () => {

@@ -197,9 +197,11 @@ export interface JavaScriptOptions {
   log?: (line: ConsoleLine) => void
   /** Takes why a worker has not started: its scripts fail as if they had taken too long. */
   failed?: (error: Error) => void
+  /** Called after scripts have run: their workers may take more memory than before. */
+  grown?: () => void
 }
 
-/** Figures for metrics. All but the last three only grow. */
+/** Figures for metrics. Those of the workers rise and fall, all others only grow. */
 export interface Counters {
   evaluations: number
   /** Evaluations that ended with a failure. */
@@ -213,6 +215,8 @@ export interface Counters {
   busy: number
   /** Evaluations that wait for a worker. */
   queue: number
+  /** Bytes of the heaps of all workers, each when it last had nothing to do. */
+  memory: number
 }
 
 /** Server-side JavaScript: a pool of workers, which are started when they are first needed. */

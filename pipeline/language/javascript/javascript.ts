@@ -73,6 +73,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
       },
       answers: thread => answersOf(sendings, thread),
     })
+    options.grown?.()
     if (typeof reports === 'string') return sendings.map(({ job }) => lost(job, reports))
     const outcomes: ScriptOutcome[] = []
     for (const [i, sending] of sendings.entries()) {
@@ -148,6 +149,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
       workers: pool.workers,
       busy: pool.busy,
       queue: pool.queue,
+      memory: pool.memory,
     }),
     close: () => pool.close(),
   }

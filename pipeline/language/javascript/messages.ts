@@ -14,8 +14,11 @@ export interface WorkerSetup {
   control: SharedArrayBuffer
 }
 
-/** Places in the control block: what a waiting worker is woken by, and (as a Float64) when its evaluation began. */
-export const CONTROL = { bytes: 16, signal: 0, began: 1 }
+/**
+ * Places in the control block: what a waiting worker is woken by, and (as a Float64) when its evaluation began, and how many
+ * bytes its heaps took when it last had nothing to do.
+ */
+export const CONTROL = { bytes: 24, signal: 0, began: 1, memory: 2 }
 
 /** The document of an evaluation: a tree as it stands, or the source of a version that the worker may know already. */
 export type SentView = { tree: CompactTree } | { kind: DocumentKind; version: string; source: string | undefined }

@@ -62,6 +62,14 @@ export class Pool {
     return this.#busy.size
   }
 
+  /** Bytes that the workers take. */
+  get memory(): number {
+    let bytes = 0
+    for (const thread of this.#free) bytes += thread.memory
+    for (const thread of this.#busy.keys()) bytes += thread.memory
+    return bytes
+  }
+
   get queue(): number {
     let queue = 0
     for (const each of this.#waiting.values()) for (const { batch } of each) queue += batch.size

@@ -76,6 +76,11 @@ export class Thread {
     this.#worker.unref()
   }
 
+  /** Bytes of its heaps when it last had nothing to do; 0 before it has started. */
+  get memory(): number {
+    return new Float64Array(this.#control)[CONTROL.memory] ?? 0
+  }
+
   get isLost(): boolean {
     return this.#lost !== undefined
   }

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { compareMembers, type Leaf, Listings } from '../../../dav/listings/listings.ts'
+import { compareMembers, type Leaf, ListedMembers, Listings, MEMBER } from '../../../dav/listings/listings.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { memberSum, ZERO } from '../../../pipeline/store/tags.ts'
 
@@ -157,17 +157,33 @@ describe('members of collections in memory', () => {
     const listed: string[] = []
     const members = many(10_000).map(path => file(path))
     const sum = memberSum([])
-    const listings = new Listings({
-      find: async path => ({ ...collection(path, []), members: sum }),
-      async list(path) {
-        listed.push(path)
-        return path === '/huge/' ? [...members, ...members, ...members] : members
-      },
-    })
-    for (const path of ['/a/', '/b/', '/a/', '/c/', '/a/', '/c/', '/b/']) await listings.of(path)
-    expect(listed).to.deep.equal(['/a/', '/b/', '/c/', '/b/'])
-    await listings.of('/huge/')
-    await listings.of('/huge/')
-    expect(listed.slice(4)).to.deep.equal(['/huge/', '/huge/'])
+    const all = new ListedMembers(25_000 * MEMBER)
+    const site = () =>
+      new Listings(
+        {
+          find: async path => ({ ...collection(path, []), members: sum }),
+          async list(path) {
+            listed.push(path)
+            return path === '/huge/' ? [...members, ...members, ...members] : members
+          },
+        },
+        all,
+      )
+    const [one, other] = [site(), site()]
+    for (const path of ['/a/', '/b/', '/a/', '/c/', '/a/', '/c/', '/b/']) await one.of(path)
+    expect(listed.splice(0)).to.deep.equal(['/a/', '/b/', '/c/', '/b/'])
+    await one.of('/huge/')
+    await one.of('/huge/')
+    expect(listed.splice(0)).to.deep.equal(['/huge/', '/huge/'])
+    await other.of('/c/')
+    await one.of('/b/')
+    expect(listed.splice(0), 'of another site').to.deep.equal(['/c/'])
+    await one.of('/c/')
+    expect(listed.splice(0), 'for another site').to.deep.equal(['/c/'])
+    expect(all.bytes).to.be.within(2 * 10_000 * MEMBER, 25_000 * MEMBER)
+    all.shrink(0)
+    expect(all.bytes).to.equal(0)
+    await one.of('/b/')
+    expect(listed.splice(0)).to.deep.equal(['/b/'])
   })
 })

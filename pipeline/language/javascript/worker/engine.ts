@@ -112,6 +112,8 @@ export interface Engine {
   work(): boolean
   text(value: Pointer): string
   boolean(value: boolean): Pointer
+  /** Bytes of its memory. */
+  readonly bytes: number
   /** Whether it is still good, and no larger than at first. */
   readonly isSound: boolean
 }
@@ -326,6 +328,9 @@ export async function startEngine(
       }),
     boolean: value => (value ? m._QTS_GetTrue() : m._QTS_GetFalse()),
     text: value => guarded(() => textOf(value)),
+    get bytes() {
+      return memory.buffer.byteLength
+    },
     get isSound() {
       return !isBroken && memory.buffer.byteLength === FIRST_PAGES * PAGE
     },

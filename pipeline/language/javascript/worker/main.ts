@@ -1,6 +1,7 @@
 /** A worker thread: takes batches, evaluates them one after the other, and reports. */
 
 import { readFileSync } from 'node:fs'
+import { getHeapStatistics } from 'node:v8'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { parseDocument } from '../../../tree/document.ts'
 import type { DocumentNode } from '../../../tree/nodes.ts'
@@ -23,7 +24,7 @@ if (!parentPort) throw new Error('This is a worker thread.')
 const port = parentPort
 const { limits, answers, control } = workerData as WorkerSetup
 const signal = new Int32Array(control)
-const began = new Float64Array(control)
+const figures = new Float64Array(control)
 
 const realmFile = (name: string) => readFileSync(new URL(`../realm/${name}.js`, import.meta.url), 'utf8')
 
@@ -86,16 +87,24 @@ function tooDeep(): Report {
   return { result: { failure }, trees: [], lines: [], fleeting: false, steps: 0, milliseconds: 0 }
 }
 
+/** Notes what this thread takes: its own heap with what hangs on it, and that of the engine. */
+function weigh(): void {
+  const { total_heap_size: heap, external_memory: external } = getHeapStatistics()
+  figures[CONTROL.memory] = heap + external + engine.bytes
+}
+
 async function work({ jobs, forget }: Order): Promise<void> {
   for (const version of forget) documents.delete(version)
   const reports: Report[] = []
   for (const [i, job] of jobs.entries()) {
-    began[CONTROL.began] = Date.now()
+    figures[CONTROL.began] = Date.now()
     reports.push(run(job, 0, i))
     // An engine that is broken, or has grown, is given up with its memory.
     if (!engine.isSound) engine = await newEngine()
   }
+  weigh()
   say({ reports })
 }
 
+weigh()
 port.on('message', (order: Order) => void work(order))

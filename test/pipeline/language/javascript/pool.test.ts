@@ -2,7 +2,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Allowance } from '../../../../pipeline/language/allowance.ts'
-import { createJavaScript, type ScriptJob } from '../../../../pipeline/language/javascript/javascript.ts'
+import {
+  createJavaScript,
+  type JavaScript,
+  type ScriptJob,
+} from '../../../../pipeline/language/javascript/javascript.ts'
 import type { Value } from '../../../../pipeline/language/values.ts'
 import { html, javascript, NS, plain, run, variant } from './programs.ts'
 
@@ -122,8 +126,9 @@ describe('language: JavaScript: workers and limits', () => {
   })
 
   it('counters tell what was done', async () => {
-    const own = createJavaScript({ workers: 1 })
-    expect(own.counters()).to.include({ evaluations: 0, workers: 0, busy: 0, queue: 0 })
+    const memory: number[] = []
+    const own: JavaScript = createJavaScript({ workers: 1, grown: () => memory.push(own.counters().memory) })
+    expect(own.counters()).to.include({ evaluations: 0, workers: 0, busy: 0, queue: 0, memory: 0 })
     const both = Promise.all([
       own.evaluate(job('export default () => 1'), ample()),
       own.evaluate(job('export default () => 2'), ample()),
@@ -133,7 +138,14 @@ describe('language: JavaScript: workers and limits', () => {
     await own.evaluate(job('export default ('), ample())
     expect(own.counters()).to.include({ evaluations: 3, failures: 1, kills: 0, busy: 0, queue: 0 })
     expect(own.counters().time).to.be.above(0)
+    // A heap of Node and one of QuickJS, of the worker that has run them.
+    expect(Math.min(...memory)).to.be.above(4 * 1024 * 1024)
+    const document = { document: html('<p>x</p>'.repeat(10_000)), version: 'large' }
+    const looking = 'export default () => document.querySelector("p") ? 1 : 0'
+    expect(variant(await own.evaluate(job(looking, { document }), ample()))).to.equal(1n)
+    expect(memory.at(-1), 'with a large document').to.be.above((memory[0] ?? 0) + 500_000)
     await own.close()
+    expect(own.counters().memory).to.equal(0)
   })
 
   it('after the end nothing runs, and what was running has failed', async () => {
