@@ -274,7 +274,7 @@ export function requestBody(
 ): BodySource {
   return {
     bytes: cap => readBody(request, response, cap, idle),
-    stage: (cap, seen, checksums) => stageBody({ stage, idle }, request, response, cap, { seen, checksums }),
+    stage: (cap, seen) => stageBody({ stage, idle }, request, response, cap, seen),
   }
 }
 
@@ -318,12 +318,19 @@ export function piecesOf({ idle }: BodyReading, request: IncomingMessage, respon
   }
 }
 
+/** Fields that may name SHA-1 or MD5 of a body (DAV-43). */
+const DIGEST_FIELDS = ['oc-checksum', 'content-md5', 'content-digest', 'repr-digest']
+
+/** Whether a body is compared with digests as soon as all of it is there, whoever reads it first. */
+function namesDigest({ headers }: IncomingMessage): boolean {
+  return DIGEST_FIELDS.some(name => headers[name] !== undefined)
+}
+
 /**
  * Streams a request body into the store's staging area with constant memory.
  *
  * @param cap bytes
- * @param options.seen is shown every piece
- * @param options.checksums SHA-1 and MD5 are computed as well
+ * @param seen is shown every piece
  * @throws Fault 413 over the cap, 400 when the body ends early, 408 when it stops, and what `seen` throws; then nothing is
  *   left behind
  */
@@ -332,7 +339,7 @@ async function stageBody(
   request: IncomingMessage,
   response: ServerResponse,
   cap: number,
-  { seen, checksums }: { seen: SeePiece | undefined; checksums: boolean | undefined },
+  seen: SeePiece | undefined,
 ): Promise<StagedBlob> {
   checkDeclaredLength(request, cap)
   invite(request, response)
@@ -347,7 +354,7 @@ async function stageBody(
       throw fault
     }
   }
-  const staging = stage(bodyStream(request), { limit: cap, seen: seen && see, checksums })
+  const staging = stage(bodyStream(request), { limit: cap, seen: seen && see, checksums: namesDigest(request) })
   try {
     return await untilIdle(request, idle, () => staging)
   } catch (error) {

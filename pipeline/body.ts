@@ -18,9 +18,8 @@ export interface BodySource {
    * To disk while digests are computed; 413 over `cap` bytes.
    *
    * @param seen shown every piece of what goes to disk
-   * @param checksums SHA-1 and MD5 are needed as soon as all of it is there
    */
-  stage(cap: number, seen?: SeePiece, checksums?: boolean): Promise<StagedBlob>
+  stage(cap: number, seen?: SeePiece): Promise<StagedBlob>
 }
 
 /** Bytes of a selector or program that a QUERY may bring (SEC-12). */

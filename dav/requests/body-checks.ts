@@ -53,8 +53,7 @@ export function checkedBody(exchange: Exchange): BodySource {
       return bytes
     },
     async stage(cap, seen) {
-      const isWeak = promised.some(({ algorithm }) => algorithm !== 'sha256')
-      const staged: StagedBlob = await body.stage(cap, seen, isWeak)
+      const staged: StagedBlob = await body.stage(cap, seen)
       try {
         check(staged.size, algorithm => staged[algorithm])
       } catch (error) {

@@ -1,5 +1,6 @@
 /** Triggers on the mount, where a site wants them. */
 
+import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { eventually } from '../../support/eventually.ts'
@@ -56,6 +57,19 @@ describe('mountReactions', () => {
     }
     expect((await mounted('GET', '/guarded.html')).status).to.equal(200)
     expect((await mounted('PUT', '/free.html', { body: page('y') })).status).to.equal(201)
+  })
+
+  it('DAV-43 checksums of a large upload are compared where a trigger has read it before', async () => {
+    site = await reactingSite(
+      { '/t.html': page(trigger({ method: 'PUT', resource: '/*.bin', action: 'true' })) },
+      { site: { mountReactions: true } },
+    )
+    const body = 'x'.repeat(300 * 1024)
+    const sent = (algorithm: string, bytes: string) =>
+      mounted('PUT', '/large.bin', { body, headers: { 'oc-checksum': `${algorithm}:${hash(algorithm, bytes)}` } })
+    expect((await sent('sha1', body)).status).to.equal(201)
+    expect((await sent('md5', body)).status).to.equal(204)
+    expect((await sent('md5', 'other')).status).to.equal(400)
   })
 
   it('REA-62 a trigger replaces the body, and is not shown the credential', async () => {
