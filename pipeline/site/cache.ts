@@ -130,7 +130,7 @@ export function documentCache(
   const trees = keptTrees(options.treeBudget ?? USUAL_MEMORY / 4, options.later ?? setImmediate)
   let weight = 0
 
-  const weightOf = (file: StoredFile) => ENTRY + (file.bytes?.length ?? 0) + file.codingBytes
+  const weightOf = (file: StoredFile) => ENTRY + file.bodyBytes + file.codingBytes
 
   function remove(site: string, file: StoredFile): void {
     entries.get(site)?.delete(file.resource.path)

@@ -20,7 +20,11 @@ export interface InRow {
  * @returns to be called when all have come to their end; undefined where there is not so much room
  */
 export async function reserveLargest(usage: Usage, row: readonly InRow[]): Promise<(() => void) | undefined> {
-  const largest = row.reduce((most, each) => (each.written.bytes.length > most.written.bytes.length ? each : most))
+  const sizeOf = ({ commit }: InRow) =>
+    Math.max(
+      ...commit.changes.map(each => (each.op === 'put' && 'bytes' in each.content ? (each.content.size ?? 0) : 0)),
+    )
+  const largest = row.reduce((most, each) => (sizeOf(each) > sizeOf(most) ? each : most))
   try {
     return await usage.reserve(largest.commit.changes)
   } catch (error) {

@@ -10,13 +10,14 @@ import type { SiteStore } from '../store/store.ts'
 import { digestOf } from '../tree/document.ts'
 import { PinnedDocument } from '../tree/edit/edit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
+import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import type { DocumentCache } from './cache.ts'
 import type { FollowedEdit } from './followed-edits.ts'
 import { StoredFile } from './stored-file.ts'
 
 /** A version that a commit brings. */
 export interface Version {
-  bytes: Uint8Array
+  body: { readonly bytes: Uint8Array }
   profile: Profile
   /** The tree of the new version, if the edit produced one. */
   newTree?: () => TreeDocument
@@ -184,7 +185,7 @@ export class Resources {
     const isKept = !version.isSaved || before?.keepsTree
     const tree = isKept ? this.#newTree(resource.path, version) : undefined
     before?.releaseTree()
-    const body = { bytes: compact(version.bytes) }
+    const body = version.body instanceof SplicedBytes ? version.body : { bytes: compact(version.body.bytes) }
     this.#cache.set(this.#store.name, new StoredFile(resource, body, version.profile, tree))
   }
 

@@ -9,6 +9,7 @@ import { contentTag } from '../store/tags.ts'
 import { decode, decodeInTurn, parsingDocument, TreeError } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import { type PackedTree, packedBytes, packTree, unpackTree } from '../tree/packed.ts'
+import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { treeBytes } from '../tree/weight.ts'
 import { type Coding, compress } from './encodings.ts'
@@ -62,6 +63,18 @@ export class StoredFile {
   /** Bytes in memory, or undefined for a blob kept as a file. */
   get bytes(): Uint8Array | undefined {
     return 'bytes' in this.body ? this.body.bytes : undefined
+  }
+
+  /** The same for edits, which leave most of them as they are. */
+  get spliced(): SplicedBytes | undefined {
+    const { body } = this
+    if (body instanceof SplicedBytes) return body
+    return 'bytes' in body ? new SplicedBytes([body.bytes]) : undefined
+  }
+
+  /** Bytes that it holds of its body. */
+  get bodyBytes(): number {
+    return 'bytes' in this.body ? this.resource.size : 0
   }
 
   /** Whether its tree is there, or comes at once. */

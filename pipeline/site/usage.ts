@@ -116,7 +116,7 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: numb
 }
 
 function sizeOf(content: Content): number {
-  return 'bytes' in content ? content.bytes.length : content.staged.size
+  return 'bytes' in content ? (content.size ?? content.bytes.length) : content.staged.size
 }
 
 function exceeded(): Fault {

@@ -103,7 +103,13 @@ export interface ByteSplice {
  * order. A store is free to keep these alone.
  */
 export type Content =
-  | { bytes: Uint8Array; digest?: string | undefined; splices?: readonly ByteSplice[] | undefined }
+  | {
+      readonly bytes: Uint8Array
+      /** How many there are, where that is known without asking for them. */
+      readonly size?: number
+      readonly digest?: string | undefined
+      readonly splices?: readonly ByteSplice[] | undefined
+    }
   | { staged: StagedBlob }
 
 export interface StagingOptions {

@@ -26,6 +26,7 @@ import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
+import { SplicedContent } from '../tree/spliced-bytes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import { commitJudged, type ModelState, type OwnChanges } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
@@ -71,7 +72,7 @@ export async function commitEdit(
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
   const event =
     changed || asked.way === 'reparsed'
-      ? putEvent(site, path, judged.digest, (await decodeInTurn(judged.bytes)).text, write.cause)
+      ? putEvent(site, path, judged.digest, (await decodeInTurn(judged.body.bytes)).text, write.cause)
       : editEvent(site, { ...write, path }, selectors, judged)
   const isFollowed = site.isShared && !changed && asked.isAsAsked
   const edit = isFollowed ? editNotice(path, file.resource.version, wanted, asked.way) : undefined
@@ -92,12 +93,12 @@ export function ownChanges(
   event: NewEvent,
   authority: Authority,
 ): OwnChanges {
-  const { bytes, derived, show, newTree } = judged
+  const { body, digest, splices, derived, show, newTree } = judged
   const { profile, declares } = derived
   return {
-    changes: [putVersion(file.resource, judged)],
+    changes: [putVersion(file.resource, { content: new SplicedContent(body, digest, splices), derived })],
     events: [event],
-    written: [{ path: file.resource.path, bytes, profile, declares, show, newTree }],
+    written: [{ path: file.resource.path, body, profile, declares, show, newTree }],
     accessVersion: authority.accessVersion === undefined ? undefined : accessVersion,
   }
 }

@@ -43,22 +43,22 @@ export function joinEdit(joining: JoiningWrite, head: Head): Joined<Answer> | un
   const { request, brought } = editRequest(site, model, write, found, toEdit(write, found, text), authority)
   const judged = judgeEditAtOnce(site, model, request)
   if (!judged || judged.way === 'reparsed') return undefined
-  const { judgement, losses, digest, derived, bytes } = judged
+  const { judgement, losses, digest, derived, body } = judged
   if (judgement.failures.length + brought.length + losses.length > 0) return undefined
   const event = editEvent(site, write, selectors, judged)
   const own = ownChanges(found, judged, event, authority)
   const changes = head.isCommitted ? own.changes : own.changes.map(change => behind(head.file, change))
   const commit = askedCommit(model, { ...own, changes }, nothingFollows(judgement.requirements))
   const { profile, declares } = derived
-  const document = { path: head.file.resource.path, bytes, profile, declares }
+  const document = { path: head.file.resource.path, body, profile, declares }
   if (!site.keepsDeclarations(commit, document)) return undefined
   return {
     commit,
     written: document,
     make: () => {
       const tree = judged.newTree()
-      const resource = { ...head.file.resource, digest, size: bytes.length }
-      return { file: new StoredFile(resource, { bytes }, profile), tree, isCommitted: false }
+      const resource = { ...head.file.resource, digest, size: body.length }
+      return { file: new StoredFile(resource, body, profile), tree, isCommitted: false }
     },
     answer: at => answerTo(write, found, judged, at),
   }

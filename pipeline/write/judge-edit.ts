@@ -17,6 +17,7 @@ import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { revisionOf } from '../tree/revisions.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { type SourceText, textOf } from '../tree/source-text.ts'
+import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { ifShort, inOwnTurn, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
@@ -177,8 +178,13 @@ function encodingProposal(
   judged?: Judgement,
 ): Steps<EncodedEdit> {
   // What the data model adds is no part of the edit.
-  const isSplice = !judged && way !== 'reparsed' && file.bytes !== undefined
-  return isSplice ? encodingEdit(site, file.bytes, source, changes) : encodingText(site, text, file.bytes)
+  const before = judged || way === 'reparsed' ? undefined : file.spliced
+  return before ? encodingEdit(site, before, source, changes) : encodingWhole(site, text, file.bytes)
+}
+
+function* encodingWhole(site: Site, text: string, before: Uint8Array | undefined): Steps<EncodedEdit> {
+  const { bytes, digest } = yield* encodingText(site, text, before)
+  return { body: new SplicedBytes([bytes]), digest }
 }
 
 /** The text of a large document would be put together by whoever looks at it first, beside other work. */
@@ -205,7 +211,7 @@ function* looking(
   const { path, tree, wanted } = request
   const { inserted, way, accept } = proposal
   const { document, nodes, parents } = view
-  const { bytes, digest, splices } = encoded ?? (yield* encodingProposal(before, proposal, judged))
+  const { body, digest, splices } = encoded ?? (yield* encodingProposal(before, proposal, judged))
   const around = new Set(elementsAround(document, parents))
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)
@@ -222,7 +228,7 @@ function* looking(
     made(accepted)
     return accepted
   }
-  return { inserted, way, newTree, show, bytes, digest, splices, derived, tag, facts, judgement, losses, transitions }
+  return { inserted, way, newTree, show, body, digest, splices, derived, tag, facts, judgement, losses, transitions }
 }
 
 /** The same edit with a document that a cascade has changed further. */
@@ -242,7 +248,7 @@ export async function afterCascade(
   return {
     ...edit,
     inserted,
-    bytes,
+    body: new SplicedBytes([bytes]),
     digest,
     splices: undefined,
     derived,

@@ -116,8 +116,8 @@ function* finding(site: Site, { root, kind }: TreeDocument): Steps<Items> {
   return found
 }
 
-async function parsed(path: string, { bytes }: WrittenDocument): Promise<TreeDocument> {
-  const { text } = await decodeInTurn(bytes)
+async function parsed(path: string, { body }: WrittenDocument): Promise<TreeDocument> {
+  const { text } = await decodeInTurn(body.bytes)
   const isXml = kindOf(storedType(path, undefined)) === 'xml' || text.startsWith('<?xml')
   return inTurns(parsingDocument(isXml ? 'xml' : 'html', text), text.length)
 }

@@ -9,10 +9,11 @@ import { largestDocument, type Site, type WrittenDocument } from '../site/site.t
 import { type Body, type ByteSplice, blobBytes, type Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
-import { decode, digestingBytes, digestOf, encode, encoding, joining, measuring } from '../tree/document.ts'
+import { decode, digestingBytes, digestOf, encode, encoding, joining, measuring, PIECE } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import type { Stretches } from '../tree/source-text.ts'
+import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 
 /** A version of a resource that is not committed yet. */
@@ -114,14 +115,14 @@ export function* encodingText(
 }
 
 /** @throws Fault 413 */
-function requireRoom(site: Site, { length }: Uint8Array): void {
+function requireRoom(site: Site, { length }: { length: number }): void {
   if (length > largestDocument(site.settings))
     throw new Fault(413, 'PayloadTooLarge', 'The document would become larger than allowed here.')
 }
 
 /** A document that an edit has changed, as bytes. */
 export interface EncodedEdit {
-  bytes: Uint8Array
+  body: SplicedBytes
   digest: string
   /** How they come of the bytes before; missing where nothing but the result is known. */
   splices?: readonly ByteSplice[] | undefined
@@ -138,30 +139,29 @@ export interface EncodedEdit {
  */
 export function* encodingEdit(
   site: Site,
-  before: Uint8Array,
+  before: SplicedBytes,
   source: Stretches,
   changes: readonly PlannedSplice[],
 ): Steps<EncodedEdit> {
-  const mark = decode(before.subarray(0, 3)).bom ? 3 : 0
+  const mark = decode(before.first(3)).bom ? 3 : 0
   // Where no character takes more than one byte, places in the text are places in the bytes.
   const isPlain = source.length + mark === before.length
   const splices: ByteSplice[] = []
-  const parts: Uint8Array[] = []
   let [at, end] = [0, 0]
   for (const change of changes) {
     const start = isPlain
       ? change.start + mark
       : end + (yield* measuring(source, at, change.start)) + (at === 0 ? mark : 0)
-    parts.push(before.subarray(end, start))
     end = isPlain ? change.end + mark : start + (yield* measuring(source, change.start, change.end))
     at = change.end
     const bytes = encode(change.text, false)
     splices.push({ start, end, bytes })
-    parts.push(bytes)
   }
-  const bytes = yield* joining([...parts, before.subarray(end)])
-  requireRoom(site, bytes)
-  return { bytes, digest: yield* digestingBytes(bytes), splices }
+  const body = before.changed(splices)
+  requireRoom(site, body)
+  if (body.length <= PIECE) return { body, digest: body.digest(), splices }
+  const bytes = yield* joining(body.parts)
+  return { body: new SplicedBytes([bytes]), digest: yield* digestingBytes(bytes), splices }
 }
 
 /**
@@ -185,14 +185,14 @@ export async function newDocumentOf(
 /** Puts a new version in the place of a stored document, whose type and language stay. */
 export function putVersion(
   { path, version, type, language }: Resource,
-  { bytes, digest, splices, derived }: EncodedEdit & { derived: Derived },
+  { content, derived }: { content: Content; derived: Derived },
 ): Change {
   return {
     op: 'put',
     path,
     expect: version,
     kind: 'document',
-    content: { bytes, digest, splices },
+    content,
     type,
     ...(language !== undefined && { language }),
     ...storedForm(derived),
@@ -240,6 +240,6 @@ export function writtenDocuments(path: string, prepared: NewVersion): WrittenDoc
   if (!bytes || !derived) return []
   const { profile, declares } = derived
   // A document without a tree declares nothing, whatever types there are.
-  if (!tree) return [{ path, bytes, profile, declares }]
-  return [{ path, bytes, profile, declares, show: look => look(tree), newTree: () => tree, isSaved: true }]
+  if (!tree) return [{ path, body: { bytes }, profile, declares }]
+  return [{ path, body: { bytes }, profile, declares, show: look => look(tree), newTree: () => tree, isSaved: true }]
 }

@@ -15,13 +15,18 @@ function packContent(content: Content, cargo: Cargo[]): PackedContent {
   }
   if ('bytes' in content && content.splices && content.digest !== undefined) {
     const { digest, splices } = content
-    return { splices: packSplices(splices, cargo), digest, size: content.bytes.length }
+    return { splices: packSplices(splices, cargo), digest, size: sizeOf(content) }
   }
   const bytes = 'bytes' in content ? content.bytes : staged?.bytes
   if (bytes === undefined) throw new StoreError('invalid', 'A staged body has neither bytes nor a file')
   const packed = { offset: 0, length: bytes.length, digest: 'digest' in content ? content.digest : staged?.sha256 }
   cargo.push({ bytes, content: packed })
   return packed
+}
+
+/** Nobody asks for the bytes where their number is known. */
+function sizeOf(content: Extract<Content, { bytes: Uint8Array }>): number {
+  return content.size ?? content.bytes.length
 }
 
 /** From the last to the first, so that each counts in what the one before has left. */
@@ -42,11 +47,12 @@ const SHARE = 1 / 16
 /** What is to be stored, with splices only where they are worth it. */
 function contentOf({ content, expect }: Extract<Change, { op: 'put' }>, maySplice: boolean): Content {
   if (!('bytes' in content) || !content.splices) return content
-  const { bytes, digest, splices } = content
+  const { digest, splices } = content
+  const size = sizeOf(content)
   const added = splices.reduce((sum, splice) => sum + splice.bytes.length, 0)
-  const isWorthIt = bytes.length >= LEAST && added <= bytes.length * SHARE
+  const isWorthIt = size >= LEAST && added <= size * SHARE
   const isKnown = typeof expect === 'number' || (typeof expect === 'object' && 'digest' in expect)
-  return maySplice && isWorthIt && isKnown ? content : { bytes, digest }
+  return maySplice && isWorthIt && isKnown ? content : { bytes: content.bytes, digest }
 }
 
 /**
