@@ -7,7 +7,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import { lazyPackage } from '../../lazy-package.ts'
 import { StoreError, Unusable } from '../errors.ts'
 import { type ObjectAddress, placeOf } from './address.ts'
-import { meaningOf, storeError, wordsOf } from './failures.ts'
+import { isUnreached, meaningOf, storeError, wordsOf } from './failures.ts'
 
 export const sdk = lazyPackage<typeof import('@aws-sdk/client-s3')>('@aws-sdk/client-s3')
 
@@ -20,6 +20,8 @@ export interface Patience {
   quiet: number
   /** For all attempts together: after that there is no other one. */
   total: number
+  /** The same where nobody even takes the connection. */
+  unreached?: number
 }
 
 /** How long whom is waited for. */
@@ -37,7 +39,7 @@ export interface Waits {
 export const WAITS: Waits = {
   answer: { quiet: 1500, total: 1800 },
   more: { quiet: 5000, total: 10_000 },
-  first: { quiet: 5000, total: 6000 },
+  first: { quiet: 5000, total: 6000, unreached: 1500 },
   later: { quiet: 10_000, total: 20_000 },
 }
 
@@ -159,8 +161,9 @@ export function openClient(address: ObjectAddress, log: Log, waits = WAITS): Cli
     bucket: address.bucket,
     prefix: address.prefix,
     waits,
-    async ask({ quiet, total }, request) {
-      const until = performance.now() + total
+    async ask({ quiet, total, unreached = total }, request) {
+      const begun = performance.now()
+      const until = begun + total
       for (let nap = FIRST_NAP; ; nap = Math.min(2 * nap, LONGEST_NAP)) {
         if (isClosed) throw new StoreError('closed', 'The store is closed')
         try {
@@ -169,7 +172,8 @@ export function openClient(address: ObjectAddress, log: Log, waits = WAITS): Cli
           answered()
           return output
         } catch (error) {
-          if (meaningOf(error) !== 'passing' || performance.now() + nap >= until) {
+          const last = isUnreached(error) ? begun + Math.min(unreached, total) : until
+          if (meaningOf(error) !== 'passing' || performance.now() + nap >= last) {
             failed(error)
             throw storeError(error)
           }

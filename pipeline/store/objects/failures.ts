@@ -40,6 +40,12 @@ export function meaningOf(error: unknown): Meaning {
   return status === 400 && name === 'InvalidRequest' ? 'failed' : 'refused'
 }
 
+/** Whether nobody took the connection. */
+export function isUnreached(error: unknown): boolean {
+  const { code = '' } = (error ?? {}) as ServiceError
+  return ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'].includes(code)
+}
+
 /** What went wrong, in words. */
 export function wordsOf(error: unknown): string {
   const { name = '', message = '', code = '', $metadata } = (error ?? {}) as ServiceError

@@ -207,6 +207,18 @@ describe('objects', () => {
     hasty.close()
   })
 
+  it('who begins to store something is told soon when nobody is there', async () => {
+    const nowhere = objectsAt(server.url(PREFIX, 1), {
+      waits: { ...WAITS, first: { quiet: 1e9, total: 1e9, unreached: 100 } },
+    })
+    const upload = nowhere.upload(randomUUID(), noted)
+    await upload.write(Buffer.alloc(100))
+    expect(await failing(upload.finish()))
+      .to.be.instanceOf(StoreError)
+      .and.include({ reason: 'busy' })
+    nowhere.close()
+  })
+
   it('removing takes what is left of uploads along, and is fine twice', async () => {
     const name = randomUUID()
     await objects.upload(name, noted).write(WHOLE)
@@ -219,7 +231,7 @@ describe('objects', () => {
 
   describe('at the start', () => {
     const told = async (url: string) => {
-      const tried = objectsAt(url)
+      const tried = objectsAt(url, { waits: { ...WAITS, first: { quiet: 60_000, total: 120_000, unreached: 100 } } })
       const error = await failing(tried.prove())
       tried.close()
       expect(error).to.be.instanceOf(Unusable)

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { DeleteObjectCommand } from '@aws-sdk/client-s3'
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { page } from '../support/content.ts'
+import type { Received } from '../support/http.ts'
+import { newObjectServer, type ObjectServer } from '../support/swift.ts'
+import { type Relay, startRelay } from '../support/tcp-relay.ts'
+import { faults, HANGS, until } from './faults.ts'
+import { at, type Cluster, type Node } from './installation.ts'
+
+const PREFIX = 'www/'
+const FILE = Buffer.alloc(9 * 1024 * 1024 + 7, 'what a large file holds, ')
+
+const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+describe('two servers with large files in an object store', function () {
+  this.timeout(HANGS)
+  const { atEnd, startDatabase, install } = faults(after)
+  let objects: ObjectServer
+  let relay: Relay
+  let cluster: Cluster
+  before(async () => {
+    objects = await newObjectServer()
+    atEnd(() => objects.remove())
+    await objects.start()
+    relay = await startRelay(objects.port)
+    atEnd(() => relay.close())
+    const database = await startDatabase()
+    cluster = await install({ postgres: database.url, blobs: objects.url(PREFIX, relay.port) })
+  })
+
+  const newest = (): Node => at(cluster, cluster.nodes.length - 1)
+  async function put(node: Node, path: string, bytes: Uint8Array): Promise<Received> {
+    return node.dav('PUT', path, { 'Content-Type': 'application/octet-stream' }, bytes)
+  }
+  /** The answer, as soon as the object store gives one in the time that a server waits for it. */
+  async function get(node: Node, path: string, fields = {}): Promise<Received> {
+    for (;;) {
+      const answer = await node.http('GET', path, fields)
+      if (answer.status !== 503) return answer
+    }
+  }
+
+  it('HTTP-55 a file that one took the other gives, whole and in ranges, and nothing of it stays behind', async () => {
+    expect((await put(at(cluster, 0), '/large', FILE)).status).to.equal(201)
+    const whole = await get(at(cluster, 1), '/large')
+    expect(whole.status).to.equal(200)
+    expect(digest(whole.body)).to.equal(digest(FILE))
+    const part = await get(at(cluster, 1), '/large', { Range: 'bytes=-7' })
+    expect(part.status).to.equal(206)
+    expect(part.body.equals(FILE.subarray(-7))).to.equal(true)
+    expect(await objects.names(PREFIX)).to.have.length(1)
+    expect(await objects.unfinished(PREFIX)).to.deep.equal([])
+  })
+
+  it('HTTP-4 while the object store answers nothing large files are 503 with Retry-After, and documents go on', async () => {
+    for (const fail of [() => relay.swallow('requests'), () => relay.pointTo(1)]) {
+      fail()
+      relay.cut()
+      const refused = await Promise.all([
+        at(cluster, 0).http('GET', '/large'),
+        at(cluster, 1).http('GET', '/large', { Range: 'bytes=0-9' }),
+        put(at(cluster, 0), '/other', FILE.subarray(0, 300_000)),
+      ])
+      for (const { status, headers } of refused) {
+        expect(status).to.equal(503)
+        expect(headers).to.have.property('retry-after')
+      }
+      expect((await at(cluster, 1).http('PUT', '/new.html', {}, page('<p>new</p>'))).status).to.be.oneOf([200, 201])
+      expect((await at(cluster, 0).http('GET', '/new.html')).status).to.equal(200)
+      relay.swallow(undefined)
+      relay.pointTo(objects.port)
+      relay.cut()
+      expect((await get(at(cluster, 0), '/large')).status).to.equal(200)
+    }
+    expect((await at(cluster, 0).http('GET', '/other')).status).to.equal(404)
+    expect(newest().server.everything()).to.include('The object store does not answer')
+  })
+
+  it('a file that was acknowledged is there after all servers and the object store were killed', async () => {
+    expect((await put(at(cluster, 1), '/acknowledged', FILE.subarray(0, 400_000))).status).to.equal(201)
+    await Promise.all([...cluster.nodes.map(({ server }) => server.stop('SIGKILL')), objects.kill()])
+    await objects.start()
+    const fresh = await cluster.start()
+    const { status, body } = await get(fresh, '/acknowledged')
+    expect(status).to.equal(200)
+    expect(body.equals(FILE.subarray(0, 400_000))).to.equal(true)
+  })
+
+  it('DAV-8 a file that is lost is told of with a line in the log, and no copy of it is made', async () => {
+    for (const Key of await objects.names(PREFIX))
+      await objects.client.send(new DeleteObjectCommand({ Bucket: objects.bucket, Key }))
+    expect((await get(newest(), '/large')).status).to.equal(500)
+    await until(async () => newest().server.everything().includes('"path":"/large"'))
+    const copy = await newest().dav('COPY', '/large', { Destination: '/copy' })
+    expect(copy.status).to.be.at.least(500)
+    expect((await newest().http('GET', '/copy')).status).to.equal(404)
+  })
+})
