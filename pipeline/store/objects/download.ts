@@ -123,6 +123,11 @@ export async function openObject(
     }
   }
 
+  /** Nobody may come back. */
+  function pause(): void {
+    idle = setTimeout(letGo, PAUSE).unref()
+  }
+
   function goTo(position: number): void {
     if (position === at && at < end) return
     letGo()
@@ -130,6 +135,7 @@ export async function openObject(
     end = size
   }
 
+  pause()
   return {
     async read(buffer, position) {
       clearTimeout(idle)
@@ -144,7 +150,7 @@ export async function openObject(
         filled += part.length
         at += part.length
       }
-      idle = setTimeout(letGo, PAUSE).unref()
+      pause()
       return filled
     },
     async close() {

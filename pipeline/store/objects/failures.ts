@@ -18,11 +18,14 @@ const PASSING = new Set([
   'InvalidDigest',
   'XAmzContentSHA256Mismatch',
   'OperationAborted',
+  // The client knows the time of the service from then on.
+  'RequestTimeTooSkewed',
 ])
 
 const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull'])
 
-const ABSENT = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload'])
+/** What they call a stretch of an object that is shorter. */
+const TOO_SHORT = 416
 
 /**
  * `passing`: the same may work a moment later; `absent`: there is no such object; `full`: no room; `refused`: not with this
@@ -34,7 +37,7 @@ export function meaningOf(error: unknown): Meaning {
   const { name = '', $metadata } = (error ?? {}) as ServiceError
   const status = $metadata?.httpStatusCode
   if (FULL.has(name) || status === 507) return 'full'
-  if (ABSENT.has(name)) return 'absent'
+  if (status === TOO_SHORT || (status === 404 && name !== 'NoSuchBucket')) return 'absent'
   // Whoever gives no status was not reached, or did not answer to the end.
   if (status === undefined || status >= 500 || status === 429 || status === 408 || PASSING.has(name)) return 'passing'
   return status === 400 && name === 'InvalidRequest' ? 'failed' : 'refused'

@@ -190,6 +190,7 @@ describe('objects', () => {
     const Key = PREFIX + name
     await server.client.send(new PutObjectCommand({ Bucket: server.bucket, Key, Body: 'garbage' }))
     expect(await failing(objects.open(name, 1000))).to.be.instanceOf(BlobGone)
+    expect(await failing(objects.open(name, 1000, { start: 500, end: 600 }))).to.be.instanceOf(BlobGone)
   })
 
   it('an object store that answers nothing is told of, in time, once', async () => {
