@@ -4,11 +4,13 @@
  * that there is something to read; when word is lost the store still tells, a moment later.
  */
 
+import { randomUUID } from 'node:crypto'
 import type { ForeignCommit } from '../../store/foreign.ts'
 import type { Store } from '../../store/store.ts'
 import type { CommitOutcome, FanOut, Publication, Watcher } from '../fan-out.ts'
 import { readAfter, resumeAt } from '../kept-events.ts'
 import type { RedisConnection } from './connection.ts'
+import { gather } from './gathering.ts'
 
 /** Follows what other processes commit. */
 export interface Following {
@@ -54,6 +56,8 @@ interface Lane {
 export function redisFanOut(options: RedisFanOutOptions): FanOut {
   const { store, coherence, connection, prefix = 'scriptorium', failed = () => undefined } = options
   const channel = `${prefix}:commits`
+  /** What this process has committed is no news to it. */
+  const self = randomUUID()
   const lanes = new Map<string, Lane>()
   let isTelling = false
   let isClosed = false
@@ -121,12 +125,16 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
     setImmediate(() => {
       isTelling = false
       // Lost word is made up for: the others look for themselves now and then.
-      if (!isClosed) connection.redis.publish(channel, '').catch(() => undefined)
+      if (isClosed) return
+      gather(connection.redis)
+      connection.redis.publish(channel, self).catch(() => undefined)
     })
   }
 
   const lookAround = () => void coherence.inStep()
-  connection.hear(channel, lookAround)
+  connection.hear(channel, from => {
+    if (from !== self) lookAround()
+  })
   connection.onResume(lookAround)
   const stopListening = coherence.onCommit(commit => serveAll(commit?.site, commit?.paths))
 

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { RedisClient } from './connection.ts'
+import { gather } from './gathering.ts'
 
 /** Runs the script. @returns what it returns; rejects with the client's error */
 export type Script = (
@@ -15,10 +16,12 @@ export type Script = (
 export function redisScript(file: string): Script {
   const text = readFileSync(new URL(file, import.meta.url), 'utf8')
   const digest = hash('sha1', text)
-  return (redis, keys, parameters) =>
-    redis.evalsha(digest, keys.length, ...keys, ...parameters).catch((error: unknown) => {
+  return (redis, keys, parameters) => {
+    gather(redis)
+    return redis.evalsha(digest, keys.length, ...keys, ...parameters).catch((error: unknown) => {
       if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
         return redis.eval(text, keys.length, ...keys, ...parameters)
       throw error
     })
+  }
 }

@@ -9,6 +9,9 @@ import { startRedis, type TestRedis } from './redis-server.ts'
 
 const SITE = 'a.example'
 
+/** What a turn of the event loop has to say to Redis goes out at its end. */
+const sent = () => new Promise(setImmediate)
+
 describe('leases in Redis', () => {
   let server: TestRedis
   before(async () => {
@@ -56,6 +59,7 @@ describe('leases in Redis', () => {
     expect(order).to.have.length(150)
     // Nobody has all its turns before another one has its first.
     for (const each of [0, 1, 2]) expect(order.indexOf(each)).to.be.below(60)
+    await sent()
     expect(await server.admin.keys('*:lease*')).to.deep.equal([])
   })
 
@@ -140,6 +144,7 @@ describe('leases in Redis', () => {
     await second.begun
     second.end()
     await second.ended
+    await sent()
     expect(await server.admin.keys('*')).to.deep.equal([])
   })
 
@@ -176,6 +181,7 @@ describe('leases in Redis', () => {
       hangs = false
       await Promise.all(asking)
       await Promise.all(paths.flatMap(path => [had(mine, path), had(other, path)]))
+      await sent()
       expect(await server.admin.keys('scriptorium:lease:*')).to.deep.equal([])
     })
 
