@@ -28,6 +28,10 @@ export interface Version {
 /** Versions that are parsed in turns before one is parsed at once, because new ones keep coming. */
 const ATTEMPTS = 3
 
+/** Paths where nothing is that are known at once, and letters of the longest. */
+const ABSENT = 512
+const LONGEST = 256
+
 /** Bytes that may lie around those of a body in the buffer in which they arrived. */
 const AROUND = 2048
 
@@ -43,6 +47,8 @@ export class Resources {
   readonly #report: (message: string, details: object) => void
   /** Rises with every change; tells a load whether what it read may be outdated. */
   #changes = 0
+  /** Paths where no file is, as the store said and no commit has changed since: a write looks there more than once. */
+  readonly #absent = new Set<string>()
 
   constructor(
     store: SiteStore,
@@ -81,6 +87,7 @@ export class Resources {
 
   /** The newest version of a file; undefined when nothing, or a collection, is stored there. */
   async find(path: string): Promise<StoredFile | undefined> {
+    if (this.#absent.has(path)) return undefined
     return this.inMemory(path) ?? this.#load(path)
   }
 
@@ -107,7 +114,10 @@ export class Resources {
     for (;;) {
       const changes = this.#changes
       const resource = await this.#store.find(path)
-      if (!resource || resource.kind === 'collection') return undefined
+      if (!resource || resource.kind === 'collection') {
+        if (changes === this.#changes) this.#noteAbsent(path)
+        return undefined
+      }
       const body = await this.#store.body(resource)
       if (!body) continue
       if ('bytes' in body && (await digestOf(body.bytes)) !== resource.digest) {
@@ -129,6 +139,13 @@ export class Resources {
       this.#cache.set(this.#store.name, file)
       return file
     }
+  }
+
+  #noteAbsent(path: string): void {
+    if (path.length > LONGEST) return
+    const [oldest] = this.#absent
+    if (oldest !== undefined && this.#absent.size >= ABSENT) this.#absent.delete(oldest)
+    this.#absent.add(path)
   }
 
   /** What is read from a disk that has lost or changed some of it is told, never served (its tag is known). */
@@ -170,6 +187,7 @@ export class Resources {
     this.change()
     for (const [path, resource] of resources) {
       if (path.endsWith('/')) continue
+      this.#absent.delete(path)
       const version = written.get(path)
       const bytes = version ? undefined : blobBytes(commit, path)
       if (resource && version) this.#replace(resource, version)
@@ -211,13 +229,19 @@ export class Resources {
 
   /** Follows an edit of another process, if the version is held that it was made on. */
   follow(edit: FollowedEdit, to: number): void {
+    this.#absent.delete(edit.path)
     if (!this.#cache.get(this.#store.name, edit.path)?.follow(edit, to)) this.forget(edit.path)
   }
 
   /** Forgets a file or, by a path ending in `/`, everything below it. */
   forget(path: string): void {
-    if (path.endsWith('/')) this.#cache.deleteBelow(this.#store.name, path)
-    else this.#cache.delete(this.#store.name, path)
+    if (path.endsWith('/')) {
+      this.#absent.clear()
+      this.#cache.deleteBelow(this.#store.name, path)
+    } else {
+      this.#absent.delete(path)
+      this.#cache.delete(this.#store.name, path)
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-/** Look-ups of places: those of one turn of the event loop share a statement, because a statement costs more than its answer. */
+/** Look-ups of places: all that come while one is under way share the next, because a statement costs more than its answer. */
 
 import { COLUMNS, type Row } from '../rows.ts'
 import type { Session } from '../session.ts'
@@ -28,7 +28,8 @@ export function findTogether(
   session: Session,
   site: () => Promise<number>,
 ): (folder: string, name: string) => Promise<Row | undefined> {
-  let waiting: Asked[] = []
+  const waiting: Asked[] = []
+  let isAsking = false
 
   async function rowsOf(asked: readonly Asked[]): Promise<(Row | undefined)[]> {
     const [first] = asked
@@ -51,15 +52,16 @@ export function findTogether(
     }
   }
 
-  function ask(): void {
-    const asked = waiting
-    waiting = []
-    for (let from = 0; from < asked.length; from += AT_ONCE) void answer(asked.slice(from, from + AT_ONCE))
+  async function ask(): Promise<void> {
+    while (waiting.length > 0) await answer(waiting.splice(0, AT_ONCE))
+    isAsking = false
   }
 
   return (folder, name) =>
     new Promise((resolve, reject) => {
       waiting.push({ folder, name, resolve, reject })
-      if (waiting.length === 1) setImmediate(ask)
+      if (isAsking) return
+      isAsking = true
+      setImmediate(ask)
     })
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { findTogether } from '../../../../pipeline/store/postgres/read/find-together.ts'
@@ -39,6 +40,20 @@ describe('look-ups in PostgreSQL that come together', () => {
     expect(asked).to.deep.equal([[7, ['/', '/', '/', '/'], ['c', 'none', 'a', 'c']]])
     expect((await find('/', 'b'))?.name).to.equal('b')
     expect(asked.at(-1)).to.deep.equal([7, '/', 'b'])
+  })
+
+  it('share the next statement when one is under way', async () => {
+    const { session, asked } = tableOf(['a', 'b', 'c'])
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    const slow = findTogether({ ...session, row: (...of) => answered.then(() => session.row(...of)) }, async () => 7)
+    const first = slow('/', 'a')
+    await setImmediate()
+    const others = [slow('/', 'b')]
+    await setImmediate()
+    others.push(slow('/', 'c'))
+    answer()
+    expect((await Promise.all([first, ...others])).map(row => row?.name)).to.deep.equal(['a', 'b', 'c'])
+    expect(asked.slice(1)).to.deep.equal([[7, ['/', '/'], ['b', 'c']]])
   })
 
   it('a crowd takes several statements', async () => {
