@@ -1,6 +1,7 @@
 /** Connections to the database: how they are made, what they speak, and what their failures mean. */
 
 import { readFile } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreError } from '../errors.ts'
 
@@ -18,6 +19,12 @@ export interface DatabaseAddress {
 
 /** Milliseconds until a connection that is being made counts as failed: nobody waits longer for a database that is away. */
 export const CONNECT_WAIT = 1500
+
+/**
+ * The same where whoever waits is told when the database goes away: one that has much to do, but answers, may take its time
+ * for a new connection.
+ */
+export const PATIENCE = 10_000
 
 /** Milliseconds after which nobody waits for a statement any more: copies of large trees take their time, but end. */
 const STATEMENT_WAIT = 60_000
@@ -79,12 +86,20 @@ export async function setUp(client: pg.ClientBase, { schema }: DatabaseAddress, 
 /**
  * A connection of its own, which sends statements without waiting for the answers of earlier ones.
  *
+ * @param begun is given the client before it is connected, to drop it when the database goes away: then it waits longer
  * @throws the system's or the database's error
  */
-export async function connect(address: DatabaseAddress, name: string, more?: readonly string[]): Promise<pg.Client> {
-  const client = new AddressedClient(address, name, { pipeline: true, query_timeout: STATEMENT_WAIT })
+export async function connect(
+  address: DatabaseAddress,
+  name: string,
+  more?: readonly string[],
+  begun?: (client: pg.Client) => void,
+): Promise<pg.Client> {
+  const options = { pipeline: true, query_timeout: STATEMENT_WAIT }
+  const client = new AddressedClient(address, name, begun ? { ...options, connectionTimeoutMillis: PATIENCE } : options)
   // A lost connection shows in the next statement; without a listener it would end the process.
   client.on('error', () => undefined)
+  begun?.(client)
   try {
     await client.connect()
     await setUp(client, address, more)
@@ -126,6 +141,12 @@ export function drop(client: pg.Client): void {
   ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
 }
 
+/** Whether a connection took too long to be made: the database may have much to do. */
+export function isLate(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if (/timeout/i.test(at.message)) return true
+  return false
+}
+
 /** Classes and codes of SQLSTATE after which the same may work a moment later. */
 const BUSY = /^(?:08|40|57P0|53[02346]|55P03|57014|25006|25P03)/
 
@@ -162,4 +183,24 @@ export function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const message = error instanceof Error ? error.message : String(error)
   return new StoreError(reasonOf(error), `PostgreSQL: ${message}`, { cause: error })
+}
+
+/** Attempts to connect at the start: where others work as well, a connection may take longer than anybody waits later. */
+const ATTEMPTS = 8
+
+/** Milliseconds between them where the database is held to be away. */
+const PAUSE = 500
+
+/** Does something at the start, again where it only took too long. */
+export async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1, wasLate = false; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      const isAway = wasLate && error instanceof StoreError && error.reason === 'busy'
+      wasLate ||= isLate(error)
+      if (attempt === ATTEMPTS || !wasLate || !(isLate(error) || isAway)) throw error
+      if (isAway) await wait(PAUSE)
+    }
+  }
 }

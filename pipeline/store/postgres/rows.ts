@@ -1,6 +1,7 @@
 /** Rows of the table of resources as this store reads and writes them. */
 
 import type { ResourceRow } from '../records/rows.ts'
+import type { Cell } from './commit/columns.ts'
 import { pack, unpack } from './text.ts'
 
 /** A row, with the number of its body where that is in the database. */
@@ -24,7 +25,7 @@ export function rowOf(read: Row): Row {
 }
 
 /** A row as it is written. */
-export function recordOf(site: number, row: Row): Record<string, unknown> {
+export function recordOf(site: number, row: Row): Record<string, Cell> {
   const { in_file, ...columns } = row
   return {
     site,

@@ -16,7 +16,7 @@ import { intoObject } from './blobs/objects.ts'
 import { createStaging, intoChunks } from './blobs/staging.ts'
 import { needsUnloading, unload } from './blobs/unload.ts'
 import type { Use } from './claim.ts'
-import { connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
+import { connectPrimary, type DatabaseAddress, drop, patiently, storeError } from './connection.ts'
 import { readForeign } from './foreign.ts'
 import { HOLD_OBJECTS, startCollecting } from './housekeeping/objects.ts'
 import { openPool, type Reading } from './read/pool.ts'
@@ -77,7 +77,7 @@ function nameOf({ url }: DatabaseAddress): string {
 async function prepare(address: DatabaseAddress, objects: Objects | undefined, writes: boolean): Promise<void> {
   let client: Awaited<ReturnType<typeof connectPrimary>> | undefined
   try {
-    client = await connectPrimary(address, 'start')
+    client = await patiently(() => connectPrimary(address, 'start'))
     await prepareTables(client, address)
     const session = sessionOn(client)
     await requireHome(session, objects)
@@ -111,7 +111,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const watch = watchDatabase(address, log, origin, options.use)
   const { requireThere } = watch
   const { clock = watch.now } = options
-  const newest = await watch.newest().catch(async (error: Error) => {
+  const newest = await patiently(watch.newest).catch(async (error: Error) => {
     await watch.close()
     objects?.close()
     throw error.cause instanceof Unusable

@@ -12,7 +12,7 @@ import { type GroupContext, type JobResult, runGroup, Unanswered, type WriterJob
 import { connect, type DatabaseAddress, drop, isLost, storeError } from './connection.ts'
 import { clean } from './housekeeping/housekeeping.ts'
 import { prepareRetention } from './housekeeping/retention.ts'
-import { sessionOn } from './session.ts'
+import { pipelineOn } from './session.ts'
 
 /** Told of what happens in the background. */
 export type Log = (level: 'warn' | 'error', message: string, details: Record<string, unknown>) => void
@@ -79,6 +79,8 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
   const retention = prepareRetention(eventRetention)
   const queue: Waiting[] = []
   let client: pg.Client | undefined
+  /** One that is being made. */
+  let connecting: pg.Client | undefined
   let running: Promise<void> | undefined
   let isClosed = false
   let isCleaningDue = false
@@ -87,16 +89,20 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
 
   async function open(): Promise<GroupContext> {
     requireThere()
-    client ??= await connect(address, 'writer', [
+    const settings = [
       `SET lock_timeout = ${lockWait}`,
       `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION}`,
-    ])
-    return { session: sessionOn(client), origin, grew: retention.grew }
+    ]
+    client ??= await connect(address, 'writer', settings, begun => {
+      connecting = begun
+    })
+    connecting = undefined
+    return { session: pipelineOn(client), origin, grew: retention.grew }
   }
 
   function abandon(): void {
-    if (client !== undefined) drop(client)
-    client = undefined
+    for (const each of [client, connecting]) if (each !== undefined) drop(each)
+    client = connecting = undefined
   }
 
   function take(): Waiting[] {

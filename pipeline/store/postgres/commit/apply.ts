@@ -61,8 +61,8 @@ async function put(state: CommitState, change: ChangeOf<'put'>): Promise<void> {
   }
   if (body !== undefined && row.body !== null) pending.bodies.set(row.body, body)
   setRow(pending, site.id, row)
-  if (old !== undefined || change.derived !== undefined) deriveAll(state, row.id, change.derived, true)
-  // A number that was never used has no entries that would have to be looked up.
+  // A number that was never used has no derived data that would have to go, and no entries to be looked up.
+  if (old !== undefined || change.derived !== undefined) deriveAll(state, row.id, change.derived, old !== undefined)
   if (old === undefined) transaction.known.texts.set(row.id, '')
   await exchangeEntries(state, row.id, packEntries(change.entries ?? []))
   exchange(state, folder, old, row)

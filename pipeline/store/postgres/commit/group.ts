@@ -1,6 +1,6 @@
 /**
- * Group commit: the jobs that arrived together share one transaction, two flights of statements and one flush to disk, and
- * fail one by one. Transactions of all processes follow one another: each holds the row of `progress`, so that versions
+ * Group commit: the jobs that arrived together share one transaction, two calls of functions in the database and one flush to
+ * disk, and fail one by one. Transactions of all processes follow one another: each holds the row of `progress`, so that versions
  * have no gaps and come in the order in which commits can be seen.
  */
 
@@ -12,15 +12,16 @@ import { pathsIn } from '../../records/changes.ts'
 import type { EventLimits } from '../../records/events.ts'
 import { Refusal } from '../../records/refusals.ts'
 import { isLost, storeError } from '../connection.ts'
-import { COLUMNS, type Row, rowOf } from '../rows.ts'
+import { type Row, rowOf } from '../rows.ts'
 import type { Session } from '../session.ts'
 import { pack, unpack } from '../text.ts'
+import { columns } from './columns.ts'
 import { type CommitJob, runCommit } from './commit.ts'
 import { deriveAll } from './contents.ts'
 import { exchangeEntries } from './entries.ts'
+import { flush } from './flush.ts'
 import { writeNotes } from './notes.ts'
-import { flush, mergePending, nothingPending, placeKey } from './pending.ts'
-import { lastSeenSql } from './placing.ts'
+import { mergePending, nothingPending, placeKey } from './pending.ts'
 import { type CommitState, rowAt, type SiteState, settleSums, type Transaction } from './state.ts'
 
 /** One thing to write. Times are unix milliseconds by the clock of the process. */
@@ -100,69 +101,65 @@ function wantedBy(jobs: readonly WriterJob[]): Wanted[] {
   return [...wanted.values()]
 }
 
-/** Each place is looked up by its whole key: as a plain join it might be sought among all resources of its site. */
-const READ_PLACES = `SELECT s.name AS site, s.id AS site_id, ${COLUMNS.replace('r.folder, r.name', 'k.folder, k.name')},
-    CASE WHEN k.put AND r.id IS NOT NULL THEN coalesce((SELECT t.lines FROM entry_text t WHERE t.id = r.id), '') END AS lines,
-    CASE WHEN k.put AND r.id IS NULL THEN coalesce(${lastSeenSql('s.id', 'k.folder || k.name')}, -1) END AS seen
-  FROM json_to_recordset($1::json)
-    AS k (site text COLLATE "C", folder text COLLATE "C", name text COLLATE "C", put boolean)
-  JOIN site s ON s.name = k.site
-  LEFT JOIN LATERAL (SELECT * FROM resource WHERE resource.site = s.id AND resource.folder = k.folder
-    AND resource.name = k.name LIMIT 1) r ON true`
+const READ = 'SELECT * FROM read_group_4($1, $2, $3, $4)'
 
+/** A place as it was found, with the state of its site and of all commits. */
 type PlaceRow = Omit<Row, 'id'> & {
-  site: string
-  site_id: number
+  last_version: number
+  last_id: number
+  site_name: string
+  site_id: number | null
+  ms: number
+  seq: number
+  counters: string | null
   id: number | null
   lines: string | null
   seen: number | null
 }
+
+/** Asked for where nothing else is, to wait for the turn and have the number of the last commit. */
+const NOWHERE: Wanted = { site: '', folder: '', name: '', put: false }
 
 /** Begins a transaction and reads what its jobs need, in one flight. */
 async function startTransaction(
   { session, origin, grew }: GroupContext,
   jobs: readonly WriterJob[],
 ): Promise<Transaction> {
-  const names = [...new Set(jobs.flatMap(job => ('site' in job ? [job.site] : [])))]
   const wanted = wantedBy(jobs)
-  const [, progress, sites, counters, places] = await Promise.all([
-    session.run('BEGIN'),
-    session.row<{ version: number; last_id: number }>('SELECT version, last_id FROM progress FOR UPDATE'),
-    session.rows<{ id: number; name: string; ms: number; seq: number }>(
-      'SELECT id, name, ms, seq FROM site WHERE name = ANY ($1::text[])',
-      names,
-    ),
-    session.rows<{ site: number; name: string; value: number }>(
-      'SELECT site, counter.name, value FROM counter JOIN site ON site.id = counter.site WHERE site.name = ANY ($1::text[])',
-      names,
-    ),
-    session.rows<PlaceRow>(READ_PLACES, JSON.stringify(wanted)),
-  ])
-  if (progress === undefined) throw new StoreError('failed', 'The database has lost the number of its last commit')
+  if (wanted.length === 0) wanted.push(NOWHERE)
+  const asked = columns(
+    wanted.map(place => ({ ...place })),
+    ['site', 'folder', 'name', 'put'],
+  )
+  const [, places] = await Promise.all([session.run('BEGIN'), session.rows<PlaceRow>(READ, ...asked)])
+  const [first] = places
+  if (first === undefined) throw new StoreError('failed', 'The database has lost the number of its last commit')
   const transaction: Transaction = {
     session,
     origin,
     grew,
-    version: progress.version,
-    lastId: progress.last_id,
+    version: first.last_version,
+    lastId: first.last_id,
     sites: new Map(),
     known: { rows: new Map(), texts: new Map(), seen: new Map() },
     pending: nothingPending(),
   }
-  for (const { id, name, ms, seq } of sites)
-    transaction.sites.set(name, { id, name, ms, seq, sums: new Map(), known: new Set(), counters: new Map() })
-  const byId = new Map([...transaction.sites.values()].map(site => [site.id, site]))
-  for (const { site, name, value } of counters) byId.get(site)?.counters.set(name, value)
-  for (const place of places) notePlace(transaction, place)
+  for (const place of places) if (place.site_id !== null) notePlace(transaction, place, place.site_id)
   return transaction
 }
 
-function notePlace({ known }: Transaction, place: PlaceRow): void {
-  const { site: _site, site_id, lines, seen, ...row } = place
-  const key = placeKey(site_id, row.folder, row.name)
+function notePlace({ sites, known }: Transaction, place: PlaceRow, site: number): void {
+  const { last_version: _, last_id: __, site_id: ___, site_name, ms, seq, counters, lines, seen, ...row } = place
+  let state = sites.get(site_name)
+  if (state === undefined) {
+    state = { id: site, name: site_name, ms, seq, sums: new Map(), known: new Set(), counters: new Map() }
+    sites.set(site_name, state)
+  }
+  if (counters !== null) state.counters = new Map(Object.entries(JSON.parse(counters) as Record<string, number>))
+  const key = placeKey(site, row.folder, row.name)
   if (row.id === null) {
     known.rows.set(key, null)
-    if (seen !== null) known.seen.set(placeKey(site_id, row.folder + row.name, ''), seen)
+    if (seen !== null) known.seen.set(placeKey(site, row.folder + row.name, ''), seen)
     return
   }
   known.rows.set(key, rowOf({ ...row, id: row.id }))
@@ -232,11 +229,7 @@ async function runJob(transaction: Transaction, job: WriterJob): Promise<JobResu
 async function finish(transaction: Transaction, before: number, answers: JobResult[]): Promise<void> {
   const { session, pending, origin } = transaction
   await settleSums(transaction)
-  const sent = [
-    ...flush(session, pending, origin),
-    session.run('UPDATE progress SET version = $1, last_id = $2', transaction.version, transaction.lastId),
-    session.run('COMMIT'),
-  ]
+  const sent = [...flush(session, pending, origin, transaction), session.run('COMMIT')]
   // After a statement that failed, COMMIT is answered but rolls back: the error of the statement counts.
   const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
   if (failed?.status !== 'rejected') return

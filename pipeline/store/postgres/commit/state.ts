@@ -12,7 +12,8 @@ import { addTo, ZERO } from '../../tags.ts'
 import { COLUMNS, type Row, rowOf } from '../rows.ts'
 import type { Session } from '../session.ts'
 import { unpack } from '../text.ts'
-import { flush, type Pending, placeKey } from './pending.ts'
+import { flush } from './flush.ts'
+import { type Pending, placeKey } from './pending.ts'
 
 /** A site within a transaction. */
 export interface SiteState {

@@ -1,7 +1,7 @@
 /** Connections for reading: several, because a long answer must not stand before short ones. */
 
 import pg from 'pg'
-import { AddressedClient, CONNECT_WAIT, connect, type DatabaseAddress, drop, setUp, storeError } from '../connection.ts'
+import { AddressedClient, connect, type DatabaseAddress, drop, PATIENCE, setUp, storeError } from '../connection.ts'
 import { type Session, sessionOn } from '../session.ts'
 
 /** Milliseconds that a read may take: after that nobody waits for its answer any more. */
@@ -45,23 +45,24 @@ export interface PoolOptions {
 
 export function openPool(address: DatabaseAddress, options: PoolOptions): Reads {
   const { name, size, requireThere, settings: more = [] } = options
+  /** Connections that are open, or being made. */
+  const open = new Set<pg.Client>()
   /** Where the database is may change from one connection to the next. */
   class Client extends AddressedClient {
     constructor() {
-      super(address, name, { query_timeout: READ_WAIT })
+      super(address, name, { query_timeout: READ_WAIT, connectionTimeoutMillis: PATIENCE })
+      open.add(this)
+      this.on('end', () => open.delete(this))
     }
   }
   const pool = new pg.Pool({
     Client,
-    connectionTimeoutMillis: CONNECT_WAIT,
+    connectionTimeoutMillis: PATIENCE,
     max: size,
     idleTimeoutMillis: 60_000,
     allowExitOnIdle: true,
     onConnect: client => setUp(client, address, more),
   })
-  const open = new Set<pg.PoolClient>()
-  pool.on('connect', client => open.add(client))
-  pool.on('remove', client => open.delete(client))
   // A connection that is lost while nobody uses it is made anew by the next who needs one.
   pool.on('error', () => undefined)
   const session = sessionOn(pool as unknown as pg.ClientBase)
@@ -99,7 +100,7 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
     interrupt() {
       for (const client of open) {
         open.delete(client)
-        ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+        drop(client)
       }
     },
     close: () => pool.end(),
