@@ -8,7 +8,15 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import type { CommitResult } from '../commit.ts'
 import { StoreError } from '../errors.ts'
-import { type GroupContext, type JobResult, runGroup, Unanswered, type WriterJob } from './commit/group.ts'
+import {
+  type GroupContext,
+  type JobResult,
+  runGroup,
+  type Turns,
+  Unanswered,
+  type WriterJob,
+  waitForTurn,
+} from './commit/group.ts'
 import { connect, type DatabaseAddress, drop, isLost, storeError } from './connection.ts'
 import { clean } from './housekeeping/housekeeping.ts'
 import { prepareRetention } from './housekeeping/retention.ts'
@@ -86,6 +94,7 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
   let isCleaningDue = false
   let lastCleaned = 0
   let newest = 0
+  const turns: Turns = { last: 0, areContended: false }
 
   async function open(): Promise<GroupContext> {
     requireThere()
@@ -97,7 +106,7 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
       connecting = begun
     })
     connecting = undefined
-    return { session: pipelineOn(client), origin, grew: retention.grew }
+    return { session: pipelineOn(client), turns, origin, grew: retention.grew }
   }
 
   function abandon(): void {
@@ -154,19 +163,20 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
     return answers.map(() => ({ error }))
   }
 
-  async function carryOut(group: readonly Waiting[]): Promise<void> {
+  async function carryOut(): Promise<void> {
     const until = performance.now() + ANSWERED
+    let group: Waiting[] | undefined
     try {
       const context = await open()
-      answer(
-        group,
-        await runGroup(
-          context,
-          group.map(({ job }) => job),
-        ),
-      )
+      const hasBegun = turns.areContended
+      if (hasBegun) await waitForTurn(context)
+      group = take()
+      for (const { job } of group) newest = Math.max(newest, job.at)
+      const jobs = group.map(({ job }) => job)
+      answer(group, await runGroup(context, jobs, hasBegun))
     } catch (error) {
       abandon()
+      group ??= take()
       if (error instanceof Unanswered) answer(group, await findOut(error, until))
       else {
         const failure = storeError(error)
@@ -191,9 +201,7 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
 
   async function work(): Promise<void> {
     while (queue.length > 0 || isCleaningDue) {
-      const group = take()
-      for (const { job } of group) newest = Math.max(newest, job.at)
-      if (group.length > 0) await carryOut(group)
+      if (queue.length > 0) await carryOut()
       isCleaningDue = false
       await housekeeping()
     }

@@ -43,9 +43,18 @@ export type WriterJob =
 /** What became of a job; `result` is undefined for jobs other than commits. */
 export type JobResult = { result: CommitResult | undefined } | { error: StoreError }
 
+/** What a process knows of the others by its own transactions. */
+export interface Turns {
+  /** Version after the last group of this process. */
+  last: number
+  /** Others have committed since: there is a queue for the next transaction. */
+  areContended: boolean
+}
+
 /** What a writer lends to its transactions. */
 export interface GroupContext {
   session: Session
+  turns: Turns
   origin: string
   grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
 }
@@ -120,10 +129,21 @@ type PlaceRow = Omit<Row, 'id'> & {
 /** Asked for where nothing else is, to wait for the turn and have the number of the last commit. */
 const NOWHERE: Wanted = { site: '', folder: '', name: '', put: false }
 
-/** Begins a transaction and reads what its jobs need, in one flight. */
+/**
+ * Begins a transaction and waits for its turn among all processes. Whoever does that before it is settled which jobs share
+ * the transaction takes those along that came while others had their turn.
+ *
+ * @throws the database's error, after which the connection cannot be used
+ */
+export async function waitForTurn({ session }: GroupContext): Promise<void> {
+  await Promise.all([session.run('BEGIN'), session.run('SELECT FROM progress FOR UPDATE')])
+}
+
+/** Begins a transaction, unless it has begun, and reads what its jobs need, in one flight. */
 async function startTransaction(
-  { session, origin, grew }: GroupContext,
+  { session, origin, grew, turns }: GroupContext,
   jobs: readonly WriterJob[],
+  hasBegun: boolean,
 ): Promise<Transaction> {
   const wanted = wantedBy(jobs)
   if (wanted.length === 0) wanted.push(NOWHERE)
@@ -131,7 +151,8 @@ async function startTransaction(
     wanted.map(place => ({ ...place })),
     ['site', 'folder', 'name', 'put'],
   )
-  const [, places] = await Promise.all([session.run('BEGIN'), session.rows<PlaceRow>(READ, ...asked)])
+  const begin = hasBegun ? undefined : session.run('BEGIN')
+  const [places] = await Promise.all([session.rows<PlaceRow>(READ, ...asked), begin])
   const [first] = places
   if (first === undefined) throw new StoreError('failed', 'The database has lost the number of its last commit')
   const transaction: Transaction = {
@@ -144,6 +165,7 @@ async function startTransaction(
     known: { rows: new Map(), texts: new Map(), seen: new Map() },
     pending: nothingPending(),
   }
+  turns.areContended = transaction.version !== turns.last
   for (const place of places) if (place.site_id !== null) notePlace(transaction, place, place.site_id)
   return transaction
 }
@@ -241,16 +263,22 @@ async function finish(transaction: Transaction, before: number, answers: JobResu
  * Runs jobs in one transaction. A job that fails is undone alone; when the transaction itself fails, the jobs are tried
  * again one by one.
  *
+ * @param hasBegun the transaction has begun and has its turn
  * @returns an answer for every job, after everything answered with success is on disk
  * @throws Unanswered when nobody knows, and errors after which the connection cannot be used
  */
-export async function runGroup(context: GroupContext, jobs: readonly WriterJob[]): Promise<JobResult[]> {
+export async function runGroup(
+  context: GroupContext,
+  jobs: readonly WriterJob[],
+  hasBegun = false,
+): Promise<JobResult[]> {
   try {
-    const transaction = await startTransaction(context, jobs)
+    const transaction = await startTransaction(context, jobs, hasBegun)
     const before = transaction.version
     const answers: JobResult[] = []
     for (const job of jobs) answers.push(await runJob(transaction, job))
     await finish(transaction, before, answers)
+    context.turns.last = transaction.version
     return answers
   } catch (error) {
     if (error instanceof Unanswered || isLost(error)) throw error

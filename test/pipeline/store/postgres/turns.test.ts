@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import pg from 'pg'
+import { done, put } from '../fixture.ts'
+import { openSchema } from './fixture.ts'
+
+describe('transactions of several processes', () => {
+  it('whoever waits for its turn takes along what comes meanwhile', async () => {
+    const opened = await openSchema({ shared: true })
+    const raw = new pg.Client({ connectionString: opened.url })
+    await raw.connect()
+    try {
+      const site = opened.store.site('a.example')
+      const other = (await opened.another()).site('a.example')
+      await done(site, [put('/first.html', 'x')])
+      await done(other, [put('/of-another.html', 'x')])
+      // Here it shows that there are others.
+      await done(site, [put('/second.html', 'x')])
+
+      await raw.query(`SET search_path = ${opened.schema}; BEGIN; SELECT FROM progress FOR UPDATE`)
+      const commits = [done(site, [put('/0.html', 'x')])]
+      const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid
+        OR NOT granted AND relation = 'progress'::regclass`
+      while ((await raw.query(isWaiting)).rowCount === 0);
+      for (let i = 1; i < 6; i++) commits.push(done(site, [put(`/${i}.html`, 'x')]))
+      await raw.query('COMMIT')
+      await Promise.all(commits)
+      const { rows } = await raw.query('SELECT DISTINCT xmin FROM commit_log WHERE version > 3')
+      expect(rows).to.have.length(1)
+    } finally {
+      await raw.end()
+      await opened.close()
+    }
+  })
+})
