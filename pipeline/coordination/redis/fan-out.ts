@@ -133,7 +133,8 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
 
   const lookAround = () => void coherence.inStep()
   connection.hear(channel, from => {
-    if (from !== self) lookAround()
+    // Memory follows before the next request; who watches hears of it now.
+    if (from !== self && lanes.size > 0) lookAround()
   })
   connection.onResume(lookAround)
   const stopListening = coherence.onCommit(commit => serveAll(commit?.site, commit?.paths))
