@@ -21,6 +21,7 @@ const TICK = 10
 
 export interface ServerProcess {
   url: string
+  pid: number
   /** All addresses of the line that said it is ready, without slash at their ends. */
   urls: readonly string[]
   /** Resident memory, in MB. */
@@ -64,6 +65,7 @@ export async function startProcess(
   }
   return {
     url: urls[0] ?? '',
+    pid: child.pid ?? 0,
     urls,
     memory: () => megabytes('VmRSS'),
     peakMemory: () => megabytes('VmHWM'),
