@@ -7,7 +7,7 @@
 import { startRedis } from '../pipeline/coordination/redis-server.ts'
 import { page } from './http/documents.ts'
 import { subscribeAll } from './live/subscriber.ts'
-import { install, LISTS } from './stores/installation.ts'
+import { install, listOf } from './stores/installation.ts'
 import { databaseCpu, startDatabase } from './support/database.ts'
 import { type Call, readRate, writeRate } from './support/load.ts'
 import type { ServerProcess } from './support/process.ts'
@@ -20,6 +20,9 @@ const WARM_UP = 3
 /** Clients of each server. */
 const CLIENTS = 8
 const SUBSCRIBERS = 40
+
+/** Names of works, or all of them. */
+const CHOSEN = process.env.BENCH_LINES?.split(',')
 
 /** What was done, for each second. */
 type Work = (servers: readonly ServerProcess[], seconds: number) => Promise<number>
@@ -67,13 +70,15 @@ const deliveries: Work = async (servers, seconds) => {
   return heard / seconds
 }
 
-const WORKS: Readonly<Record<string, Work>> = {
+const ALL: Readonly<Record<string, Work>> = {
   reads,
   puts: writes(() => ({ method: 'PUT', path: `/new-${written++}.html`, body })),
-  'appends to 20 documents': writes(() => append(written % LISTS)),
+  'appends to 20 documents': writes(() => append(listOf(written))),
   'appends to one document': writes(() => append(0)),
   deliveries,
 }
+
+const WORKS = Object.fromEntries(Object.entries(ALL).filter(([name]) => CHOSEN?.includes(name) ?? true))
 
 const database = await startDatabase()
 const redis = await startRedis()

@@ -5,7 +5,7 @@ import { page } from '../http/documents.ts'
 import { databaseCpu, startDatabase } from '../support/database.ts'
 import { type Call, readRate, writeRate } from '../support/load.ts'
 import { figure, type Row } from '../support/table.ts'
-import { type Installation, install, LISTS } from './installation.ts'
+import { type Installation, install, LISTS, listOf } from './installation.ts'
 
 export const STORES_HEAD: Row = [
   'Work',
@@ -65,7 +65,7 @@ const replacements = writes(n => ({
 }))
 const appends = writes(n => ({
   method: 'POST',
-  path: `/list-${n % LISTS}.html`,
+  path: `/list-${listOf(n)}.html`,
   headers: { Range: 'selector=#list' },
   body: `<li id="a${written++}">An entry of some length, as people write it</li>`,
 }))

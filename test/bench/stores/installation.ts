@@ -10,6 +10,11 @@ import { type ServerProcess, startProcess } from '../support/process.ts'
 /** Documents of one element each that is appended to. */
 export const LISTS = 20
 
+/** Number of the document that the nth append goes to: all of them in turn, and each by way of every server. */
+export function listOf(n: number): number {
+  return (n + Math.floor(n / LISTS)) % LISTS
+}
+
 export interface Installation {
   servers: ServerProcess[]
   close(): Promise<void>
