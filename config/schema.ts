@@ -198,7 +198,7 @@ export const settingsSchema = z
         .strictObject({
           memory: setting(size().optional(), {
             doc: 'Memory for everything that is kept to answer faster, of all processes together: documents, trees, answers, listings, pages of the database.',
-            fallback: '256 MiB, or a quarter of what the container may take',
+            fallback: '256 MiB, or a quarter of what the container may take, or half of `--max-old-space-size`',
           }),
           headers: setting(size().default(32 * 1024), 'Largest head of a request; a greater one is answered 431.'),
           headerWait: setting(duration().default(60 * SECOND), 'Longest wait for the head of a request.'),

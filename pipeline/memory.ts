@@ -33,11 +33,24 @@ const AT_REST = 1 / 16
 /**
  * @param asked bytes by the settings; undefined lets the machine decide
  * @param contained bytes that the container of the process may take; nothing, or more than there is, where there is no limit
- * @returns bytes for all caches: a quarter of a container's, where that is less than usual
+ * @param heap bytes that the heap of JavaScript may take; infinite where Node decides
+ * @returns bytes for all caches: a quarter of a container's or half the heap, where that is less than usual
  */
-export function memoryLimit(asked: number | undefined, contained = process.constrainedMemory()): number {
-  const usual = contained > 0 ? Math.min(USUAL_MEMORY, contained / 4) : USUAL_MEMORY
+export function memoryLimit(
+  asked: number | undefined,
+  contained = process.constrainedMemory(),
+  heap = heapAsked(`${process.env.NODE_OPTIONS} ${process.execArgv.join(' ')}`),
+): number {
+  const usual = Math.min(USUAL_MEMORY, contained > 0 ? contained / 4 : USUAL_MEMORY, heap / 2)
   return Math.max(LEAST, Math.floor(asked ?? usual))
+}
+
+/** @returns bytes of the last `--max-old-space-size` among options of Node; infinite without any */
+export function heapAsked(options: string): number {
+  const megabytes = Array.from(options.matchAll(/--max[-_]old[-_]space[-_]size[= ](\d+)/g), ([, size]) =>
+    Number(size),
+  ).at(-1)
+  return megabytes === undefined ? Number.POSITIVE_INFINITY : megabytes * MIB
 }
 
 export class Memory {

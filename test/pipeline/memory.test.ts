@@ -5,7 +5,7 @@ import { describe, it } from 'mocha'
 import { createAnswerCache } from '../../edge/answer-cache.ts'
 import { bytesOfBodies, holder, limitBodies } from '../../edge/request-body.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../pipeline/memory.ts'
+import { heapAsked, type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../pipeline/memory.ts'
 import { type DocumentCache, documentCache } from '../../pipeline/site/cache.ts'
 import { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
@@ -39,7 +39,9 @@ async function putPage({ site, mountUrl, user, password }: TestServer): Promise<
 
 describe('Memory of caches', () => {
   describe('is limited as a whole', () => {
-    const cases: [what: string, asked: number | undefined, contained: number, limit: number][] = [
+    const cases: [what: string, asked: number | undefined, contained: number, limit: number, heap?: number][] = [
+      ['with a small heap', undefined, 4096 * MIB, 100 * MIB, 200 * MIB],
+      ['by the settings, with a small heap', 150 * MIB, 0, 150 * MIB, 200 * MIB],
       ['without a container', undefined, 0, USUAL_MEMORY],
       ['in a large container', undefined, 4096 * MIB, USUAL_MEMORY],
       ['in a small container', undefined, 512 * MIB, 128 * MIB],
@@ -47,9 +49,19 @@ describe('Memory of caches', () => {
       ['by the settings', 100 * MIB, 200 * MIB, 100 * MIB],
       ['by settings that ask for too little', 1, 0, 16 * MIB],
     ]
-    for (const [what, asked, contained, limit] of cases)
-      it(what, () => expect(memoryLimit(asked, contained)).to.equal(limit))
+    for (const [what, asked, contained, limit, heap = 4096 * MIB] of cases)
+      it(what, () => expect(memoryLimit(asked, contained, heap)).to.equal(limit))
   })
+
+  const HEAPS: [options: string, megabytes: number][] = [
+    ['', Number.POSITIVE_INFINITY],
+    ['--max-semi-space-size=8', Number.POSITIVE_INFINITY],
+    ['--max-old-space-size=192 --expose-gc', 192],
+    ['--max_old_space_size=500 --max-old-space-size 300', 300],
+  ]
+  for (const [options, megabytes] of HEAPS)
+    it(`knows the heap that ${options || 'nothing'} asks for`, () =>
+      expect(heapAsked(options)).to.equal(megabytes * MIB))
 
   it('is shared out completely', () => {
     const memory = new Memory(160)
