@@ -8,6 +8,7 @@ import { BlockList, isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { TrustProxy } from '../config/schema.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { isLocalName } from '../pipeline/http/network.ts'
 
 export interface Client {
   /** Host and port that the client asks for, as it wrote them; undefined when it named none. */
@@ -106,10 +107,15 @@ function outermost(values: readonly string[], proxies: number): string | undefin
   return values.at(-proxies) ?? values[0]
 }
 
-/** Whether the peer is a process of this machine that no proxy stands in for. */
+/**
+ * Whether the peer is a process of this machine that speaks for itself: neither a proxy, nor a browser whose page comes from
+ * a name that somebody else has had lead here. Either of them says that name, so an address or `localhost` has to be asked.
+ */
 export function isLocal(request: IncomingMessage): boolean {
-  const { headers, socket } = request
+  const { headers, socket, url } = request
   if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false
+  const host = (absoluteAuthority(url) ?? headers.host ?? '').replace(/:\d*$/, '')
+  if (isIP(host.replace(/^\[(.*)\]$/, '$1')) === 0 && !isLocalName(host)) return false
   const address = socket.remoteAddress ?? ''
   return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.')
 }

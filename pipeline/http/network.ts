@@ -1,4 +1,4 @@
-/** Who shares an address: providers give one customer a whole IPv6 network, so that single addresses of it tell nobody apart. */
+/** Where an address belongs to, and which names stay on this machine. */
 
 import { isIPv6 } from 'node:net'
 
@@ -6,7 +6,8 @@ import { isIPv6 } from 'node:net'
 const LONGEST = 45
 
 /**
- * The place that an address belongs to, for counting what comes from there.
+ * The place that an address belongs to, for counting what comes from there: providers give one customer a whole IPv6
+ * network, so that single addresses of it tell nobody apart.
  *
  * @returns an IPv4 address, however it is written, or the first 64 bits of an IPv6 address; what is neither, up to the
  *   length that they can have
@@ -22,4 +23,10 @@ export function networkOf(address: string): string {
     .slice(0, 4)
     .map(group => group.replace(/^0+(?=.)/, ''))
     .join(':')
+}
+
+/** Names that mean this machine wherever they are resolved (RFC 6761). */
+export function isLocalName(host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '')
+  return name === 'localhost' || name.endsWith('.localhost')
 }

@@ -117,9 +117,3 @@ export function mayCall(address: string, allowLocal: boolean): boolean {
   const reach = reachOf(address)
   return reach === 'public' || (reach === 'local' && allowLocal)
 }
-
-/** Names that mean this machine wherever they are resolved (RFC 6761). */
-export function isLocalName(host: string): boolean {
-  const name = host.toLowerCase().replace(/\.$/, '')
-  return name === 'localhost' || name.endsWith('.localhost')
-}

@@ -2,9 +2,10 @@
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { isLocalName } from '../../http/network.ts'
 import { lazyPackage } from '../../lazy-package.ts'
 import type { Field } from '../header-fields.ts'
-import { isLocalName, mayCall } from './addresses.ts'
+import { mayCall } from './addresses.ts'
 
 const undici = lazyPackage<typeof import('undici')>('undici')
 

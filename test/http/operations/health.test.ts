@@ -65,7 +65,16 @@ describe('health and metrics', () => {
 
   it('metrics are for this machine only', async () => {
     expect((await http('GET', '/-platform/metrics')).status).to.equal(200)
-    for (const fields of [STRANGER, { Forwarded: 'for=203.0.113.7' }]) {
+    for (const Host of ['localhost', 'LOCALHOST.:80', '127.0.0.1:8080', '[::1]:80'])
+      expect((await http('GET', '/-platform/metrics', { Host })).status, Host).to.equal(200)
+    // A name that leads here makes a page of its owner one of the same origin in the browsers of this machine.
+    for (const fields of [
+      STRANGER,
+      { Forwarded: 'for=203.0.113.7' },
+      { Host: 'b.example' },
+      { Host: 'rebound.example:80' },
+      { Host: '127.0.0.1.example' },
+    ]) {
       const { status, text } = await http('GET', '/-platform/metrics', fields)
       expect(status).to.equal(404)
       expect(text).not.to.include('scriptorium_')
