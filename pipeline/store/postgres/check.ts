@@ -9,6 +9,7 @@ import type { Resource } from '../resource.ts'
 import type { SiteReader } from '../store.ts'
 import { memberSum, propertySum } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
+import { requireHome } from './blobs/home.ts'
 import { strayObjects } from './blobs/strays.ts'
 import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
 import { readSite } from './read/reader.ts'
@@ -111,7 +112,7 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
 /**
  * Checks the store in a database, as it is at one moment. Servers may use it meanwhile.
  *
- * @throws the database's error when it cannot be reached
+ * @throws the database's error when it cannot be reached, Unusable when blobs are in a bucket that is not given
  */
 export async function checkDatabase(
   address: DatabaseAddress,
@@ -130,6 +131,7 @@ export async function checkDatabase(
   }
   try {
     await prepareTables(client, address)
+    await requireHome(session, objects)
     const { orphans, lost, sites } = await lookAtAll(session, report, { progress, objects })
     for (const [problem, mend] of orphans) await found([problem], async () => void (await session.run(mend)))
     await found(lost)

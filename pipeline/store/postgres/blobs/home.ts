@@ -19,9 +19,10 @@ export async function requireHome(session: Session, objects: Objects | undefined
   const used = await session.row('SELECT 1 AS found FROM object JOIN blob ON blob.upload = object.id LIMIT 1')
   if (used === undefined) return
   const home = await homeOf(session)
-  if (objects === undefined) throw new Unusable(`large files of it are in ${home}; the setting blobs must name that`)
+  if (objects === undefined)
+    throw new Unusable(`large files of this database are in ${home}; the setting blobs must name that`)
   if (home !== undefined && home !== objects.place)
-    throw new Unusable(`large files of it are in ${home}, but the setting blobs names ${objects.place}`)
+    throw new Unusable(`large files of this database are in ${home}, but the setting blobs names ${objects.place}`)
 }
 
 /** Notes which bucket the blobs are in from now on. */

@@ -85,7 +85,7 @@ async function moveBlob(session: Session, objects: Objects, row: BlobRow, into: 
 /** Sees that no server is disturbed by the move. @throws Unusable */
 async function requireRoom(session: Session, objects: Objects, into: MoveBlobsOptions['into']): Promise<void> {
   const home = await homeOf(session)
-  if (home !== undefined && home !== objects.place) throw new Unusable(`large files of it are in ${home}`)
+  if (home !== undefined && home !== objects.place) throw new Unusable(`large files of this database are in ${home}`)
   // Servers that know the bucket read blobs wherever they are.
   if (into === 'objects' && home === objects.place) return
   await claim(session, 'alone', 'move').catch(cause => {

@@ -182,6 +182,7 @@ describe('PostgreSQL store: blobs in objects', () => {
     const first = await openPostgresStore({ ...address(), use: 'together', objects: objectsAt(own) })
     await done(first.site('example.org'), [putBlob('/a', Buffer.alloc(300_000))])
     await first.close()
+    expect(await failing(checkDatabase(address(), {}))).to.be.instanceOf(Unusable)
     for (const url of [undefined, opened.server.url('elsewhere/')])
       expect(await open(url))
         .to.be.instanceOf(Unusable)
