@@ -12,16 +12,23 @@ import type { Database } from '../database.ts'
 export interface CheckpointSizes {
   /** Are worth a checkpoint beside commits. */
   many: number
-  /** From here on the log is to begin anew. */
+  /** From here on the log is to begin anew, once few are left to bring over. */
   full: number
+  /** Are brought over by the writing thread then. */
+  few: number
+  /** From here on it brings over all that are left. */
+  most: number
   /** After so many another attempt is made while a reader keeps the log from beginning anew. */
   more: number
   /** Are brought over when nothing is committed. */
   some: number
 }
 
-/** 16 MB; less than what the log is cut to; 4 MB. */
-const SIZES: CheckpointSizes = { many: 4000, full: 12_000, more: 1000, some: 1000 }
+/** All are less than what the log is cut to, which is some 16,000. */
+const SIZES: CheckpointSizes = { many: 4000, full: 12_000, few: 500, most: 15_000, more: 1000, some: 1000 }
+
+/** Milliseconds for which commits wait for a checkpoint on a disk that is slower than they are. */
+const PATIENCE = 1000
 
 /** Milliseconds without a commit after which nothing is committed. */
 const IDLE = 250
@@ -48,7 +55,7 @@ export function prepareCheckpoints(
   database: Database,
   folder: string,
   warn: (message: string, error: unknown) => void,
-  { many, full, more, some }: CheckpointSizes = SIZES,
+  { many, full, few, most, more, some }: CheckpointSizes = SIZES,
 ): Checkpoints {
   const state = database.prepareTuples<[busy: number, log: number, done: number]>('PRAGMA wal_checkpoint(NOOP)')
   const running = new Int32Array(new SharedArrayBuffer(4))
@@ -88,12 +95,12 @@ export function prepareCheckpoints(
     committed() {
       const [, log = 0, done = 0] = state.get() ?? []
       if (log < tried) tried = 0
-      if (log >= Math.max(full, tried + more)) {
-        // A disk that is slower than its writers has them wait here.
-        Atomics.wait(running, 0, 1)
+      const isDue = log >= Math.max(full, tried + more)
+      if (isDue && (log >= most || log - done <= few)) {
+        Atomics.wait(running, 0, 1, PATIENCE)
         catchUp()
         tried = log
-      } else if (log - done >= many) begin()
+      } else if (log - done >= (isDue ? few : many)) begin()
       clearTimeout(idle)
       if (log >= some) idle = setTimeout(catchUp, IDLE).unref()
     },

@@ -8,7 +8,7 @@ import { type Checkpoints, prepareCheckpoints } from '../../../../pipeline/store
 import { eventually } from '../../../support/eventually.ts'
 import { temporaryFolder } from '../fixture.ts'
 
-const SIZES = { many: 20, full: 60, more: 10, some: 1000 }
+const SIZES = { many: 20, full: 60, few: 8, most: 100, more: 10, some: 1000 }
 
 describe('checkpoints of the embedded store', () => {
   let folder: string
@@ -62,9 +62,30 @@ describe('checkpoints of the embedded store', () => {
     await eventually(() => expect(done()).to.be.above(first))
   })
 
-  it('a log that is full begins anew, with what was committed last', async () => {
+  it('a log that is full begins anew when the thread has brought it over', async () => {
     const { committed } = begin()
     write(SIZES.full)
+    committed()
+    const first = pages()
+    await eventually(() => expect(done()).to.equal(first))
+    writeOne()
+    expect(pages()).to.be.below(10)
+  })
+
+  it('what little is left then is brought over without the thread', () => {
+    const { committed } = begin({ ...SIZES, few: SIZES.full * 2 })
+    write(SIZES.full)
+    committed()
+    expect(done()).to.equal(pages())
+    writeOne()
+    expect(pages()).to.be.below(10)
+  })
+
+  it('a log that grows faster than the thread brings over waits for it, and begins anew', async () => {
+    const { committed } = begin()
+    write(SIZES.many)
+    committed()
+    write(SIZES.most)
     committed()
     expect(done()).to.equal(pages())
     writeOne()
