@@ -10,6 +10,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import { createServer, STATUS_CODES, validateHeaderName, validateHeaderValue } from '../pipeline/http/node-http.ts'
 
 /** Milliseconds that a connection without a request is kept, longer than the 75 s of desktop clients (webdav.md section 11). */
@@ -84,19 +85,19 @@ export function sendInOnePiece(
   if (head.length + size > MOST - MOST_ANEW) return false
   // What waits to be written stands before it, and some of the desk may be among it.
   if (!(socket instanceof Socket) || socket.writableLength > 0 || !socket.writable) return false
-  let length = desk.write(head, 0, 'latin1')
-  if (cookie !== undefined) {
-    if (cookie.length > MOST_ANEW / 2 || !isFieldValue(cookie)) return false
-    length += desk.write(`Set-Cookie: ${cookie}\r\n`, length, 'latin1')
-  }
-  length += desk.write(lastLines(), length, 'latin1')
+  if (cookie !== undefined && (cookie.length > MOST_ANEW / 2 || !isFieldValue(cookie))) return false
+  const anew = cookie === undefined ? lastLines() : `Set-Cookie: ${cookie}\r\n${lastLines()}`
+  // What is to be encrypted is taken later, each time.
+  const place = socket instanceof TLSSocket ? Buffer.allocUnsafe(head.length + anew.length + size) : desk
+  let length = place.write(head, 0, 'latin1')
+  length += place.write(anew, length, 'latin1')
   for (const piece of body) {
-    desk.set(piece, length)
+    place.set(piece, length)
     length += piece.length
   }
-  handOver(response, socket, desk.subarray(0, length))
+  handOver(response, socket, place.subarray(0, length))
   // Of what the system has not taken yet, nothing may change.
-  if (socket.writableLength > 0) desk = Buffer.allocUnsafeSlow(MOST)
+  if (place === desk && socket.writableLength > 0) desk = Buffer.allocUnsafeSlow(MOST)
   return true
 }
 

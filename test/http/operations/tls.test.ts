@@ -101,4 +101,19 @@ describe('HTTPS', () => {
     }
     connection.close()
   })
+
+  it('repeated answers of several connections do not mix', async () => {
+    const bodies = ['a', 'b'].map(letter => letter.repeat(40_000))
+    await putAll(server, { '/a.txt': bodies[0] ?? '', '/b.txt': bodies[1] ?? '' })
+    const asking = [0, 1, 2, 3].map(async i => {
+      const connection = await connect({ port: server.port, tls: true })
+      for (let round = 0; round < 8; round++) connection.send(requestBytes('GET', i % 2 ? '/b.txt' : '/a.txt'))
+      for (let round = 0; round < 8; round++) {
+        const { status, text } = await connection.receive()
+        expect({ status, isSame: text === bodies[i % 2] }).to.deep.equal({ status: 200, isSame: true })
+      }
+      connection.close()
+    })
+    await Promise.all(asking)
+  })
 })
