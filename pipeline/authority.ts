@@ -3,7 +3,7 @@
  * mount, nobody for the operator's own commands. Handlers ask here and never look at rules themselves.
  */
 
-import type { Admission, Question } from './access/admission.ts'
+import type { Admission, ElementsQuestion, Question } from './access/admission.ts'
 import type { Key } from './access/matching.ts'
 import { type ReadableView, wholeView } from './access/readable-view.ts'
 import { Fault } from './fault.ts'
@@ -23,6 +23,8 @@ export interface Authority {
   readonly accessVersion: number | undefined
   /** What becomes of a request (METH-3). */
   admit(question: Question): Admission
+  /** The same in steps, for any number of elements; their trees stay as they are meanwhile. */
+  admitting(question: ElementsQuestion): Steps<Admission>
   /**
    * Whether anything on a resource could be granted: where it cannot, nothing is looked for there, and no page is put
    * together (COMP-5, HTTP-6).
@@ -35,7 +37,9 @@ export interface Authority {
   /** A request for a directory without its slash (ABS-6). */
   admitDirectory(path: string, index: boolean): Admission | 'redirect'
   /** Whether an anonymous visitor would be shown the same (PRIV-1); false keeps an answer out of shared caches. */
-  shareable(path: string, keys?: readonly Key[]): boolean
+  shareable(path: string): boolean
+  /** The same for what is shown of elements, in steps. */
+  sharing(path: string, keys: readonly Key[]): Steps<boolean>
   /**
    * What the answers for a path stand on, where every other requester who is nobody in particular gets the same: an
    * object that is another one as soon as a rule changes. Undefined where they depend on the request.
@@ -55,6 +59,10 @@ export const fullAuthority: Authority = {
     if (question.ask === 'move-element') return question.source && question.anchor ? 'allow' : 'no-match'
     return 'target' in question && !question.target ? 'no-match' : 'allow'
   },
+  // biome-ignore lint/correctness/useYield: nothing takes long here
+  *admitting(question) {
+    return this.admit(question)
+  },
   reach: () => 'elements',
   // biome-ignore lint/correctness/useYield: nothing takes long here
   *viewing(_path, document) {
@@ -62,6 +70,10 @@ export const fullAuthority: Authority = {
   },
   admitDirectory: (_path, index) => (index ? 'redirect' : 'not-found'),
   shareable: () => false,
+  // biome-ignore lint/correctness/useYield: nothing takes long here
+  *sharing() {
+    return false
+  },
   repeatable: () => undefined,
   refusal: () => new Fault(403, 'Forbidden', 'This is not permitted.'),
 }

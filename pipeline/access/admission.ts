@@ -5,6 +5,7 @@
 
 import type { Placement } from '../tree/edit/edit.ts'
 import { parentElement } from '../tree/nodes.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Access } from './decision.ts'
 import type { Key } from './matching.ts'
 
@@ -99,7 +100,7 @@ const WRITES: Record<ElementWriteQuestion['ask'], 'PUT' | 'POST' | 'DELETE'> = {
 export function admit(access: Access, question: Question): Admission {
   switch (question.ask) {
     case 'read-elements':
-      return admitElements(access, question)
+      return atOnce(admittingElements(access, question))
     case 'put-element':
     case 'post-element':
     case 'delete-element':
@@ -120,10 +121,11 @@ function admitWhole(access: Access, { ask, path, exists, head }: WholeQuestion):
   return tell('not-found', access.readable(path))
 }
 
-function admitElements(access: Access, { path, exists, head, keys }: ElementsQuestion): Admission {
+/** `admit` in steps, for elements of trees that do not change meanwhile. */
+export function* admittingElements(access: Access, { path, exists, head, keys }: ElementsQuestion): Steps<Admission> {
   if (!exists) return tell('not-found', access.readable(path))
   if (keys.length === 0) return tell('no-match', access.readable(path))
-  return access.permitEvery(head ? 'HEAD' : 'GET', path, keys) ? 'allow' : 'refuse'
+  return (yield* access.permittingEvery(head ? 'HEAD' : 'GET', path, keys)) ? 'allow' : 'refuse'
 }
 
 function admitElementWrite(access: Access, question: ElementWriteQuestion): Admission {

@@ -1,5 +1,6 @@
 /** The decision (DEC-1 to DEC-4): what a site's rules say to one requester about a method, a path and an element. */
 
+import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import type { AccessRules } from './access-rules.ts'
 import { Applicability } from './applicability.ts'
 import { pathNames } from './glob.ts'
@@ -15,7 +16,7 @@ import {
   sharedTest,
   singleTest,
 } from './matching.ts'
-import { canBeMet, namesAround } from './needs.ts'
+import { canBeMet, collectingNames, namesAround } from './needs.ts'
 import { type Requester, verifiedEmail } from './principal.ts'
 import type { Actor, Group, Rule, Tier } from './rules.ts'
 
@@ -135,22 +136,27 @@ export class Access {
    * @param keys elements of trees that do not change meanwhile
    */
   permitEvery(method: string, path: string, keys: readonly Key[]): boolean {
+    return atOnce(this.permittingEvery(method, path, keys))
+  }
+
+  /** `permitEvery` in steps. */
+  *permittingEvery(method: string, path: string, keys: readonly Key[]): Steps<boolean> {
     if (keys.length > 0 && !this.selectorDependence(method, path)) return this.permit(method, path)
     if (keys.length <= FEW) {
       const test = singleTest()
       return keys.every(key => this.#permitted(this.#decide(method, path, key, test), method))
     }
-    const names = namesAround(keys.map(({ element }) => element))
+    const names = yield* collectingNames(keys.map(({ element }) => element))
     const near = this.matching(method, path).filter(({ rule: { selector }, scope }) => {
       return !scope || !selector?.needs || canBeMet(selector.needs, names)
     })
     const test = sharedTest()
-    return keys.every(key =>
-      this.#permitted(
-        resolve(near, rule => applies(rule, key, test)),
-        method,
-      ),
-    )
+    for (const [at, key] of keys.entries()) {
+      if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+      const decision = resolve(near, rule => applies(rule, key, test))
+      if (!this.#permitted(decision, method)) return false
+    }
+    return true
   }
 
   /**

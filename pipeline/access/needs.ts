@@ -6,6 +6,7 @@
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { asciiLower } from '../tree/selector/name.ts'
 import type { ComplexSelector, Selector } from '../tree/selector/selector.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /** Characters of an attribute's value up to which it is looked for as a whole. */
 const LONGEST = 200
@@ -44,12 +45,18 @@ function namesIn({ compounds, combinators }: ComplexSelector): string[] {
  * documents. Takes time in proportion to the document.
  */
 export function namesAround(elements: Iterable<ElementNode>): ReadonlySet<string> {
+  return atOnce(collectingNames(elements))
+}
+
+/** `namesAround` in steps. */
+export function* collectingNames(elements: Iterable<ElementNode>): Steps<ReadonlySet<string>> {
   const names = new Set<string>()
   const seen = new Set<ElementNode>()
   for (const element of elements) {
     for (let at: ElementNode | undefined = element; at && !seen.has(at); at = parentElement(at)) {
       seen.add(at)
       collect(at, names)
+      if (seen.size % NODES_PER_STEP === 0) yield
     }
   }
   return names

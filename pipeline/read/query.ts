@@ -76,7 +76,8 @@ function* matching(
   const document = view.tree
   const elements = yield* selectingAll(selector, document)
   const keys = elements.map(element => ({ element, document }))
-  if (keys.length > 0) refuseForbidden(authority, { ask: 'read-elements', path, exists: true, keys }, 'GET', requested)
+  const question = { ask: 'read-elements', path, exists: true, keys } as const
+  if (keys.length > 0 && (yield* authority.admitting(question)) === 'refuse') throw authority.refusal('GET', requested)
   return elements
 }
 
@@ -96,7 +97,7 @@ function* answering(
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = yield* elementParts(view, elements)
   const tag = yield* taggingMatches(text, places)
-  const reading = { read, shared: view.shared && authority.shareable(path, keys), reuse: undefined }
+  const reading = { read, shared: view.shared && (yield* authority.sharing(path, keys)), reuse: undefined }
   const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged

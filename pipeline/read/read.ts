@@ -242,7 +242,7 @@ function* searching(read: Read, selector: Selector, { file, view }: Seen, author
   const seen = form === 'html' ? (first ? [first] : []) : yield* selectingAll(selector, readable.document)
   const elements = seen.map(readable.original)
   const keys: Key[] = elements.map(element => ({ element, document }))
-  const admission = authority.admit({ ask: 'read-elements', path, exists: true, head, keys })
+  const admission = yield* authority.admitting({ ask: 'read-elements', path, exists: true, head, keys })
   const copies = new Map(elements.map((element, at) => [element, seen[at]]))
   const addressed = { document: readable.document, copyOf: (element: ElementNode) => copies.get(element) ?? element }
   return admitted({ form, elements, keys, admission, readable, addressed })
@@ -265,7 +265,7 @@ function* readElements(
   if (!first) throw noMatch()
   // Whether all of a page is the same for everybody is not for those to know who may see a part (SEC-6).
   const seesAll = readable.document === view.tree
-  const shared = seesAll && view.shared && authority.shareable(read.path, keys)
+  const shared = seesAll && view.shared && (yield* authority.sharing(read.path, keys))
   const reading = readingOf(site, read, view.dependencies, authority, shared)
   if (form === 'html') return yield* fragmentAnswer(first, view, range, reading)
   if (form === 'json-ld') {

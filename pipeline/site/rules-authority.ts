@@ -1,6 +1,6 @@
 /** The rules of a site as the authority over one request on its public surface. */
 
-import { admit, admitDirectory } from '../access/admission.ts'
+import { admit, admitDirectory, admittingElements } from '../access/admission.ts'
 import { Access } from '../access/decision.ts'
 import { type GroupOracle, Membership } from '../access/groups.ts'
 import { type Requester, refusalStatus } from '../access/principal.ts'
@@ -29,12 +29,14 @@ export function rulesAuthority(site: Site, requester: Requester, groups?: GroupO
       access,
       accessVersion: site.accessVersion,
       admit: question => admit(access, question),
+      admitting: question => admittingElements(access, question),
       reach: (method, path) => reach(access, method, path),
       viewing: (path, document) => viewing(access, path, document),
       admitDirectory: (path, index) => admitDirectory(access, path, index),
-      shareable: (path, keys) =>
-        !access.dependsOnFacts('GET', path) &&
-        (keys ? access.anonymous.permitEvery('GET', path, keys) : access.permitAnonymous('GET', path)),
+      shareable: path => !access.dependsOnFacts('GET', path) && access.permitAnonymous('GET', path),
+      *sharing(path, keys) {
+        return !access.dependsOnFacts('GET', path) && (yield* access.anonymous.permittingEvery('GET', path, keys))
+      },
       repeatable: path => (requester.principal || access.dependsOnRequest('GET', path) ? undefined : access.rules),
       refusal: (method, path) => refusal(requester, method, path),
     }

@@ -1,11 +1,14 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { createScope } from '../../../dav/access/scope.ts'
+import { scopeAuthority } from '../../../dav/access/scope-authority.ts'
 import type { Principal } from '../../../pipeline/access/principal.ts'
 import { type Authority, fullAuthority } from '../../../pipeline/authority.ts'
 import { memoryBody, NO_BODY } from '../../../pipeline/body.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 import { perform } from '../../../pipeline/operation.ts'
 import { rulesAuthority } from '../../../pipeline/site/rules-authority.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { deleteDocument, putDocument } from '../../../pipeline/write/document.ts'
 import { user } from '../../pipeline/access/site.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
@@ -55,6 +58,10 @@ describe('who reads and writes besides the requests of visitors', () => {
     const element = { ...part, ask: 'read-elements', keys: [] } as const
     expect(fullAuthority.admit(element), 'what is not there is not there').to.equal('no-match')
     expect(fullAuthority.admit({ ...part, exists: false })).to.equal('not-found')
+    // In steps it is the same, for an authority made of this one too.
+    expect(atOnce(fullAuthority.admitting(element))).to.equal('no-match')
+    const elsewhere = scopeAuthority(createScope(['/team/*'], true))
+    expect(atOnce(elsewhere.admitting(element))).to.equal('not-found')
     // Nothing that is read like this goes to shared caches by itself.
     expect(fullAuthority.shareable(part.path)).to.equal(false)
   })

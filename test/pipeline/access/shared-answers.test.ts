@@ -1,7 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: rules look things up this way
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { rulesAuthority } from '../../../pipeline/site/rules-authority.ts'
+import type { Site } from '../../../pipeline/site/site.ts'
 import { takesLess } from '../../support/cost.ts'
+import { stepsOf } from '../../support/steps.ts'
 import { access, html, keys, type Line, site, user } from './site.ts'
 
 describe('several elements at once', () => {
@@ -23,6 +26,19 @@ describe('several elements at once', () => {
     const mine = access(site([['*', 'GET', 'Deny', '/a', 'li:nth-last-child(20000)']]))
     const all = keys(long, 'li')
     return takesLess(200, () => expect(mine.permitEvery('GET', '/a', all)).to.equal(true))
+  })
+  it('ALL-1 HTTP-181 many elements are decided in steps, which can be left often', () => {
+    const long = html(`<ul>${'<li></li>'.repeat(10_000)}</ul>`)
+    const all = keys(long, 'li')
+    const rules = site([['*', 'GET', 'Deny', '/a', 'li:nth-last-child(20000)']])
+    const facts = { method: 'GET', path: '/a', headers: () => undefined, queryString: '' }
+    const hosted = { rules, settings: { defaultGet: 'allow' } } as unknown as Site
+    const authority = rulesAuthority(hosted, { facts, principal: user('u') })()
+    const works = {
+      admitting: () => authority.admitting({ ask: 'read-elements', path: '/a', exists: true, keys: all }),
+      sharing: () => authority.sharing('/a', all),
+    }
+    for (const [name, work] of Object.entries(works)) expect(stepsOf(work()), name).to.be.at.least(all.length / 500)
   })
 })
 

@@ -10,6 +10,7 @@ import type { ChildNode, DocumentKind, TreeDocument } from '../../../pipeline/tr
 import { compileSelector, selectingAll } from '../../../pipeline/tree/selector/selector.ts'
 import { innerMarkup, writingMarkup } from '../../../pipeline/tree/serialize.ts'
 import { ifShort, inTurns, type Steps } from '../../../pipeline/tree/steps.ts'
+import { stepsOf } from '../../support/steps.ts'
 import { find, htmlSoup, nodesOf, runs, tidyHtml, xmlDocument } from './samples.ts'
 
 /** Parsers are given texts in pieces of so many code units. */
@@ -38,13 +39,6 @@ function facts({ root, clean, kind }: TreeDocument, start: number): unknown[] {
     ...[place, place?.startTag, place?.endTag].map(span => span && [span.startOffset - start, span.endOffset - start]),
   ])
   return [clean, innerMarkup(root, kind), places]
-}
-
-/** Does all steps, and says how many there were. */
-function stepsOf<T>(work: Steps<T>): number {
-  let count = 0
-  while (!work.next().done) count++
-  return count
 }
 
 /** Does all steps, and says which part of the time of the processor the longest of them took. */
