@@ -213,7 +213,7 @@ async function store(exchange: Exchange, files: readonly Waiting[], replace: boo
     const fields: Record<string, string> = { 'content-length': String(size) }
     if (type !== undefined) fields['content-type'] = type
     if (!replace) fields['if-none-match'] = '*'
-    await put({ ...acting(exchange, 'PUT', path, fields), body })
+    await put({ ...acting(exchange, 'PUT', path, fields), body }, true)
   }
 }
 

@@ -11,14 +11,12 @@ import { largestDocument } from '../../pipeline/site/site.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
-import { ensureParents, parentMissing } from '../../pipeline/write/places.ts'
-import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
-import { endCover, storeDraft } from '../places/drafts.ts'
+import { endCover, storeDraft, storeHelper } from '../places/drafts.ts'
 import { clearWay, topmostMissing } from '../places/missing-parents.ts'
 import { parentOf } from '../places/overlay.ts'
 import { isCollection, type Node } from '../places/place.ts'
@@ -36,9 +34,15 @@ interface Upload {
   language?: string
   /** `X-OC-Mtime`, unix seconds. */
   shown?: number
+  /** A new file needs its collection; otherwise missing ones are made. */
+  needsParent: boolean
 }
 
-export async function put(exchange: Exchange): Promise<Answer> {
+/** @param needsParent whether a new file needs its collection (DAV-14) */
+export async function put(
+  exchange: Exchange,
+  needsParent = exchange.mount.settings.mountStrictParents,
+): Promise<Answer> {
   const { path, mount, author } = exchange
   checkWritable(author.scope, path)
   checkBodyFields(exchange)
@@ -49,8 +53,8 @@ export async function put(exchange: Exchange): Promise<Answer> {
   await checkPutLocks(exchange, node)
   if (node && isCollection(node))
     throw new Fault(405, 'MethodNotAllowed', 'There is a collection of this name; it cannot be written like a file.')
-  if (mount.settings.mountStrictParents && !node) await requireParent(exchange, path)
-  const upload = readUpload(exchange)
+  if (needsParent && !node) await requireParent(exchange, path)
+  const upload = readUpload(exchange, needsParent)
   if (!node) await clearWay(mount, path)
   if (node?.place.isHelper || (!node && (await mount.view.isHelper(path)))) return putHelper(exchange, upload, node)
   return putOrdinary(exchange, upload, node)
@@ -75,7 +79,7 @@ async function checkPutLocks(exchange: Exchange, node: Node | undefined): Promis
   else await checkLocks(exchange, await topmostMissing(mount.view, path), 'membership')
 }
 
-function readUpload(exchange: Exchange): Upload {
+function readUpload(exchange: Exchange, needsParent: boolean): Upload {
   const { path } = exchange
   const sent = header(exchange, 'content-type')
   const language = header(exchange, 'content-language')
@@ -84,6 +88,7 @@ function readUpload(exchange: Exchange): Upload {
     path,
     sent,
     type: storedType(path, sent),
+    needsParent,
     ...(language !== undefined && language !== '' && { language }),
     ...(shown !== undefined && { shown }),
   }
@@ -92,25 +97,22 @@ function readUpload(exchange: Exchange): Upload {
 async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
   const { mount } = exchange
   const { leases, store } = mount.site
-  const { path, type, language, shown } = upload
-  const helper = mount.names.of(path)
-  // A helper file outside of helper collections stands in a collection of the site.
-  if (!helper?.inCollection || !mount.names.of(parentOf(path))) await ensureParents(mount.site, path)
-  else if (!(await mount.view.find(parentOf(path)))) throw parentMissing(parentOf(path))
+  const { path, type, language, shown, needsParent } = upload
+  if (mount.names.of(path)?.inCollection && mount.names.of(parentOf(path))) await requireParent(exchange, path)
   const staged = await checkedBody(exchange).stage(mount.settings.maxBody)
   try {
-    const changes = unpublishedPut({
+    const file = {
       path,
       content: staged,
       type,
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),
-    })
-    const resources = await leases.hold(store.name, [path], async () => {
+    }
+    const resource = await leases.hold(store.name, [path], async () => {
       await checkAgain(exchange)
-      return mount.unpublished.commit(changes)
+      return storeHelper(mount, file, needsParent)
     })
-    return answer(upload, resources?.get(path), node !== undefined)
+    return answer(upload, resource, node !== undefined)
   } finally {
     await staged.discard()
   }
@@ -118,7 +120,7 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
 
 async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
   const { mount, author } = exchange
-  const { path, type, sent, language, shown } = upload
+  const { path, type, sent, language, shown, needsParent } = upload
   const replacedSize = (node?.published ?? node?.resource)?.size ?? 0
   await mount.site.usage?.require(declaredLength(exchange) - replacedSize)
   let body = checkedBody(exchange)
@@ -128,7 +130,8 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       const { leases, store } = mount.site
       return leases.hold(store.name, [path], async () => {
         await checkAgain(exchange)
-        return answer(upload, await storeDraft(mount, path, { type, language, shown }), node !== undefined)
+        const draft = await storeDraft(mount, path, { type, language, shown }, needsParent)
+        return answer(upload, draft, node !== undefined)
       })
     }
     body = memoryBody(bytes)
@@ -152,6 +155,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       allowance: exchange.allowance,
       alongside: exchange.alongside,
       properties,
+      needsParent,
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),
     },

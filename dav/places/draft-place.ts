@@ -1,11 +1,10 @@
 /** Drafts: empty files that wait for their content, alone or over a published document (DAV-60 to DAV-62). */
 
-import { absent } from '../../pipeline/refusals.ts'
 import { describeChange, writeProperties } from '../../pipeline/write/properties.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { isCollection, type Place } from './place.ts'
 import { relocateOnSite, removeFile } from './site-place.ts'
-import { relocating, removing, toHelperName } from './unpublished-changes.ts'
+import { removing, toHelperName, transferring } from './unpublished-changes.ts'
 
 /** A draft over a published document, which keeps its properties meanwhile; the times of the draft are its own. */
 export const coveringDraft: Place = {
@@ -44,11 +43,9 @@ export const newDraft: Place = {
     removing(exchange, path, check, () => exchange.mount.unpublished.remove(path)),
   /** Under another name it stays an empty file that was never published. */
   async relocate(exchange, relocation) {
-    const { op, source, to, toHelper, replaced, check } = relocation
+    const { toHelper, replaced, check } = relocation
     if (toHelper) return toHelperName(exchange, relocation)
     if (replaced && isCollection(replaced)) await replaced.place.remove(exchange, replaced, check)
-    await relocating(exchange, relocation, async () => {
-      if (!(await exchange.mount.unpublished.transfer(op, source.resource.path, to, false))) throw absent()
-    })
+    await transferring(exchange, relocation)
   },
 }

@@ -4,14 +4,17 @@ import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
+import type { Change } from '../../pipeline/store/commit.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
-import { ensureParents } from '../../pipeline/write/places.ts'
-import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import { ensureParents, parentMissing } from '../../pipeline/write/places.ts'
+import { type UnpublishedFile, unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Mount } from '../mount.ts'
+import { parentOf } from './overlay.ts'
 import { finishRemoval } from './removals.ts'
+import { requireSiteParent } from './site-parents.ts'
 
 const NOTHING = new Uint8Array()
 
@@ -26,21 +29,67 @@ export interface DraftFacts {
 /**
  * Stores a draft, or renews it.
  *
+ * @param needsParent its collection must exist; otherwise missing collections are made (DAV-14)
  * @returns its state
+ * @throws Fault 409 `ParentDirectoryMissing`
  */
-export async function storeDraft(mount: Mount, path: string, facts: DraftFacts): Promise<Resource | undefined> {
-  await ensureParents(mount.site, path)
+export async function storeDraft(
+  mount: Mount,
+  path: string,
+  facts: DraftFacts,
+  needsParent: boolean,
+): Promise<Resource | undefined> {
   const { type, language, shown } = facts
-  const resources = await mount.unpublished.commit(
-    unpublishedPut({
-      path,
-      content: NOTHING,
-      type,
-      ...(language !== undefined && { language }),
-      ...(shown !== undefined && { shown }),
-    }),
-  )
-  return resources?.get(path)
+  const changes = unpublishedPut({
+    path,
+    content: NOTHING,
+    type,
+    ...(language !== undefined && { language }),
+    ...(shown !== undefined && { shown }),
+  })
+  return (await storeBeside(mount, path, changes, needsParent))?.get(path)
+}
+
+/**
+ * Stores an unpublished file whose collection is one of the site.
+ *
+ * @param needsParent its collection must exist; otherwise missing collections are made (DAV-14)
+ * @returns the new state by path; undefined when something was not as the changes need it
+ * @throws Fault 409 `ParentDirectoryMissing`; then nothing is stored
+ */
+export async function storeBeside(
+  mount: Mount,
+  path: string,
+  changes: Change[],
+  needsParent: boolean,
+): Promise<Map<string, Resource | undefined> | undefined> {
+  if (!needsParent) await ensureParents(mount.site, path)
+  const stored = await mount.unpublished.commit(changes)
+  if (needsParent) await requireSiteParent(mount, path, expect => ({ op: 'delete', path, expect }))
+  return stored
+}
+
+/**
+ * Stores a helper file: in a collection of the site, or in one that is a helper itself.
+ *
+ * @param needsParent as for drafts; a collection of helpers is never made
+ * @returns its state
+ * @throws Fault 409 `ParentDirectoryMissing`
+ */
+export async function storeHelper(
+  mount: Mount,
+  file: UnpublishedFile,
+  needsParent: boolean,
+): Promise<Resource | undefined> {
+  const { names, unpublished } = mount
+  const { path } = file
+  const parent = parentOf(path)
+  const inHelper = names.of(path)?.inCollection === true && names.of(parent) !== undefined
+  if (!inHelper || !(await unpublished.site.store.find(parent)))
+    return (await storeBeside(mount, path, unpublishedPut(file), needsParent || inHelper))?.get(path)
+  const stored = await unpublished.commit(unpublishedPut({ ...file, needsParent: true }))
+  if (!stored) throw parentMissing(parent)
+  return stored.get(path)
 }
 
 /** Ends a draft whose content has come, or the mark of a removal that something has replaced. */
@@ -59,15 +108,15 @@ export async function makeEmpty({ mount, author, path }: Exchange): Promise<void
     throw new Fault(412, 'PreconditionFailed', 'Something was made at this address in the meantime.')
   const type = storedType(path, undefined)
   if (await mount.view.isHelper(path)) {
-    await mount.unpublished.commit(unpublishedPut({ path, content: NOTHING, type }))
+    await storeHelper(mount, { path, content: NOTHING, type }, true)
   } else if (kindOf(type) !== 'blob') {
-    await storeDraft(mount, path, { type })
+    await storeDraft(mount, path, { type }, true)
   } else {
     const authority = scopeAuthority(author.scope)
     const mark = mount.unpublished.coverAt(path)
     if (mark) await finishRemoval(mount, mark)
     // What a visitor stored in the meantime must not be emptied.
-    const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {} }
+    const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {}, needsParent: true }
     await perform(
       putDocument(mount.site, write, () => authority),
       NO_BODY,

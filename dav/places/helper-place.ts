@@ -14,7 +14,8 @@ import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { storeDraft } from './drafts.ts'
 import { isCollection, type Node, type Place, type Relocation } from './place.ts'
-import { occupied, relocating, removing } from './unpublished-changes.ts'
+import { unlessRefused } from './removals.ts'
+import { occupied, removing, transferring } from './unpublished-changes.ts'
 
 export const helperPlace: Place = {
   isPublished: false,
@@ -34,11 +35,9 @@ export const helperPlace: Place = {
 }
 
 async function betweenHelpers(exchange: Exchange, relocation: Relocation): Promise<void> {
-  const { op, source, to, deep, replaced } = relocation
+  const { replaced } = relocation
   if (replaced && !replaced.place.isHelper) throw occupied()
-  await relocating(exchange, relocation, async () => {
-    if (!(await exchange.mount.unpublished.transfer(op, source.resource.path, to, deep))) throw absent()
-  })
+  await transferring(exchange, relocation)
 }
 
 /** The end of a save: the content is written at the destination like any other (DAV-72). */
@@ -67,7 +66,7 @@ async function publish(
   if (kindOf(type) !== 'blob' && file.resource.size === 0) {
     await mount.site.leases.hold(mount.site.store.name, [to], async () => {
       await check()
-      await storeDraft(mount, to, facts)
+      await storeDraft(mount, to, facts, true)
     })
     return
   }
@@ -87,6 +86,7 @@ async function publish(
     allowance,
     alongside,
     properties,
+    needsParent: true,
     ...facts,
   }
   await perform(
@@ -122,7 +122,8 @@ async function publishTree(exchange: Exchange, source: Node, to: string, check: 
       else await publish(exchange, { resource, place: helperPlace }, path, undefined, async () => undefined)
     }
   } catch (error) {
-    await removeTree(mount.site, { path: to, cause: {} })
+    // It may be gone already, which is why the rest could not follow.
+    await unlessRefused(removeTree(mount.site, { path: to, cause: {} }))
     throw error
   }
 }

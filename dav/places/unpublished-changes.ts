@@ -1,11 +1,14 @@
 /** Changes of what the mount keeps unpublished: made under the leases of their paths, without the pipeline. */
 
 import { Fault } from '../../pipeline/fault.ts'
+import { absent } from '../../pipeline/refusals.ts'
 import { memoryBlob } from '../../pipeline/store/blobs.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import type { Exchange } from '../exchange.ts'
+import { parentOf } from './overlay.ts'
 import type { Node, Relocation } from './place.ts'
 import { putOffRemoval } from './removals.ts'
+import { requireSiteParent } from './site-parents.ts'
 
 /** Removes something under the lease of its path. */
 export function removing(
@@ -34,6 +37,24 @@ export function relocating(
   })
 }
 
+/**
+ * Gives one helper, or a draft over nothing, another name of that kind, or copies it there.
+ *
+ * @throws Fault 404 when it is gone, 409 `ParentDirectoryMissing`
+ */
+export function transferring(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { mount } = exchange
+  const { op, source, to, deep } = relocation
+  const { path: from } = source.resource
+  return relocating(exchange, relocation, async () => {
+    if (!(await mount.unpublished.transfer(op, from, to, deep))) throw absent()
+    if (mount.names.of(parentOf(to))) return
+    await requireSiteParent(mount, to, expect =>
+      op === 'move' ? { op, from: to, to: from, expect, expectTo: 'absent' } : { op: 'delete', path: to, expect },
+    )
+  })
+}
+
 export function occupied(): Fault {
   return new Fault(409, 'Conflict', 'Work files cannot take the place of a collection. Delete it first.')
 }
@@ -48,6 +69,8 @@ export async function toHelperName(exchange: Exchange, relocation: Relocation): 
   await relocating(exchange, relocation, async () => {
     if (replaced) await mount.unpublished.remove(replaced.resource.path)
     await keepAside(exchange, source, to)
+    if (!mount.names.of(parentOf(to)))
+      await requireSiteParent(mount, to, expect => ({ op: 'delete', path: to, expect }))
     if (op === 'copy') return
     if (source.place.isNew) await mount.unpublished.remove(from)
     else await putOffRemoval(mount, from)

@@ -26,6 +26,8 @@ export type Change =
       op: 'put'
       path: string
       expect?: Expectation
+      /** Its collection must exist; otherwise missing collections are made. */
+      needsParent?: boolean
       kind: 'document' | 'blob'
       content: Content
       type: string
@@ -38,7 +40,7 @@ export type Change =
     }
   /** A file, or a collection with everything below it. */
   | { op: 'delete'; path: string; expect?: Expectation; tell?: TreeEvents }
-  /** An empty collection; its parent must exist (other changes create missing parents). */
+  /** An empty collection; its parent must exist. */
   | { op: 'collection'; path: string }
   /** Content, times, type, derived data and properties go along; whatever stood at `to` is removed first. */
   | {
@@ -142,7 +144,7 @@ export type CommitResult =
   | { ok: false; reason: 'counter'; counter: string; current: number }
   /** A guard did not hold; `guard` is its place among those of the commit. */
   | { ok: false; reason: 'guard'; guard: number }
-  /** Nothing stored where something is needed, or the parent of an explicit collection, copy or move is missing. */
+  /** Nothing stored where something is needed, or the parent of an explicit collection, copy, move, or put that needs it is missing. */
   | { ok: false; reason: 'missing'; path: string }
   /** A file stands where a collection is needed, or the other way round. */
   | { ok: false; reason: 'kind'; path: string; current: Resource }

@@ -20,6 +20,7 @@ import { largestDocument, type Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { Content } from '../store/blobs.ts'
 import type { Change, CommitResult } from '../store/commit.ts'
+import { parentOf } from '../store/paths.ts'
 import type { Property } from '../store/resource.ts'
 import { contentTag } from '../store/tags.ts'
 import { inTurns } from '../tree/steps.ts'
@@ -27,7 +28,7 @@ import { commitJudged, commitLoop, type Judging, type ModelState, modelState, on
 import { NOTHING_FOLLOWS } from './consequences.ts'
 import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
 import { type NewVersion, rederived, savedDocument, writtenDocuments } from './new-version.ts'
-import { nameTaken } from './places.ts'
+import { nameTaken, parentMissing } from './places.ts'
 import { type Noted, refuseOvertaken, TransitionJudge, type TransitionSink } from './transitions.ts'
 
 export interface WholeWrite extends Judging {
@@ -173,6 +174,8 @@ export interface DocumentPut extends WholeWrite {
   shown?: number
   /** Dead properties that the new resource begins with. */
   properties?: readonly Property[]
+  /** A new resource needs its collection; otherwise missing collections are made (DAV-14). */
+  needsParent?: boolean
 }
 
 const PUT_GATES: readonly WholeGate[] = [authorization('put'), preconditions, locks]
@@ -182,6 +185,7 @@ const DELETE_GATES: readonly WholeGate[] = [authorization('delete'), existence, 
  * Creates or replaces a whole document or blob.
  *
  * @returns answers 201 or 200 with the new stored tag; documents are echoed (HTTP-90)
+ * @throws Fault 409 `ParentDirectoryMissing` inside the commit, where the collection is needed and is gone
  */
 export function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
   const { path } = write
@@ -209,7 +213,10 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
         written: writtenDocuments(path, prepared),
         accessVersion: authority.accessVersion,
       }
-      const done = carriedOut(await commitJudged(site, model, own, follows))
+      const result = await commitJudged(site, model, own, follows)
+      if (!result.ok && result.reason === 'missing' && write.needsParent && result.path === parentOf(path))
+        throw parentMissing(result.path)
+      const done = carriedOut(result)
       return done && putAnswer(prepared, done, file !== undefined)
     },
     async discard({ content }) {
@@ -265,11 +272,12 @@ async function prepare(
 }
 
 function toChanges(write: DocumentPut, file: StoredFile | undefined, prepared: NewVersion): Change[] {
-  const { path, language, shown, properties = [] } = write
+  const { path, language, shown, properties = [], needsParent = false } = write
   const put: Change = {
     op: 'put',
     path,
     expect: file ? file.resource.version : 'absent',
+    ...(needsParent && { needsParent }),
     kind: prepared.kind,
     content: prepared.content,
     type: prepared.type,

@@ -31,14 +31,17 @@ export interface UnpublishedFile {
   shown?: number
   /** Dead properties that come along. */
   properties?: readonly Property[]
+  /** Its collection must be there, unpublished as well. */
+  needsParent?: boolean
 }
 
 /** Changes that store a file. */
 export function unpublishedPut(file: UnpublishedFile): Change[] {
-  const { path, content, type, language, shown, properties = [] } = file
+  const { path, content, type, language, shown, properties = [], needsParent = false } = file
   const put: Change = {
     op: 'put',
     path,
+    ...(needsParent && { needsParent }),
     kind: 'blob',
     content: content instanceof Uint8Array ? { bytes: content } : { staged: content },
     type,

@@ -36,7 +36,10 @@ function put(state: CommitState, change: ChangeOf<'put'>): void {
   const old = rowAt(state, change.path)
   if (old?.kind === 0) refuse('kind', change.path, old)
   if (!meets(change.expect, old)) refuse('version', change.path, old)
-  if (old === undefined) ensureCollection(state, folder)
+  if (old === undefined) {
+    if (change.needsParent) requireParent(state, change.path)
+    else ensureCollection(state, folder)
+  }
   const kind = kindNumber(change.kind)
   const body = old?.in_file === 0 ? old.id : undefined
   const { bytes, digest, size, isSpliced = false } = resolve(state, change.content, kind, body)

@@ -92,6 +92,22 @@ export function describeChanges(open: Open): void {
       expect(await paths()).to.deep.equal(['/docs/', '/docs/new/'])
     })
 
+    it('DAV-14 makes no parent where it needs one: it is refused after the commit that took the parent away', async () => {
+      const needing = (path: string) => put(path, 'A', { needsParent: true })
+      await done(site, [put('/c/d/there', 'A'), put('/f', 'F'), needing('/top')])
+      await done(site, [needing('/c/d/new'), needing('/c/d/there')])
+      const before = await paths()
+      const [gone, late] = await Promise.all([
+        site.commit({ changes: [{ op: 'move', from: '/c/', to: '/moved/' }] }),
+        site.commit({ changes: [put('/first', 'A'), needing('/c/d/late')] }),
+      ])
+      expect(gone.ok).to.equal(true)
+      expect(late).to.deep.equal({ ok: false, reason: 'missing', path: '/c/d/' })
+      expect(await paths()).to.deep.equal(before.map(path => path.replace('/c/', '/moved/')).sort())
+      expect(await site.commit({ changes: [needing('/f/x')] })).to.include({ ok: false, reason: 'kind', path: '/f' })
+      await done(site, [{ op: 'collection', path: '/c/' }, needing('/c/new')])
+    })
+
     it('is refused below a file and in place of a collection', async () => {
       await done(site, [put('/a', 'A'), { op: 'collection', path: '/c/' }])
       const below = await site.commit({ changes: [put('/a/b/c.html', 'x')] })

@@ -1,0 +1,28 @@
+/** Collections of the site that hold what is kept beside it: drafts and helper files. */
+
+import type { Change, Expectation } from '../../pipeline/store/commit.ts'
+import { ZERO } from '../../pipeline/store/tags.ts'
+import { parentMissing } from '../../pipeline/write/places.ts'
+import type { Mount } from '../mount.ts'
+import { parentOf } from './overlay.ts'
+
+/**
+ * Asked when something has just been stored unpublished. No commit spans the site and what is kept beside it: whoever takes
+ * a collection of the site away looks for unpublished files when it is gone. Here the file is stored first, and then its
+ * collection is looked for. Whichever way the two meet, one of them sees the other.
+ *
+ * @param takeBack undoes it, if what stands at the path is as expected
+ * @throws Fault 409 `ParentDirectoryMissing` when it was taken back
+ */
+export async function requireSiteParent(
+  { site, unpublished }: Pick<Mount, 'site' | 'unpublished'>,
+  path: string,
+  takeBack: (expect: Expectation) => Change,
+): Promise<void> {
+  if (await site.store.find(parentOf(path))) return
+  const stored = await unpublished.site.store.find(path)
+  if (!stored) return
+  const expect = stored.kind === 'collection' ? { members: stored.members ?? ZERO } : stored.version
+  // Where it cannot be taken back, somebody has taken it along, or away: it came before that.
+  if (await unpublished.commit([takeBack(expect)])) throw parentMissing(parentOf(path))
+}
