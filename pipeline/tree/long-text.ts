@@ -46,6 +46,26 @@ export function* puttingInOnePiece(text: string): Steps<void> {
   yield
 }
 
+/** Part of a text that may be in pieces: to put it together copies all of it, so that it is not done more often. */
+const LOOSE = 1 / 8
+
+/**
+ * Keeps a text that others make longer, by pieces as small as one code unit, from becoming a sum of millions of pieces.
+ *
+ * @param join makes a text one piece
+ * @returns is to be called with the text as it is now, again and again; all calls together take time in proportion to its length
+ */
+export function keepingTogether(join: (text: string) => void = inOnePiece): (text: string) => void {
+  let joined = 0
+  return text => {
+    // Another text has begun.
+    if (text.length < joined) joined = 0
+    if (text.length - joined < Math.max(LONG, text.length * LOOSE)) return
+    join(text)
+    joined = text.length
+  }
+}
+
 /** A text that grows by small pieces. */
 export class LongText {
   #whole = ''

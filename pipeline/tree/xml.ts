@@ -5,6 +5,7 @@
 
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_NODES, TreeError, tooDeep, tooManyAttributes, tooManyNodes } from './limits.ts'
+import { inOnePiece, keepingTogether, LONG } from './long-text.ts'
 import { inScopeNamespaces } from './namespaces.ts'
 import {
   type Attribute,
@@ -58,6 +59,16 @@ export function* parsingXmlFragment(source: string, context: ElementNode): Steps
 /** UTF-16 code units that are read in one step: a millisecond or two. */
 const CHUNK = 8 * 1024
 
+/** The beginning of a document that declares its version. */
+const DECLARATION = /^\uFEFF?<\?xml[ \t\r\n?]/
+
+/** What the reader has read of a construct and not reported yet, to which it adds one character after the other. */
+interface Growing {
+  text: string
+  readonly entity: string
+  readonly piTarget: string
+}
+
 /** @param context where the text will stand; without it the text is a whole document */
 function* read(source: string, holder: DocumentNode | FragmentNode, context?: ElementNode): Steps<void> {
   // The reader takes a high surrogate and whatever follows it for one character.
@@ -79,6 +90,25 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
   let nodes = 0
   // End of the construct reported last: the next one begins here.
   let cursor = fragment ? 0 : source.length - source.trimStart().length
+
+  // What was taken of a long text. Millions of pieces, which a text of brackets is read in, would burden every collection of
+  // garbage until its end.
+  const growing = parser as unknown as Growing
+  let taken = ''
+  let isInTag = false
+  let isDeclaring = !fragment && DECLARATION.test(source)
+  const takeText = (): void => {
+    if (growing.text.length < LONG) return
+    const text = inOnePiece(growing.text)
+    taken += text.slice(0, -1)
+    // The reader looks whether there is any.
+    growing.text = text.slice(-1)
+  }
+  const whole = (rest: string): string => {
+    const text = taken + rest
+    taken = ''
+    return text
+  }
 
   const place = (startOffset: number, endOffset: number): SourcePlace => {
     cursor = endOffset
@@ -104,10 +134,11 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
     throw new TreeError('malformed', error.message, Math.min(parser.position, source.length))
   })
   parser.on('xmldecl', () => {
+    isDeclaring = false
     cursor = parser.position
   })
   parser.on('doctype', text => {
-    const declared = doctype(text)
+    const declared = doctype(whole(text))
     if (!declared || fragment) throw refusedDoctype(fragment, cursor)
     append({
       nodeName: '#documentType',
@@ -118,11 +149,12 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
   })
   parser.on('processinginstruction', ({ target, body }) => {
     const sourceCodeLocation = place(cursor, parser.position)
-    append({ nodeName: '#instruction', target, data: body, parentNode: parent, sourceCodeLocation })
+    append({ nodeName: '#instruction', target, data: whole(body), parentNode: parent, sourceCodeLocation })
   })
   // Reported when its `--` was read.
-  parser.on('comment', data => {
-    append({ nodeName: '#comment', data, parentNode: parent, sourceCodeLocation: place(cursor, parser.position + 1) })
+  parser.on('comment', rest => {
+    const sourceCodeLocation = place(cursor, parser.position + 1)
+    append({ nodeName: '#comment', data: whole(rest), parentNode: parent, sourceCodeLocation })
   })
   // Reported when the `<` behind it was read, or at the end of a fragment.
   parser.on('text', value => {
@@ -131,11 +163,12 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
     if (fragment && open.length === 0 && source.slice(cursor, endOffset).includes(']]>')) {
       throw new TreeError('malformed', 'The string "]]>" is disallowed in character data.', cursor)
     }
-    appendText(value, endOffset)
+    appendText(whole(value), endOffset)
   })
-  parser.on('cdata', value => appendText(value, parser.position))
+  parser.on('cdata', value => appendText(whole(value), parser.position))
 
   parser.on('opentagstart', () => {
+    isInTag = true
     attributes = 0
     if (open.length >= levels) throw tooDeep(cursor)
   })
@@ -144,6 +177,7 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
     if (++attributes > MAX_ATTRIBUTES) throw tooManyAttributes(cursor)
   })
   parser.on('opentag', tag => {
+    isInTag = false
     const startTag = place(cursor, parser.position)
     const element: ElementNode = {
       nodeName: tag.name,
@@ -172,8 +206,14 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
     element.sourceCodeLocation.endTag = endTag
   })
 
+  const together = { text: keepingTogether(), entity: keepingTogether(), piTarget: keepingTogether() }
   for (let at = 0; at < source.length; at += CHUNK) {
     parser.write(source.slice(at, at + CHUNK))
+    // Inside tags and the declaration the reader itself reads its text.
+    if (isInTag || isDeclaring) together.text(growing.text)
+    else takeText()
+    together.entity(growing.entity)
+    together.piTarget(growing.piTarget)
     yield
   }
   parser.close()
