@@ -249,14 +249,6 @@ export function connectWriter(folder: string, wait = LOCK_WAIT, pages = PAGES): 
   return database
 }
 
-/** A connection for checkpoints alone, which keeps few pages. Its folder has a connection that writes. */
-export function connectCheckpoints(folder: string): Database {
-  const database = openDatabase(join(folder, DATABASE), { wait: 0 })
-  database.exec('PRAGMA synchronous = FULL')
-  database.exec('PRAGMA cache_size = -256')
-  return database
-}
-
 /**
  * A connection that only reads.
  * @param pages bytes of pages kept in memory

@@ -14,7 +14,6 @@ import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
 import { prepareBody } from '../read/body.ts'
 import { connectWriter, limitPages } from '../schema.ts'
-import { prepareCheckpoints } from './checkpoints.ts'
 import type { BodyPlace, WriterData, WriterMessage, WriterReply } from './messages.ts'
 import { commitWithin, type Room } from './room.ts'
 
@@ -50,9 +49,6 @@ const writer: WriterState = {
   grew: retention.grew,
   logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
 }
-// It decides by itself when a checkpoint is due.
-database.exec('PRAGMA wal_autocheckpoint = 0')
-const checkpoints = prepareCheckpoints(database, folder, warn)
 let lastCleaned = 0
 let closed = false
 
@@ -146,10 +142,8 @@ function work(first: WriterMessage): void {
   for (const each of asked) read(each.read, each.id)
   // The collector of this small thread would let tens of megabytes of them come together.
   for (const bytes of buffers) bytes.transfer(0)
-  if (arrived.length > 0) checkpoints.committed()
   if (closing) {
     closed = true
-    checkpoints.close()
     database.close()
     port.close()
   } else housekeeping(now)
