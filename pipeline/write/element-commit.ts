@@ -66,7 +66,7 @@ export async function commitEdit(
   const { path } = file.resource
   const selectors = eventSelectors(site, write, located)
   const wanted = toEdit(write, located, text)
-  const { asked, follows } = await judgedWithConsequences(site, model, write, located, wanted, authority)
+  const { asked, follows } = await judgedWithConsequences({ site, model, write, located, wanted, authority })
   const changed = follows.own.get(path)
   const judged = changed ? await afterCascade(site, file, asked, changed) : asked
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
@@ -103,12 +103,17 @@ export function ownChanges(
   }
 }
 
-interface Asked {
+/** A write of an element, and what it does to the document where that is. */
+export interface WantedEdit {
   site: Site
   model: ModelState
   write: ElementWrite
   located: Located
+  wanted: Edit
   authority: Authority
+}
+
+interface Asked extends WantedEdit {
   /** Text of the document as it was. */
   before: string
   /** Gets what the requester's own shapes find. */
@@ -127,15 +132,9 @@ function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: De
 }
 
 /** An edit as it is to be judged; `brought` gets what the requester's own shapes find in it. */
-export function editRequest(
-  site: Site,
-  model: ModelState,
-  write: ElementWrite,
-  located: Located,
-  wanted: Edit,
-  authority: Authority,
-): { request: EditRequest; brought: ShapeFailure[] } {
-  const { file, tree, target } = located
+export function editRequest(asked: WantedEdit): { request: EditRequest; brought: ShapeFailure[] } {
+  const { site, write, wanted } = asked
+  const { file, tree, target } = asked.located
   const { path } = file.resource
   // The tree may show the edit when it is looked at.
   const before = tree.source
@@ -147,8 +146,7 @@ export function editRequest(
     file,
     tree,
     wanted,
-    check: (proposal, view, derived) =>
-      checking({ site, model, write, located, authority, before, brought }, proposal, view, derived),
+    check: (proposal, view, derived) => checking({ ...asked, before, brought }, proposal, view, derived),
     facts: view => tellingAbout(site, path, view, removed),
   }
   return { request, brought }
@@ -159,18 +157,12 @@ export function editRequest(
  *
  * @throws Fault when it cannot be made, or must not
  */
-async function judgedWithConsequences(
-  site: Site,
-  model: ModelState,
-  write: ElementWrite,
-  located: Located,
-  wanted: Edit,
-  authority: Authority,
-): Promise<{ asked: JudgedEdit; follows: Consequences }> {
-  const { op } = write
-  const { tree, target } = located
-  const { path } = located.file.resource
-  const { request, brought } = editRequest(site, model, write, located, wanted, authority)
+async function judgedWithConsequences(edit: WantedEdit): Promise<{ asked: JudgedEdit; follows: Consequences }> {
+  const { site, model } = edit
+  const { op } = edit.write
+  const { file, tree, target } = edit.located
+  const { path } = file.resource
+  const { request, brought } = editRequest(edit)
   const asked = await judgeEdit(site, model, request)
   const { judgement, losses, open } = asked
   const { entries } = asked.derived

@@ -40,7 +40,8 @@ export function joinEdit(joining: JoiningWrite, head: Head): Joined<Answer> | un
   const found = mayJoin(joining, head) ? find(joining, head) : undefined
   if (!found) return undefined
   const selectors = eventSelectors(site, write, found)
-  const { request, brought } = editRequest(site, model, write, found, toEdit(write, found, text), authority)
+  const wanted = toEdit(write, found, text)
+  const { request, brought } = editRequest({ site, model, write, located: found, wanted, authority })
   const judged = judgeEditAtOnce(site, model, request)
   if (!judged || judged.way === 'reparsed') return undefined
   const { judgement, losses, digest, derived, body } = judged
