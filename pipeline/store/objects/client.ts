@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { lazyPackage } from '../../lazy-package.ts'
 import { StoreError, Unusable } from '../errors.ts'
+import { unlessAnswered } from '../unless-answered.ts'
 import { type ObjectAddress, placeOf } from './address.ts'
 import { isUnreached, meaningOf, storeError, wordsOf } from './failures.ts'
 
@@ -120,12 +121,10 @@ function whileAlive<Output>(client: S3Client, quiet: number, request: (attempt: 
       reject(new Error('Timeout: no answer'))
       abort.abort()
     }
-    // Where this process itself was held up the answer may be there already: it is taken first.
-    const begin = () => setTimeout(() => setImmediate(late), quiet)
-    let timer = begin()
+    let timer = unlessAnswered(late, quiet)
     const touch = () => {
       clearTimeout(timer)
-      timer = begin()
+      timer = unlessAnswered(late, quiet)
     }
     request({ client, options: { abortSignal: abort.signal }, touch })
       .then(resolve, reject)

@@ -6,6 +6,7 @@
 
 import type pg from 'pg'
 import { StoreError } from '../errors.ts'
+import { unlessAnswered } from '../unless-answered.ts'
 import { claim, type Use } from './claim.ts'
 import { applicationName, connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
 import { sessionOn } from './session.ts'
@@ -56,8 +57,7 @@ export function clockOfAnother(own: () => number = Date.now) {
 function inTime<Result>(work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error('Timeout: the database does not answer'))
-    // Where this process itself was held up the answer may be there already: it is taken first.
-    const timer = setTimeout(() => setImmediate(late), ANSWER_WAIT)
+    const timer = unlessAnswered(late, ANSWER_WAIT)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
