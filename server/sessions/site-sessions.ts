@@ -28,8 +28,8 @@ export interface Session {
 
 /** Anonymous sessions that are nothing but their cookie. */
 interface SignedSessions {
-  /** The session of a cookie value, or a new one (SSN-3: never an error, never the client's own id). */
-  open(cookie: string | undefined): Session
+  /** The session of the first good cookie, or a new one (SSN-3: never an error, never the client's own id). */
+  open(brought: BroughtCookies): Session
   /** The session of a cookie value; finding it counts as use. */
   find(cookie: string): Session | undefined
   create(): Session
@@ -43,6 +43,8 @@ const PAYLOAD_BYTES = ID_BYTES + TIME_BYTES
 const MAC_BYTES = 16
 const VALUE = /^[A-Za-z0-9_-]{51}$/
 const REMEMBERED = 10_000
+/** Cookies of one name that are looked at; whoever can add so many can also make the head too large. */
+const MOST_BROUGHT = 32
 const POOL_BYTES = ID_BYTES * 256
 
 /**
@@ -129,7 +131,14 @@ export function signedSessions(options: {
   }
 
   return {
-    open: cookie => (cookie === undefined ? undefined : find(cookie)) ?? create(),
+    open(brought) {
+      if (typeof brought === 'string') return find(brought) ?? create()
+      for (const cookie of brought ?? []) {
+        const found = find(cookie)
+        if (found) return found
+      }
+      return create()
+    },
     find,
     create,
     expiry: cookie => expiry(cookie, clock()),
@@ -143,27 +152,51 @@ function idOf(value: string): string {
 
 /** Sessions whose cookie another edge issues: whatever it is, it is one session; without it there is none (SSN-4). */
 export function externalSessions(): Pick<SignedSessions, 'open'> {
-  return { open: cookie => (cookie ? { id: hash('sha256', cookie).slice(0, 32) } : { id: '', missing: true }) }
+  return {
+    open(brought) {
+      const [cookie] = listOf(brought)
+      return cookie ? { id: externalId(cookie) } : { id: '', missing: true }
+    },
+  }
 }
 
+function externalId(cookie: string): string {
+  return hash('sha256', cookie).slice(0, 32)
+}
+
+/** Values of the cookie that a request brings: a neighbouring host can add some of the same name. */
+export type BroughtCookies = string | readonly string[] | undefined
+
 /**
- * The value of one cookie in a `Cookie` field.
+ * The values of one cookie in a `Cookie` field.
  *
  * @param field the field's value, as received
  * @param name cookie name
+ * @returns the value; where there are several, all of them in their order
  */
-export function cookieValue(field: string | undefined, name: string): string | undefined {
+export function cookieValues(field: string | undefined, name: string): BroughtCookies {
   if (field === undefined) return undefined
+  let first: string | undefined
+  let several: string[] | undefined
   let at = 0
   while (at < field.length) {
     let end = field.indexOf(';', at)
     if (end < 0) end = field.length
     while (field[at] === ' ') at++
-    if (field.startsWith(name, at) && field[at + name.length] === '=')
-      return field.slice(at + name.length + 1, end).trim()
+    if (field.startsWith(name, at) && field[at + name.length] === '=') {
+      const value = field.slice(at + name.length + 1, end).trim()
+      if (first === undefined) first = value
+      else if (several) several.push(value)
+      else several = [first, value]
+      if (several?.length === MOST_BROUGHT) break
+    }
     at = end + 1
   }
-  return undefined
+  return several ?? first
+}
+
+function listOf(brought: BroughtCookies): readonly string[] {
+  return typeof brought === 'string' ? [brought] : (brought ?? [])
 }
 
 /** What of a site's settings the cookie shows. */
@@ -185,12 +218,13 @@ export function sessionCookie(name: string, value: string, { lifetime, secure, e
 
 export interface SiteSessions {
   /** The session of a cookie if it can be told without asking where sessions are kept; never that of somebody signed in. */
-  glance(cookie: string | undefined): Session | undefined
+  glance(brought: BroughtCookies): Session | undefined
   /**
-   * The session of a cookie, or a new anonymous one. Never fails: when sessions cannot be reached, the visitor is
-   * anonymous, and changes are refused (SSN-4).
+   * The session of a cookie, or a new anonymous one. Of several cookies the first one counts that somebody has signed in
+   * with, else the first good one (SSN-3). Never fails: when sessions cannot be reached, the visitor is anonymous, and
+   * changes are refused (SSN-4).
    */
-  open(cookie: string | undefined): Promise<Session>
+  open(brought: BroughtCookies): Promise<Session>
   /**
    * Signs somebody in (SSN-6).
    *
@@ -216,10 +250,10 @@ export interface SiteSessions {
    * Tells when a session ends (SSN-7, EVT-50): at once when it is signed out or followed by another one, else when its
    * time is over.
    *
-   * @param cookie value of the cookie that opens the session
+   * @param brought value of the cookie that opens the session, among others
    * @returns stops watching
    */
-  watch(session: Session, cookie: string, ended: (why: SessionEnd) => void): () => void
+  watch(session: Session, brought: BroughtCookies, ended: (why: SessionEnd) => void): () => void
   /** Stops whatever runs in the background; sessions themselves stay. */
   close(): void
 }
@@ -251,7 +285,7 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
   const { idle, signedIn } = lifetimes
   const hasEnded = (id: string) => sessions.hasEnded(site, id)
   const signed = signedSessions({ ...options, lifetime: idle, hasEnded, clock })
-  const anonymous: Pick<SignedSessions, 'open'> = options.external ? externalSessions() : signed
+  const anonymous = options.external ? externalSessions() : signed
   const step = Math.min(MOVED_EVERY, idle / 100)
   const ends = sessionExpiry({ site, sessions, clock, again: step })
 
@@ -269,17 +303,26 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
     return { id, principal, ...(idToken !== undefined && { idToken }) }
   }
 
+  function idIn(cookie: string): string {
+    if (isKept(cookie)) return keptId(cookie)
+    return options.external ? externalId(cookie) : idOf(cookie)
+  }
+
   async function expiry(cookie: string): Promise<number | undefined> {
     if (isKept(cookie)) return (await sessions.find(site, keptId(cookie)))?.expires
     return options.external ? Number.POSITIVE_INFINITY : signed.expiry(cookie)
   }
 
   return {
-    glance: cookie => (isKept(cookie) ? undefined : anonymous.open(cookie)),
-    async open(cookie) {
-      if (!isKept(cookie)) return anonymous.open(cookie)
+    glance: brought => (mayBeKept(brought) ? undefined : anonymous.open(brought)),
+    async open(brought) {
+      if (!mayBeKept(brought)) return anonymous.open(brought)
       try {
-        return (await find(cookie)) ?? anonymous.open(options.external ? cookie : undefined)
+        for (const cookie of listOf(brought)) {
+          const found = isKept(cookie) ? await find(cookie) : undefined
+          if (found) return found
+        }
+        return anonymous.open(brought)
       } catch (error) {
         if (!(error instanceof SessionError)) throw error
         options.report('Sessions cannot be reached', { err: error })
@@ -306,14 +349,22 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
     values: ({ id }, prefix) => reach(sessions.values(site, id, prefix)),
     keep: ({ id }, value) => reach(sessions.keep(site, id, value)),
     take: ({ id }, name) => reach(sessions.take(site, id, name)),
-    watch: ({ id }, cookie, ended) => ends.watch(id, () => expiry(cookie), ended),
+    watch({ id }, brought, ended) {
+      const all = listOf(brought)
+      const cookie = all.find(each => idIn(each) === id) ?? all[0] ?? ''
+      return ends.watch(id, () => expiry(cookie), ended)
+    },
     close: ends.close,
   }
 }
 
 /** Whether a cookie stands for a sign-in; most stand for nobody in particular, and are longer. */
-function isKept(cookie: string | undefined): cookie is string {
-  return cookie !== undefined && cookie.length === KEPT_LENGTH && KEPT_VALUE.test(cookie)
+function isKept(cookie: string): boolean {
+  return cookie.length === KEPT_LENGTH && KEPT_VALUE.test(cookie)
+}
+
+function mayBeKept(brought: BroughtCookies): boolean {
+  return typeof brought === 'string' ? isKept(brought) : brought?.some(isKept) === true
 }
 
 /** The cookie itself is a secret, so that ids and what is at rest do not show it. */

@@ -13,7 +13,7 @@ import type { Site } from '../../pipeline/site/site.ts'
 import type { HostedSite, Hosting } from '../hosting.ts'
 import type { State, Step } from '../request-state.ts'
 import type { AnonymousVisitor } from '../response-cache.ts'
-import { cookieValue, type Session, type SiteSessions, sessionCookie } from './site-sessions.ts'
+import { type BroughtCookies, cookieValues, type Session, type SiteSessions, sessionCookie } from './site-sessions.ts'
 
 /** What all addresses of signing in and out begin with. */
 const MAYBE_SIGN_IN = /^\/(?:-|auth\/)/
@@ -31,12 +31,13 @@ export function anonymousVisitor(
   // Whose site a host's is does not change, so the name of the host need not be read again.
   const hosted = hosting.partsOf(site)
   if (!hosted) return undefined
-  const session = hosted.siteSessions.glance(sessionValue(hosted.settings, request))
+  const session = hosted.siteSessions.glance(sessionCookies(hosted.settings, request))
   return session && { cookie: session.issue && cookieOf(hosted.settings, client, session) }
 }
 
-function sessionValue({ brand }: SiteSettings, request: IncomingMessage): string | undefined {
-  return cookieValue(request.headers.cookie, `${brand}_session`)
+/** Values of the session's cookie that a request brings. */
+export function sessionCookies({ brand }: Pick<SiteSettings, 'brand'>, request: IncomingMessage): BroughtCookies {
+  return cookieValues(request.headers.cookie, `${brand}_session`)
 }
 
 function cookieOf(settings: SiteSettings, client: Client, { issue = '', principal }: Session): string {
@@ -114,7 +115,7 @@ async function sessionOf(
   method: string,
 ): Promise<Session> {
   const { settings, siteSessions } = hosted
-  const own = await siteSessions.open(sessionValue(settings, request))
+  const own = await siteSessions.open(sessionCookies(settings, request))
   if (own.issue !== undefined) return own
   const foreign = isForeignWrite({
     method,

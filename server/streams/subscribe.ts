@@ -9,7 +9,7 @@ import { directoryLocation, mayNameDirectory } from '../../pipeline/http/path.ts
 import type { Operation } from '../../pipeline/operation.ts'
 import { refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
 import type { Exchange } from '../public/exchange.ts'
-import { cookieValue } from '../sessions/site-sessions.ts'
+import { sessionCookies } from '../sessions/steps.ts'
 
 /** Whether a request asks for an event stream (EVT-1). */
 export function asksForStream(exchange: Exchange): boolean {
@@ -49,7 +49,7 @@ async function subscribe(exchange: Exchange): Promise<Answer> {
     authority: exchange.authority,
     lastEventId: lastEventId === '' ? undefined : lastEventId,
   })
-  const cookie = session.issue ?? cookieValue(header(exchange, 'cookie'), `${hosted.settings.brand}_session`) ?? ''
+  const cookie = session.issue ?? sessionCookies(hosted.settings, exchange.request)
   const forget = hosted.siteSessions.watch(session, cookie, why => stream.endSession(`session-${why}`))
   const release = () => {
     forget()

@@ -146,6 +146,18 @@ describe('sessions', () => {
       expect(issued(await http('GET', '/page.html', { Cookie: field })), field).to.have.length(1)
   })
 
+  it('SSN-3 cookies that a neighbouring host adds cost the visitor nothing', async () => {
+    const Cookie = await newCookie()
+    const others = ['x', 'a'.repeat(51), 'b'.repeat(43), ''].map(value => `platform_session=${value}`)
+    for (const other of [...others, others.join('; ')])
+      for (const field of [`${other}; ${Cookie}`, `${Cookie}; ${other}`])
+        for (const [name, method, target, fields, body] of firsts) {
+          const received = await http(method, target, { ...fields, Cookie: field }, body)
+          expect(received.headers, `${name} ${field}`).not.to.have.property('set-cookie')
+        }
+    expect(issued(await http('GET', '/page.html', { Cookie: others.join('; ') }))).to.have.length(1)
+  })
+
   it('SSN-8 HTTP-151 a public answer never sets a cookie, and one that sets it is private', async () => {
     for (const [, method, target, fields, body] of firsts) {
       const received = await http(method, target, fields, body)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { openLocalSessions } from '../../../pipeline/coordination/local/sessions.ts'
@@ -91,6 +92,35 @@ describe('visitors', () => {
     const fresh = visitors.glance(undefined)
     expect(fresh?.issue).to.be.a('string')
     expect(visitors.glance(fresh?.issue)).to.deep.equal({ id: fresh?.id })
+  })
+
+  it('SSN-3 of several cookies the first one counts that somebody has signed in with, else the first good one', async () => {
+    const { session, cookie } = await signedIn()
+    const forged = randomBytes(32).toString('base64url')
+    const [one = '', two = ''] = [visitors.glance(undefined)?.issue, visitors.glance(undefined)?.issue]
+    for (const brought of [
+      [forged, cookie],
+      [one, cookie],
+      [cookie, one],
+      ['', one, forged, cookie],
+    ]) {
+      expect(visitors.glance(brought), 'needs a look at what is kept').to.equal(undefined)
+      expect((await visitors.open(brought)).id).to.equal(session.id)
+    }
+    const { id } = await visitors.open(one)
+    for (const brought of [
+      [one, two],
+      ['x', one, two],
+      [forged, one],
+      [forged, 'a'.repeat(51), one],
+    ])
+      expect(await visitors.open(brought), brought.join()).to.deep.equal({ id })
+    expect((await visitors.open([forged, 'x'])).issue, 'no good one').to.be.a('string')
+    const ends: string[] = []
+    const forget = visitors.watch(session, [forged, one, cookie], why => ends.push(why))
+    await turn()
+    expect(ends, 'a stream goes by the cookie of its own session').to.deep.equal([])
+    forget()
   })
 
   describe('SSN-5 lifetimes', () => {
