@@ -5,6 +5,7 @@
 
 import type { Answer, AnswerBody, Reuse } from '../pipeline/answer.ts'
 import type { KeptMemory } from '../pipeline/memory.ts'
+import { OrderedMap } from '../pipeline/ordered-map.ts'
 
 /** An answer as it goes to a socket. */
 export interface CachedAnswer<Facts> {
@@ -61,18 +62,16 @@ export function createAnswerCache<Facts>(options: {
   stands?: (facts: Facts) => boolean
 }): AnswerCache<Facts> {
   const { repeats, stands = () => true } = options
-  const kept = new Map<string, CachedAnswer<Facts>>()
+  const kept = new OrderedMap<string, CachedAnswer<Facts>>()
   let bytes = 0
 
   function drop(question: string): void {
-    const answer = kept.get(question)
-    if (!answer) return
-    bytes -= ENTRY + answer.size
-    kept.delete(question)
+    const answer = kept.delete(question)
+    if (answer) bytes -= ENTRY + answer.size
   }
 
   function shrink(most: number): void {
-    for (const oldest of kept.keys()) {
+    for (const [oldest] of kept) {
       if (bytes <= most) break
       drop(oldest)
     }

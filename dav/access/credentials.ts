@@ -8,6 +8,7 @@ import { credentialCheck } from '../../config/credentials.ts'
 import { PasswordsBusy } from '../../config/passwords.ts'
 import type { Credential } from '../../config/site-schema.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { LoginThrottle } from './login-throttle.ts'
 import { createScope, type Scope } from './scope.ts'
 
@@ -96,7 +97,7 @@ export function createGatekeeper(
   // much as two plain digests, on every request.
   const secret = randomBytes(32).toString('base64')
   const keyed = (text: string) => hash('sha256', secret + hash('sha256', secret + text, 'base64'), 'base64')
-  const verdicts = new Map<string, Verdict>()
+  const verdicts = new OrderedMap<string, Verdict>()
   /** The field itself, as long as its connection is there: Node holds the head of the last request as long. */
   const onConnection = new WeakMap<object, { field: string; verdict: Verdict }>()
   const checking = new Map<string, Promise<Author | undefined>>()
@@ -116,10 +117,7 @@ export function createGatekeeper(
       return undefined
     }
     await throttle.succeeded(address, user)
-    if (verdicts.size >= MOST_REMEMBERED) {
-      const [oldest] = verdicts.keys()
-      if (oldest !== undefined) verdicts.delete(oldest)
-    }
+    if (verdicts.size >= MOST_REMEMBERED && verdicts.oldest !== undefined) verdicts.delete(verdicts.oldest)
     verdicts.set(key, { author, until: clock() + REMEMBERED })
     return author
   }

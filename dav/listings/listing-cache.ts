@@ -5,6 +5,7 @@
  */
 
 import type { KeptMemory } from '../../pipeline/memory.ts'
+import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Leaf } from './listings.ts'
 
 /** The responses of the members of one leaf. */
@@ -33,16 +34,15 @@ const NONE: ReadonlyMap<Leaf, LeafResponses> = new Map()
 /** @param most bytes of all leaves */
 export function createListingCache(most = MOST_BYTES): ListingCache {
   /** The one that was asked longest ago stands first. */
-  const kept = new Map<string, { leaves: ReadonlyMap<Leaf, LeafResponses>; size: number }>()
+  const kept = new OrderedMap<string, { leaves: ReadonlyMap<Leaf, LeafResponses>; size: number }>()
   let held = 0
 
   function drop(question: string): void {
-    held -= kept.get(question)?.size ?? 0
-    kept.delete(question)
+    held -= kept.delete(question)?.size ?? 0
   }
 
   function shrink(bytes: number): void {
-    for (const oldest of kept.keys()) {
+    for (const [oldest] of kept) {
       if (held <= bytes) break
       drop(oldest)
     }

@@ -4,6 +4,7 @@
  */
 
 import type { KeptMemory } from '../../pipeline/memory.ts'
+import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { addTo, weight, ZERO } from '../../pipeline/store/tags.ts'
@@ -40,7 +41,7 @@ interface Kept {
 export class ListedMembers implements KeptMemory {
   readonly #most: number
   /** The collection that was asked for longest ago stands first. */
-  readonly #counted = new Map<Kept, { members: number; drop: () => void }>()
+  readonly #counted = new OrderedMap<Kept, { members: number; drop: () => void }>()
   #members = 0
 
   /** @param most bytes */
@@ -62,12 +63,11 @@ export class ListedMembers implements KeptMemory {
   }
 
   leave(kept: Kept): void {
-    this.#members -= this.#counted.get(kept)?.members ?? 0
-    this.#counted.delete(kept)
+    this.#members -= this.#counted.delete(kept)?.members ?? 0
   }
 
   shrink(bytes: number): void {
-    for (const { drop } of this.#counted.values()) {
+    for (const [, { drop }] of this.#counted) {
       if (this.bytes <= bytes) return
       drop()
     }

@@ -4,6 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
+import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { line, listTag } from '../../pipeline/store/tags.ts'
 
@@ -42,12 +43,11 @@ export function syncToken(collection: Resource): string {
 
 export function syncStates(): SyncStates {
   /** The oldest stands first. */
-  const kept = new Map<string, State>()
+  const kept = new OrderedMap<string, State>()
   let held = 0
 
   function drop(key: string): void {
-    held -= kept.get(key)?.size ?? 0
-    kept.delete(key)
+    held -= kept.delete(key)?.size ?? 0
   }
 
   const keyOf = (viewer: string, { path }: Resource, token: string) => `${token} ${viewer} ${path}`
@@ -59,7 +59,7 @@ export function syncStates(): SyncStates {
       drop(key)
       kept.set(key, new Map(members.map(member => [member.path, stateOf(member)])))
       held += members.length
-      for (const oldest of kept.keys()) {
+      for (const [oldest] of kept) {
         if (held <= MOST_MEMBERS && kept.size <= MOST_STATES) break
         drop(oldest)
       }

@@ -4,6 +4,7 @@
  */
 
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
+import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
@@ -25,7 +26,7 @@ export class Unpublished {
   readonly #names: HelperNames
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
   /** Unix milliseconds of the last look at helper files, the longest unused first. */
-  readonly #used = new Map<string, number>()
+  readonly #used = new OrderedMap<string, number>()
 
   private constructor(site: Site, names: HelperNames) {
     this.site = site
@@ -200,11 +201,9 @@ export class Unpublished {
   }
 
   #use(path: string): void {
-    this.#used.delete(path)
     this.#used.set(path, Date.now())
-    if (this.#used.size <= MOST_USED) return
-    const [oldest] = this.#used.keys()
-    if (oldest !== undefined) this.#used.delete(oldest)
+    const { size, oldest } = this.#used
+    if (size > MOST_USED && oldest !== undefined) this.#used.delete(oldest)
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
+import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
@@ -42,7 +43,7 @@ export class View {
   readonly #stored: Stored
   readonly #names: HelperNames
   /** By path: files as the site has them, collections with the sum of what is shown in them. */
-  readonly #states = new Map<string, Resource>()
+  readonly #states = new OrderedMap<string, Resource>()
   readonly #listings: Listings
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
@@ -199,7 +200,7 @@ export class View {
 
   #keep(state: Resource): void {
     if (this.#states.size >= MOST_STATES) {
-      const [oldest] = this.#states.keys()
+      const { oldest } = this.#states
       if (oldest !== undefined) this.#states.delete(oldest)
     }
     this.#states.set(state.path, state)
@@ -229,7 +230,7 @@ export class View {
     for (const path of paths) {
       for (let parent = path; parent !== ''; parent = parentOf(parent)) this.#states.delete(parent)
       if (!path.endsWith('/')) continue
-      for (const known of this.#states.keys()) if (known.startsWith(path)) this.#states.delete(known)
+      for (const [known] of this.#states) if (known.startsWith(path)) this.#states.delete(known)
     }
   }
 }

@@ -3,6 +3,7 @@
  * that is still so.
  */
 
+import { OrderedMap } from '../ordered-map.ts'
 import type { Site } from '../site/site.ts'
 
 /** Paths that are remembered; behind them everything counts as changed. */
@@ -10,7 +11,7 @@ const MOST_PATHS = 10_000
 
 interface Log {
   /** By path, and by collection for everything below it: the number of the site's state in which it came about. */
-  paths: Map<string, number>
+  paths: OrderedMap<string, number>
   /** States before this one are forgotten. */
   floor: number
 }
@@ -20,14 +21,11 @@ const logs = new WeakMap<Site, Log>()
 /** Remembers changes from now on. */
 export function rememberChanges(site: Site): void {
   if (logs.has(site)) return
-  const log: Log = { paths: new Map(), floor: site.changes }
+  const log: Log = { paths: new OrderedMap(), floor: site.changes }
   logs.set(site, log)
   site.watch(paths => {
     const { changes } = site
-    for (const path of paths) {
-      log.paths.delete(path)
-      log.paths.set(path, changes)
-    }
+    for (const path of paths) log.paths.set(path, changes)
     for (const [oldest, at] of log.paths) {
       if (log.paths.size <= MOST_PATHS) break
       log.paths.delete(oldest)

@@ -5,6 +5,7 @@
  */
 
 import { type KeptMemory, USUAL_MEMORY } from '../memory.ts'
+import { OrderedMap } from '../ordered-map.ts'
 import type { StoredFile } from './stored-file.ts'
 
 interface KeptTrees extends KeptMemory {
@@ -24,21 +25,20 @@ const OPEN = 1 / 4
  */
 function keptTrees(budget: number, later: (run: () => void) => void): KeptTrees {
   /** Those with trees and what these weigh, in order of use. */
-  const open = new Map<StoredFile, number>()
+  const open = new OrderedMap<StoredFile, number>()
   /** Those of them that are about to be packed. */
-  const leaving = new Map<StoredFile, number>()
+  const leaving = new OrderedMap<StoredFile, number>()
   /** Those with nothing but packed trees. */
-  const packed = new Map<StoredFile, number>()
+  const packed = new OrderedMap<StoredFile, number>()
   const bytes = { open: 0, leaving: 0, packed: 0 }
 
-  function add(kind: keyof typeof bytes, map: Map<StoredFile, number>, file: StoredFile, weight: number): void {
+  function add(kind: keyof typeof bytes, map: OrderedMap<StoredFile, number>, file: StoredFile, weight: number): void {
     map.set(file, weight)
     bytes[kind] += weight
   }
 
-  function take(kind: keyof typeof bytes, map: Map<StoredFile, number>, file: StoredFile): void {
-    bytes[kind] -= map.get(file) ?? 0
-    map.delete(file)
+  function take(kind: keyof typeof bytes, map: OrderedMap<StoredFile, number>, file: StoredFile): void {
+    bytes[kind] -= map.delete(file) ?? 0
   }
 
   function forget(file: StoredFile): void {
@@ -54,7 +54,7 @@ function keptTrees(budget: number, later: (run: () => void) => void): KeptTrees 
   }
 
   function dropPacked(most: number): void {
-    for (const oldest of packed.keys()) {
+    for (const [oldest] of packed) {
       if (bytes.open - bytes.leaving + bytes.packed <= most) break
       forget(oldest)
       oldest.releaseTree()
@@ -62,7 +62,7 @@ function keptTrees(budget: number, later: (run: () => void) => void): KeptTrees 
   }
 
   function packLeaving(): void {
-    for (const file of leaving.keys()) pack(file)
+    for (const [file] of leaving) pack(file)
     dropPacked(budget)
   }
 
@@ -90,7 +90,7 @@ function keptTrees(budget: number, later: (run: () => void) => void): KeptTrees 
       return bytes.open + bytes.packed
     },
     shrink(most) {
-      for (const file of open.keys()) pack(file)
+      for (const [file] of open) pack(file)
       dropPacked(most)
     },
   }
@@ -126,7 +126,7 @@ export function documentCache(
   const budget = options.budget ?? USUAL_MEMORY
   const entries = new Map<string, Map<string, StoredFile>>()
   /** Order of use over all sites, oldest first, with the site of each. */
-  const order = new Map<StoredFile, string>()
+  const order = new OrderedMap<StoredFile, string>()
   const trees = keptTrees(options.treeBudget ?? USUAL_MEMORY / 4, options.later ?? setImmediate)
   let weight = 0
 
@@ -134,15 +134,14 @@ export function documentCache(
 
   function remove(site: string, file: StoredFile): void {
     entries.get(site)?.delete(file.resource.path)
+    release(file)
+  }
+
+  function release(file: StoredFile): void {
     order.delete(file)
     weight -= weightOf(file)
     file.grows = undefined
     trees.forget(file)
-  }
-
-  function touch(site: string, file: StoredFile): void {
-    order.delete(file)
-    order.set(file, site)
   }
 
   /** @param except is never let go */
@@ -156,15 +155,14 @@ export function documentCache(
   return {
     get(site, path) {
       const file = entries.get(site)?.get(path)
-      // Reordering on every hit would cost more than it gains; a read counts once the entry is in the older half.
-      if (file && order.size > 64) touch(site, file)
+      if (file) order.use(file)
       return file
     },
     set(site, file) {
       let paths = entries.get(site)
       if (!paths) entries.set(site, (paths = new Map()))
       const before = paths.get(file.resource.path)
-      if (before) remove(site, before)
+      if (before) release(before)
       paths.set(file.resource.path, file)
       order.set(file, site)
       weight += weightOf(file)

@@ -101,6 +101,22 @@ describe('Memory of caches', () => {
       expect(cache.documents.bytes).to.equal(0)
     })
 
+    it('go by when they were used last, which costs a read the same however many there are', () => {
+      const cache = documentCache({ budget: 100 * MIB })
+      for (let i = 0; i < 100; i++) cache.set('s', held(`/${i}`))
+      const { delete: remove } = Map.prototype
+      // What a map deletes it walks over later.
+      Map.prototype.delete = () => expect.fail('a read has moved a file in a map')
+      try {
+        for (const path of ['/0', '/1', '/0', '/2', '/0']) expect(cache.get('s', path)?.resource.path).to.equal(path)
+      } finally {
+        Map.prototype.delete = remove
+      }
+      cache.documents.shrink(cache.documents.bytes * 0.04)
+      const left = Array.from({ length: 100 }, (_, i) => `/${i}`).filter(path => cache.get('s', path))
+      expect(left).to.deep.equal(['/0', '/1', '/2', '/99'])
+    })
+
     it('counts compressed copies when they are there', async () => {
       const cache = documentCache({ budget: 100_000 })
       const one = held('/1')

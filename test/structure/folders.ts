@@ -13,6 +13,7 @@ const TREES = ['pipeline/tree', 'pipeline/tree/selector', 'pipeline/tree/edit']
 const ROOT = [
   'pipeline/fault.ts',
   'pipeline/memory.ts',
+  'pipeline/ordered-map.ts',
   'pipeline/lazy-package.ts',
   'pipeline/authority.ts',
   'pipeline/answer.ts',
@@ -40,10 +41,15 @@ const LANGUAGES = ['pipeline/language/sessel', 'pipeline/language/javascript', '
 export const FOLDERS: readonly Folder[] = [
   { path: 'pipeline/fault.ts', purpose: 'Failures that are answers: status, kind, message.', imports: [] },
   { path: 'pipeline/memory.ts', purpose: 'The memory of all caches: one limit, a share for each.', imports: [] },
+  { path: 'pipeline/ordered-map.ts', purpose: 'What caches that let the oldest go keep things in.', imports: [] },
   { path: 'pipeline/lazy-package.ts', purpose: 'Packages that the first use loads.', imports: [] },
   { path: 'pipeline/thread.ts', purpose: 'Threads that run modules of this project.', imports: [] },
   { path: 'pipeline/tree', purpose: 'Documents as trees: parsing, writing, Microdata, work in steps.', imports: [] },
-  { path: 'pipeline/tree/selector', purpose: 'The selector language.', imports: ['pipeline/tree'] },
+  {
+    path: 'pipeline/tree/selector',
+    purpose: 'The selector language.',
+    imports: ['pipeline/ordered-map.ts', 'pipeline/tree'],
+  },
   { path: 'pipeline/tree/edit', purpose: 'Edits of a tree that keep its bytes.', imports: ['pipeline/tree'] },
   { path: 'pipeline/store', purpose: 'The contract of stores, and what every store needs.', imports: [] },
   {
@@ -75,7 +81,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/coordination/local',
     purpose: 'The same for a single process.',
-    imports: ['pipeline/store', 'pipeline/coordination'],
+    imports: ['pipeline/ordered-map.ts', 'pipeline/store', 'pipeline/coordination'],
   },
   {
     path: 'pipeline/coordination/redis',
@@ -90,7 +96,14 @@ export const FOLDERS: readonly Folder[] = [
   ...LANGUAGES.map(path => ({
     path,
     purpose: 'One language: trees and values in, values out.',
-    imports: ['pipeline/fault.ts', 'pipeline/lazy-package.ts', 'pipeline/thread.ts', ...TREES, 'pipeline/language'],
+    imports: [
+      'pipeline/fault.ts',
+      'pipeline/ordered-map.ts',
+      'pipeline/lazy-package.ts',
+      'pipeline/thread.ts',
+      ...TREES,
+      'pipeline/language',
+    ],
   })),
   { path: 'pipeline/access', purpose: 'Rules and groups: who may do what.', imports: ['pipeline/fault.ts', ...TREES] },
   {

@@ -1,12 +1,13 @@
 /** Rate limits of a single process: in its memory, those that were added to longest ago are forgotten first. */
 
+import { OrderedMap } from '../../ordered-map.ts'
 import { MOST_COUNTED, type RateLimits } from '../rate-limits.ts'
 
 /** @param clock unix milliseconds */
 export function localRateLimits(clock: () => number = Date.now): RateLimits {
-  const counted = new Map<string, { count: number; until: number }>()
+  const counted = new OrderedMap<string, { count: number; until: number }>()
   /** What is left of allowances, and when that was. */
-  const left = new Map<string, { left: number; at: number }>()
+  const left = new OrderedMap<string, { left: number; at: number }>()
 
   const countOf = (key: string): number => {
     const known = counted.get(key)
@@ -35,10 +36,7 @@ export function localRateLimits(clock: () => number = Date.now): RateLimits {
 }
 
 /** Puts an entry behind all others, and drops the first one where there are too many. */
-function put<T>(entries: Map<string, T>, key: string, entry: T): void {
-  entries.delete(key)
+function put<T extends object>(entries: OrderedMap<string, T>, key: string, entry: T): void {
   entries.set(key, entry)
-  if (entries.size <= MOST_COUNTED) return
-  const [oldest] = entries.keys()
-  if (oldest !== undefined) entries.delete(oldest)
+  if (entries.size > MOST_COUNTED && entries.oldest !== undefined) entries.delete(entries.oldest)
 }

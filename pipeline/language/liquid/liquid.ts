@@ -1,5 +1,6 @@
 /** The Liquid dialect: what a template host renders (LIQ-1 to LIQ-71). */
 
+import { OrderedMap } from '../../ordered-map.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { TemplateError } from './error.ts'
@@ -21,7 +22,7 @@ export type { Template } from './template.ts'
 const KEPT = 4 * 1024 * 1024
 
 /** Templates by source and context, those used last at the end. */
-const templates = new Map<string, { template: Template; size: number }>()
+const templates = new OrderedMap<string, { template: Template; size: number }>()
 let kept = 0
 
 /**
@@ -38,16 +39,11 @@ export function compileTemplate(source: string, context: MarkupContext): Templat
 /** `compileTemplate` in steps. */
 export function* compilingTemplate(source: string, context: MarkupContext): Steps<Template> {
   const key = `${context.kind} ${context.foreign ? 'foreign' : (context.element?.toLowerCase() ?? '')} ${source}`
-  const known = templates.get(key)
-  if (known) {
-    templates.delete(key)
-    templates.set(key, known)
-    return known.template
-  }
+  const known = templates.use(key)
+  if (known) return known.template
   const template = yield* parsing(source, context)
   // Another reading of the same source may have come first.
   kept += key.length - (templates.get(key)?.size ?? 0)
-  templates.delete(key)
   templates.set(key, { template, size: key.length })
   for (const [oldest, { size }] of templates) {
     if (kept <= KEPT) break

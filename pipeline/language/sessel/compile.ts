@@ -1,5 +1,6 @@
 /** Programs by their text: parsed and compiled once, and kept. */
 
+import { OrderedMap } from '../../ordered-map.ts'
 import { atOnce, type Steps, waitingTurn } from '../../tree/steps.ts'
 import type { Program } from './code.ts'
 import { generating } from './generate.ts'
@@ -8,7 +9,7 @@ import { parsing } from './parse.ts'
 import type { Declaration } from './syntax.ts'
 
 /** Programs that are kept, the least recently used first. */
-const kept = new Map<string, Program>()
+const kept = new OrderedMap<string, Program>()
 const KEPT = { programs: 1_000, characters: 2 * 1024 * 1024 }
 let keptCharacters = 0
 
@@ -44,18 +45,14 @@ async function inTurns(text: string): Promise<Program> {
 }
 
 function known(text: string): Program | undefined {
-  const program = kept.get(text)
-  if (!program) return undefined
-  kept.delete(text)
-  kept.set(text, program)
-  return program
+  return kept.use(text)
 }
 
 function keep(text: string, program: Program): Program {
   // Another turn may have compiled the same text.
   if (!kept.has(text)) keptCharacters += text.length
   kept.set(text, program)
-  for (const oldest of kept.keys()) {
+  for (const [oldest] of kept) {
     if (kept.size <= KEPT.programs && keptCharacters <= KEPT.characters) break
     kept.delete(oldest)
     keptCharacters -= oldest.length

@@ -2,6 +2,7 @@
 
 import type { RE2JS } from 're2js'
 import { lazyPackage } from '../../lazy-package.ts'
+import { OrderedMap } from '../../ordered-map.ts'
 import { aside } from '../aside.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 import type { MaybeLater } from './host.ts'
@@ -13,7 +14,7 @@ const re2js = lazyPackage<typeof import('re2js')>('re2js')
 const ask = aside<PatternQuestion, boolean>('patterns', new URL('./patterns-thread.ts', import.meta.url))
 
 /** Compiled patterns with the sizes of their machines, the least recently used first. */
-const kept = new Map<string, { compiled: RE2JS; size: number }>()
+const kept = new OrderedMap<string, { compiled: RE2JS; size: number }>()
 let keptStates = 0
 const KEPT = { patterns: 200, states: 80_000 }
 
@@ -44,12 +45,8 @@ export function matchesPattern(text: string, pattern: string, on: Evaluation): M
 }
 
 function compiledPattern(pattern: string): { compiled: RE2JS; size: number } {
-  const known = kept.get(pattern)
-  if (known) {
-    kept.delete(pattern)
-    kept.set(pattern, known)
-    return known
-  }
+  const known = kept.use(pattern)
+  if (known) return known
   if (pattern.length > MAX_PATTERN) throw typeError(`a pattern has at most ${MAX_PATTERN} characters`)
   const size = patternSize(pattern)
   if (size > MAX_STATES) throw typeError(`“${pattern.slice(0, 80)}” repeats too much to be a pattern`)

@@ -1,5 +1,6 @@
 /** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
 
+import { OrderedMap } from '../../ordered-map.ts'
 import { findingById } from '../ids.ts'
 import { type ChildNode, type ElementNode, isElement, NAMELESS, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { revisionOf } from '../revisions.ts'
@@ -69,7 +70,7 @@ export function compileSelector(text: string, options: SelectorOptions = {}): Se
  * Compiled selectors of all sets of extensions together, the least recently used first. Keys are the number of the set
  * and the text: sites have sets of their own, and many sites must not take more memory than one.
  */
-const cache = { selectors: new Map<string, Selector>(), characters: 0 }
+const cache = { selectors: new OrderedMap<string, Selector>(), characters: 0 }
 
 const numbers = new WeakMap<Extensions, number>()
 let sets = 0
@@ -92,12 +93,12 @@ const CACHED = { selectors: 1_000, characters: 131_072 }
 export function selectorFor(text: string, extensions: Extensions = USUAL): Selector {
   const { selectors } = cache
   const key = `${numberOf(extensions)} ${text}`
-  const known = selectors.get(key)
-  const selector = known ?? compileSelector(text, { extensions })
-  if (known) selectors.delete(key)
-  else cache.characters += key.length
+  const known = selectors.use(key)
+  if (known) return known
+  const selector = compileSelector(text, { extensions })
+  cache.characters += key.length
   selectors.set(key, selector)
-  for (const oldest of selectors.keys()) {
+  for (const [oldest] of selectors) {
     if (selectors.size <= CACHED.selectors && cache.characters <= CACHED.characters) break
     selectors.delete(oldest)
     cache.characters -= oldest.length
