@@ -5,7 +5,7 @@ import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type BodySource, memoryBody, NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { formFields } from '../../pipeline/http/form.ts'
+import { readingForm } from '../../pipeline/http/form.ts'
 import { boundaryOf, contentBytes, eachPart } from '../../pipeline/http/form-parts.ts'
 import { essence, kindOf, storedType } from '../../pipeline/http/media.ts'
 import { ownOrigin } from '../../pipeline/http/origin.ts'
@@ -13,6 +13,7 @@ import { decodeTarget, encodePath, reserved } from '../../pipeline/http/path.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import { type StagedBlob, StagingError } from '../../pipeline/store/blobs.ts'
+import { inTurns } from '../../pipeline/tree/steps.ts'
 import { visible } from '../access/visibility.ts'
 import type { Exchange } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
@@ -58,7 +59,7 @@ export async function submitForm(exchange: Exchange): Promise<Answer> {
 async function carryOut(exchange: Exchange, folder: string): Promise<string> {
   const { mount } = exchange
   const bytes = await exchange.body.bytes(LONGEST_FORM)
-  const fields = formFields(header(exchange, 'content-type'), bytes)
+  const fields = await inTurns(readingForm(header(exchange, 'content-type'), bytes), bytes.length)
   const field = (name: string) => fields?.get(name)?.[0] ?? ''
   const member = () => memberPath(exchange, folder, field('member'))
   const deed = field('do')

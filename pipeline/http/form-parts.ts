@@ -15,7 +15,7 @@ export interface FormPart {
 /** Parts of a body; one with more is refused. */
 const MOST_PARTS = 10_000
 /** Bytes of the head of a part. */
-const LONGEST_HEAD = 8192
+export const LONGEST_HEAD = 8192
 
 const LINE_END = Buffer.from('\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')

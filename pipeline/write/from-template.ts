@@ -23,7 +23,7 @@ export interface TemplatePost extends Omit<DocumentPut, 'type'> {
   /** Refuses names that the server keeps for itself. @throws Fault */
   refuse: (path: string) => void
   /** The reader of the request with its body. */
-  reader: (body: Uint8Array) => Reader
+  reader: (body: Uint8Array) => Promise<Reader>
 }
 
 /**
@@ -48,7 +48,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: (
       if (!template.isDocument) throw notHtml()
       if (template.kind !== 'html')
         throw new Fault(422, 'InvalidRange', 'Name the place to insert at: Range: selector=<css>.')
-      const reader = write.reader(await body.bytes(largestDocument(site.settings)))
+      const reader = await write.reader(await body.bytes(largestDocument(site.settings)))
       const { tree } = await compose(site, template, reader.viewer, reader.languages, undefined, { creating: true })
       const target = targetOf(tree, write)
       if (isReserved(target, site.settings.brand)) throw reserved()

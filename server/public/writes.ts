@@ -4,11 +4,12 @@ import { checkBodyFields, header } from '../../edge/request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
-import { formFields } from '../../pipeline/http/form.ts'
+import { readingForm, textOf } from '../../pipeline/http/form.ts'
 import { canonicalPath, isReserved, reserved } from '../../pipeline/http/path.ts'
 import { parseDestinationRange, parseRange, placementOf, type SelectorRange } from '../../pipeline/http/range.ts'
 import type { Operation } from '../../pipeline/operation.ts'
 import { refuseForbidden, toSelector } from '../../pipeline/refusals.ts'
+import { inTurns } from '../../pipeline/tree/steps.ts'
 import { createDocument, deleteDocument, putDocument, refuseLocked } from '../../pipeline/write/document.ts'
 import { writeElement } from '../../pipeline/write/element.ts'
 import { refusePatch } from '../../pipeline/write/element-target.ts'
@@ -47,9 +48,9 @@ export function post(exchange: Exchange): Operation {
 function creation(exchange: Exchange): Operation {
   const { site, hosted, authority, authorities } = exchange
   const type = header(exchange, 'content-type')
-  const reader = (bytes: Uint8Array) => {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-    const fields = formFields(type, bytes)
+  const reader = async (bytes: Uint8Array) => {
+    const text = await inTurns(textOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)), bytes.length)
+    const fields = await inTurns(readingForm(type, bytes), bytes.length)
     return pageReader(exchange, 'POST', fields ? { text, fields } : { text })
   }
   return createFromTemplate(
