@@ -9,11 +9,11 @@ import {
   compileInTurns,
   evaluate,
   type Failure,
-  jsonText,
   type Program,
   SesselError,
   type SesselHost,
   SesselSyntaxError,
+  writingJson,
 } from '../language/sessel/sessel.ts'
 import { ElementValue, isList, type Value } from '../language/values.ts'
 import { absent } from '../refusals.ts'
@@ -129,7 +129,11 @@ async function answering(query: ProgramQuery, value: Value): Promise<Answer> {
   const headers: Record<string, string> = { 'Content-Type': 'application/sessel+json' }
   if (slice) headers['Content-Range'] = slice.range
   try {
-    const body = jsonText(slice ? slice.list : value, steps => allowance.step(steps))
+    const shown = slice ? slice.list : value
+    const body = await inTurns(
+      writingJson(shown, steps => allowance.step(steps)),
+      0,
+    )
     return tagged(query, slice ? 206 : 200, headers, body)
   } catch (error) {
     if (!(error instanceof SesselError)) throw error

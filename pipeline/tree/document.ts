@@ -82,10 +82,14 @@ export function encode(text: string, bom: boolean): Uint8Array {
 /** UTF-16 code units or bytes that are encoded, copied or hashed in one step: a few milliseconds. */
 export const PIECE = 2 * 1024 * 1024
 
-/** A long text in pieces, none of which ends within a character. */
-export function* piecesOf(text: string): Iterable<string> {
+/**
+ * A long text in pieces, none of which ends within a character.
+ *
+ * @param size UTF-16 code units of a piece
+ */
+export function* piecesOf(text: string, size = PIECE): Iterable<string> {
   for (let at = 0; at < text.length; ) {
-    const end = at + PIECE
+    const end = at + size
     // A character may take two code units.
     const next = /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end + 1 : end
     yield text.slice(at, next)

@@ -12,9 +12,11 @@ const MAX_NESTING = 100
 export function equals(left: LiquidValue, right: LiquidValue, run: Run, depth = 0): boolean {
   const a = plain(left)
   const b = plain(right)
+  // Texts of one length are gone through as far as they are equal.
+  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) spendOn(a.length, run)
   if (a === b) return true
-  if (a instanceof Keyword) return b instanceof Keyword ? a.word === b.word : isKeyword(b, a)
-  if (b instanceof Keyword) return isKeyword(a, b)
+  if (a instanceof Keyword) return b instanceof Keyword ? a.word === b.word : isKeyword(b, a, run)
+  if (b instanceof Keyword) return isKeyword(a, b, run)
   if (a === null || b === null) return false
   if (isNumber(a) || isNumber(b)) {
     const x = asNumber(a)
@@ -34,8 +36,16 @@ export function equals(left: LiquidValue, right: LiquidValue, run: Run, depth = 
   return false
 }
 
+/** UTF-16 code units of a text that are gone through for a step. */
+const PER_STEP = 128
+
+/** Takes the steps for going through a text, none for a short one. */
+function spendOn(length: number, run: Run): void {
+  if (length >= PER_STEP) run.step(Math.floor(length / PER_STEP))
+}
+
 /** Negative, zero or positive; undefined where two values have no order (LIQ-29). */
-export function order(left: LiquidValue, right: LiquidValue): number | undefined {
+export function order(left: LiquidValue, right: LiquidValue, run: Run): number | undefined {
   const a = plain(left)
   const b = plain(right)
   if (isNumber(a) || isNumber(b)) {
@@ -44,13 +54,14 @@ export function order(left: LiquidValue, right: LiquidValue): number | undefined
     if (x === undefined || y === undefined) return undefined
     return x < y ? -1 : x > y ? 1 : 0
   }
-  if (typeof a === 'string' && typeof b === 'string') return byCodePoint(a, b)
+  if (typeof a === 'string' && typeof b === 'string') return byCodePoint(a, b, run)
   return undefined
 }
 
 /** Order of texts by code point; JavaScript's own is by UTF-16 code unit. */
-export function byCodePoint(a: string, b: string): number {
+export function byCodePoint(a: string, b: string, run: Run): number {
   const length = Math.min(a.length, b.length)
+  spendOn(length, run)
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i)
     const y = b.charCodeAt(i)
@@ -69,8 +80,8 @@ export function contains(container: LiquidValue, member: LiquidValue, run: Run):
     const text = plain(member)
     if (text === null) return false
     const part = run.text(text)
-    // A step for what is gone through of a long text.
-    run.step(1 + (value.length >> 7))
+    run.step()
+    spendOn(value.length, run)
     return part === '' || finder(part)(value)
   }
   if (value instanceof Range) {
@@ -91,10 +102,11 @@ function isScalar(value: LiquidValue): boolean {
   return typeof value === 'string' || typeof value === 'boolean'
 }
 
-function isKeyword(value: LiquidValue, { word }: Keyword): boolean {
+function isKeyword(value: LiquidValue, { word }: Keyword, run: Run): boolean {
   if (value === '' || (isList(value) && value.length === 0)) return true
   if (value instanceof Range) return value.size === 0n
   if (isHash(value)) return value instanceof Map ? value.size === 0 : [...value.keys()].length === 0
   if (word === 'empty') return false
+  if (typeof value === 'string') spendOn(value.length, run)
   return value === null || value === false || (typeof value === 'string' && !/\S/u.test(value))
 }

@@ -20,7 +20,7 @@ export function compareValues(
     case 'contains':
       return contains(left, right, run)
     default: {
-      const sign = order(left, right)
+      const sign = order(left, right, run)
       if (sign === undefined) return false
       if (operator === '<') return sign < 0
       if (operator === '>') return sign > 0

@@ -40,7 +40,7 @@ function isSlow(value: Filtered): boolean {
 function* body(nodes: readonly Node[], run: Run): Work<Jump> {
   let count = 0
   for (const node of nodes) {
-    if (++count % PER_TURN === 0) yield undefined
+    if (++count % PER_TURN === 0 || run.isDue()) yield undefined
     switch (node.kind) {
       case 'text':
         if (node.endsValue && /=\s*$/.test(run.out.tail)) run.print('""')
@@ -220,21 +220,31 @@ function* rounds(loop: Loop, run: Run): Work<LiquidValue[]> {
   else if (loop.offset) offset = count(yield* evaluated(loop.offset, run), 0)
   const given = loop.limit ? plain(yield* evaluated(loop.limit, run)) : null
   const limit = given === null ? Number.POSITIVE_INFINITY : count(given, 0)
-  const values = sliced(collection, offset, limit, run)
+  const values =
+    collection instanceof Range
+      ? yield* counting(collection, offset, limit, run)
+      : sliced(collection, offset, limit, run)
   run.continued.set(loop.register, offset + values.length)
   return loop.reversed ? values.reverse() : values
 }
 
-function sliced(collection: LiquidValue, offset: number, limit: number, run: Run): LiquidValue[] {
-  if (collection instanceof Range) {
-    const first = collection.first + BigInt(offset)
-    const left = collection.last - first + 1n
-    const size = left < 0n ? 0n : left
-    const taken = Number.isFinite(limit) && BigInt(limit) < size ? BigInt(limit) : size
-    // The numbers count before they are made.
-    run.allowance.take(Number(taken) * 16)
-    return [...numbersOf(new Range(first, first + taken - 1n))]
-  }
+/** Numbers that are made without a pause. */
+const NUMBERS_PER_TURN = 10_000
+
+function* counting(range: Range, offset: number, limit: number, run: Run): Work<LiquidValue[]> {
+  const first = range.first + BigInt(offset)
+  const left = range.last - first + 1n
+  const size = left < 0n ? 0n : left
+  const taken = Number.isFinite(limit) && BigInt(limit) < size ? BigInt(limit) : size
+  // The numbers count before they are made.
+  run.allowance.take(Number(taken) * 16)
+  const numbers: LiquidValue[] = []
+  for (const number of numbersOf(new Range(first, first + taken - 1n)))
+    if (numbers.push(number) % NUMBERS_PER_TURN === 0) yield undefined
+  return numbers
+}
+
+function sliced(collection: Exclude<LiquidValue, Range>, offset: number, limit: number, run: Run): LiquidValue[] {
   if (isList(collection)) {
     const end = Math.min(collection.length, offset + limit)
     run.allowance.take(Math.max(0, end - offset) * 8)
@@ -263,7 +273,7 @@ function* loop(node: Loop, run: Run): Work<Jump> {
   run.frames.push(frame)
   try {
     for (const [index, value] of values.entries()) {
-      if (index % PER_TURN === 0) yield undefined
+      if (index % PER_TURN === 0 || run.isDue()) yield undefined
       run.step()
       state.index = index
       frame.set(node.variable, value)
@@ -293,7 +303,7 @@ function* tableRows(node: Loop, run: Run): Work<Jump> {
   run.frames.push(frame)
   try {
     for (const [index, value] of values.entries()) {
-      if (index % PER_TURN === 0) yield undefined
+      if (index % PER_TURN === 0 || run.isDue()) yield undefined
       run.step()
       state.index = index
       frame.set(node.variable, value)

@@ -19,6 +19,9 @@ const MAX_OUTPUT = 16 * 1024 * 1024
 /** Lists inside lists whose text is asked for. */
 const MAX_NESTING = 100
 
+/** Steps after which others may get their turn: a few milliseconds. */
+const STEPS_PER_TURN = 10_000
+
 /** Characters that are kept of what was written last. */
 const TAIL = 12
 
@@ -47,6 +50,8 @@ export class Run {
   readonly continued = new Map<string, number>()
   /** Predicates that are being evaluated inside each other (LIQ-43). */
   predicateDepth = 0
+  /** Steps that were taken when others last had their turn. */
+  #turned = 0
   out = new Output()
   readonly #found = new Map<string, LiquidValue>()
   readonly #items = new Map<ElementNode, Map<string, LiquidValue>>()
@@ -60,6 +65,14 @@ export class Run {
 
   step(count = 1): void {
     this.allowance.step(count)
+  }
+
+  /** Whether so much was done since it last was that others should get their turn. */
+  isDue(): boolean {
+    const { stepsTaken } = this.allowance
+    if (stepsTaken - this.#turned < STEPS_PER_TURN) return false
+    this.#turned = stepsTaken
+    return true
   }
 
   /** Counts a text that was built. */

@@ -1,33 +1,94 @@
 /** Values as JSON (SES-232): whole floats keep their point, integers all their digits, keys their order. */
 
+import { piecesOf } from '../../tree/document.ts'
+import { LongText } from '../../tree/long-text.ts'
 import { outerMarkup } from '../../tree/serialize.ts'
+import { atOnce, type Steps } from '../../tree/steps.ts'
 import { type Dictionary, ElementValue, isList, type List, NamedValue, type Value } from '../values.ts'
 import { MAX_DEPTH, MAX_TEXT, type Spend, tooDeep, tooLong, typeOf } from './comparison.ts'
 import { SesselError } from './failure.ts'
 import { Blob, ClassValue, Lambda, TypeName } from './kinds.ts'
 
+/** UTF-16 code units that are written in one step. */
+const STEP = 64 * 1024
+
+/** Values that are written in one step. */
+const VALUES_PER_STEP = 1000
+
 /**
  * @param spend told of what is written: one for each value and for each 64 characters
  * @throws SesselError for a value that has no JSON
  */
-export function jsonText(value: Value, spend: Spend = () => undefined): string {
-  const pieces: string[] = []
+export function jsonText(value: Value, spend?: Spend): string {
+  return atOnce(writingJson(value, spend))
+}
+
+/** `jsonText` in steps. */
+export function* writingJson(value: Value, spend: Spend = () => undefined): Steps<string> {
+  const whole = new LongText()
   let length = 0
+  let written = 0
+  let isDue = false
   const put = (piece: string) => {
     spend(piece.length >> 6)
     if ((length += piece.length) > MAX_TEXT) throw tooLong()
-    pieces.push(piece)
+    if (whole.add(piece)) isDue = true
   }
-  write(value, put, spend, 0)
-  return pieces.join('')
-}
 
-function write(value: Value, put: Put, spend: Spend, depth: number): void {
-  spend(1)
-  const text = ofScalar(value)
-  if (text !== undefined) put(text)
-  else if (isList(value as Value)) writeList(value as List, put, spend, depth)
-  else writeDictionary(value as Dictionary, put, spend, depth)
+  /** Most values hold no others and are short. @returns false for the rest */
+  const putScalar = (scalar: Value): boolean => {
+    if (typeof scalar === 'string' && scalar.length > STEP) return false
+    const text = ofScalar(scalar)
+    if (text !== undefined) put(text)
+    return text !== undefined
+  }
+
+  function* write(each: Value, depth: number): Steps<void> {
+    spend(1)
+    if (isDue || ++written % VALUES_PER_STEP === 0) {
+      isDue = false
+      yield
+    }
+    if (putScalar(each)) return
+    if (typeof each === 'string') yield* writeText(each.toWellFormed())
+    else if (depth === MAX_DEPTH) throw tooDeep()
+    else if (isList(each as Value)) yield* writeList(each as List, depth)
+    else yield* writeDictionary(each as Dictionary, depth)
+  }
+
+  function* writeText(text: string): Steps<void> {
+    put('"')
+    for (const piece of piecesOf(text, STEP)) {
+      put(JSON.stringify(piece).slice(1, -1))
+      yield
+    }
+    put('"')
+  }
+
+  function* writeList(list: List, depth: number): Steps<void> {
+    put('[')
+    let between = ''
+    for (const item of list) {
+      put(between)
+      between = ','
+      yield* write(item, depth + 1)
+    }
+    put(']')
+  }
+
+  function* writeDictionary(dictionary: Dictionary, depth: number): Steps<void> {
+    put('{')
+    let between = ''
+    for (const key of dictionary.keys()) {
+      put(`${between}${JSON.stringify(key.toWellFormed())}:`)
+      between = ','
+      yield* write(dictionary.get(key) ?? null, depth + 1)
+    }
+    put('}')
+  }
+
+  yield* write(value, 0)
+  return whole.whole
 }
 
 /** The text of a value that holds no others. */
@@ -49,32 +110,6 @@ function ofScalar(value: Value): string | undefined {
     return JSON.stringify(value.text())
   }
   return undefined
-}
-
-type Put = (piece: string) => void
-
-function writeList(list: List, put: Put, spend: Spend, depth: number): void {
-  if (depth === MAX_DEPTH) throw tooDeep()
-  put('[')
-  let between = ''
-  for (const item of list) {
-    put(between)
-    between = ','
-    write(item, put, spend, depth + 1)
-  }
-  put(']')
-}
-
-function writeDictionary(dictionary: Dictionary, put: Put, spend: Spend, depth: number): void {
-  if (depth === MAX_DEPTH) throw tooDeep()
-  put('{')
-  let between = ''
-  for (const key of dictionary.keys()) {
-    put(`${between}${JSON.stringify(key.toWellFormed())}:`)
-    between = ','
-    write(dictionary.get(key) ?? null, put, spend, depth + 1)
-  }
-  put('}')
 }
 
 function elementJson({ node, source }: ElementValue): string {

@@ -25,7 +25,7 @@ export {
   type ThrownResponse,
 } from './failure.ts'
 export * from './host.ts'
-export { jsonText } from './json.ts'
+export { jsonText, writingJson } from './json.ts'
 export { instantOf } from './temporal-value.ts'
 export { textForm } from './text-form.ts'
 

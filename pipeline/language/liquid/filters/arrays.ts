@@ -111,14 +111,14 @@ export const ARRAY_FILTERS: WorkFilters = {
     return pieces.join(separator)
   },
   *sort(call) {
-    return yield* sorting(call, yield* keyed(call, value => sortKey(firstValue(value))), rank, ascending)
+    return yield* sorting(call, yield* keyed(call, value => sortKey(firstValue(value))), rank, ascending(call.run))
   },
   *sort_natural(call) {
     const key = (value: LiquidValue) => {
       const bare = plain(firstValue(value))
       return bare === null ? null : call.run.text(bare).toLowerCase()
     }
-    return yield* sorting(call, yield* keyed(call, key), value => (value === null ? 4 : 0), ascending)
+    return yield* sorting(call, yield* keyed(call, key), value => (value === null ? 4 : 0), ascending(call.run))
   },
   *map(call) {
     const field = textArgument(call, 0)
@@ -277,10 +277,12 @@ function rank(key: LiquidValue): number {
   return typeof key === 'boolean' ? 2 : 3
 }
 
-function ascending(a: LiquidValue, b: LiquidValue): number {
-  if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0
-  if (typeof a === 'string' && typeof b === 'string') return byCodePoint(a, b)
-  return typeof a === 'boolean' && typeof b === 'boolean' ? Number(a) - Number(b) : 0
+function ascending(run: Run): (a: LiquidValue, b: LiquidValue) => number {
+  return (a, b) => {
+    if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0
+    if (typeof a === 'string' && typeof b === 'string') return byCodePoint(a, b, run)
+    return typeof a === 'boolean' && typeof b === 'boolean' ? Number(a) - Number(b) : 0
+  }
 }
 
 function* filtered(call: FilterCall, wanted: boolean): Work<LiquidValue> {
@@ -290,7 +292,7 @@ function* filtered(call: FilterCall, wanted: boolean): Work<LiquidValue> {
   let number = 0
   for (const value of list) {
     if ((yield* matches(call, field, value)) === wanted) kept.push(value)
-    if (++number % PER_TURN === 0) yield undefined
+    if (++number % PER_TURN === 0 || call.run.isDue()) yield undefined
   }
   return kept
 }
@@ -300,7 +302,7 @@ function* firstMatch(call: FilterCall): Work<{ value: LiquidValue; index: number
   let index = 0
   for (const value of visited(call)) {
     if (yield* matches(call, field, value)) return { value, index }
-    if (++index % PER_TURN === 0) yield undefined
+    if (++index % PER_TURN === 0 || call.run.isDue()) yield undefined
   }
   return undefined
 }

@@ -81,7 +81,7 @@ function* each(
       run.step()
       frame.set(name, value)
       if (!take(value, yield* call.evaluating(predicate, run), index)) return
-      if (++index % PER_TURN === 0) yield undefined
+      if (++index % PER_TURN === 0 || run.isDue()) yield undefined
     }
   } finally {
     run.predicateDepth--

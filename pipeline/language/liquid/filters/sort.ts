@@ -12,6 +12,9 @@ export interface Sorted {
 /** Elements that are sorted at once before they are merged. */
 const RUN = 512
 
+/** UTF-16 code units of a text up to which comparing it is nothing to speak of. */
+const SHORT = 1024
+
 /**
  * @param rank kinds of keys, lowest first
  * @param order of two keys of the same kind
@@ -23,10 +26,13 @@ export function* sorting(
   order: (a: LiquidValue, b: LiquidValue) => number,
 ): Work<LiquidValue[]> {
   const compare = (a: Sorted, b: Sorted): number => rank(a.key) - rank(b.key) || order(a.key, b.key)
+  const isQuick = pairs.every(({ key }) => typeof key !== 'string' || key.length <= SHORT)
+  // Merging can be left between any two that are compared.
+  const size = isQuick ? RUN : 1
   let runs: Sorted[][] = []
-  for (let at = 0; at < pairs.length; at += RUN) {
-    runs.push(pairs.slice(at, at + RUN).sort(compare))
-    yield undefined
+  for (let at = 0; at < pairs.length; at += size) {
+    runs.push(pairs.slice(at, at + size).sort(compare))
+    if (runs.length % (RUN / size) === 0) yield undefined
   }
   while (runs.length > 1) {
     const merged: Sorted[][] = []
@@ -57,10 +63,9 @@ function* merging(
       merged.push(b)
       j++
     }
-    if (merged.length % RUN === 0) {
-      call.run.step(RUN)
-      yield undefined
-    }
+    const isCounted = merged.length % RUN === 0
+    if (isCounted) call.run.step(RUN)
+    if (isCounted || call.run.isDue()) yield undefined
   }
   return merged
 }
