@@ -3,6 +3,7 @@
 import type { RuleScope } from '../access/matching.ts'
 import type { FanOut } from '../coordination/fan-out.ts'
 import { Fault } from '../fault.ts'
+import { networkOf } from '../http/network.ts'
 import type { Site } from '../site/site.ts'
 import { Channel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -76,7 +77,7 @@ export class Streams {
     const groups: [Map<string, Set<Stream>>, string, number][] = [
       [this.#bySite, name, settings.streamsPerSite],
       [this.#bySession, keyOf(name, session), settings.streamsPerSession],
-      [this.#byAddress, keyOf(name, address), settings.streamsPerAddress],
+      [this.#byAddress, keyOf(name, networkOf(address)), settings.streamsPerAddress],
     ]
     if (this.#isClosing || groups.some(([groups, key, most]) => (groups.get(key)?.size ?? 0) >= most)) throw full()
     const { channel } = this.#watch(site, path)
