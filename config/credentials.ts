@@ -1,5 +1,6 @@
 /** Finds the credential that a user name and password, or a bearer token, stand for (MNT-1, DAV-3). */
 
+import { createHmac, randomBytes } from 'node:crypto'
 import { normalForm } from '../pipeline/tree/normal-form.ts'
 import { isPlainPassword, keyDigest, storedKeyDigest, verifyPassword } from './passwords.ts'
 import type { Credential } from './site-schema.ts'
@@ -23,20 +24,33 @@ export function credentialCheck(credentials: readonly Credential[]): CredentialC
     if (credential.key !== undefined) byKey.set(storedKeyDigest(credential.key), credential)
   }
 
-  // What a name without hash is checked against, so that it costs as much as one with: its result never counts.
-  const decoy = credentials.map(({ password }) => password).find(password => password && !isPlainPassword(password))
+  const passwords = credentials.map(({ password }) => password).filter(password => password !== undefined)
+  const hashes = passwords.filter(password => !isPlainPassword(password))
+  const secret = randomBytes(32)
+
+  /** One of these for a name, always the same. */
+  function chosen(from: readonly string[], name: string): string | undefined {
+    const digest = createHmac('sha256', secret).update(name).digest()
+    return from[digest.readUInt32BE() % from.length]
+  }
 
   const withKey = (token: string) => byKey.get(keyDigest(token))
 
   return {
     async basic(user, password) {
-      const credential = byUser.get(normalForm(user))
+      const name = normalForm(user)
+      const credential = byUser.get(name)
       // Tools that know no bearer tokens send the key as the password.
-      if (credential && withKey(password) === credential) return credential
-      const stored = credential?.password
+      const keyed = withKey(password)
+      if (credential && keyed === credential) return credential
+      // Names without a password are checked against that of another one, and those without a hash against another hash,
+      // so that they cost as much: the result never counts.
+      const stored = credential?.password ?? chosen(passwords, name)
+      const decoy = chosen(hashes, name)
       if (decoy !== undefined && (stored === undefined || isPlainPassword(stored)))
         await verifyPassword(password, decoy)
-      return stored !== undefined && (await verifyPassword(password, stored)) ? credential : undefined
+      const isRight = stored !== undefined && (await verifyPassword(password, stored))
+      return isRight && credential?.password !== undefined ? credential : undefined
     },
 
     async bearer(token) {

@@ -158,7 +158,10 @@ const events = z.strictObject({
   bufferEvents: setting(whole(1, 1_000_000).default(256), 'Events that may wait for a slow subscriber.'),
   bufferBytes: setting(size().default(MiB), 'Bytes that may wait for a slow subscriber.'),
   streamsPerSession: setting(whole(1, 1_000_000).default(32), 'Open streams of one session in each process.'),
-  streamsPerAddress: setting(whole(1, 1_000_000).default(256), 'Open streams of one client address in each process; IPv6 addresses with the same first 64 bits count as one.'),
+  streamsPerAddress: setting(
+    whole(1, 1_000_000).default(256),
+    'Open streams of one client address in each process; IPv6 addresses with the same first 64 bits count as one.',
+  ),
   streamsPerSite: setting(whole(1, 10_000_000).default(10_000), 'Open streams of the whole site in each process.'),
 })
 

@@ -198,6 +198,34 @@ describe('credentials', () => {
     for (const user of ['plain', 'ci', 'nobody']) expect(await wrong(user), user).to.be.within(hashed / 5, hashed * 5)
   })
 
+  it('MNT-1 names cost the same where all passwords are plain, however long the one is that is tried', async () => {
+    const users = [credential({ user: 'plain', password: 'right' }), credential({ user: 'ci', key: access.stored })]
+    const check = credentialCheck(users)
+    const long = 'wrong'.repeat(4000)
+    const wrong = (user: string) =>
+      least(async () => {
+        for (let index = 0; index < 300; index++) expect(await check.basic(user, long)).to.equal(undefined)
+      })
+    const plain = await wrong('plain')
+    for (const user of ['ci', 'nobody']) expect(await wrong(user), user).to.be.within(plain / 2, plain * 2)
+  })
+
+  it('MNT-1 names that do not exist cost what some that do cost, where costs differ, and always the same', async () => {
+    const check = credentialCheck([
+      credential({ user: 'old', password: await hashPassword('right', 16) }),
+      credential({ user: 'new', password: await hashPassword('right', 2048) }),
+    ])
+    const isDear = async (user: string, than: number) => (await least(() => check.basic(user, 'wrong'))) > than
+    const [cheap, dear] = [await least(() => check.basic('old', 'x')), await least(() => check.basic('new', 'x'))]
+    const names = Array.from({ length: 24 }, (_, index) => `nobody-${index}`)
+    const found: boolean[] = []
+    for (const name of names) found.push(await isDear(name, (cheap + dear) / 2))
+    expect(new Set(found), 'the chance of one cost for all is one to eight millions').to.deep.equal(
+      new Set([true, false]),
+    )
+    for (const [index, name] of names.entries()) expect(await isDear(name, (cheap + dear) / 2)).to.equal(found[index])
+  })
+
   it('MNT-1 without any hash nothing is slow', async () => {
     const check = credentialCheck([credential({ user: 'plain', password: 'right' })])
     const cost = await least(async () => {
