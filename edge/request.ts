@@ -110,9 +110,11 @@ function outermost(values: readonly string[], proxies: number): string | undefin
 /**
  * Whether the peer is a process of this machine that speaks for itself: neither a proxy, nor a browser whose page comes from
  * a name that somebody else has had lead here. Either of them says that name, so an address or `localhost` has to be asked.
+ * A proxy that is told nothing says the address of this server, and mostly in HTTP/1.0.
  */
 export function isLocal(request: IncomingMessage): boolean {
   const { headers, socket, url } = request
+  if (request.httpVersion === '1.0') return false
   if (headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined) return false
   const host = (absoluteAuthority(url) ?? headers.host ?? '').replace(/:\d*$/, '')
   if (isIP(host.replace(/^\[(.*)\]$/, '$1')) === 0 && !isLocalName(host)) return false

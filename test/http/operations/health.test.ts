@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { hasRoom, readiness } from '../../../server/health.ts'
 import { page, putAll } from '../../support/content.ts'
-import { type Client, client } from '../../support/http.ts'
+import { type Client, client, exchange } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /** What a proxy adds; with it a request is not one of this machine. */
@@ -79,6 +79,9 @@ describe('health and metrics', () => {
       expect(status).to.equal(404)
       expect(text).not.to.include('scriptorium_')
     }
+    // As nginx asks for everybody unless it is told otherwise.
+    const request = `GET /-platform/metrics HTTP/1.0\r\nHost: 127.0.0.1:${server.port}\r\nConnection: close\r\n\r\n`
+    expect((await exchange(server, request))?.status).to.equal(404)
   })
 
   it('metrics count every request by face, method and outcome, repeated answers included', async () => {
