@@ -7,6 +7,7 @@ import { blobStream } from './blobs.ts'
 import { Unusable } from './errors.ts'
 import { fileName, type TakenNames, takenNames } from './filenames.ts'
 import { entryOf, fileKey, MANIFEST, MANIFEST_END, type ManifestEntry, openManifest, readManifest } from './manifest.ts'
+import { OWN_FOLDER } from './modes.ts'
 import { isStorable, splitPath } from './paths.ts'
 import type { Property, Resource } from './resource.ts'
 import type { SiteStore } from './store.ts'
@@ -61,7 +62,8 @@ async function writeBody(site: SiteStore, resource: Resource, target: string): P
 
 /** Makes sure that nothing is overwritten or mixed. @throws Unusable when the folder holds anything */
 async function prepareTarget(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true })
+  // Denied documents are among the files.
+  await mkdir(directory, { recursive: true, mode: OWN_FOLDER })
   if ((await readdir(directory)).length > 0)
     throw new Unusable(`the folder ${directory} is not empty; name another one, which the export makes`)
 }
@@ -69,7 +71,7 @@ async function prepareTarget(directory: string): Promise<void> {
 /**
  * Writes a site to a folder of plain files, with a sidecar that keeps types, times and properties. The site may change
  * meanwhile: each file is whole, but not all are from one moment.
- * @param directory made when absent
+ * @param directory made when absent, for this user alone
  * @throws Unusable when the folder is not empty; Error of the file system
  */
 export async function exportSite(site: SiteStore, directory: string, options: TransferOptions = {}): Promise<Exported> {

@@ -15,7 +15,8 @@ export const exportSite: Command = {
   },
   details: [
     'Documents and blobs keep their names and bytes. The server may be running: each file',
-    'is whole, but not all are from one moment. FOLDER must be empty or not there yet.',
+    'is whole, but not all are from one moment. FOLDER must be empty or not there yet; one',
+    'that is made is closed to other users, for denied documents are in it.',
     'To keep a copy of everything, take "scriptorium backup".',
   ],
   examples: [

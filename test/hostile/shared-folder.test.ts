@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { lockFolder } from '../../pipeline/store/sqlite/folder-lock.ts'
 import { openSqliteStore } from '../../pipeline/store/sqlite/store.ts'
+import { exportSite } from '../../pipeline/store/transfer.ts'
 import { startProcess } from '../support/process.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../server/launch.mjs', import.meta.url))
@@ -65,6 +67,24 @@ describe('one data folder', () => {
       await (await openSqliteStore({ folder: data })).close()
       expect(statSync(data).mode & 0o777).to.equal(0o700)
       expect(statSync(join(data, 'store.sqlite')).mode & 0o777).to.equal(0o600)
+    })
+
+    it('holds nothing that others can read where it was open before', async () => {
+      const data = join(folder, 'open')
+      mkdirSync(data)
+      chmodSync(data, 0o755)
+      const files = join(folder, 'exported', 'files')
+      const store = await openSqliteStore({ folder: data })
+      const staged = await store.stage(Readable.from([Buffer.alloc(300_000, 'x')]), { limit: 1_000_000 })
+      const put = { op: 'put', path: '/x.bin', kind: 'blob', type: 'text/plain', content: { staged } } as const
+      expect((await store.site('a.example').commit({ changes: [put] })).ok).to.equal(true)
+      await exportSite(store.site('a.example'), files)
+      await store.close()
+      expect(statSync(files).mode & 0o777).to.equal(0o700)
+      const found = readdirSync(join(data, 'blobs'), { recursive: true, encoding: 'utf8' })
+      expect(found.filter(name => name.length > 60)).to.have.length(1)
+      for (const name of ['blobs', 'staging', ...found.map(each => join('blobs', each))])
+        expect(statSync(join(data, name)).mode & 0o077, name).to.equal(0)
     })
 
     it('is told where it was opened', async () => {

@@ -5,6 +5,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { blobStream } from '../blobs.ts'
 import { BlobGone, Unusable } from '../errors.ts'
+import { OWN_FILE, OWN_FOLDER } from '../modes.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader, Snapshot, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
@@ -25,10 +26,6 @@ export interface Saved {
   newFiles: number
   newBytes: number
 }
-
-/** Only its owner may read a backup: it holds everything that rules keep from strangers. */
-const OWN_FOLDER = 0o700
-const OWN_FILE = 0o600
 
 /** Objects that are written at the same time. */
 const AT_ONCE = 16

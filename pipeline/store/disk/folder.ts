@@ -9,6 +9,7 @@ import { open } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { StoredBlob } from '../blobs.ts'
+import { OWN_FOLDER } from '../modes.ts'
 
 /** File that holds the bytes of this digest. */
 export function blobFile(folder: string, digest: string): string {
@@ -72,7 +73,7 @@ export function makeFolder(folder: string): void {
     missing.push(at)
   for (const path of missing.reverse()) {
     try {
-      mkdirSync(path, { mode: 0o700 })
+      mkdirSync(path, { mode: OWN_FOLDER })
     } catch (error) {
       // Another process may have been faster.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -84,8 +85,8 @@ export function makeFolder(folder: string): void {
 
 /** Makes the folders of blobs and staged files. */
 export function prepareFolders(folder: string): void {
-  mkdirSync(stagingFolder(folder), { recursive: true })
-  mkdirSync(join(folder, 'blobs'), { recursive: true })
+  mkdirSync(stagingFolder(folder), { recursive: true, mode: OWN_FOLDER })
+  mkdirSync(join(folder, 'blobs'), { recursive: true, mode: OWN_FOLDER })
   syncFolder(folder)
 }
 
@@ -99,7 +100,7 @@ export function adoptFile(folder: string, staged: string, digest: string, size: 
   const target = blobFile(folder, digest)
   if (statSync(target, { throwIfNoEntry: false })?.size === size) return []
   const parent = dirname(target)
-  const made = mkdirSync(parent, { recursive: true })
+  const made = mkdirSync(parent, { recursive: true, mode: OWN_FOLDER })
   renameSync(staged, target)
   return made === undefined ? [parent] : [parent, dirname(parent)]
 }

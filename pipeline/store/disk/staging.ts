@@ -11,6 +11,7 @@ import type { Readable } from 'node:stream'
 import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
 import { StoreError } from '../errors.ts'
 import { dropYoungGarbage } from '../garbage-collection.ts'
+import { OWN_FILE } from '../modes.ts'
 import type { Digesting, DigestThreads } from './digests.ts'
 import { HOST, isDiskFull, stagedName, stagingFolder } from './folder.ts'
 
@@ -84,7 +85,7 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
 
   async function begin(checksums: boolean): Promise<Outflow> {
     const file = join(directory, stagedName(`${PROCESS}-${++count}`))
-    const handle = await open(file, 'wx')
+    const handle = await open(file, 'wx', OWN_FILE)
     return {
       handle,
       file,
