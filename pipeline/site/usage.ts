@@ -1,9 +1,15 @@
-/** What the files of a site take together, kept in step with its commits: for sites that have a quota (RFC 4331, DAV-33). */
+/**
+ * What the files of a site and their dead properties take together, kept in step with its commits: for sites that have a
+ * quota (RFC 4331, DAV-33).
+ */
 
+import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
 import type { Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
+import type { Property, Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
+import { ZERO } from '../store/tags.ts'
 
 export interface Usage {
   /** Bytes that the files of the site may take together. */
@@ -27,18 +33,34 @@ export interface Usage {
   changed(paths: Iterable<string>): void
 }
 
+/** Files whose properties are read in one turn of the event loop. */
+const IN_A_TURN = 100
+
 /** @param quota bytes */
-export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: number): Usage {
+export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties'>, quota: number): Usage {
+  /** Bytes of files with those of their properties. */
   const sizes = new Map<string, number>()
+  /** Bytes of properties alone, which stay when a file gets another content. */
+  const described = new Map<string, number>()
   let total = 0
   let reserved = 0
   const changed = new Set(['/'])
   let reading: Promise<unknown> = Promise.resolve()
 
-  function set(path: string, size: number): void {
+  function set(path: string, content: number, properties: number): void {
+    const size = content + properties
     total += size - (sizes.get(path) ?? 0)
     if (size > 0) sizes.set(path, size)
     else sizes.delete(path)
+    if (properties > 0) described.set(path, properties)
+    else described.delete(path)
+  }
+
+  /** @returns whether properties had to be read */
+  async function take({ path, size, properties }: Resource): Promise<boolean> {
+    const isDescribed = properties !== ZERO
+    set(path, size, isDescribed ? weigh(await store.properties(path)) : 0)
+    return isDescribed
   }
 
   function below(collection: string): string[] {
@@ -52,11 +74,16 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: numb
     try {
       for (const path of paths) {
         if (path.endsWith('/')) {
-          for (const known of below(path)) set(known, 0)
-          for await (const file of store.walk(path)) set(file.path, file.size)
+          for (const known of below(path)) set(known, 0, 0)
+          const own = await store.find(path)
+          if (own) await take(own)
+          let read = 0
+          for await (const each of store.walk(path, { collections: true }))
+            if ((await take(each)) && ++read % IN_A_TURN === 0) await setImmediate()
         } else {
           const file = await store.find(path)
-          set(path, file && file.kind !== 'collection' ? file.size : 0)
+          if (file && file.kind !== 'collection') await take(file)
+          else set(path, 0, 0)
         }
       }
     } catch (error) {
@@ -82,11 +109,18 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: numb
   }
 
   function gainOf(change: Change): number {
-    if (change.op === 'put') return sizeOf(change.content) - at(change.path)
+    if (change.op === 'put') return sizeOf(change.content) + (described.get(change.path) ?? 0) - at(change.path)
     if (change.op === 'delete') return -at(change.path)
     if (change.op === 'move') return -at(change.to)
     if (change.op === 'copy') return (change.deep || !change.from.endsWith('/') ? at(change.from) : 0) - at(change.to)
     return 0
+  }
+
+  async function gainOfProperties({ path, set, remove }: Extract<Change, { op: 'describe' }>): Promise<number> {
+    if (set.length === 0 && remove.length === 0) return 0
+    const named = new Set([...set, ...remove].map(nameOf))
+    const before = await store.properties(path)
+    return weigh(set) - weigh(before.filter(each => named.has(nameOf(each))))
   }
 
   return {
@@ -100,8 +134,10 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: numb
       check(bytes)
     },
     async reserve(changes) {
+      let ofProperties = 0
+      for (const change of changes) if (change.op === 'describe') ofProperties += await gainOfProperties(change)
       await upToDate()
-      const gain = changes.reduce((sum, change) => sum + gainOf(change), 0)
+      const gain = changes.reduce((sum, change) => sum + gainOf(change), ofProperties)
       check(gain)
       if (gain <= 0) return () => {}
       reserved += gain
@@ -117,6 +153,18 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk'>, quota: numb
 
 function sizeOf(content: Content): number {
   return 'bytes' in content ? (content.size ?? content.bytes.length) : content.staged.size
+}
+
+/** Bytes of properties with their names. */
+function weigh(properties: readonly Property[]): number {
+  let bytes = 0
+  for (const { namespace, name, value } of properties)
+    bytes += Buffer.byteLength(namespace) + Buffer.byteLength(name) + Buffer.byteLength(value)
+  return bytes
+}
+
+function nameOf({ namespace, name }: Pick<Property, 'namespace' | 'name'>): string {
+  return `{${namespace}}${name}`
 }
 
 function exceeded(): Fault {

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { page, putAll, rulesPage } from '../../support/content.ts'
 import { connect, type Fields, requestBytes } from '../../support/http.ts'
-import { basic, changesNothing, list, outcomeOf, property, startWire, to, type Wire } from '../wire.ts'
+import { basic, changesNothing, list, outcomeOf, property, propertyUpdate, startWire, to, type Wire } from '../wire.ts'
 
 const QUOTA = 10_000
 
@@ -83,6 +83,35 @@ describe('quota', () => {
         expect(answer.text).to.match(/^<D:error xmlns:D="DAV:"><D:quota-not-exceeded><\/D:quota-not-exceeded>/)
         expect(await room()).to.deep.equal([7000, 3000])
       }))
+
+  it('dead properties count with their names, wherever their files go', async () => {
+    const set = (path: string, bytes: number) =>
+      wire.dav('PROPPATCH', path, {}, propertyUpdate(['{u:}n', 'v'.repeat(bytes)]))
+    const steps: [what: string, used: number, request: () => Promise<{ status: number }>][] = [
+      ['a file', 8003, () => set('/d/b.txt', 1000)],
+      ['less', 7503, () => set('/d/b.txt', 500)],
+      ['a collection', 7606, () => set('/d/', 100)],
+      ['another content', 6606, () => wire.dav('PUT', '/d/b.txt', {}, 'b'.repeat(1000))],
+      ['a copy of the tree', 9212, () => wire.dav('COPY', '/d/', to('/copy/'))],
+      ['moved', 9212, () => wire.dav('MOVE', '/copy/', to('/moved/'))],
+      ['removed', 6606, () => wire.dav('DELETE', '/moved/')],
+      ['all room', 10_000, () => set('/a.bin', 3391)],
+      ['less, without room', 9999, () => set('/a.bin', 3390)],
+      ['none', 6606, () => wire.dav('PROPPATCH', '/a.bin', {}, propertyUpdate(['{u:}n']))],
+    ]
+    for (const [what, used, request] of steps) {
+      expect((await request()).status, what).to.be.within(200, 299)
+      expect(await room(), what).to.deep.equal([used, QUOTA - used])
+    }
+    await changesNothing(wire.server, async () => {
+      expect(outcomeOf(await set('/a.bin', 3392))).to.equal('507 AllowanceExhausted')
+      expect(outcomeOf(await set('/', 3392))).to.equal('507 AllowanceExhausted')
+    })
+    const { data } = wire.server
+    await wire.server.stop()
+    wire = await startWire({ site: { quota: QUOTA }, data })
+    expect(await room(), 'after a restart').to.deep.equal([6606, 3394])
+  })
 
   it('DAV-44 what is announced and does not fit is refused in place of 100 Continue', async () => {
     for (const [path, length, status] of [
