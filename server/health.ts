@@ -3,17 +3,21 @@
 import { randomUUID } from 'node:crypto'
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Store } from '../pipeline/store/store.ts'
+
+/** Other programs that a server works with, each by the name of its setting. */
+export type Service = 'redis' | 'postgres' | 'blobs'
 
 /** What the server waits for before it can do its work. */
-export type Missing = 'start' | 'redis' | 'postgres' | 'disk'
+export type Missing = 'start' | Service | 'disk'
+
+/** Whether each program that the settings name can be reached. */
+export type Services = { readonly [name in Service]?: () => boolean }
 
 export interface HealthParts {
   /** False while starting and while shutting down. */
   isServing: () => boolean
-  /** Whether what the processes share can be reached. */
-  isCoordinated: () => boolean
-  /** Whether what is stored can be reached. */
-  isStoring: () => boolean
+  services: Services
   /** Folder of the data. */
   folder: string
 }
@@ -27,7 +31,30 @@ const FRESH = 2000
 /** @returns what is missing; nothing when requests of every kind can be answered */
 export type Readiness = () => Promise<Missing[]>
 
-export function readiness({ isServing, isCoordinated, isStoring, folder }: HealthParts): Readiness {
+/** @param redis whether Redis can be reached, where there is one */
+export function servicesOf(
+  store: Pick<Store, 'isReachable' | 'hasBlobs'>,
+  redis: (() => boolean) | undefined,
+): Services {
+  const { isReachable: postgres, hasBlobs: blobs } = store
+  return { ...(redis && { redis }), ...(postgres && { postgres }), ...(blobs && { blobs }) }
+}
+
+/** Whether a server should get requests: without large files it does everything else. */
+export function isUsable(missing: readonly Missing[]): boolean {
+  return missing.every(each => each === 'blobs')
+}
+
+/** Every program that the settings name, and whether it can be reached now. */
+export function reached(services: Services): { name: Service; isThere: boolean }[] {
+  const names: Service[] = ['redis', 'postgres', 'blobs']
+  return names.flatMap(name => {
+    const isThere = services[name]
+    return isThere === undefined ? [] : [{ name, isThere: isThere() }]
+  })
+}
+
+export function readiness({ isServing, services, folder }: HealthParts): Readiness {
   let looked = Number.NEGATIVE_INFINITY
   let room: Promise<boolean> = Promise.resolve(true)
   const hasRoomNow = () => {
@@ -38,8 +65,7 @@ export function readiness({ isServing, isCoordinated, isStoring, folder }: Healt
   }
   return async () => [
     ...(isServing() ? [] : ['start' as const]),
-    ...(isCoordinated() ? [] : ['redis' as const]),
-    ...(isStoring() ? [] : ['postgres' as const]),
+    ...reached(services).flatMap(({ name, isThere }) => (isThere ? [] : [name])),
     ...((await hasRoomNow()) ? [] : ['disk' as const]),
   ]
 }

@@ -7,6 +7,7 @@ import type { Memory } from '../pipeline/memory.ts'
 import type { OutboundFigures } from '../pipeline/react/outbound/queue.ts'
 import { askForMetrics } from './cluster-metrics.ts'
 import { Durations, FACES, type Face, RequestCounts } from './finished-requests.ts'
+import { reached, type Services } from './health.ts'
 
 export interface Metrics {
   readonly registry: Registry
@@ -18,7 +19,13 @@ export interface Metrics {
 
 /** Requests are counted elsewhere, and handed to the registry when somebody looks. */
 export function createMetrics(
-  options: { streams?: () => number; outbound?: () => OutboundFigures; scripts?: () => Counters; memory?: Memory } = {},
+  options: {
+    services?: Services
+    streams?: () => number
+    outbound?: () => OutboundFigures
+    scripts?: () => Counters
+    memory?: Memory
+  } = {},
 ): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'scriptorium_' })
@@ -40,6 +47,19 @@ export function createMetrics(
       }
     },
   })
+  if (options.services) {
+    const { services } = options
+    new Gauge({
+      name: 'scriptorium_service_reachable',
+      help: 'Whether each program that the server works with can be reached: 1, or 0 while it is away',
+      labelNames: ['service'],
+      aggregator: 'min',
+      registers: [registry],
+      collect() {
+        for (const { name, isThere } of reached(services)) this.set({ service: name }, Number(isThere))
+      },
+    })
+  }
   if (options.scripts) countScripts(registry, options.scripts)
   if (options.outbound) {
     const { outbound } = options

@@ -32,7 +32,7 @@ import { publicApp } from './app.ts'
 import { openAudit } from './audit.ts'
 import { openCoordination } from './coordination.ts'
 import { errorDocument, errorHeaders } from './documents/error.ts'
-import { readiness } from './health.ts'
+import { readiness, servicesOf } from './health.ts'
 import { createHosting, type Hosting } from './hosting.ts'
 import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
@@ -87,9 +87,10 @@ export function useOf({ redis }: Pick<Settings, 'redis'>): Use {
  * Opens the store that the settings name.
  *
  * @param use what a database is claimed for; a folder has its lock
+ * @param withoutBlobs whether it is opened while an object store is away, too
  * @throws Unusable when others use it in a way that does not go together with this, SettingsError where they name one that there is none for: documents must not go anywhere else instead
  */
-export async function openStore(settings: Settings, log: Log, use?: Use): Promise<Store> {
+export async function openStore(settings: Settings, log: Log, use?: Use, withoutBlobs = false): Promise<Store> {
   const { siteFor } = siteTable(settings)
   const common = {
     // What a site keeps for a shorter time it shows for a shorter time (EVT-46).
@@ -108,7 +109,7 @@ export async function openStore(settings: Settings, log: Log, use?: Use): Promis
   // Its client is loaded only where it is used: every start would wait for it.
   const { openPostgresStore } = await import('../pipeline/store/postgres/store.ts')
   const objects = await objectsOf(settings, common.log)
-  return openPostgresStore({ ...address, ...common, objects, ...(use && { use }) })
+  return openPostgresStore({ ...address, ...common, objects, withoutBlobs, ...(use && { use }) })
 }
 
 /**
@@ -131,7 +132,7 @@ export async function objectsOf({ blobs }: Pick<Settings, 'blobs'>, log?: Object
  * @throws what `openStore` does, and Unusable when a restore into the store was begun and not finished
  */
 export async function openServed(settings: Settings, log: Log): Promise<Store> {
-  const store = await openStore(settings, log, useOf(settings))
+  const store = await openStore(settings, log, useOf(settings), true)
   try {
     const begun = await store.setting(RESTORING)
     if (!begun) return store
@@ -194,7 +195,9 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     failed: error => log.error({ err: error }, 'a worker for scripts has not started'),
     grown: () => memory.makeRoom(),
   })
+  const services = servicesOf(store, settings.redis === undefined ? undefined : coordination.isUp)
   const metrics = createMetrics({
+    services,
     streams: () => streams.size,
     outbound: () => outbound.figures(),
     scripts: () => javascript.counters(),
@@ -234,12 +237,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
     metrics,
     isServing: () => ready,
-    readiness: readiness({
-      isServing: () => ready,
-      isCoordinated: coordination.isUp,
-      isStoring: () => store.isReachable?.() ?? true,
-      folder: settings.data,
-    }),
+    readiness: readiness({ isServing: () => ready, services, folder: settings.data }),
     open: { health: settings.health.public, metrics: settings.metrics.public },
   })
   const fallback = fallbackOf(settings)

@@ -35,3 +35,6 @@ export class Unusable extends Error {
     this.name = 'Unusable'
   }
 }
+
+/** What an operator named does not answer, and may by itself later on. */
+export class NoAnswer extends Unusable {}

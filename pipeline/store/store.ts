@@ -87,6 +87,8 @@ export interface Store extends BlobWriter, NoteStore, InstallationSettings {
   now?(): number
   /** Whether what is stored can be reached now; absent where that is no question. */
   isReachable?(): boolean
+  /** Whether the bytes of large files can be reached now; absent where they are with everything else. */
+  hasBlobs?(): boolean
   /** The site of this name; made on its first commit. Names of sites are host names in lower case. */
   site(name: string): SiteStore
   sites(): Promise<string[]>

@@ -5,7 +5,7 @@ import type Router from '@koa/router'
 import { isLocal } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { lazyPackage } from '../../pipeline/lazy-package.ts'
-import type { Readiness } from '../health.ts'
+import { isUsable, type Missing, type Readiness } from '../health.ts'
 import type { Metrics } from '../metrics.ts'
 
 /** Not imported: its module for imports would load a client of 13 MB (`pipeline/http/node-http.ts`). */
@@ -38,7 +38,7 @@ export function platformRoutes(options: {
       '/-:brand/health/ready',
       async () => {
         const missing = await options.readiness()
-        return healthAnswer(missing.length === 0, missing)
+        return healthAnswer(isUsable(missing), missing)
       },
     ],
   ]
@@ -59,7 +59,9 @@ export function platformRoutes(options: {
   return router
 }
 
-function healthAnswer(ok: boolean, missing: readonly string[] = []): Answer {
+/** @param missing without which it is not all well, even where it is `ok` */
+function healthAnswer(ok: boolean, missing: readonly Missing[] = []): Answer {
+  const well = missing.length === 0 ? 'ok' : 'limited'
   return {
     status: ok ? 200 : 503,
     headers: {
@@ -67,6 +69,6 @@ function healthAnswer(ok: boolean, missing: readonly string[] = []): Answer {
       'Cache-Control': 'no-store',
       ...(ok ? {} : { 'Retry-After': '5' }),
     },
-    body: JSON.stringify({ status: ok ? 'ok' : 'unavailable', ...(missing.length > 0 && { missing }) }),
+    body: JSON.stringify({ status: ok ? well : 'unavailable', ...(missing.length > 0 && { missing }) }),
   }
 }

@@ -79,7 +79,8 @@ export async function startCluster({ count, files, settings, site }: ClusterOpti
 
   async function start(more: Record<string, unknown> = {}, env?: Readonly<Record<string, string>>): Promise<Node> {
     const own = join(folder, `node${nodes.length}`)
-    await mkdir(own)
+    // One that did not start has left it.
+    await mkdir(own, { recursive: true })
     const node = nodeOf(await startProcess(own, { ...common, ...more }, env))
     nodes.push(node)
     return node

@@ -30,6 +30,19 @@ describe('two servers with large files in an object store', function () {
     cluster = await install({ postgres: database.url, blobs: objects.url(PREFIX, relay.port) })
   })
 
+  /** What a program that watches a server is told. */
+  async function told({ http }: Node) {
+    const ready = await http('GET', '/-platform/health/ready')
+    const { text } = await http('GET', '/-platform/metrics')
+    const reachable = /^scriptorium_service_reachable\{service="blobs"\} (\d)$/m.exec(text)?.[1]
+    return { status: ready.status, ready: ready.text, reachable }
+  }
+  const WELL = { status: 200, ready: '{"status":"ok"}', reachable: '1' }
+  const WITHOUT = { status: 200, ready: '{"status":"limited","missing":["blobs"]}', reachable: '0' }
+  /** Settles when that is what it is told. */
+  const untilTold = (node: Node, what: typeof WELL) =>
+    until(async () => JSON.stringify(await told(node)) === JSON.stringify(what))
+
   const newest = (): Node => at(cluster, cluster.nodes.length - 1)
   async function put(node: Node, path: string, bytes: Uint8Array): Promise<Received> {
     return node.dav('PUT', path, { 'Content-Type': 'application/octet-stream' }, bytes)
@@ -42,8 +55,16 @@ describe('two servers with large files in an object store', function () {
     }
   }
 
+  /** The status of a write, as soon as the object store gives an answer. */
+  async function stored(node: Node, path: string, bytes: Uint8Array): Promise<number> {
+    for (;;) {
+      const { status } = await put(node, path, bytes)
+      if (status !== 503) return status
+    }
+  }
+
   it('HTTP-55 a file that one took the other gives, whole and in ranges, and nothing of it stays behind', async () => {
-    expect((await put(at(cluster, 0), '/large', FILE)).status).to.equal(201)
+    expect(await stored(at(cluster, 0), '/large', FILE)).to.equal(201)
     const whole = await get(at(cluster, 1), '/large')
     expect(whole.status).to.equal(200)
     expect(digest(whole.body)).to.equal(digest(FILE))
@@ -67,19 +88,58 @@ describe('two servers with large files in an object store', function () {
         expect(status).to.equal(503)
         expect(headers).to.have.property('retry-after')
       }
+      await untilTold(at(cluster, 0), WITHOUT)
       expect((await at(cluster, 1).http('PUT', '/new.html', {}, page('<p>new</p>'))).status).to.be.oneOf([200, 201])
       expect((await at(cluster, 0).http('GET', '/new.html')).status).to.equal(200)
       relay.swallow(undefined)
       relay.pointTo(objects.port)
       relay.cut()
       expect((await get(at(cluster, 0), '/large')).status).to.equal(200)
+      await untilTold(at(cluster, 0), WELL)
     }
     expect((await at(cluster, 0).http('GET', '/other')).status).to.equal(404)
     expect(newest().server.everything()).to.include('The object store does not answer')
   })
 
+  for (const [what, fail] of [
+    ['swallows what is asked', () => relay.swallow('requests')],
+    ['swallows its answers', () => relay.swallow('answers')],
+    ['takes no connection', () => relay.pointTo(1)],
+  ] as const)
+    it(`HTTP-4 a server starts while the object store ${what}, says so, and is whole when it is back`, async () => {
+      fail()
+      relay.cut()
+      const fresh = await cluster.start()
+      expect(fresh.server.everything()).to.include(
+        'The object store does not answer: large files are 503 until it does',
+      )
+      expect(await told(fresh)).to.deep.equal(WITHOUT)
+      expect((await fresh.http('PUT', '/begun.html', {}, page('<p>begun</p>'))).status).to.be.oneOf([200, 201])
+      expect((await fresh.http('GET', '/begun.html')).status).to.equal(200)
+      for (const refused of [await fresh.http('GET', '/large'), await put(fresh, '/other', FILE)]) {
+        expect(refused.status).to.equal(503)
+        expect(refused.headers).to.have.property('retry-after')
+      }
+      relay.swallow(undefined)
+      relay.pointTo(objects.port)
+      relay.cut()
+      await untilTold(fresh, WELL)
+      expect(digest((await get(fresh, '/large')).body)).to.equal(digest(FILE))
+      expect(await stored(fresh, '/begun', FILE.subarray(0, 300_000))).to.be.oneOf([200, 201, 204])
+      await fresh.server.stop()
+    })
+
+  it('a server does not start where the object store answers, and says no', async () => {
+    const wrong = objects.url(PREFIX, relay.port).replace(':testing@', ':wrong@')
+    const error = await cluster.start({ blobs: wrong }).then(
+      () => undefined,
+      (failure: Error) => failure,
+    )
+    expect(error?.message).to.include('must be allowed to put, get and delete')
+  })
+
   it('a file that was acknowledged is there after all servers and the object store were killed', async () => {
-    expect((await put(at(cluster, 1), '/acknowledged', FILE.subarray(0, 400_000))).status).to.equal(201)
+    expect(await stored(at(cluster, 1), '/acknowledged', FILE.subarray(0, 400_000))).to.equal(201)
     await Promise.all([...cluster.nodes.map(({ server }) => server.stop('SIGKILL')), objects.kill()])
     await objects.start()
     const fresh = await cluster.start()

@@ -8,6 +8,7 @@ import { lazyPackage } from '../../lazy-package.ts'
 import { StoreError, Unusable } from '../errors.ts'
 import { unlessAnswered } from '../unless-answered.ts'
 import { type ObjectAddress, placeOf } from './address.ts'
+import { type Circuit, createCircuit } from './circuit.ts'
 import { isUnreached, meaningOf, storeError, wordsOf } from './failures.ts'
 
 export const sdk = lazyPackage<typeof import('@aws-sdk/client-s3')>('@aws-sdk/client-s3')
@@ -23,6 +24,8 @@ export interface Patience {
   total: number
   /** The same where nobody even takes the connection. */
   unreached?: number
+  /** Goes on trying while the object store is away: what has begun may be finished when it is back. */
+  steadfast?: true
 }
 
 /** How long whom is waited for. */
@@ -31,17 +34,26 @@ export interface Waits {
   answer: Patience
   /** For the rest: whoever has begun would rather wait than be cut off. */
   more: Patience
-  /** For the first request of an upload, of a client that would rather be told at once. */
+  /** For the first request of an upload, of a client that would rather be told at once: one that takes its time, but answers. */
   first: Patience
   /** For what follows: a service that is restarted may come back. */
   later: Patience
+  /** For who starts a server and looks at it. */
+  start: Patience
+  /** Milliseconds without a sign of life after which somebody asks whether the object store is there. */
+  doubt: number
+  /** Milliseconds that it has to answer that. */
+  probe: number
 }
 
 export const WAITS: Waits = {
   answer: { quiet: 1500, total: 1800 },
-  more: { quiet: 5000, total: 10_000 },
+  more: { quiet: 5000, total: 10_000, steadfast: true },
   first: { quiet: 5000, total: 6000, unreached: 1500 },
-  later: { quiet: 10_000, total: 20_000 },
+  later: { quiet: 10_000, total: 20_000, steadfast: true },
+  start: { quiet: 2500, total: 3000, unreached: 1500, steadfast: true },
+  doubt: 1000,
+  probe: 800,
 }
 
 /** What an attempt is carried out with. */
@@ -57,8 +69,11 @@ export interface Client {
   readonly bucket: string
   readonly prefix: string
   readonly waits: Waits
+  /** Whether the object store is there. */
+  readonly circuit: Circuit
   /**
-   * Carries out a request, again while that may help.
+   * Carries out a request, again while that may help. While the object store is away, what is not steadfast is refused at
+   * once.
    *
    * @throws StoreError, or BlobGone when there is no such object
    */
@@ -89,9 +104,10 @@ function keyFrom(file: string) {
   }
 }
 
-function connect(address: ObjectAddress): S3Client {
+/** @param keepAlive whether connections serve several requests */
+function connect(address: ObjectAddress, keepAlive: boolean): S3Client {
   const { endpoint, region, pathStyle, key, credentialsFile, caFile } = address
-  const agent = { keepAlive: true, maxSockets: CONNECTIONS }
+  const agent = { keepAlive, maxSockets: CONNECTIONS }
   return new (sdk().S3Client)({
     region,
     forcePathStyle: pathStyle,
@@ -113,76 +129,122 @@ function connect(address: ObjectAddress): S3Client {
   })
 }
 
+const timeout = () => new Error('Timeout: no answer')
+
+/** Name of an object that nobody makes. */
+const NOBODY = 'probe'
+
+interface Watched {
+  quiet: number
+  /** Milliseconds of quiet after which somebody is told of it. */
+  doubt: number
+  onDoubt: () => void
+  /** Has a function called that ends the attempt. @returns ends that */
+  onEnd(end: () => void): () => void
+}
+
 /** Settles with the work, or fails when no sign of life came for too long. */
-function whileAlive<Output>(client: S3Client, quiet: number, request: (attempt: Attempt) => Promise<Output>) {
+function whileAlive<Output>(
+  client: S3Client,
+  { quiet, doubt, onDoubt, onEnd }: Watched,
+  request: (attempt: Attempt) => Promise<Output>,
+) {
   return new Promise<Output>((resolve, reject) => {
     const abort = new AbortController()
     const late = () => {
-      reject(new Error('Timeout: no answer'))
+      reject(timeout())
       abort.abort()
     }
-    let timer = unlessAnswered(late, quiet)
+    const timers: NodeJS.Timeout[] = []
     const touch = () => {
-      clearTimeout(timer)
-      timer = unlessAnswered(late, quiet)
+      for (const timer of timers.splice(0)) clearTimeout(timer)
+      timers.push(unlessAnswered(late, quiet))
+      if (doubt < quiet) timers.push(unlessAnswered(onDoubt, doubt))
     }
+    touch()
+    const forget = onEnd(late)
     request({ client, options: { abortSignal: abort.signal }, touch })
       .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
+      .finally(() => {
+        for (const timer of timers) clearTimeout(timer)
+        forget()
+      })
   })
 }
 
 /** @throws Unusable when a file that the address names cannot be read */
 export function openClient(address: ObjectAddress, log: Log, waits = WAITS): Client {
   let client: S3Client
+  let probing: S3Client
   try {
-    client = connect(address)
+    client = connect(address, true)
+    // Whether somebody is there only a new connection tells.
+    probing = connect(address, false)
   } catch (cause) {
     throw new Unusable(`${placeOf(address)} cannot be used: ${wordsOf(cause)}`, { cause })
   }
   let isClosed = false
-  let isAway = false
+  const circuit = createCircuit({ probe, log })
 
-  function failed(error: unknown): void {
-    if (isAway || isClosed || meaningOf(error) === 'absent') return
-    isAway = true
-    const message = meaningOf(error) === 'passing' ? 'The object store does not answer' : 'The object store refuses'
-    log('error', message, { error: wordsOf(error) })
+  async function probe(): Promise<void> {
+    const abort = new AbortController()
+    const place = { Bucket: address.bucket, Key: address.prefix + NOBODY }
+    const timer = unlessAnswered(() => abort.abort(), waits.probe)
+    try {
+      await probing.send(new (sdk().HeadObjectCommand)(place), { abortSignal: abort.signal })
+    } catch (error) {
+      if (abort.signal.aborted) throw timeout()
+      // Whoever says no is there.
+      if (meaningOf(error) === 'passing') throw error
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
-  function answered(): void {
-    if (!isAway) return
-    isAway = false
-    log('warn', 'The object store answers again', {})
+  function failed(error: unknown): void {
+    const meaning = meaningOf(error)
+    if (isClosed || meaning === 'absent') return
+    circuit.failed(meaning === 'passing' ? 'The object store does not answer' : 'The object store refuses', error)
+    if (meaning === 'passing') circuit.suspect()
   }
 
   return {
     bucket: address.bucket,
     prefix: address.prefix,
     waits,
-    async ask({ quiet, total, unreached = total }, request) {
+    circuit,
+    async ask({ quiet, total, unreached = total, steadfast = false }, request) {
       const begun = performance.now()
       const until = begun + total
+      const onEnd = steadfast ? () => () => undefined : circuit.onAway
       for (let nap = FIRST_NAP; ; nap = Math.min(2 * nap, LONGEST_NAP)) {
         if (isClosed) throw new StoreError('closed', 'The store is closed')
+        if (!steadfast) circuit.requireThere()
+        const now = performance.now()
+        // Attempts that fail one after the other are no sign of life.
+        const doubt = Math.max(begun + waits.doubt - now, 1)
         try {
-          const left = Math.max(until - performance.now(), 1)
-          const output = await whileAlive(client, Math.min(quiet, left), request)
-          answered()
+          const watched = { quiet: Math.min(quiet, Math.max(until - now, 1)), doubt, onDoubt: circuit.suspect, onEnd }
+          const output = await whileAlive(client, watched, request)
+          circuit.answered()
           return output
         } catch (error) {
           const last = isUnreached(error) ? begun + Math.min(unreached, total) : until
+          if (meaningOf(error) === 'absent') circuit.answered()
           if (meaningOf(error) !== 'passing' || performance.now() + nap >= last) {
             failed(error)
             throw storeError(error)
           }
+          if (performance.now() >= begun + waits.doubt) circuit.suspect()
         }
         await wait(nap)
       }
     },
     close() {
       isClosed = true
+      circuit.close()
       client.destroy()
+      probing.destroy()
     },
   }
 }

@@ -49,6 +49,19 @@ export function isUnreached(error: unknown): boolean {
   return ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'].includes(code)
 }
 
+/** What connections end with that somebody has taken, or not in time. */
+const BROKEN = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
+
+/**
+ * Whether a failure is that of a service which is away, and may come back by itself; anything else somebody has to mend: an
+ * address, a key, a certificate.
+ */
+export function isNoAnswer(error: unknown): boolean {
+  const { name = '', message = '', code = '', $metadata } = (error ?? {}) as ServiceError
+  if ($metadata?.httpStatusCode !== undefined) return meaningOf(error) === 'passing'
+  return isUnreached(error) || BROKEN.includes(code) || name === 'TimeoutError' || message.startsWith('Timeout')
+}
+
 /** What went wrong, in words. */
 export function wordsOf(error: unknown): string {
   const { name = '', message = '', code = '', $metadata } = (error ?? {}) as ServiceError

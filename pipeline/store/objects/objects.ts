@@ -2,12 +2,12 @@
 
 import { randomUUID } from 'node:crypto'
 import { type BlobReader, blobBytes, type Span } from '../blobs.ts'
-import { Unusable } from '../errors.ts'
+import { NoAnswer, Unusable } from '../errors.ts'
 import { type ObjectAddress, placeOf } from './address.ts'
 import { BLOCK, createBlocks } from './blocks.ts'
 import { type Client, type Log, openClient, type Patience, sdk, type Waits } from './client.ts'
 import { openObject } from './download.ts'
-import { meaningOf, wordsOf } from './failures.ts'
+import { isNoAnswer, meaningOf, wordsOf } from './failures.ts'
 import { removeObject, startUpload, type Upload, type UploadOptions } from './upload.ts'
 
 /** An object as a listing has it. */
@@ -28,8 +28,12 @@ export interface Objects {
   remove(name: string): Promise<void>
   /** Everything below the prefix. @throws StoreError */
   list(): AsyncIterable<Listed>
-  /** Writes an object, reads it and removes it. @throws Unusable with what to do */
+  /** Writes an object, reads it and removes it. @throws Unusable with what to do, or NoAnswer */
   prove(): Promise<void>
+  /** Whether the object store answers, as far as anybody has noticed. */
+  isThere(): boolean
+  /** Refuses everything until some work has succeeded, which is tried from time to time. */
+  loseUntil(returning: () => Promise<void>): void
   /** Gives memory back that nobody uses. */
   relax(): void
   close(): void
@@ -43,9 +47,6 @@ const BLOCK_WAIT = 10_000
 
 const HOUSEKEEPING: Patience = { quiet: 5000, total: 5000 }
 
-/** For who starts a server and looks at it. */
-const START: Patience = { quiet: 5000, total: 5000 }
-
 export interface ObjectsOptions {
   log?: Log
   waits?: Waits | undefined
@@ -55,10 +56,11 @@ export interface ObjectsOptions {
 export function openObjects(address: ObjectAddress, { log = () => undefined, waits }: ObjectsOptions = {}): Objects {
   const client = openClient(address, log, waits)
   const blocks = createBlocks(BLOCKS, BLOCK_WAIT)
-  const upload = (name: string, options: UploadOptions) => startUpload(client, blocks, name, options)
+  const { start } = client.waits
+  const atStart = { ...client, waits: { ...client.waits, first: start, more: start } }
   return {
     place: placeOf(address),
-    upload,
+    upload: (name, options) => startUpload(client, blocks, name, options),
     open: (name, size, span) => openObject(client, name, size, span),
     async remove(name) {
       for (const uploadId of await uploadsOf(client, name)) await removeObject(client, name, uploadId, HOUSEKEEPING)
@@ -69,17 +71,21 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
       const name = `trial-${randomUUID()}`
       const bytes = Buffer.from(name)
       try {
-        const trial = upload(name, { note: async () => undefined })
+        const trial = startUpload(atStart, blocks, name, { note: async () => undefined })
         await trial.write(bytes)
         await trial.finish()
-        const open = () => openObject(client, name, bytes.length, undefined, START)
+        const open = () => openObject(atStart, name, bytes.length, undefined, start)
         const read = await blobBytes({ size: bytes.length, open })
         if (!read.equals(bytes)) throw new Error('what was written comes back as something else')
-        await removeObject(client, name, undefined, START)
+        await removeObject(client, name, undefined, start)
       } catch (error) {
-        throw new Unusable(`${placeOf(address)} cannot be used: ${advice(address, error)}`, { cause: error })
+        const cause = causeOf(error)
+        const message = `${placeOf(address)} cannot be used: ${advice(address, cause)}`
+        throw new (isNoAnswer(cause) ? NoAnswer : Unusable)(message, { cause: error })
       }
     },
+    isThere: () => !client.circuit.isAway,
+    loseUntil: client.circuit.loseUntil,
     relax: blocks.relax,
     close: client.close,
   }
@@ -110,9 +116,13 @@ async function* listAll(client: Client): AsyncGenerator<Listed> {
   }
 }
 
+/** What a service said, or what kept a request from it. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error
+}
+
 /** What an operator does about a failure. */
-function advice({ bucket, prefix, endpoint, region }: ObjectAddress, thrown: unknown): string {
-  const error = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
+function advice({ bucket, prefix, endpoint, region }: ObjectAddress, error: unknown): string {
   const { name } = (error ?? {}) as { name?: string }
   const words = wordsOf(error)
   if (name === 'NoSuchBucket') return `the bucket ${bucket} does not exist; make it, or name another one (${words})`

@@ -175,6 +175,8 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
 
   return {
     async write(piece) {
+      // Nobody has to send what cannot be stored.
+      if (total === 0 && waits.first.steadfast !== true) client.circuit.requireThere()
       for (let from = 0; from < piece.length; ) {
         if (part.size === partSize(part.number)) await next()
         const filled = part.size % BLOCK

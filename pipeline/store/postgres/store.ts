@@ -4,7 +4,7 @@
  */
 
 import type { Commit, CommitResult } from '../commit.ts'
-import { Unusable } from '../errors.ts'
+import { NoAnswer, Unusable } from '../errors.ts'
 import type { Note } from '../notes.ts'
 import type { Objects } from '../objects/objects.ts'
 import { checkChange, namesIn, packEntries } from '../records/changes.ts'
@@ -50,6 +50,8 @@ export interface PostgresOptions extends DatabaseAddress {
   log?: Log
   /** Takes blobs instead of the database, and is closed with the store. */
   objects?: Objects | undefined
+  /** Opens the store without its blobs while what keeps them does not answer: they are there as soon as it does. */
+  withoutBlobs?: boolean
 }
 
 /** Milliseconds between two rounds of cleaning when nothing is written. */
@@ -68,22 +70,26 @@ function nameOf({ url }: DatabaseAddress): string {
   return `${host}${pathname}`
 }
 
+/** Sees that blobs can be kept in an object store, and notes that they are there. @throws Unusable, NoAnswer */
+async function moveIn(session: Session, objects: Objects): Promise<void> {
+  await objects.prove()
+  await settleHome(session, objects)
+}
+
 /**
  * Makes the tables, where that is to be done, and sees that blobs are where they should be.
  *
- * @param writes whether anything will be written
- * @throws Unusable when the database or the object store cannot be used
+ * @throws NoAnswer, Unusable when the database or the object store cannot be used
  */
-async function prepare(address: DatabaseAddress, objects: Objects | undefined, writes: boolean): Promise<void> {
+async function prepare(address: DatabaseAddress, options: PostgresOptions): Promise<void> {
+  const { objects, use } = options
   let client: Awaited<ReturnType<typeof connectPrimary>> | undefined
   try {
     client = await patiently(() => connectPrimary(address, 'start'))
     await prepareTables(client, address)
     const session = sessionOn(client)
     await requireHome(session, objects)
-    if (objects === undefined || !writes) return
-    await objects.prove()
-    await settleHome(session, objects)
+    if (objects !== undefined && use !== undefined) await moveIn(session, objects)
   } catch (cause) {
     if (cause instanceof Unusable && cause.message.startsWith('s3:')) throw cause
     const { message, code = '' } = (cause ?? {}) as { message?: string; code?: string }
@@ -103,10 +109,14 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const log: Log = options.log ?? (() => undefined)
   // It changes when another host takes the place of the first.
   const address: DatabaseAddress = { url, others, passwordFile, schema }
-  await prepare(address, objects, options.use !== undefined).catch(error => {
-    objects?.close()
-    throw error
-  })
+  const away = await prepare(address, options).then(
+    () => undefined,
+    (error: Error) => {
+      if (options.withoutBlobs && error instanceof NoAnswer) return error
+      objects?.close()
+      throw error
+    },
+  )
   const origin = newOrigin()
   const watch = watchDatabase(address, log, origin, options.use)
   const { requireThere } = watch
@@ -122,6 +132,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const settings = ['SET synchronous_commit = off']
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
   const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere })
+  if (objects !== undefined && away !== undefined) {
+    log('error', 'The object store does not answer: large files are 503 until it does', { error: away.message })
+    objects.loseUntil(() => moveIn(reads, objects).catch(refused))
+  }
   const stageChunks = createStaging(() => intoChunks(uploads), inlineLimit)
   const stage = objects ? createStaging(() => intoObject(objects, reads), inlineLimit) : stageChunks
   const unloading = { reads, inlineLimit, objects, stage, stageChunks }
@@ -129,6 +143,15 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const context = { reads, objects, clock, eventRetention, opened: clock() }
   const idle = setInterval(() => writer.housekeeping(clock()), IDLE_HOUSEKEEPING).unref()
   for (const connected of [writer, reads, uploads]) watch.onAway(connected.interrupt)
+
+  let told: string | undefined
+  /** An object store that answers, and cannot be used all the same, is told of. */
+  function refused(error: Error): never {
+    const { message } = error
+    if (error instanceof Unusable && !(error instanceof NoAnswer) && message !== told) log('error', message, {})
+    told = message
+    throw error
+  }
 
   /** Hands a commit over; without delay, so that commits are carried out in the order of their calls. */
   async function submit(site: string, commit: Commit, chunks?: ReadonlyMap<string, string>): Promise<CommitResult> {
@@ -182,6 +205,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...(options.shared && { foreign: readForeign(reads, watch, origin, newest) }),
     now: clock,
     isReachable: () => watch.awaySince() === undefined,
+    ...(objects && { hasBlobs: objects.isThere }),
     site: openSite,
     sites: () => siteNames(reads),
     snapshot: work =>

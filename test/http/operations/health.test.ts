@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { hasRoom, readiness } from '../../../server/health.ts'
+import { type HealthParts, hasRoom, isUsable, type Missing, readiness } from '../../../server/health.ts'
 import { page, putAll } from '../../support/content.ts'
 import { type Client, client, exchange } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -130,27 +130,25 @@ describe('health and metrics as operators set them', () => {
 
 describe('readiness', () => {
   const folder = tmpdir()
-  const CASES: [
-    what: string,
-    parts: { serving: boolean; coordinated: boolean; storing?: boolean; folder: string },
-    missing: string[],
-  ][] = [
-    ['all is well', { serving: true, coordinated: true, folder }, []],
-    ['starting', { serving: false, coordinated: true, folder }, ['start']],
-    ['no PostgreSQL', { serving: true, coordinated: true, storing: false, folder }, ['postgres']],
-    ['no Redis', { serving: true, coordinated: false, folder }, ['redis']],
-    ['nowhere to write', { serving: true, coordinated: true, folder: '/nowhere' }, ['disk']],
-    ['nothing', { serving: false, coordinated: false, folder: '/nowhere' }, ['start', 'redis', 'disk']],
+  const [there, away] = [() => true, () => false]
+  const CASES: [what: string, parts: HealthParts, missing: Missing[], usable?: boolean][] = [
+    ['all is well', { isServing: there, services: { redis: there, postgres: there, blobs: there }, folder }, [], true],
+    ['starting', { isServing: away, services: {}, folder }, ['start']],
+    ['no PostgreSQL', { isServing: there, services: { postgres: away }, folder }, ['postgres']],
+    ['no Redis', { isServing: there, services: { redis: away, postgres: there }, folder }, ['redis']],
+    ['no object store', { isServing: there, services: { postgres: there, blobs: away }, folder }, ['blobs'], true],
+    ['nowhere to write', { isServing: there, services: {}, folder: '/nowhere' }, ['disk']],
+    [
+      'nothing',
+      { isServing: away, services: { redis: away, postgres: away, blobs: away }, folder: '/nowhere' },
+      ['start', 'redis', 'postgres', 'blobs', 'disk'],
+    ],
   ]
-  for (const [what, { serving, coordinated, storing = true, folder }, missing] of CASES)
+  for (const [what, parts, missing, usable = false] of CASES)
     it(what, async () => {
-      const ready = readiness({
-        isServing: () => serving,
-        isCoordinated: () => coordinated,
-        isStoring: () => storing,
-        folder,
-      })
-      expect(await ready()).to.deep.equal(missing)
+      const found = await readiness(parts)()
+      expect(found).to.deep.equal(missing)
+      expect(isUsable(found)).to.equal(usable)
     })
 
   it('a disk with less room than is asked for has none', async () => {

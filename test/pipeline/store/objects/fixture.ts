@@ -9,7 +9,11 @@ import { type OpenedSchema, openSchemaWith } from '../postgres/fixture.ts'
 
 /** However busy this machine is. */
 const LONG = { quiet: 60_000, total: 120_000 }
-export const PATIENT: ObjectsOptions = { waits: { answer: LONG, more: LONG, first: LONG, later: LONG } }
+const STEADFAST = { ...LONG, steadfast: true as const }
+const SLOW = { start: STEADFAST, doubt: 60_000, probe: 60_000 }
+export const PATIENT: ObjectsOptions = {
+  waits: { answer: LONG, more: STEADFAST, first: LONG, later: STEADFAST, ...SLOW },
+}
 
 export interface OpenedObjects extends OpenedSchema {
   server: ObjectServer

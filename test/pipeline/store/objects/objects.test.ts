@@ -220,6 +220,61 @@ describe('objects', () => {
     nowhere.close()
   })
 
+  describe('that hang', () => {
+    const LONG = { quiet: 1e9, total: 1e9 }
+    const STEADFAST = { ...LONG, steadfast: true as const }
+    const patient = { answer: LONG, more: STEADFAST, first: LONG, later: STEADFAST, start: STEADFAST }
+    const busy = (error: unknown) => expect(error).to.be.instanceOf(StoreError).and.include({ reason: 'busy' })
+
+    it('HTTP-4 who begins something is told as soon as nobody answers a question, however long it might wait', async () => {
+      const hasty = objectsAt(server.url(PREFIX, proxy.port), { waits: { ...patient, doubt: 1, probe: 1 } })
+      proxy.break(/./, { swallow: true }, 1e9)
+      const upload = hasty.upload(randomUUID(), noted)
+      await upload.write(Buffer.alloc(100))
+      busy(await failing(upload.finish()))
+      expect(hasty.isThere()).to.equal(false)
+      const asked = proxy.seen.filter(({ method }) => method !== 'HEAD').length
+      busy(await failing(hasty.open(stored, WHOLE.length)))
+      busy(await failing(hasty.upload(randomUUID(), noted).write(Buffer.alloc(1))))
+      expect(proxy.seen.filter(({ method }) => method !== 'HEAD').length).to.equal(asked)
+      hasty.close()
+    })
+
+    it('one that answers questions, and is slow with the rest, is waited for', async () => {
+      const slow = objectsAt(server.url(PREFIX, proxy.port), { waits: { ...patient, doubt: 1, probe: 60_000 } })
+      proxy.break(/^PUT/, { swallow: true })
+      const upload = slow.upload(randomUUID(), noted)
+      await upload.write(Buffer.alloc(100))
+      let isOver = false
+      const finishing = failing(upload.finish()).then(error => {
+        isOver = true
+        return error
+      })
+      // The question whether it is there has been answered, and another upload has gone through.
+      while (!proxy.seen.some(({ method, target }) => method === 'HEAD' && target.endsWith('/probe')))
+        await new Promise(resolve => setImmediate(resolve))
+      await store(slow, WHOLE.subarray(0, 1000))
+      expect([isOver, slow.isThere()]).to.deep.equal([false, true])
+      slow.close()
+      await finishing
+    })
+
+    it('a download that has begun goes on when it is back', async () => {
+      const again = objectsAt(server.url(PREFIX, proxy.port), { waits: { ...patient, doubt: 1, probe: 60_000 } })
+      const reader = await again.open(stored, WHOLE.length)
+      const buffer = Buffer.alloc(1000)
+      await reader.read(buffer, 0)
+      proxy.break(/./, { cut: 0 }, 1e9)
+      const reading = reader.read(buffer, 5_000_000)
+      while (again.isThere()) await new Promise(resolve => setImmediate(resolve))
+      proxy.mend()
+      expect(await reading).to.equal(1000)
+      expect(buffer.equals(WHOLE.subarray(5_000_000, 5_001_000))).to.equal(true)
+      await reader.close()
+      again.close()
+    })
+  })
+
   it('removing takes what is left of uploads along, and is fine twice', async () => {
     const name = randomUUID()
     await objects.upload(name, noted).write(WHOLE)
@@ -232,7 +287,9 @@ describe('objects', () => {
 
   describe('at the start', () => {
     const told = async (url: string) => {
-      const tried = objectsAt(url, { waits: { ...WAITS, first: { quiet: 60_000, total: 120_000, unreached: 100 } } })
+      const tried = objectsAt(url, {
+        waits: { ...WAITS, start: { quiet: 60_000, total: 120_000, unreached: 100, steadfast: true } },
+      })
       const error = await failing(tried.prove())
       tried.close()
       expect(error).to.be.instanceOf(Unusable)

@@ -1,0 +1,128 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { StoreError } from '../../../../pipeline/store/errors.ts'
+import { createCircuit, SELDOM, SOON } from '../../../../pipeline/store/objects/circuit.ts'
+
+const NO = new Error('Timeout: no answer')
+
+/** What has been promised is done. */
+const settle = () => new Promise(resolve => setImmediate(resolve))
+
+/** A circuit whose object store the test plays; time goes on when it says so. */
+function played() {
+  const log: string[] = []
+  const naps: number[] = []
+  const probes: PromiseWithResolvers<void>[] = []
+  let nap: PromiseWithResolvers<void> | undefined
+  const circuit = createCircuit({
+    probe() {
+      const asked = Promise.withResolvers<void>()
+      probes.push(asked)
+      return asked.promise
+    },
+    log: (level, message) => log.push(`${level}: ${message}`),
+    wait(milliseconds, signal) {
+      naps.push(milliseconds)
+      nap = Promise.withResolvers<void>()
+      signal.addEventListener('abort', () => nap?.reject(new Error('ended')))
+      return nap.promise
+    },
+  })
+  return {
+    circuit,
+    log,
+    naps,
+    probes,
+    /** Answers the last question. */
+    async answer(failure?: Error) {
+      const asked = probes.at(-1)
+      if (failure === undefined) asked?.resolve()
+      else asked?.reject(failure)
+      await settle()
+    },
+    async wake() {
+      nap?.resolve()
+      await settle()
+    },
+  }
+}
+
+const isRefused = (circuit: { requireThere(): void }) =>
+  expect(() => circuit.requireThere())
+    .to.throw(StoreError)
+    .with.property('reason', 'busy')
+
+describe('objects: whether the object store is there', () => {
+  it('a request that hears nothing has it asked, others at that time share the question', async () => {
+    const { circuit, probes, answer } = played()
+    for (let i = 0; i < 100; i++) circuit.suspect()
+    expect(probes).to.have.length(1)
+    circuit.requireThere()
+    await answer()
+    circuit.requireThere()
+    circuit.suspect()
+    expect(probes).to.have.length(2)
+  })
+
+  it('HTTP-4 while it is away everything is refused at once, and nobody asks it but one who does so more and more seldom', async () => {
+    const { circuit, log, naps, probes, answer, wake } = played()
+    let interrupted = 0
+    circuit.onAway(() => interrupted++)
+    circuit.onAway(() => interrupted++)()
+    circuit.suspect()
+    await answer(NO)
+    expect([circuit.isAway, interrupted]).to.deep.equal([true, 1])
+    for (let asked = 1; asked <= 8; asked++) {
+      for (let i = 0; i < 100; i++) {
+        circuit.suspect()
+        isRefused(circuit)
+      }
+      expect(probes).to.have.length(asked)
+      await wake()
+      await answer(NO)
+    }
+    expect(naps.slice(0, 7)).to.deep.equal([SOON, 500, 1000, 2000, SELDOM, SELDOM, SELDOM])
+    await wake()
+    await answer()
+    circuit.requireThere()
+    expect(log).to.deep.equal(['error: The object store does not answer', 'warn: The object store answers again'])
+    circuit.suspect()
+    await answer(NO)
+    expect(naps.at(-1), 'the next time begins anew').to.equal(SOON)
+    circuit.close()
+  })
+
+  it('somebody who is answered ends it, too', async () => {
+    const { circuit, probes, answer, wake } = played()
+    circuit.suspect()
+    await answer(NO)
+    circuit.answered()
+    circuit.requireThere()
+    await wake()
+    expect(probes).to.have.length(1)
+  })
+
+  it('one that was away at the start is there when some work has succeeded, and not before', async () => {
+    const { circuit, probes, wake } = played()
+    const outcomes = [Promise.reject(NO), Promise.resolve()]
+    for (const outcome of outcomes) outcome.catch(() => undefined)
+    circuit.loseUntil(() => outcomes.shift() ?? Promise.reject(NO))
+    isRefused(circuit)
+    circuit.answered()
+    await wake()
+    isRefused(circuit)
+    await wake()
+    circuit.requireThere()
+    expect(probes).to.have.length(0)
+    circuit.close()
+  })
+
+  it('after its end nothing is asked or told any more', async () => {
+    const { circuit, log, probes, answer } = played()
+    circuit.suspect()
+    circuit.close()
+    await answer(NO)
+    circuit.suspect()
+    expect([probes.length, log]).to.deep.equal([1, []])
+  })
+})
