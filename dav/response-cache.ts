@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type CachedAnswer, createAnswerCache } from '../edge/answer-cache.ts'
 import type { Client } from '../edge/request.ts'
 import { arrivedBody } from '../edge/request-body.ts'
-import { sendKept } from '../edge/send.ts'
+import { bodySize, sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import type { KeptMemory } from '../pipeline/memory.ts'
@@ -116,8 +116,8 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
       if (!answer.reuse || !isRepeatable(request)) return
       const head = headOf(request, client, author)
       const condition = request.headers['if-none-match']
-      if (request.method === 'GET') {
-        answers.keep(head, answer, mount, condition)
+      if (request.method !== 'PROPFIND') {
+        answers.keep(head, answer, mount, condition, request.method === 'HEAD' ? bodySize(answer.body) : undefined)
         return
       }
       const read = request[BODY]?.read
@@ -136,9 +136,9 @@ function isRepeatedBy304(field: string): boolean {
 
 /** Whether no field asks for anything that would need judging. */
 function isRepeatable({ method, headers: h }: IncomingMessage): boolean {
-  if (method !== 'GET' && method !== 'PROPFIND') return false
+  if (method !== 'GET' && method !== 'HEAD' && method !== 'PROPFIND') return false
   // Some clients announce an empty body with every request.
-  if (Number(h['content-length'] ?? 0) > (method === 'GET' ? 0 : LONGEST_BODY)) return false
+  if (Number(h['content-length'] ?? 0) > (method === 'PROPFIND' ? LONGEST_BODY : 0)) return false
   return (
     h.if === undefined &&
     h.range === undefined &&
@@ -157,6 +157,7 @@ function headOf(request: IncomingMessage, { authority, secure }: Client, { view 
   const { method, url, headers } = request
   const place = `${secure ? 's' : ''}\n${authority}\n${url}\n${view}`
   if (method === 'GET') return place
+  if (method === 'HEAD') return `HEAD ${place}`
   return `${place}\n${headers.depth}\n${headers.prefer}\n${headers.brief}\n`
 }
 

@@ -16,8 +16,9 @@ export interface CachedAnswer<Facts> {
   head: string[] | undefined
   /** The same of the 304 to a request that brings the tag. */
   unchanged: string[]
-  /** Pieces one after another. */
+  /** Pieces one after another; none of an answer to HEAD. */
   body: readonly Uint8Array[]
+  /** Bytes of these pieces. */
   size: number
   /** Both heads as text, made when they are first sent again (`edge/one-piece.ts`). */
   texts: HeadTexts
@@ -39,8 +40,9 @@ export interface AnswerCache<Facts> {
    * Keeps an answer that may be reused and is held in memory; any other one is ignored.
    *
    * @param condition `If-None-Match` of the request
+   * @param announced bytes that an answer to HEAD says there are: of such a one the head is kept, wherever its content is
    */
-  keep(question: string, answer: Answer, facts: Facts, condition?: string): void
+  keep(question: string, answer: Answer, facts: Facts, condition?: string, announced?: number): void
   readonly size: number
   readonly memory: KeptMemory
 }
@@ -94,7 +96,7 @@ export function createAnswerCache<Facts>(options: {
 
   return {
     find,
-    keep(question, { status, headers, body, reuse }, facts, condition) {
+    keep(question, { status, headers, body, reuse }, facts, condition, announced) {
       if (!reuse || question.length > LONGEST_QUESTION) return
       const tag = headers.ETag
       const unchanged = fieldsOf(headers, name => status === 304 || repeats(name.toLowerCase()))
@@ -104,12 +106,12 @@ export function createAnswerCache<Facts>(options: {
           add(question, { status, tag, head: undefined, unchanged, body: [], size: 0, texts: {}, reuse, facts })
         return
       }
-      const pieces = status < 300 ? inMemory(body) : undefined
-      if (!pieces) return
+      const pieces = announced === undefined ? inMemory(body) : []
+      if (!pieces || status >= 300) return
       const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
       if (size > LARGEST_BODY) return
       // A head written before its content is known to Node would announce chunks.
-      const head = [...fieldsOf(headers, () => true), 'Content-Length', String(size)]
+      const head = [...fieldsOf(headers, () => true), 'Content-Length', String(announced ?? size)]
       add(question, { status, tag, head, unchanged, body: pieces, size, texts: {}, reuse, facts })
     },
     get size() {

@@ -23,6 +23,7 @@ function isPieces(body: AnswerBody): body is PiecesBody {
   return typeof body === 'object' && 'pieces' in body
 }
 
+/** Bytes of the content of an answer, which an answer to HEAD announces and leaves out. */
 export function bodySize(body: AnswerBody | undefined): number {
   if (body === undefined) return 0
   if (typeof body === 'string') return Buffer.byteLength(body)
@@ -101,7 +102,8 @@ export function sendKept(
     response.writeHead(status, withCookie(head, cookie))
     const last = body.length - 1
     for (let i = 0; i < last; i++) response.write(body[i])
-    response.end(body[last])
+    if (last < 0) response.end()
+    else response.end(body[last])
     return status
   }
   if (condition !== tag) return undefined

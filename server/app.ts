@@ -113,7 +113,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   app.on('error', error => parts.log.error({ err: error }, 'request failed'))
   const application = app.callback()
   return (request, response) => {
-    if (request.method !== 'GET') {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
       void application(request, response)
       return
     }
@@ -228,7 +228,7 @@ function conclude(parts: AppParts): Step {
     addMissing(answer, failed ? always.serverPages : always.answers)
     if (hosted) addCors(hosted, request, answer)
     addCookie(state, answer)
-    if (!failed && hosted && request.method === 'GET')
+    if (!failed && hosted && (request.method === 'GET' || request.method === 'HEAD'))
       parts.kept.keep(request, state.client, hosted.site, answer, audienceOf(state, answer))
     if (!response.destroyed)
       await sendOr(request, response, answer, error => {

@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createAnswerCache } from '../edge/answer-cache.ts'
 import type { Client } from '../edge/request.ts'
-import { sendKept } from '../edge/send.ts'
+import { bodySize, sendKept } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { KeptMemory } from '../pipeline/memory.ts'
 import type { Site } from '../pipeline/site/site.ts'
@@ -93,7 +93,8 @@ export function createResponseCache(isOpen: (site: Site) => boolean, most = MOST
       const question = questionOf(request, client)
       if (question === undefined) return
       const condition = request.headers['if-none-match']
-      answers.keep(audience === 'new' ? question + FOR_NEW : question, answer, { site, audience }, condition)
+      const announced = request.method === 'HEAD' ? bodySize(answer.body) : undefined
+      answers.keep(audience === 'new' ? question + FOR_NEW : question, answer, { site, audience }, condition, announced)
     },
     get size() {
       return answers.size
@@ -104,8 +105,8 @@ export function createResponseCache(isOpen: (site: Site) => boolean, most = MOST
 
 /** Everything of a request that such an answer depends on; undefined for requests that need the application. */
 function questionOf(request: IncomingMessage, { authority, secure }: Client): string | undefined {
-  if (request.method !== 'GET') return undefined
-  const h = request.headers
+  const { method, headers: h } = request
+  if (method !== 'GET' && method !== 'HEAD') return undefined
   if (
     h['if-match'] !== undefined ||
     h['if-modified-since'] !== undefined ||
@@ -117,5 +118,6 @@ function questionOf(request: IncomingMessage, { authority, secure }: Client): st
   )
     return undefined
   const fields = `${h.accept ?? ''}\n${h['accept-encoding'] ?? ''}\n${h.range ?? ''}`
-  return `${secure ? 's' : ''}\n${authority}\n${request.url}\n${fields}`
+  // Rules may tell one from the other (METH-2).
+  return `${method === 'HEAD' ? 'HEAD ' : ''}${secure ? 's' : ''}\n${authority}\n${request.url}\n${fields}`
 }

@@ -37,7 +37,10 @@ describe('kept answers after changes', () => {
   it('after a whole PUT', async () => {
     await put(server, '/live/a.html', page('one'))
     await warm('/live/a.html')
+    const head = () => http('HEAD', '/live/a.html', returning)
+    const before = [await head(), await head()].map(tagOf)
     expect((await http('PUT', '/live/a.html', {}, page('two'))).status).to.equal(200)
+    expect(before).not.to.include(tagOf(await head()))
     expect(await textOf('/live/a.html')).to.include('two')
     expect((await http('GET', '/live/a.html')).text).to.include('two')
   })

@@ -39,6 +39,7 @@ describe('kept answers', () => {
       '/feed.xml': '<feed><entry>x</entry></feed>',
       '/style.css': 'p { color: red }\n'.repeat(100),
       '/data.bin': '0123456789'.repeat(5),
+      '/large.bin': 'x'.repeat(5 * 1024 * 1024),
     })
     returning = { Cookie: cookieOf(await http('GET', '/index.html')) }
   })
@@ -159,14 +160,32 @@ describe('kept answers', () => {
       }
     })
 
-    it('HTTP-56 HEAD has the headers and no content, before and after', async () => {
+    const heads: [name: string, target: string, fields: Fields][] = [
+      ['page', '/small.html', {}],
+      ['fragment', '/small.html', { Range: 'selector=p' }],
+      ['part of a blob', '/data.bin', { Range: 'bytes=2-4' }],
+      ['large blob', '/large.bin', {}],
+    ]
+    for (const [name, target, fields] of heads)
+      it(`HTTP-56 HEAD of a ${name} has the headers and no content, before and after`, async () => {
+        for (const visitor of [returning, {}])
+          for (let i = 0; i < UNDER_TEST; i++) {
+            const get = await http('GET', target, { ...visitor, ...fields })
+            const head = await http('HEAD', target, { ...visitor, ...fields })
+            expect(head.body.length).to.equal(0)
+            expect(head.headers['content-length']).to.equal(String(get.body.length))
+            expect(comparable({ ...head, text: '' })).to.deep.equal(comparable({ ...get, text: '' }))
+          }
+      })
+
+    it('METH-2 a rule for HEAD is asked for HEAD alone', async () => {
+      await put(server, '/heads.html', rulesPage(['*', 'HEAD', 'Deny', '/small.html']))
       for (let i = 0; i < UNDER_TEST; i++) {
-        const get = await http('GET', '/small.html', returning)
-        const head = await http('HEAD', '/small.html', returning)
-        expect(head.body.length).to.equal(0)
-        expect(head.headers['content-length']).to.equal(String(get.body.length))
-        expect(comparable({ ...head, text: '' })).to.deep.equal(comparable({ ...get, text: '' }))
+        expect((await http('GET', '/small.html', returning)).status).to.equal(200)
+        expect((await http('HEAD', '/small.html', returning)).status).to.equal(401)
       }
+      await remove(server, '/heads.html')
+      expect((await http('HEAD', '/small.html', returning)).status).to.equal(200)
     })
 
     it('other methods on the same address are themselves', async () => {
@@ -327,7 +346,12 @@ describe('kept answers', () => {
       ({ ...request, headers: { ...request.headers, 'content-length': length } }) as IncomingMessage
     expect(kept.repeat(announcing('0'), response, sender, () => undefined)).to.equal(200)
     expect(kept.repeat(announcing('1'), response, sender, () => undefined)).to.equal(undefined)
+    const head = { ...request, method: 'HEAD' } as IncomingMessage
+    expect(kept.repeat(head, response, sender, () => undefined)).to.equal(undefined)
+    kept.keep(head, sender, server.site, { status: 200, headers: {}, body: 'x', reuse }, 'everybody')
+    expect(kept.repeat(head, response, sender, () => undefined)).to.equal(200)
     open = false
+    expect(kept.repeat(head, response, sender, () => undefined)).to.equal(undefined)
     expect(kept.repeat(request, response, sender, () => undefined)).to.equal(undefined)
     expect(kept.size).to.equal(0)
   })
