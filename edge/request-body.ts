@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { BodySource, SeePiece } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
-import { type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
+import { memoryBlob, type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { joining, PIECE } from '../pipeline/tree/document.ts'
 import { inTurns } from '../pipeline/tree/steps.ts'
@@ -353,6 +353,13 @@ async function stageBody(
       refused = { fault }
       throw fault
     }
+  }
+  await undefined
+  const arrived = arrivedBody(request)
+  if (arrived) {
+    if (arrived.length > cap) throw tooLarge(cap)
+    seen?.(arrived, hold)
+    return memoryBlob(arrived)
   }
   const staging = stage(bodyStream(request), { limit: cap, seen: seen && see, checksums: namesDigest(request) })
   try {

@@ -74,15 +74,16 @@ export class Resources {
   }
 
   /**
-   * Whether a document in memory has items, as its profile tells.
+   * Whether a file in memory has items, as its profile tells; blobs have none.
    *
    * @param version which it has to be; any when missing
    * @returns undefined when that is not known
    */
   hasItems(path: string, version?: number): boolean | undefined {
     const file = this.inMemory(path)
-    if (!file?.profile || (version !== undefined && file.resource.version !== version)) return undefined
-    return file.profile.types.length > 0
+    if (!file || (version !== undefined && file.resource.version !== version)) return undefined
+    if (!file.isDocument) return false
+    return file.profile && file.profile.types.length > 0
   }
 
   /** The newest version of a file; undefined when nothing, or a collection, is stored there. */

@@ -325,14 +325,14 @@ export class Site {
   }
 
   /**
-   * Whether a commit does nothing but put documents without items where nothing is, or one without items: most do, and need
-   * no look at what is declared.
+   * Whether a commit does nothing but put blobs, or documents without items, where nothing is or what has none: most do, and
+   * need no look at what is declared.
    */
   #keepsDeclarations({ changes }: AskedCommit, written: Written): boolean {
     for (const change of changes) {
-      if (change.op !== 'put' || change.kind !== 'document') return false
+      if (change.op !== 'put') return false
       const { path, expect } = change
-      if (written.get(path)?.profile.types.length !== 0) return false
+      if (change.kind === 'document' && written.get(path)?.profile.types.length !== 0) return false
       if (expect !== 'absent' && (typeof expect !== 'number' || this.#resources.hasItems(path, expect) !== false))
         return false
     }

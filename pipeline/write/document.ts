@@ -267,7 +267,7 @@ async function prepare(
   const kind = kindOf(type)
   if (kind !== 'blob') return savedDocument(site, kind, type, await body.bytes(largestDocument(site.settings)))
   const staged = await body.stage(site.settings.maxBody)
-  const content: Content = staged.bytes ? { bytes: staged.bytes } : { staged }
+  const content: Content = staged.bytes ? { bytes: staged.bytes, digest: staged.sha256 } : { staged }
   return { content, digest: staged.sha256, kind: 'blob', type }
 }
 
