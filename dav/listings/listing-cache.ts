@@ -1,19 +1,13 @@
 /**
  * The responses of listings, leaf by leaf, so that a listing after a change writes anew only what has changed. The cache
  * holds those of the newest answer to each question. A leaf that has changed is another object, which empties nothing
- * but is not found.
+ * but is not found; the members in it that have not changed are the same objects.
  */
 
 import type { KeptMemory } from '../../pipeline/memory.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
+import type { LeafResponses } from './leaf-responses.ts'
 import type { Leaf } from './listings.ts'
-
-/** The responses of the members of one leaf. */
-export interface LeafResponses {
-  bytes: Uint8Array
-  /** They need the prefix for properties of Windows. */
-  windows: boolean
-}
 
 export interface ListingCache {
   /** The leaves of the newest answer to a question; none where it is not known any more. */
@@ -54,7 +48,7 @@ export function createListingCache(most = MOST_BYTES): ListingCache {
       drop(question)
       if (question.length > LONGEST_QUESTION) return
       let size = question.length
-      for (const { bytes } of leaves.values()) size += LEAF + bytes.length
+      for (const { bytes, ends } of leaves.values()) size += LEAF + bytes.length + ends.byteLength
       kept.set(question, { leaves, size })
       held += size
       shrink(most)

@@ -137,13 +137,14 @@ export class Listings {
 
   /** Reads a collection anew, and keeps it unless it changes right now. */
   async #read(collection: string): Promise<readonly Leaf[]> {
+    const known = this.#kept.get(collection)?.leaves ?? []
     this.#drop(collection)
     // It hears of changes from here on.
     const kept: Kept = { leaves: [], sum: undefined, changed: new Map() }
     this.#kept.set(collection, kept)
     const before = await this.#sumOf(collection)
     const members = await this.#store.list(collection)
-    const leaves = inLeaves(members.map(siteNode))
+    const leaves = inLeaves(members.map(member => unchanged(known, member) ?? siteNode(member)))
     const sum = await this.#sumOf(collection)
     if (this.#kept.get(collection) !== kept) return leaves
     this.#kept.delete(collection)
@@ -167,6 +168,29 @@ export class Listings {
 
 function countOf({ leaves }: Kept): number {
   return leaves.reduce((sum, leaf) => sum + leaf.length, EMPTY)
+}
+
+/** The node of a member, if it is as it was: with it goes what was made of it. */
+function unchanged(leaves: readonly Leaf[], member: Resource): Node | undefined {
+  const node = leaves.length === 0 ? undefined : memberAt(leaves, member.path)
+  return node && isSame(node.resource, member) ? node : undefined
+}
+
+function isSame(a: Resource, b: Resource): boolean {
+  return (
+    a.kind === b.kind &&
+    a.version === b.version &&
+    a.digest === b.digest &&
+    a.size === b.size &&
+    a.type === b.type &&
+    a.created === b.created &&
+    a.modified === b.modified &&
+    a.sameSecond === b.sameSecond &&
+    a.properties === b.properties &&
+    a.members === b.members &&
+    a.shown === b.shown &&
+    a.language === b.language
+  )
 }
 
 export function siteNode(resource: Resource): Node {

@@ -15,7 +15,7 @@ import { CHECKSUMS_KEY, QUOTA_KEYS, type Subject } from '../properties/live-prop
 import { namesIn, type PropRequest } from '../properties/prop-request.ts'
 import { keyOf } from '../properties/property-name.ts'
 import { hrefOf, MULTISTATUS_END, multistatusStart, needsWindows, propertyResponse } from '../properties/response.ts'
-import type { LeafResponses } from './listing-cache.ts'
+import { isSteady, type LeafResponses, unwritten, writeLeaf, writtenBefore } from './leaf-responses.ts'
 import type { Leaf } from './listings.ts'
 
 /** Members written between two turns of the event loop. */
@@ -41,11 +41,10 @@ type Dead = ReadonlyMap<string, readonly Property[]>
 
 const NO_LEAVES: readonly Leaf[] = []
 const NO_RESPONSES: ReadonlyMap<Leaf, LeafResponses> = new Map()
-const NO_PROPERTIES: readonly Property[] = []
 
 /**
- * Writes the responses of a target, and of members of a collection. Those of a leaf are kept: as long as it is the same object,
- * nothing of it is written again.
+ * Writes the responses of a target, and of members of a collection. They are kept leaf by leaf: as long as a leaf, or a member
+ * in another leaf, is the same object, nothing of it is written again.
  *
  * @param target undefined where it has no entry of its own
  * @param end further elements behind the responses
@@ -56,29 +55,32 @@ export async function multistatusBody(
   leaves = NO_LEAVES,
   end = '',
 ): Promise<PiecesBody> {
+  const { locks } = telling
   const { view, listingCache } = telling.exchange.mount
   const question = questionOf(telling)
-  const kept = question === undefined ? NO_RESPONSES : listingCache.of(question)
-  const steady = leaves.map(leaf => !showsLocks(leaf, telling.locks))
-  const ready = leaves.map((leaf, i) => (steady[i] ? kept.get(leaf) : undefined))
+  const kept = question === undefined || leaves.length === 0 ? NO_RESPONSES : listingCache.of(question)
+  const ready = leaves.map(leaf => {
+    const page = kept.get(leaf)
+    return page && isSteady(page, leaf, locks) ? page : undefined
+  })
+  const before = writtenBefore(kept, new Set(ready))
   const dead = await propertiesOf(
     view,
-    leaves.map((leaf, i) => (ready[i] ? undefined : leaf)),
+    leaves.map((leaf, i) => (ready[i] ? undefined : unwritten(leaf, before, locks))),
   )
   const write = await responseWriter(telling)
+  const writeMember = (node: Node, properties: readonly Property[]) =>
+    write({ node, etag: memberTag(node.resource) }, false, properties)
   const all = new Map<Leaf, LeafResponses>()
-  const toKeep = new Map<Leaf, LeafResponses>()
   let written = 0
   for (const [i, leaf] of leaves.entries()) {
-    const page = ready[i] ?? (await writePage(write, leaf, dead))
-    all.set(leaf, page)
-    if (steady[i]) toKeep.set(leaf, page)
+    all.set(leaf, ready[i] ?? (await writeLeaf(leaf, before, locks, dead, writeMember)))
     if (!ready[i]) written += leaf.length
     if (written < SLICE) continue
     written = 0
     await setImmediate()
   }
-  if (question !== undefined && toKeep.size > 0) listingCache.keep(question, toKeep)
+  if (question !== undefined && all.size > 0) listingCache.keep(question, all)
   const own = target && (await writeTarget(view, write, target))
   return joined(own ? [own, ...all.values()] : [...all.values()], end)
 }
@@ -88,11 +90,6 @@ function questionOf({ exchange, asked, locks }: Telling): string | undefined {
   const inherited = locks.own.some(({ depth }) => depth === 'infinity')
   if (exchange.method !== 'PROPFIND' || !locks.known || inherited || tellsRoom(exchange, asked)) return undefined
   return `${exchange.mount.site.store.name}\n${exchange.path}\n${exchange.author.view}\n${wantsMinimal(exchange)}\n${asked.key}`
-}
-
-/** Locks count their seconds. */
-function showsLocks(leaf: Leaf, { inside, of }: ShownLocks): boolean {
-  return inside && leaf.some(({ resource }) => of(resource.path).length > 0)
 }
 
 /**
@@ -116,25 +113,16 @@ async function propertiesOf(view: View, leaves: readonly (Leaf | undefined)[]): 
 
 type WriteResponse = (target: Target, isTarget: boolean, dead: readonly Property[]) => Promise<string> | string
 
-async function writePage(write: WriteResponse, leaf: Leaf, dead: Dead): Promise<LeafResponses> {
-  let text = ''
-  let windows = false
-  for (const node of leaf) {
-    const properties = dead.get(node.resource.path) ?? NO_PROPERTIES
-    const response = write({ node, etag: memberTag(node.resource) }, false, properties)
-    text += typeof response === 'string' ? response : await response
-    windows ||= needsWindows(properties)
-  }
-  return { bytes: Buffer.from(text), windows }
-}
-
-async function writeTarget(view: View, write: WriteResponse, target: Target): Promise<LeafResponses> {
+async function writeTarget(view: View, write: WriteResponse, target: Target): Promise<Page> {
   const properties = await view.properties(target.node)
-  return { bytes: Buffer.from(await write(target, true, properties)), windows: needsWindows(properties) }
+  const windows = new Set(needsWindows(properties) ? [target.node] : [])
+  return { bytes: Buffer.from(await write(target, true, properties)), windows }
 }
 
-function joined(pages: readonly LeafResponses[], end: string): PiecesBody {
-  const start = multistatusStart(pages.some(({ windows }) => windows))
+type Page = Pick<LeafResponses, 'bytes' | 'windows'>
+
+function joined(pages: readonly Page[], end: string): PiecesBody {
+  const start = multistatusStart(pages.some(({ windows }) => windows.size > 0))
   const pieces = [Buffer.from(start), ...pages.map(({ bytes }) => bytes), Buffer.from(end + MULTISTATUS_END)]
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
   return { pieces: size > SMALL ? pieces : [Buffer.concat(pieces, size)], size }

@@ -54,7 +54,8 @@ export class View {
     this.#unpublished = unpublished
     this.#stored = { site, unpublished }
     this.#names = names
-    this.#listings = new Listings(site.store, members)
+    const stored = { find: (path: string) => this.#newest(path), list: (path: string) => site.store.list(path) }
+    this.#listings = new Listings(stored, members)
     site.watch(paths => this.#forget(paths))
     site.watch(paths => this.#listings.forget(paths))
     unpublished.watch(paths => this.#forget(paths))
@@ -181,9 +182,14 @@ export class View {
     const known = this.#states.get(path)
     if (known) return known
     const seen = this.#seen
-    const stored = this.#site.inMemory(path)?.resource ?? (await this.#site.store.find(path))
+    const stored = await this.#newest(path)
     if (stored && seen === this.#seen) this.#keep(stored)
     return stored
+  }
+
+  /** As the store has it. */
+  async #newest(path: string): Promise<Resource | undefined> {
+    return this.#site.inMemory(path)?.resource ?? this.#site.store.find(path)
   }
 
   /** A collection of the site with the sum of what is shown in it. */

@@ -2,10 +2,16 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { createListingCache, type LeafResponses } from '../../../dav/listings/listing-cache.ts'
+import type { LeafResponses } from '../../../dav/listings/leaf-responses.ts'
+import { createListingCache } from '../../../dav/listings/listing-cache.ts'
 import type { Leaf } from '../../../dav/listings/listings.ts'
 
-const page = (size: number): LeafResponses => ({ bytes: Buffer.alloc(size), windows: false })
+const page = (size: number): LeafResponses => ({
+  bytes: Buffer.alloc(size),
+  ends: new Uint32Array(),
+  windows: new Set(),
+  locked: new Set(),
+})
 const one = (size: number): [Leaf, ReadonlyMap<Leaf, LeafResponses>] => {
   const leaf: Leaf = []
   return [leaf, new Map([[leaf, page(size)]])]
