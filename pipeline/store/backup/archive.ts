@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { Unusable } from '../errors.ts'
+import { syncFolder } from '../synced-names.ts'
 
 const BLOCK = 512
 
@@ -43,6 +44,7 @@ export async function packBackup(folder: string, file: string): Promise<void> {
   }
   await archive.close()
   await rename(unfinished, file)
+  syncFolder(dirname(file))
 }
 
 async function filesIn(folder: string): Promise<string[]> {

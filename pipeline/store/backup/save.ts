@@ -8,6 +8,7 @@ import { BlobGone, Unusable } from '../errors.ts'
 import { OWN_FILE, OWN_FOLDER } from '../modes.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader, Snapshot, Store } from '../store.ts'
+import { syncFolder, syncFolders } from '../synced-names.ts'
 import type { ProgressReport } from '../transfer.ts'
 import { FORMAT, HEAD, type Head, lineOf, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
 
@@ -154,7 +155,10 @@ async function replaceHead(folder: string, head: Head): Promise<void> {
   await handle.writeFile(`${JSON.stringify(head, null, 2)}\n`)
   await handle.datasync()
   await handle.close()
+  // What it names must be there when it is, and it must be there before what it replaces goes.
+  syncFolder(folder)
   await rename(fresh, join(folder, HEAD))
+  syncFolder(folder)
 }
 
 /** Removes what the newest state does not need. */
@@ -171,6 +175,8 @@ class Objects {
   bytes = 0
   readonly #folder: string
   readonly #running = new Map<string, Promise<void>>()
+  /** Folders with names that may not be on disk yet. */
+  readonly #named = new Set<string>()
   #failure: unknown
 
   constructor(folder: string) {
@@ -183,6 +189,8 @@ class Objects {
     const { digest } = resource
     const target = objectFile(this.#folder, digest)
     const known = await stat(target).catch(() => undefined)
+    // A backup that was cut off may have left it, too.
+    for (const named of [dirname(target), dirname(dirname(target))]) this.#named.add(named)
     if (known?.size === resource.size) return
     while (this.#running.size >= AT_ONCE) await Promise.race(this.#running.values())
     const work = this.#write(reader, resource, target)
@@ -199,6 +207,8 @@ class Objects {
     const failure = this.#failure
     this.#failure = undefined
     if (failure !== undefined) throw failure
+    syncFolders(this.#named)
+    this.#named.clear()
   }
 
   async #write(reader: SiteReader, resource: Resource, target: string): Promise<void> {

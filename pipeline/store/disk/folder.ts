@@ -4,12 +4,13 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rm, statSync } from 'node:fs'
+import { mkdirSync, renameSync, rm, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { StoredBlob } from '../blobs.ts'
 import { OWN_FOLDER } from '../modes.ts'
+import { syncFolder } from '../synced-names.ts'
 
 /** File that holds the bytes of this digest. */
 export function blobFile(folder: string, digest: string): string {
@@ -27,22 +28,6 @@ export const HOST = hostname().replace(/[^\w.]/g, '_')
 /** Name of a staged file: host and process come first, so that a later start can tell whether anybody still needs it. */
 export function stagedName(rest: string): string {
   return `${HOST}-${process.pid}-${rest}`
-}
-
-/** Brings the names in a folder to disk. Windows has no such call and needs none. */
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
-
-/** Brings new names in these folders to disk. */
-export function syncFolders(folders: ReadonlySet<string>): void {
-  for (const folder of folders) syncFolder(folder)
 }
 
 /**
@@ -92,17 +77,19 @@ export function prepareFolders(folder: string): void {
 
 /**
  * Gives a staged file its final name, unless a file of that name is there already: it holds the same bytes, and replacing
- * a large one would take as long as removing it.
- * @returns the folders whose names changed; none when the staged file is left over
+ * a large one would take as long as removing it. Its name may not be on disk yet: whoever gave it may have failed, or ended,
+ * before its folder was brought to disk.
+ * @returns the folder whose names must be on disk before a row refers to the file
  * @throws Error when neither the staged file nor the final one exists
  */
-export function adoptFile(folder: string, staged: string, digest: string, size: number): string[] {
+export function adoptFile(folder: string, staged: string, digest: string, size: number): string {
   const target = blobFile(folder, digest)
-  if (statSync(target, { throwIfNoEntry: false })?.size === size) return []
   const parent = dirname(target)
-  const made = mkdirSync(parent, { recursive: true, mode: OWN_FOLDER })
+  if (statSync(target, { throwIfNoEntry: false })?.size === size) return parent
+  // At once: nobody who comes after a failure could tell that this name is not on disk.
+  if (mkdirSync(parent, { recursive: true, mode: OWN_FOLDER }) !== undefined) syncFolder(dirname(parent))
   renameSync(staged, target)
-  return made === undefined ? [parent] : [parent, dirname(parent)]
+  return parent
 }
 
 /** Removes files while the thread goes on with its work. What cannot be removed now goes at the next start. */

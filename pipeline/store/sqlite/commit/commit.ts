@@ -95,9 +95,7 @@ function namedBy(change: PackedChange): string[] {
 /** Gives the staged files of the commit their names; the last thing that can fail. */
 function adopt({ adoptions, consumed, transaction }: CommitState): void {
   const { writer, folders, leftovers } = transaction
-  for (const { file, digest, size } of adoptions) {
-    for (const changed of adoptFile(writer.folder, file, digest, size)) folders.add(changed)
-  }
+  for (const { file, digest, size } of adoptions) folders.add(adoptFile(writer.folder, file, digest, size))
   leftovers.push(...consumed)
 }
 

@@ -1,9 +1,10 @@
 /** Group commit: the jobs that arrived together share one transaction and one flush to disk, and fail one by one. */
 
 import type { CommitResult } from '../../commit.ts'
-import { removeLater, syncFolders } from '../../disk/folder.ts'
+import { removeLater } from '../../disk/folder.ts'
 import { type SplitPath, splitPath } from '../../paths.ts'
 import { Refusal } from '../../records/refusals.ts'
+import { syncFolders } from '../../synced-names.ts'
 import { reasonOf } from '../database.ts'
 import type { JobResult, WriterJob } from '../writer/messages.ts'
 import { runCommit } from './commit.ts'

@@ -1,0 +1,110 @@
+/** What is promised must be on disk before it is, by name too: a file system may forget names whose folder was not synchronised. */
+
+import fs, { promises } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { packBackup } from '../../pipeline/store/backup/archive.ts'
+import { objectFile } from '../../pipeline/store/backup/format.ts'
+import { saveStore } from '../../pipeline/store/backup/save.ts'
+import { adoptFile, blobFile, prepareFolders, stagingFolder } from '../../pipeline/store/disk/folder.ts'
+import { syncFolder } from '../../pipeline/store/synced-names.ts'
+import { done, openTemporary, putBlob, temporaryFolder, there } from '../pipeline/store/fixture.ts'
+
+describe('names of files when the power goes', () => {
+  let target: { folder: string; remove: () => Promise<void> }
+  /** What became of names, in order: `name` where one was given, `drop` where one was taken, `sync` where those of a folder are on disk. */
+  let steps: string[]
+  const { openSync, fsyncSync, renameSync } = fs
+  const { rename, rm } = promises
+
+  beforeEach(async () => {
+    target = await temporaryFolder()
+    steps = []
+    const note = (what: string, path: unknown) => steps.push(`${what} ${relative(target.folder, String(path))}`)
+    const opened = new Map<number, unknown>()
+    Object.assign(fs, {
+      openSync: (...given: Parameters<typeof openSync>) => {
+        const handle = openSync(...given)
+        opened.set(handle, given[0])
+        return handle
+      },
+      fsyncSync: (handle: number) => {
+        note('sync', opened.get(handle))
+        fsyncSync(handle)
+      },
+      renameSync: (...given: Parameters<typeof renameSync>) => {
+        note('name', given[1])
+        renameSync(...given)
+      },
+    })
+    Object.assign(promises, {
+      rename: (...given: Parameters<typeof rename>) => {
+        note('name', given[1])
+        return rename(...given)
+      },
+      rm: (...given: Parameters<typeof rm>) => {
+        note('drop', given[0])
+        return rm(...given)
+      },
+    })
+    syncBuiltinESMExports()
+  })
+  afterEach(async () => {
+    Object.assign(fs, { openSync, fsyncSync, renameSync })
+    Object.assign(promises, { rename, rm })
+    syncBuiltinESMExports()
+    await target.remove()
+  })
+
+  it('HTTP-4 a blob that a commit left behind which failed is on disk by name before another commit names it', () => {
+    prepareFolders(target.folder)
+    const digest = 'ab'.repeat(32)
+    const staged = join(stagingFolder(target.folder), 'x')
+    fs.writeFileSync(staged, 'bytes')
+    steps = []
+    adoptFile(target.folder, staged, digest, 5)
+    expect(steps, 'its folder is new').to.deep.equal([
+      'sync blobs',
+      `name ${relative(target.folder, blobFile(target.folder, digest))}`,
+    ])
+    // The transaction fails here, and its commits are tried again one by one.
+    const again = adoptFile(target.folder, staged, digest, 5)
+    expect(again).to.equal(dirname(blobFile(target.folder, digest)))
+    syncFolder(again)
+    expect(steps.at(-1)).to.equal('sync blobs/ab')
+  })
+
+  it('HTTP-172 a backup replaces the one before when all of it is on disk, which goes after that', async () => {
+    const opened = await openTemporary({ inlineLimit: 1000 })
+    const backup = join(target.folder, 'backup')
+    const save = () => saveStore(opened.store, backup, { settings: [] })
+    await done(opened.store.site('a.example'), [putBlob('/a.bin', Buffer.alloc(5000, 1))])
+    const before = await there(opened.store.site('a.example'), '/a.bin')
+    await save()
+    await done(opened.store.site('a.example'), [putBlob('/a.bin', Buffer.alloc(5000, 2))])
+    const { digest } = await there(opened.store.site('a.example'), '/a.bin')
+    steps = []
+    await save()
+    const object = relative(target.folder, objectFile(backup, digest))
+    const gone = relative(target.folder, objectFile(backup, before.digest))
+    const order = [
+      `name ${object}`,
+      `sync ${dirname(object)}`,
+      'sync backup',
+      'name backup/backup.json',
+      'sync backup',
+      `drop ${gone}`,
+    ]
+    let at = -1
+    for (const step of order) {
+      const next = steps.indexOf(step, at + 1)
+      expect(next, `${step} in ${steps.join(', ')}`).to.be.greaterThan(at)
+      at = next
+    }
+    await packBackup(backup, join(target.folder, 'backup.tar'))
+    expect(steps.slice(-2)).to.deep.equal(['name backup.tar', 'sync '])
+    await opened.close()
+  })
+})
