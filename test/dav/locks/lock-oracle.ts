@@ -56,7 +56,7 @@ export class LockOracle {
       const { path } = operation
       if (exists(path) && !subtree(path)) return 423
       const status = shelf.run(operation)
-      this.#end(path)
+      if (status < 300) this.#end(path)
       return status
     }
     const { op, from, to } = operation
