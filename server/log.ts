@@ -45,5 +45,12 @@ function forPeople({ level, time, msg = '', ...fields }: Entry): string {
   const rest = Object.entries(fields).map(
     ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
-  return `${time.slice(11, 23)} ${label}${msg} ${rest.join(' ')}\n`
+  return `${time.slice(11, 23)} ${label}${inOneLine(`${msg} ${rest.join(' ')}`)}\n`
+}
+
+/** What somebody else has written can neither begin a line nor tell the terminal anything. */
+function inOneLine(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }

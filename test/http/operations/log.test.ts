@@ -26,9 +26,13 @@ describe('lines about requests', () => {
   after(() => rmSync(folder, { recursive: true, force: true }))
 
   /** What is written to a log, as text, when the log says that it was. */
-  async function written(level: 'info' | 'warn', run: (log: ReturnType<typeof createLog>) => void): Promise<string> {
+  async function written(
+    level: 'info' | 'warn',
+    run: (log: ReturnType<typeof createLog>) => void,
+    format: 'json' | 'text' = 'json',
+  ): Promise<string> {
     const file = join(folder, `${++count}.log`)
-    const log = createLog({ level, format: 'json' }, openSync(file, 'w'))
+    const log = createLog({ level, format }, openSync(file, 'w'))
     run(log)
     await new Promise(resolve => setImmediate(resolve))
     await new Promise(resolve => log.flush(resolve))
@@ -58,6 +62,13 @@ describe('lines about requests', () => {
       expect(untimed(text)).to.equal(untimed(other))
       expect(untimed(text)).not.to.equal(text)
     })
+
+  it('for people are one line each, whatever somebody else has written', async () => {
+    const hostile = 'a\r\n12:00:00.000 removed user=admin\u001b[2J\u0085\u2028b'
+    const text = await written('info', log => log.info({ user: hostile, list: [hostile] }, `said ${hostile}`), 'text')
+    expect(text.match(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g)).to.deep.equal(['\n'])
+    expect(text).to.include('user=a\\u000d\\u000a12:00:00.000 removed user=admin\\u001b[2J')
+  })
 
   it('leave out queries, which may hold secrets', async () => {
     const text = await written('info', log => logRequest(log, { ...REQUEST, url: '/a?token=secret?x' }))
