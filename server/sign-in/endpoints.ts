@@ -10,7 +10,7 @@ import type { Session, SiteSessions } from '../sessions/site-sessions.ts'
 import { callbackPath, type EndpointName, endpointAt, returnTarget } from './addresses.ts'
 import { signInFailures } from './failures.ts'
 import { type Attempt, createProvider, newAttempt, type Provider } from './provider.ts'
-import { messagesOf } from './provider-error.ts'
+import { messagesOf, ProviderError } from './provider-error.ts'
 
 /**
  * Logins of one address: each costs a place in the session store and a visit to the provider. Enough for a school that
@@ -53,6 +53,11 @@ interface Pending extends Attempt {
   target: string
 }
 
+/** Characters of a `sub`; OpenID Connect Core §2 allows 255. */
+const LONGEST_NAME = 1024
+const MOST_ROLES = 1024
+/** Characters of all claims as JSON. */
+const LONGEST_CLAIMS = 128 * 1024
 /** Milliseconds that a login may take. */
 const PATIENCE = 600_000
 /** Logins under way that a session holds at most. */
@@ -134,9 +139,12 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     const { claims, idToken } = await configured.identify(address, pending).catch(error => {
       throw failures.ofProvider(error, target, 502)
     })
+    const roles = rolesOf(claims, oidc?.rolesClaim ?? 'roles')
+    const excess = unkeepable(claims, roles)
+    if (excess !== undefined) throw failures.ofProvider(new ProviderError('invalid', excess), target, 502)
     const signIn: SignIn = {
       claims,
-      roles: rolesOf(claims, oidc?.rolesClaim ?? 'roles'),
+      roles,
       at: clock(),
       ...(oidc?.endSession && { idToken }),
     }
@@ -207,6 +215,24 @@ function nested(value: unknown, [name, ...rest]: string[]): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
     return undefined
   return nested((value as Record<string, unknown>)[name], rest)
+}
+
+/**
+ * What is kept with a session, and looked at with each of its requests, is bounded (OIDC-5).
+ *
+ * @param claims as the provider sent them
+ * @param roles taken from them
+ * @returns why they cannot be kept, for the operator; undefined when they can
+ */
+function unkeepable(claims: Record<string, unknown>, roles: readonly string[]): string | undefined {
+  const { sub } = claims
+  if (typeof sub === 'string' && sub.length > LONGEST_NAME) return `The sub has more than ${LONGEST_NAME} characters`
+  // Names stand in lines of the log.
+  if (typeof sub === 'string' && /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(sub))
+    return 'The sub holds control characters'
+  if (roles.length > MOST_ROLES) return `There are more than ${MOST_ROLES} roles`
+  if (JSON.stringify(claims).length > LONGEST_CLAIMS) return `The claims have more than ${LONGEST_CLAIMS} characters`
+  return undefined
 }
 
 function isTexts(value: unknown): value is string[] {
