@@ -5,6 +5,7 @@ import { kindOf } from '../http/media.ts'
 import { listingEntries } from '../model/entries.ts'
 import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
+import { packingEntries } from '../store/packed-entries.ts'
 import type { Entry } from '../store/resource.ts'
 import { decodeInTurn, parsingDocument, TreeError } from '../tree/document.ts'
 import { provingWithinLimits } from '../tree/limits.ts'
@@ -88,7 +89,9 @@ export interface Notes {
 export function* deriving(document: TreeDocument, derivation: Derivation, utf8: boolean): Steps<Derived> {
   const noted = { items: [], prefixes: new Prefixes(), tokens: new TokenCollector() }
   yield* notingAll(document.root.childNodes, true, noted)
-  return yield* concluding(document, noted, derivation, utf8)
+  const derived = yield* concluding(document, noted, derivation, utf8)
+  yield* writingStoredForm(derived)
+  return derived
 }
 
 /**
@@ -290,18 +293,68 @@ export async function profileOf(bytes: Uint8Array, type: string, vocabulary: Voc
   return kind === 'blob' ? undefined : (await parseForStorage(bytes, kind, vocabulary)).derived.profile
 }
 
-/** The form in which a store keeps derived data: one text a name, and what its index is made from. */
-export function storedForm(derived: Derived): { derived: Record<string, string>; entries: Entry[] } {
-  const form = {
-    profile: JSON.stringify(derived.profile),
-    tokens: JSON.stringify(derived.tokens),
-    ...storedDeclarations(derived.declares),
-  }
-  if (derived.items.length > 0) Object.assign(form, { items: JSON.stringify(derived.items) })
+/** What is found out about a document as a store keeps it: one text a name, and what its index is made from. */
+export interface StoredForm {
+  derived: Record<string, string>
+  entries: Entry[]
+}
+
+/** Entries of a list that are written in one step. */
+const PER_STEP = 200
+
+/** What was written in steps. */
+const written = new WeakMap<Derived, Record<string, string>>()
+
+export function storedForm(derived: Derived): StoredForm {
+  const texts = written.get(derived)
+  if (texts) return { derived: texts, entries: derived.entries }
+  const form = Object.fromEntries(Object.entries(kept(derived)).map(([name, value]) => [name, JSON.stringify(value)]))
   return { derived: form, entries: derived.entries }
+}
+
+/** Items, or tokens, of a document whose form takes a millisecond at least. */
+const MANY = 1000
+
+function isLong({ items, tokens, declares }: Derived): boolean {
+  return items.length > MANY || tokens.length > MANY || Object.keys(declares).length > 0
+}
+
+/** Makes that form in steps where it is long, for whoever asks for it soon: at the commit it would be made without a pause. */
+export function* writingStoredForm(derived: Derived): Steps<void> {
+  if (!isLong(derived)) return
+  const texts: Record<string, string> = {}
+  for (const [name, value] of Object.entries(kept(derived))) texts[name] = yield* writingPlain(value)
+  written.set(derived, texts)
+  yield* packingEntries(derived.entries)
 }
 
 /** Declarations as a new version of a document is stored with them. */
 export function storedDeclarations(declares: Declares): Record<string, string> {
   return Object.fromEntries(Object.entries(declares).map(([name, raw]) => [name, JSON.stringify(raw)]))
+}
+
+function kept({ profile, tokens, declares, items }: Derived): Record<string, unknown> {
+  return { profile, tokens, ...declares, ...(items.length > 0 && { items }) }
+}
+
+/** JSON of a plain value in steps. */
+export function* writingPlain(value: unknown): Steps<string> {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) return `[${(yield* writingList(value)).join()}]`
+  const members: string[] = []
+  for (const [name, member] of Object.entries(value))
+    if (member !== undefined) members.push(`${JSON.stringify(name)}:${yield* writingPlain(member)}`)
+  return `{${members.join()}}`
+}
+
+function* writingList(list: readonly unknown[]): Steps<string[]> {
+  const parts: string[] = []
+  for (let at = 0; at < list.length; at += PER_STEP) {
+    const stretch = list.slice(at, at + PER_STEP)
+    if (list.length > PER_STEP) {
+      parts.push(JSON.stringify(stretch).slice(1, -1))
+      yield
+    } else for (const each of stretch) parts.push(yield* writingPlain(each))
+  }
+  return parts
 }

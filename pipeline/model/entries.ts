@@ -6,9 +6,10 @@
 import { hash } from 'node:crypto'
 import type { Entry } from '../store/resource.ts'
 import { cloning } from '../tree/clone.ts'
+import { tooLarge } from '../tree/limits.ts'
 import { attribute, type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
-import { isItem, type ReadValue, readItem, valueReader } from './items.ts'
+import { isItem, type ReadValue, readingItem, valueReader } from './items.ts'
 
 /** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
 const LONGEST_VALUE = 200
@@ -84,11 +85,12 @@ export function* listingEntries(
   changed?: ReadonlySet<ElementNode>,
 ): Steps<Entry[]> {
   const read = valueReader(ns)
+  const beyond = { left: MOST_BEYOND }
   const entries: Entry[] = []
   const seen = new Map<string, number>()
   for (const [i, element] of items.entries()) {
     if (i % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
-    const entry = entryOf(element, ns, read, changed)
+    const entry = yield* entryOf(element, ns, read, changed, beyond)
     if (entry.keys.length === 0) continue
     const count = (seen.get(entry.item) ?? 0) + 1
     seen.set(entry.item, count)
@@ -97,34 +99,58 @@ export function* listingEntries(
   return entries
 }
 
-function entryOf(
+function* entryOf(
   element: ElementNode,
   ns: string,
   read: ReadValue,
   changed: ReadonlySet<ElementNode> | undefined,
-): Entry {
+  beyond: { left: number },
+): Steps<Entry> {
   const isKept = changed !== undefined && !changed.has(element)
   const before = isKept ? known.get(element) : undefined
   if (before?.ns === ns) return before.entry
-  const keys = keysOf(element, read)
+  const keys = yield* keysOf(element, read, beyond)
   // Named by what it says, an item keeps its name when others come and go around it.
-  const entry = { item: fingerprint(keys), keys }
+  const entry = { item: yield* fingerprint(keys), keys }
   // A change that is only proposed may not come about.
   if (changed?.has(element)) known.delete(element)
   else known.set(element, { ns, entry })
   return entry
 }
 
-function keysOf(element: ElementNode, read: ReadValue): string[] {
-  const item = readItem(element)
+/** Keys that are made in one step. */
+const KEYS_PER_STEP = 1000
+
+/** Each value of an item is found under each of its types: types of one item up to which that is in proportion to the text. */
+const FEW_TYPES = 8
+
+/** Values under further types that one document may have. */
+const MOST_BEYOND = 200_000
+
+/** @throws TreeError (`too-large`) for types and values that multiply beyond all proportion to the text */
+function* keysOf(element: ElementNode, read: ReadValue, beyond: { left: number }): Steps<string[]> {
+  const item = yield* readingItem(element)
+  const { types, properties } = item
   const keys = new Set<string>()
+  let made = 0
   const id = attribute(element, 'itemid')?.trim()
   if (id) keys.add(idKey(id))
-  for (const type of item.types) keys.add(typeKey(type))
-  if (item.types.length > 0) {
-    for (const [name, elements] of item.properties) {
-      for (const value of new Set(elements.map(each => read(each, item)))) {
-        if (value) for (const type of item.types) keys.add(valueKey(type, name, value))
+  for (const type of types) keys.add(typeKey(type))
+  if (types.length > 0) {
+    for (const [name, elements] of properties) {
+      const values = new Set<string>()
+      for (const each of elements) {
+        const value = read(each, item)
+        if (value) values.add(value)
+        if (++made % KEYS_PER_STEP === 0) yield
+      }
+      beyond.left -= values.size * Math.max(0, types.length - FEW_TYPES)
+      if (beyond.left < 0) throw tooLarge()
+      for (const value of values) {
+        for (const type of types) {
+          keys.add(valueKey(type, name, value))
+          if (++made % KEYS_PER_STEP === 0) yield
+        }
       }
     }
   }
@@ -132,10 +158,12 @@ function keysOf(element: ElementNode, read: ReadValue): string[] {
 }
 
 /** 64 bits of two FNV-like sums: only tells items of one document apart, and equal names get numbers. */
-function fingerprint(keys: readonly string[]): string {
+function* fingerprint(keys: readonly string[]): Steps<string> {
   let a = 0x811c9dc5
   let b = 0x9747b28c
+  let read = 0
   for (const key of keys) {
+    if (++read % KEYS_PER_STEP === 0) yield
     for (let i = 0; i < key.length; i++) {
       const code = key.charCodeAt(i)
       a = Math.imul(a ^ code, 0x01000193)

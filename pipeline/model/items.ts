@@ -62,11 +62,18 @@ export function findingItems(root: ParentNode): Steps<ElementNode[]> {
 }
 
 export function readItem(element: ElementNode): ModelItem {
+  return atOnce(readingItem(element))
+}
+
+/** `readItem` in steps. */
+export function* readingItem(element: ElementNode): Steps<ModelItem> {
   const properties = new Map<string, ElementNode[]>()
-  const visit = (parent: ElementNode): void => {
+  let seen = 0
+  function* visit(parent: ElementNode): Steps<void> {
     if (isTemplate(parent)) return
     for (const child of parent.childNodes) {
       if (!isElement(child)) continue
+      if (++seen % NODES_PER_STEP === 0) yield
       if (attribute(child, 'itemprop')) {
         for (const name of propertyNames(child)) {
           const elements = properties.get(name)
@@ -74,10 +81,10 @@ export function readItem(element: ElementNode): ModelItem {
           else properties.set(name, [child])
         }
       }
-      if (!isItem(child)) visit(child)
+      if (child.childNodes.length > 0 && !isItem(child)) yield* visit(child)
     }
   }
-  visit(element)
+  yield* visit(element)
   return { element, types: typesOf(element), properties }
 }
 

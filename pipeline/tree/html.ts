@@ -5,6 +5,7 @@
 
 import { html, type ParserOptions, type Token, type TreeAdapter, type TreeAdapterTypeMap } from 'parse5'
 import {
+  checkNames,
   MAX_ATTRIBUTES,
   MAX_DEPTH,
   MAX_NODES,
@@ -134,6 +135,7 @@ function limitedAdapter(length: number, around: Surroundings, source?: string): 
     createElement(tagName, namespaceURI, attrs) {
       if (++elements > limit) throw tooManyElements()
       count(1 + attrs.length)
+      for (const { name, value } of attrs) checkNames(name, value)
       return {
         nodeName: tagName,
         tagName,
@@ -186,6 +188,7 @@ function limitedAdapter(length: number, around: Surroundings, source?: string): 
       for (const a of attrs) {
         if (names.has(a.name)) continue
         names.add(a.name)
+        checkNames(a.name, a.value)
         element.attrs.push(a)
       }
       if (element.attrs.length > MAX_ATTRIBUTES) throw tooManyAttributes()

@@ -24,6 +24,18 @@ export function maxElements(length: number): number {
 /** Nodes and attributes of a document; as a tree they take about half a gigabyte of memory. */
 export const MAX_NODES = 2_000_000
 
+/** UTF-16 code units of an attribute whose words name types, properties or references of items: one step reads it. */
+export const LONGEST_NAMES = 64 * 1024
+
+const NAMING = new Set(['itemtype', 'itemprop', 'itemref'])
+
+/** @throws TreeError (`too-large`) for an attribute with more names than anybody reads */
+export function checkNames(name: string, { length }: string, offset?: number): void {
+  if (length <= LONGEST_NAMES || !NAMING.has(name)) return
+  const most = LONGEST_NAMES.toLocaleString('en')
+  throw new TreeError('too-large', `An attribute ${name} has more than ${most} characters.`, offset)
+}
+
 export type TreeReason =
   | 'malformed'
   | 'too-deep'

@@ -3,11 +3,11 @@
  * the readers of items and is an argument.
  */
 
-import { tooLarge } from './limits.ts'
+import { LONGEST_NAMES, tooLarge } from './limits.ts'
 import { microdataValue, type ValueReader } from './microdata-value.ts'
 import { localName } from './namespaces.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, parentElement } from './nodes.ts'
-import { atOnce, type Steps } from './steps.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 export interface Item {
   element: ElementNode
@@ -25,6 +25,8 @@ export interface Property {
   /** An item that is met twice is one object; `itemref` can make an item a part of itself. */
   value: string | Item
 }
+
+const SPACE = /[\t\n\f\r ]/
 
 /** Elements that may be reached again and again through `itemref`, beside a share for each reference written. */
 const REFERRED = 100_000
@@ -132,8 +134,10 @@ function isScope(element: ElementNode): boolean {
   return attribute(element, 'itemscope') !== undefined
 }
 
+/** Tokens of an attribute; none where it is longer than documents may have it. */
 function tokens(value: string | undefined): string[] {
-  if (!value) return []
+  if (!value || value.length > LONGEST_NAMES) return []
+  if (!SPACE.test(value)) return [value]
   return [...new Set(value.split(/[\t\n\f\r ]+/))].filter(token => token !== '')
 }
 
@@ -192,7 +196,7 @@ interface ItemReader {
   itemOf(element: ElementNode): Item
   /** Items whose properties have not been looked for. */
   unread: Item[]
-  fill(item: Item): void
+  fill(item: Item): Steps<void>
 }
 
 function itemReader(
@@ -244,8 +248,10 @@ function itemReader(
     return inTreeOrder(found, index)
   }
 
-  const fill = (item: Item): void => {
+  function* fill(item: Item): Steps<void> {
+    let filled = 0
     for (const element of propertyElements(item.element)) {
+      if (++filled % NODES_PER_STEP === 0) yield
       const value = isScope(element) ? itemOf(element) : read(element, item)
       for (const name of propertyNames(element)) {
         if (typeof value === 'string' && (text -= value.length) < 0) throw tooLarge()
@@ -262,7 +268,7 @@ function* readingItems({ itemOf, unread, fill }: ItemReader, scopes: readonly El
   let filled = 0
   for (let item = unread.pop(); item; item = unread.pop()) {
     if (++filled % ITEMS_PER_STEP === 0) yield
-    fill(item)
+    yield* fill(item)
   }
   return result
 }

@@ -4,7 +4,16 @@
  */
 
 import { SaxesParser, type SaxesTagNS } from 'saxes'
-import { MAX_ATTRIBUTES, MAX_DEPTH, MAX_NODES, TreeError, tooDeep, tooManyAttributes, tooManyNodes } from './limits.ts'
+import {
+  checkNames,
+  MAX_ATTRIBUTES,
+  MAX_DEPTH,
+  MAX_NODES,
+  TreeError,
+  tooDeep,
+  tooManyAttributes,
+  tooManyNodes,
+} from './limits.ts'
 import { inOnePiece, keepingTogether, LONG } from './long-text.ts'
 import { inScopeNamespaces } from './namespaces.ts'
 import {
@@ -172,8 +181,9 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
     attributes = 0
     if (open.length >= levels) throw tooDeep(cursor)
   })
-  parser.on('attribute', () => {
+  parser.on('attribute', ({ name, value }) => {
     nodes++
+    checkNames(name, value, cursor)
     if (++attributes > MAX_ATTRIBUTES) throw tooManyAttributes(cursor)
   })
   parser.on('opentag', tag => {

@@ -1,6 +1,6 @@
 /** Edits of elements, made and judged by the site's data model and, where it adds to them, completed (MOD-110). */
 
-import { type Derived, deriveInTurns, unusable } from '../declarations/derive.ts'
+import { type Derived, deriveInTurns, unusable, writingStoredForm } from '../declarations/derive.ts'
 import { derivingEdit } from '../declarations/derive-edit.ts'
 import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
@@ -78,7 +78,9 @@ const LOOK_AT_ONCE = 10
  */
 export async function judgeEdit(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
   try {
-    return await judgedInPlace(site, model, request)
+    const judged = await judgedInPlace(site, model, request)
+    await inTurns(writingStoredForm(judged.derived), judged.derived.items.length)
+    return judged
   } catch (error) {
     throw faultOf(error)
   }

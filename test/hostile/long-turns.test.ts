@@ -2,17 +2,27 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { type Derived, type ItemEntry, writingPlain, writingStoredForm } from '../../pipeline/declarations/derive.ts'
 import { Allowance } from '../../pipeline/language/allowance.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
 import { jsonText, writingJson } from '../../pipeline/language/sessel/sessel.ts'
 import type { Value } from '../../pipeline/language/values.ts'
+import { entriesOf, listingEntries } from '../../pipeline/model/entries.ts'
+import { itemElements } from '../../pipeline/model/items.ts'
+import { packEntries, packingEntries } from '../../pipeline/store/packed-entries.ts'
+import { parseDocument, TreeError } from '../../pipeline/tree/document.ts'
+import { readingTopLevelItems } from '../../pipeline/tree/microdata.ts'
 import { atOnce, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
 import { scopeOf } from '../pipeline/language/liquid/rendering.ts'
+import { NS } from '../support/content.ts'
 import { stepsOf } from '../support/steps.ts'
 
 const MEGABYTE = 1024 * 1024
+
+const repeated = (count: number, part: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => part(i)).join('')
 
 /** A template in turns, and how much it may take. */
 function* template(source: string, names: Record<string, Value> = {}): Steps<void> {
@@ -42,10 +52,58 @@ describe('long turns', () => {
       () => template('{% for i in (1..100000) %}{% break %}{% endfor %}'),
     ],
   ]
+  const body = (markup: string) => parseDocument('html', markup).root
+  const properties = body(`<div itemscope itemtype=urn:t>${repeated(20_000, i => `<b itemprop=p${i}>x</b>`)}</div>`)
+  const items = Array.from({ length: 20_000 }, (): ItemEntry => [['urn:t'], null])
+  const entries = items.map((_, i) => ({ item: `${i}`, keys: ['a'] }))
+  const profile = { utf8: true, types: [], namespaces: [] }
+  const derived: Derived = { profile, declares: {}, tokens: [], items, entries }
+  cases.push(
+    ['HTTP-71 an item of many properties', 30, () => readingTopLevelItems(properties, () => '')],
+    ['HTTP-20 the entry of an item of many properties', 60, () => listingEntries(itemElements(properties), NS)],
+    ['HTTP-20 what the store keeps of many items', 100, () => writingStoredForm(derived)],
+  )
   for (const [what, least, work] of cases)
     it(`${what}: ${least} steps at least`, () => {
       expect(stepsOf(work())).to.be.at.least(least)
     })
+
+  it('HTTP-181 attributes with more names than anybody reads are refused', () => {
+    const long = 'x '.repeat(32 * 1024)
+    for (const name of ['itemtype', 'itemprop', 'itemref']) {
+      for (const kind of ['html', 'xml'] as const) {
+        const document = (value: string) => `<p itemscope="" ${name}="${value}"></p>`
+        expect(() => parseDocument(kind, document(`${long}x`)), `${kind} ${name}`).to.throw(TreeError, name)
+        expect(() => parseDocument(kind, document(long))).not.to.throw()
+      }
+    }
+    expect(() => parseDocument('html', `<body><body itemtype="${long}x">`)).to.throw(TreeError, 'itemtype')
+  })
+
+  it('HTTP-181 types and values of items do not multiply', () => {
+    const types = repeated(500, i => `urn:${i} `)
+    const item = `<div itemscope itemtype="${types}">${repeated(100, i => `<b itemprop=p>${i}</b>`)}</div>`
+    expect(entriesOf(itemElements(parseDocument('html', item).root), NS)).to.have.length(1)
+    const items = parseDocument('html', item.repeat(5)).root
+    expect(() => entriesOf(itemElements(items), NS)).to.throw(TreeError, 'too often')
+  })
+
+  it('HTTP-20 what is found out about a document is written in steps as at once', () => {
+    const values = [
+      1,
+      'x',
+      null,
+      undefined,
+      [undefined],
+      { a: undefined, b: [{}, [], { c: '"' }] },
+      Array(1000).fill([2]),
+    ]
+    for (const value of values) expect(atOnce(writingPlain([value]))).to.equal(JSON.stringify([value]))
+    const list = () => Array.from({ length: 2000 }, (_, i) => ({ item: `${i}`, keys: ['a', '"\n'] }))
+    const [packed, inSteps] = [packEntries(list()), list()]
+    for (const _ of packingEntries(inSteps));
+    expect(packEntries(inSteps)).to.equal(packed)
+  })
 
   it('SES-232 JSON in steps is that of JavaScript', () => {
     const long = '<\u2028\n😀"'.repeat(40_000)

@@ -1,13 +1,12 @@
 /**
  * Changes before they are carried out: what they name, which can never be, and what an index keeps of the entries that they
- * bring: digests of keys, and one text by which versions are compared.
+ * bring: digests of keys, and the lines that versions do not share.
  */
 
 import { hash } from 'node:crypto'
 import type { Change } from '../commit.ts'
 import { StoreError } from '../errors.ts'
 import { isStorable, namesCollection } from '../paths.ts'
-import type { Entry } from '../resource.ts'
 
 /** What every change has, with its bytes or without. */
 type Naming = { path: string } | { from: string; to: string }
@@ -71,20 +70,6 @@ const KEY_BYTES = 16
 /** What a key looks like in the index. */
 export function keyOf(key: string): Uint8Array {
   return hash('sha256', key, 'buffer').subarray(0, KEY_BYTES)
-}
-
-/** Entries as one text, an entry to a line: the form in which versions are compared. */
-export function packEntries(entries: readonly Entry[]): string {
-  return entries.map(lineOf).join('\n')
-}
-
-/** Entries that stay from version to version are the same objects, more often than not. */
-const lines = new WeakMap<Entry, string>()
-
-function lineOf(entry: Entry): string {
-  let line = lines.get(entry)
-  if (line === undefined) lines.set(entry, (line = JSON.stringify([entry.item, ...entry.keys])))
-  return line
 }
 
 /** Lines that two texts do not share: those of `a` alone, and those of `b` alone. */

@@ -1,8 +1,8 @@
 /** The changes of a commit, applied in order. */
 
 import type { Change } from '../../commit.ts'
+import { packEntries } from '../../packed-entries.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
-import { packEntries } from '../../records/changes.ts'
 import { describedRow, fileRow } from '../../records/new-rows.ts'
 import { meets, refuse, removable } from '../../records/refusals.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'

@@ -2,8 +2,8 @@
 
 import { DERIVATION } from '../../derivation.ts'
 import { StoreError } from '../../errors.ts'
+import { packEntries } from '../../packed-entries.ts'
 import { splitPath } from '../../paths.ts'
-import { packEntries } from '../../records/changes.ts'
 import { seconds, shownSecond } from '../../records/new-rows.ts'
 import { meets, Refusal, refuse } from '../../records/refusals.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'

@@ -3,7 +3,7 @@
 import type { ByteSplice, Content } from '../../blobs.ts'
 import type { Change } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
-import { packEntries } from '../../records/changes.ts'
+import { packEntries } from '../../packed-entries.ts'
 import type { PackedChange, PackedContent, PackedSplice } from './messages.ts'
 import type { Cargo } from './writer.ts'
 
@@ -67,7 +67,7 @@ export function packChange(change: Change, cargo: Cargo[], maySplice: boolean): 
     return {
       ...rest,
       content: packContent(contentOf(change, maySplice), cargo),
-      ...(entries && { entries: packEntries(entries) }),
+      ...(entries && { entries: entries.length === 0 ? '' : packEntries(entries) }),
     }
   }
   if (change.op !== 'move' && change.op !== 'copy') return change
