@@ -20,7 +20,8 @@ export class LeaseError extends Error {
 /**
  * A lease keeps writers from working in vain and lets them come in turn. It is no proof: a process that stands still may
  * lose it. What a writer decided by is asked again inside its commit, by version (HTTP-4), so that nobody needs to show
- * the store a number of the lease.
+ * the store a number of the lease. WebDAV locks have no version there: for their sake a writer confirms its lease when the
+ * turn of its commit has come (DAV-8).
  */
 export interface Leases {
   /**
@@ -32,6 +33,15 @@ export interface Leases {
    * @throws LeaseTimeout when waiting exceeds the limit (DAV-8: 10 s); LeaseError when leases cannot be had now
    */
   hold<T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T>
+  /**
+   * Looks whether this process still has the leases that it holds of these paths.
+   *
+   * @param paths those of which it holds none do not count
+   * @returns at once where they will be held for a moment, which is longer than a database waits for a process that stands
+   * still in a transaction, else when that was asked
+   * @throws LeaseError when nobody can be asked
+   */
+  confirm(site: string, paths: readonly string[]): boolean | Promise<boolean>
   /**
    * Waits for those who hold a lease now on a path, on a collection above it or on something below it; not for those who
    * come later. Whoever has made something known that every writer looks for under the lease, such as a lock, is sure

@@ -161,6 +161,7 @@ export function leasesInStep(leases: Leases, coherence: Pick<Coherence, 'inStep'
         }
         return work()
       }),
+    confirm: (site, paths) => leases.confirm(site, paths),
     outlast: (site, path) => leases.outlast(site, path),
   }
 }

@@ -1,6 +1,7 @@
 /** Commits as they are handed to the store, and what becomes of them. */
 
 import type { CommitOutcome } from '../coordination/fan-out.ts'
+import type { Leases } from '../coordination/leases.ts'
 import type { AskedCommit } from '../declarations/site-declarations.ts'
 import { Fault } from '../fault.ts'
 import type { CommitResult } from '../store/commit.ts'
@@ -36,6 +37,23 @@ export async function reserveLargest(usage: Usage, row: readonly InRow[]): Promi
 /** Whether a commit that failed so may have been carried out. */
 export function mayBeStored(failure: unknown): boolean {
   return failure instanceof StoreError && (failure.reason === 'failed' || failure.reason === 'unknown')
+}
+
+/**
+ * What the store asks when the turn of a commit has come: a process that stood still may have lost its leases, and somebody
+ * else may have locked what it writes to.
+ *
+ * @returns throws Fault 409 where a lease is lost (DAV-8)
+ */
+export function confirming(leases: Leases, site: string, commit: AskedCommit): () => undefined | Promise<void> {
+  const refuse = () => {
+    throw new Fault(409, 'Conflict', 'The server lost its turn before the change was stored. Nothing has changed.')
+  }
+  return () => {
+    const isHeld = leases.confirm(site, namedBy(commit))
+    if (isHeld === true) return undefined
+    return Promise.resolve(isHeld).then(is => (is ? undefined : refuse()))
+  }
 }
 
 /** Paths that a commit changes. */

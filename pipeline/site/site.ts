@@ -26,7 +26,7 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { Coherence } from './coherence.ts'
-import { doubtful, type InRow, mayBeStored, namedBy, outcomeOf, reserveLargest } from './commit-row.ts'
+import { confirming, doubtful, type InRow, mayBeStored, namedBy, outcomeOf, reserveLargest } from './commit-row.ts'
 import { CommitsUnderWay, type Committed, type Foreign } from './commits-under-way.ts'
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
@@ -259,7 +259,8 @@ export class Site {
       ? this.#declared.keeping(commit)
       : await this.#declared.after(commit, written, path => this.#parsedVersion(path))
     const storing = () => this.store.commit(redeclared.commit)
-    // Nobody overtakes a lone process.
+    // Nobody overtakes a lone process, and it has nobody to lose its turn to.
+    if (this.#coherence) redeclared.commit.confirm = confirming(this.leases, this.store.name, commit)
     const { result, isOvertaken } = this.#coherence
       ? await this.#underWay.during(storing)
       : { result: await storing(), isOvertaken: false }

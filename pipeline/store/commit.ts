@@ -124,6 +124,12 @@ export interface Commit {
   guards?: readonly Guard[]
   /** Notes that are kept together with the changes, or not at all. */
   notes?: readonly NoteChange[]
+  /**
+   * Asked when the turn of the commit has come; it may have waited for others. For stores of several processes.
+   *
+   * @throws what becomes of the commit instead, of which nothing is done
+   */
+  confirm?: () => undefined | Promise<void>
   /** How others may come from what they hold to what this commit stores; passed on to them as it is. */
   edit?: string
 }

@@ -34,6 +34,8 @@ interface Attempt {
   site: string
   path: string
   number: number
+  /** Until when it is surely held, by the clock of this process. */
+  until: number
 }
 
 interface Waiter {
@@ -106,9 +108,25 @@ export function redisLeases({
 
   async function keep(): Promise<void> {
     // A lease that was lost is not taken back: what its work decided by is asked again when it commits.
-    await Promise.allSettled(Array.from(held.values(), attempt => run('keep', attempt)))
+    await Promise.allSettled(Array.from(held.values(), keepOne))
+  }
+
+  /** @returns whether it is still held */
+  async function keepOne(attempt: Attempt): Promise<boolean> {
+    const asked = performance.now()
+    if ((await run('keep', attempt)) !== 1) return false
+    attempt.until = asked + life
+    return true
   }
   const keeping = setInterval(() => void keep(), life / 3).unref()
+
+  async function confirmAll(leases: readonly Attempt[]): Promise<boolean> {
+    try {
+      return (await Promise.all(leases.map(keepOne))).every(isHeld => isHeld)
+    } catch (cause) {
+      throw new LeaseError('Nobody knows who holds the lease', { cause })
+    }
+  }
 
   /** Listens for word that a name was given a lease; word that comes before somebody waits for it counts as well. */
   function listen(name: string) {
@@ -129,10 +147,15 @@ export function redisLeases({
   /** Takes the lease from Redis for this process. */
   async function take(site: string, path: string, deadline: number): Promise<Attempt> {
     if (!connection.isUp()) throw new LeaseError('Leases cannot be had')
-    const attempt = { site, path, number: ++attempts }
+    const attempt: Attempt = { site, path, number: ++attempts, until: 0 }
     const listening = listen(`${self}:${attempt.number}`)
     try {
-      while ((await run('take', attempt)) !== 1) {
+      for (;;) {
+        const asked = performance.now()
+        if ((await run('take', attempt)) === 1) {
+          attempt.until = asked + life
+          break
+        }
         const left = deadline - performance.now()
         if (left <= 0) throw new LeaseTimeout(path)
         await listening.word(Math.min(left, lookAgain))
@@ -192,7 +215,7 @@ export function redisLeases({
   function release(key: string): void {
     const lease = held.get(key)
     const lane = lanes.get(key)
-    if (lease && lane && lane.waiting.length > 0 && lane.turns < TURNS) {
+    if (lease && lane && lane.waiting.length > 0 && lane.turns < TURNS && performance.now() < lease.until) {
       next(key, lease)
       return
     }
@@ -216,6 +239,14 @@ export function redisLeases({
       } finally {
         for (const key of acquired.reverse()) release(key)
       }
+    },
+    confirm(site, paths) {
+      const now = performance.now()
+      const doubtful = paths.flatMap(path => {
+        const lease = held.get(`${site}\n${path}`)
+        return lease && lease.until - now < life / 2 ? [lease] : []
+      })
+      return doubtful.length === 0 || confirmAll(doubtful)
     },
     async outlast(site, path) {
       const above = Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index + 1))

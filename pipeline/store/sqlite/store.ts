@@ -147,8 +147,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     return {
       name,
       ...readSite(reader, name),
-      async commit(commit) {
+      async commit({ confirm, ...commit }) {
         for (const change of commit.changes) checkChange(change)
+        // Not in the thread, which no answer reaches: what waits there is stored within moments.
+        const confirmed = confirm?.()
+        if (confirmed !== undefined) await confirmed
         if (commit.notes) checkNotes(commit.notes)
         if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return submit(name, commit, eventLimits)
         const own: StagedBlob[] = []

@@ -41,7 +41,7 @@ export type WriterJob =
   | { task: 'notes'; at: number; changes: readonly NoteChange[] }
 
 /** What became of a job; `result` is undefined for jobs other than commits. */
-export type JobResult = { result: CommitResult | undefined } | { error: StoreError }
+export type JobResult = { result: CommitResult | undefined } | { error: Error }
 
 /** What a process knows of the others by its own transactions. */
 export interface Turns {
@@ -232,8 +232,24 @@ async function setSetting(
   )
 }
 
+/**
+ * Why a commit may not be carried out any more. Asked in its transaction: if this process stands still from here on, the
+ * database gives the transaction up sooner than a lease is lost.
+ */
+async function refusal({ commit }: CommitJob): Promise<Error | undefined> {
+  try {
+    const confirmed = commit.confirm?.()
+    if (confirmed !== undefined) await confirmed
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
 /** @throws the database's error, after which the transaction cannot go on */
 async function runJob(transaction: Transaction, job: WriterJob): Promise<JobResult> {
+  const refused = job.task === 'commit' ? await refusal(job) : undefined
+  if (refused !== undefined) return { error: refused }
   try {
     if (job.task === 'commit') return { result: await runCommit(transaction, job) }
     if (job.task === 'derive') await derive(transaction, job)
