@@ -3,7 +3,7 @@
  * mount, nobody for the operator's own commands. Handlers ask here and never look at rules themselves.
  */
 
-import type { Admission, ElementsQuestion, Question } from './access/admission.ts'
+import type { Admission, ElementsQuestion, Question, WholeQuestion } from './access/admission.ts'
 import type { Key } from './access/matching.ts'
 import { type ReadableView, wholeView } from './access/readable-view.ts'
 import { Fault } from './fault.ts'
@@ -13,7 +13,7 @@ import type { Steps } from './tree/steps.ts'
 /** What a method could be granted on: elements at least, session content alone, or nothing. */
 export type Reach = 'elements' | 'session' | 'nothing'
 
-export type { Admission, Key, Question, ReadableView }
+export type { Admission, Key, Question, ReadableView, WholeQuestion }
 
 export interface Authority {
   /**

@@ -1,6 +1,6 @@
 /** Refusals that requests share: where forbidden, absent and unmatched become statuses. */
 
-import type { Admission, Authority, Question } from './authority.ts'
+import type { Admission, Authority, Question, WholeQuestion } from './authority.ts'
 import { Fault } from './fault.ts'
 import { type Extensions, type Selector, SelectorError, selectorFor } from './tree/selector/selector.ts'
 
@@ -26,6 +26,21 @@ export function requireAllowed(authority: Authority, question: Question, method:
 export function refuseForbidden(authority: Authority, question: Question, method: string, path: string): void {
   if (authority.admit(question) === 'refuse') throw authority.refusal(method, path)
 }
+
+/**
+ * Refuses before anything is looked for whatever would be refused in any case: bytes that have to come from the disk would
+ * tell by their time that they are there (SEC-6).
+ *
+ * @param question without `exists`
+ * @param path that a refusal names (DENY-1)
+ * @throws Fault 401 or 403
+ */
+export function refuseUnseen(authority: Authority, question: Unseen, method: string, path: string): void {
+  for (const exists of [true, false]) if (authority.admit({ ...question, exists }) !== 'refuse') return
+  throw authority.refusal(method, path)
+}
+
+type Unseen = Omit<WholeQuestion, 'exists'>
 
 /** `requireAllowed` for a question that was asked already. */
 export function requireAdmission(admission: Admission, method: string, path: string, authority: Authority): void {

@@ -9,7 +9,7 @@ import { excludes } from '../http/accept.ts'
 import { writingMultipart } from '../http/multipart.ts'
 import { taggingMatches } from '../http/tags.ts'
 import type { Operation } from '../operation.ts'
-import { absent, refuseForbidden, requireAllowed, toSelector } from '../refusals.ts'
+import { absent, refuseForbidden, refuseUnseen, requireAllowed, toSelector } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import type { ElementNode } from '../tree/nodes.ts'
@@ -27,6 +27,7 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
   const { path, requested } = read
   return {
     async admit(body) {
+      refuseUnseen(authority(), { ask: 'read', path }, 'GET', requested)
       const file = (await findFor(site, path, reader))?.file
       refuseForbidden(authority(), { ask: 'read', path, exists: file !== undefined }, 'GET', requested)
       if (!file?.isDocument) return { elements: [] }
@@ -42,6 +43,7 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
         if (!file) throw absent()
         if (!file.isDocument) throw notHtml()
       }
+      refuseUnseen(decided, { ask: 'read', path }, 'GET', requested)
       document((await findFor(site, path, reader))?.file)
       const { text, selector } = await readSelector(site, body)
       // The document may have changed while the body was on its way.

@@ -98,7 +98,8 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
 /** COMP-5. @throws Fault 401 or 403 where no element of what is found at the path could be read */
 async function refuseOutOfReach(site: Site, read: Read, authority: Authority, reader?: Reader): Promise<void> {
   const { path, head, requested } = read
-  if (reader && authority.reach(head ? 'HEAD' : 'GET', path) === 'nothing' && (await findFor(site, path, reader)))
+  if (!reader || authority.reach(head ? 'HEAD' : 'GET', path) !== 'nothing') return
+  if (isAbsenceRefused(read, authority) || (await findFor(site, path, reader)))
     throw authority.refusal('GET', requested)
 }
 
@@ -108,12 +109,14 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
   return {
     async admit() {
       const decided = authority()
+      refuseUnread(read, decided)
       if (await findFor(site, path, reader)) refuseForbidden(decided, question, 'GET', read.requested)
       else await findAbsence(site, read, decided, reader)
       return {}
     },
     async carryOut() {
       const decided = authority()
+      refuseUnread(read, decided)
       const found = await findFor(site, path, reader)
       if (!found) return absence(site, read, decided, reader)
       const { file, params } = found
@@ -182,6 +185,20 @@ function untilChanged(site: Site, dependencies: Dependencies, rules: object): Re
   const reactions = site.declarations('reactions')
   const isDeclared = () => site.rules === rules && site.model === model && site.declarations('reactions') === reactions
   return { holds: () => isDeclared() && dependencies.hold(site) }
+}
+
+/** Whoever may read the whole in no case is told before anything is looked for. @throws Fault 401 or 403 */
+function refuseUnread(read: Read, authority: Authority): void {
+  const { path, head, requested } = read
+  if (authority.admit({ ask: 'read', path, exists: true, head }) !== 'refuse') return
+  if (isAbsenceRefused(read, authority)) throw authority.refusal('GET', requested)
+}
+
+/** Whether a path at which nothing is stored would be refused, whatever stands beside it. */
+function isAbsenceRefused({ path, head, requested }: Read, authority: Authority): boolean {
+  return mayNameDirectory(requested)
+    ? [true, false].every(index => authority.admitDirectory(requested, index) === 'refuse')
+    : authority.admit({ ask: 'read', path, exists: false, head }) === 'refuse'
 }
 
 /** HTTP-15 and ABS-1: nothing is stored at the path itself. @throws Fault 401 or 403 */

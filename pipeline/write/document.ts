@@ -97,6 +97,19 @@ export const locks: WholeGate = {
   pass: ({ write }) => write.refuseLocked?.([write.path]),
 }
 
+/** @throws Fault 401 or 403 before anything is looked for that is forbidden in any case */
+async function findAllowed<W extends WholeWrite>(
+  site: Site,
+  write: W,
+  ask: 'put' | 'delete',
+  authority: Authority,
+): Promise<Found<W>> {
+  const { path } = write
+  const isRefused = [true, false].every(exists => authority.admit({ ask, path, exists }) === 'refuse')
+  if (isRefused) throw authority.refusal(ask.toUpperCase(), path)
+  return { write, authority, file: await site.find(path) }
+}
+
 /** How whole documents are written: found, passed through gates, made ready, and committed. */
 interface WholeParts<F extends Found, Ready> {
   write: WholeWrite
@@ -195,7 +208,7 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
     write,
     paths: [path],
     gates: PUT_GATES,
-    find: async () => ({ write, authority: authority(), file: await site.find(path) }),
+    find: () => findAllowed(site, write, 'put', authority()),
     async prepare(body) {
       await race.begin()
       return prepare(site, path, write.type, body)
@@ -346,7 +359,7 @@ export function deleteDocument(site: Site, write: WholeWrite, authority: () => A
     write,
     paths: [path],
     gates: DELETE_GATES,
-    find: async () => ({ write, authority: authority(), file: await site.find(path) }),
+    find: () => findAllowed(site, write, 'delete', authority()),
     prepare: () => race.begin(),
     async commit({ authority, file }) {
       if (!file) throw absent()

@@ -38,15 +38,29 @@ interface FoundMove extends Found<DocumentMove> {
   replaced: StoredFile | undefined
 }
 
+function isRefused({ path, to }: DocumentMove, authority: Authority, exists: boolean): boolean {
+  return authority.admit({ ask: 'move', path, destination: to, exists }) === 'refuse'
+}
+
+/** A refusal names the path that was refused (HTTP-170). */
+function refusalOf({ path, to }: DocumentMove, authority: Authority, exists: boolean): Fault {
+  const isSource = authority.admit({ ask: 'move', path, destination: path, exists }) === 'refuse'
+  return authority.refusal('MOVE', isSource ? path : to)
+}
+
+/** @throws Fault 401 or 403 before anything is looked for that is forbidden in any case */
+async function findAllowed(site: Site, write: DocumentMove, authority: Authority): Promise<FoundMove> {
+  const { path, to } = write
+  if (isRefused(write, authority, true) && isRefused(write, authority, false)) throw refusalOf(write, authority, true)
+  return { write, authority, file: await site.find(path), replaced: await site.find(to) }
+}
+
 const MOVE_GATES: readonly WholeGate<FoundMove>[] = [
   {
     name: 'authorization',
-    /** A refusal names the path that was refused (HTTP-170). */
-    pass({ write: { path, to }, authority, file }) {
+    pass({ write, authority, file }) {
       const exists = file !== undefined
-      if (authority.admit({ ask: 'move', path, destination: to, exists }) !== 'refuse') return
-      const isSource = authority.admit({ ask: 'move', path, destination: path, exists }) === 'refuse'
-      throw authority.refusal('MOVE', isSource ? path : to)
+      if (isRefused(write, authority, exists)) throw refusalOf(write, authority, exists)
     },
   },
   existence,
@@ -78,12 +92,7 @@ export function moveDocument(site: Site, write: DocumentMove, authority: () => A
     write,
     paths: [path, to],
     gates: MOVE_GATES,
-    find: async () => ({
-      write,
-      authority: authority(),
-      file: await site.find(path),
-      replaced: await site.find(to),
-    }),
+    find: () => findAllowed(site, write, authority()),
     prepare: async () => undefined,
     async commit({ authority, file, replaced }) {
       if (!file) throw absent()

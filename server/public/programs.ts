@@ -9,7 +9,7 @@ import { readConditions } from '../../pipeline/http/conditions.ts'
 import { ACCEPT_QUERY } from '../../pipeline/http/media.ts'
 import type { Value } from '../../pipeline/language/values.ts'
 import type { Operation } from '../../pipeline/operation.ts'
-import { absent, refuseForbidden, requireAllowed } from '../../pipeline/refusals.ts'
+import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../../pipeline/refusals.ts'
 import { type Exchange, requestValue } from './exchange.ts'
 
 /**
@@ -23,7 +23,10 @@ export function programOperation(exchange: Exchange, type: string): Operation {
   // A directory is asked itself, not its index (SES-126).
   const path = isDirectory ? target.path : exchange.path
   const exists = () => (isDirectory ? holdsDocuments(exchange, path) : site.find(path).then(file => file !== undefined))
-  const question = async () => ({ ask: 'evaluate' as const, path, exists: await exists() })
+  async function question() {
+    refuseUnseen(authority(), { ask: 'evaluate', path }, 'QUERY', path)
+    return { ask: 'evaluate' as const, path, exists: await exists() }
+  }
   return {
     async admit() {
       refuseForbidden(authority(), await question(), 'QUERY', path)

@@ -72,7 +72,9 @@ async function subscribe(exchange: Exchange): Promise<Answer> {
 /** The 301 that a GET without the slash of a directory gets (EVT-2, HTTP-15). */
 async function redirect({ site, path, target, authority }: Exchange): Promise<Answer | undefined> {
   const requested = target.path
-  if (!mayNameDirectory(requested) || (await site.find(path))) return undefined
+  // Where no redirect would be told, nothing is looked for that could tell by its time what is there.
+  if (!mayNameDirectory(requested) || authority().admitDirectory(requested, true) !== 'redirect') return undefined
+  if (await site.find(path)) return undefined
   const index = (await site.find(`${requested}/index.html`)) !== undefined
   if (authority().admitDirectory(requested, index) !== 'redirect') return undefined
   const location = directoryLocation(requested, target.query)
