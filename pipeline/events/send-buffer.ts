@@ -12,6 +12,7 @@ export interface SendBufferLimits {
 export class SendBuffer {
   readonly #sink: Sink
   readonly #limits: SendBufferLimits
+  readonly #mayGo: () => boolean
   #queue: Uint8Array[] = []
   #events = 0
   #bytes = 0
@@ -21,9 +22,11 @@ export class SendBuffer {
   #emptied: (() => void) | undefined
   readonly #sent = () => this.#afterSending()
 
-  constructor(sink: Sink, limits: SendBufferLimits) {
+  /** @param mayGo asked before what has waited is sent; where it may not go, the caller has discarded it */
+  constructor(sink: Sink, limits: SendBufferLimits, mayGo: () => boolean = () => true) {
     this.#sink = sink
     this.#limits = limits
+    this.#mayGo = mayGo
   }
 
   get isEmpty(): boolean {
@@ -74,7 +77,7 @@ export class SendBuffer {
     this.#events -= this.#sending.events
     this.#bytes -= this.#sending.bytes
     if (this.#queue.length > 0) {
-      this.#send()
+      if (this.#mayGo()) this.#send()
       return
     }
     const emptied = this.#emptied

@@ -132,7 +132,7 @@ export class Stream {
     }
     const { brand, limits } = this.#context
     this.#sink = sink
-    this.#sendBuffer = new SendBuffer(sink, limits)
+    this.#sendBuffer = new SendBuffer(sink, limits, () => this.#mayGo())
     this.#sendBuffer.push(connectionFrame(brand, this.token))
     if (this.#gap) this.#reset('events-expired')
     if (this.#behind) void this.#read()
@@ -241,6 +241,20 @@ export class Stream {
 
   #isAdmitted(access: Access): boolean {
     return access.permit('GET', this.subscriber.path, undefined, { subscribe: true })
+  }
+
+  /**
+   * Whether what waits for a client that did not read may still go to it; if not, the stream ends (EVT-65). Groups that decide
+   * by themselves are asked at the next event or keepalive.
+   */
+  #mayGo(): boolean {
+    if (!this.isOpen) return true
+    const access = this.#context.accessOf(this.subscriber, this.#access)
+    if (access === this.#access) return true
+    const isLate = access.rules.subtypedGroups > 0 && access.requester.principal !== undefined
+    if (isLate || this.#isAdmitted(access)) return true
+    this.end('now')
+    return false
   }
 
   /** Whether the rules can be asked at once, without groups that decide by themselves (GRP-5). */

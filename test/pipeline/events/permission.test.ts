@@ -62,6 +62,18 @@ describe('permission of streams', () => {
       expect(reader.ending).to.equal('ended')
     })
 
+    it('EVT-65 permission withdrawn while a client does not read: what waits for it goes to nobody', async () => {
+      await ruled(OPEN)
+      const { reader } = await site.watch(PATH)
+      reader.stop()
+      for (const text of ['on its way', 'waiting', 'behind'])
+        await site.write(PATH, ['PUT', '#b', `<li id="b">${text}</li>`])
+      await site.rules(['*', 'GET', 'Deny', PATH], OPEN)
+      reader.resume()
+      await until(() => reader.ending === 'ended')
+      expect(bodiesOf(reader.mutations)).to.deep.equal(['<li id="b">on its way</li>'])
+    })
+
     it('EVT-65 only those who lost it are cut off; others do not notice', async () => {
       await ruled(OPEN)
       const ann = await site.watch(PATH, { principal: user('ann') })
