@@ -9,12 +9,13 @@ import { COLUMNS, type Row, rowOf } from './rows.ts'
 import type { Session } from './session.ts'
 import { unpack } from './text.ts'
 
-/** Has work done in one transaction while nobody commits. */
+/** Has work done in one transaction while nobody commits. It counts as a commit of which nothing else is known. */
 export async function whileNobodyCommits(session: Session, work: () => Promise<void>): Promise<void> {
   await session.run('BEGIN')
   try {
     await session.row('SELECT version FROM progress FOR UPDATE')
     await work()
+    await session.run('UPDATE progress SET version = version + 1')
     await session.run('COMMIT')
   } catch (error) {
     await session.run('ROLLBACK').catch(() => undefined)

@@ -1,8 +1,7 @@
 /** Rows of the table of resources as this store reads and writes them. */
 
 import type { ResourceRow } from '../records/rows.ts'
-import type { Cell } from './commit/columns.ts'
-import { pack, unpack } from './text.ts'
+import { unpack } from './text.ts'
 
 /** A row, with the number of its body where that is in the database. */
 export interface Row extends ResourceRow {
@@ -22,16 +21,4 @@ export function rowOf(read: Row): Row {
   read.type = unpack(read.type)
   if (read.language !== null) read.language = unpack(read.language)
   return read
-}
-
-/** A row as it is written. */
-export function recordOf(site: number, row: Row): Record<string, Cell> {
-  const { in_file, ...columns } = row
-  return {
-    site,
-    ...columns,
-    type: pack(row.type),
-    language: row.language === null ? null : pack(row.language),
-    blob: in_file === 1 ? row.digest : null,
-  }
 }

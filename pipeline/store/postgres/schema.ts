@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import { Unusable } from '../errors.ts'
 import { type DatabaseAddress, quoted } from './connection.ts'
-import { GROUP_FUNCTIONS } from './group-functions.ts'
+import { GROUP_FUNCTIONS, WRITE_FROM_MEMORY } from './group-functions.ts'
 
 /**
  * `resource` is ordered by place: a look-up, a listing and everything below a collection are each one range of its key. No
@@ -210,7 +210,7 @@ CREATE TRIGGER left_object AFTER DELETE OR UPDATE OF upload ON blob FOR EACH ROW
 `
 
 /** What each format adds to the one before it. Steps only go forward and stay as they are once released. */
-const MIGRATIONS: readonly string[] = [FIRST, DERIVATIONS, OBJECTS, GROUP_FUNCTIONS]
+const MIGRATIONS: readonly string[] = [FIRST, DERIVATIONS, OBJECTS, GROUP_FUNCTIONS, WRITE_FROM_MEMORY]
 
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */
 const LOCK = 7_203_115_846

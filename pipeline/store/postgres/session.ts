@@ -1,7 +1,7 @@
 /** Statements over one connection: prepared on first use, sent without waiting for earlier answers. */
 
 import type { Writable } from 'node:stream'
-import type pg from 'pg'
+import pg from 'pg'
 
 /** What a statement takes: JSON goes as text. */
 export type Parameter = null | number | string | boolean | Uint8Array | readonly (number | string)[]
@@ -13,6 +13,17 @@ export interface Session {
   row<R>(sql: string, ...values: Parameter[]): Promise<R | undefined>
   /** Number of rows that were changed. */
   run(sql: string, ...values: Parameter[]): Promise<number>
+}
+
+/** The session of a writer. */
+export interface WriterSession extends Session {
+  /**
+   * Has a statement carried out that returns one value.
+   *
+   * @param message what brings its parameters, as `BindMessage` makes it, to a prepared statement of a name
+   * @returns the value as text, when what the statement did is committed, unless a transaction was begun before
+   */
+  call(sql: string, message: (statement: string) => Uint8Array): Promise<string | null>
 }
 
 /** Names of prepared statements, the same on all connections. */
@@ -45,22 +56,77 @@ export function sessionOn(client: Queryable): Session {
   return sessionBy(query => client.query(query))
 }
 
+/** What the client offers beside its contract. */
+interface Wire {
+  stream: Pick<Writable, 'cork' | 'uncork' | 'write' | 'writable'>
+  parsedStatements: Record<string, string>
+  submittedNamedStatements: Record<string, string>
+  parse(statement: { name: string; text: string; types: never[] }): void
+}
+
+/**
+ * A statement whose parameters are bytes already. Nobody asks for the names and types of its answer, and the client makes no
+ * rows of it.
+ */
+class Call extends pg.Query {
+  value: string | null = null
+  readonly #name: string
+  readonly #text: string
+  readonly #message: Uint8Array
+
+  constructor(name: string, text: string, message: Uint8Array, done: (error: Error | undefined) => void) {
+    super({ name, text }, error => done(error))
+    this.#name = name
+    this.#text = text
+    this.#message = message
+  }
+
+  override submit = (connection: pg.Connection) => {
+    const wire = connection as unknown as Wire
+    const name = this.#name
+    if (wire.parsedStatements[name] === undefined && wire.submittedNamedStatements[name] === undefined) {
+      wire.parse({ name, text: this.#text, types: [] })
+      wire.submittedNamedStatements[name] = this.#text
+    }
+    if (wire.stream.writable) wire.stream.write(this.#message)
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    this.value = fields[0] ?? null
+  }
+}
+
 /**
  * A session on a connection that does not wait for answers. Statements that are sent one right after another go out
  * together: a write to a socket costs more than most statements.
  */
-export function pipelineOn(client: pg.Client): Session {
-  const { stream } = (client as unknown as { connection: { stream: Pick<Writable, 'cork' | 'uncork'> } }).connection
+export function pipelineOn(client: pg.Client): WriterSession {
+  const { stream } = (client as unknown as { connection: Wire }).connection
   let isCorked = false
-  return sessionBy(query => {
-    if (!isCorked) {
-      isCorked = true
-      stream.cork()
-      process.nextTick(() => {
-        isCorked = false
-        stream.uncork()
-      })
-    }
+  function gather(): void {
+    if (isCorked) return
+    isCorked = true
+    stream.cork()
+    process.nextTick(() => {
+      isCorked = false
+      stream.uncork()
+    })
+  }
+  const session = sessionBy(query => {
+    gather()
     return client.query(query)
   })
+  return {
+    ...session,
+    call: (sql, message) =>
+      new Promise((resolve, reject) => {
+        gather()
+        const name = nameOf(sql)
+        const asked = new Call(name, sql, message(name), error => {
+          if (error) reject(error)
+          else resolve(asked.value)
+        })
+        client.query(asked)
+      }),
+  }
 }

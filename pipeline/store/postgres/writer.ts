@@ -94,7 +94,7 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
   let isCleaningDue = false
   let lastCleaned = 0
   let newest = 0
-  const turns: Turns = { last: 0, areContended: false }
+  const turns: Turns = { last: undefined, areContended: false, memory: undefined }
 
   async function open(): Promise<GroupContext> {
     requireThere()
@@ -112,6 +112,8 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
   function abandon(): void {
     for (const each of [client, connecting]) if (each !== undefined) drop(each)
     client = connecting = undefined
+    // Another host may have taken the place of the database, without what was committed last.
+    turns.memory = undefined
   }
 
   function take(): Waiting[] {

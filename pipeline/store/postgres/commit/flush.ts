@@ -4,11 +4,11 @@
  */
 
 import { DERIVATION } from '../../derivation.ts'
-import { recordOf, STORED } from '../rows.ts'
-import type { Parameter, Session } from '../session.ts'
+import type { Row } from '../rows.ts'
+import type { Session, WriterSession } from '../session.ts'
 import { pack } from '../text.ts'
-import { type Cells, columns } from './columns.ts'
-import { type NewDerived, nothingPending, type Pending } from './pending.ts'
+import { BindMessage, type Column } from './bind.ts'
+import { type LogEntry, type NewDerived, type NewEvent, nothingPending, type Pending } from './pending.ts'
 
 /** Rows of one statement at most: JSON of more would hold the event loop. */
 const AT_ONCE = 1000
@@ -23,43 +23,6 @@ function inSlices(session: Session, sql: string, rows: readonly unknown[]): Prom
 
 /** Bytes of bodies of one call at most. */
 const BODIES = 16 * 1024 * 1024
-
-/** Ends use of bodies: those that an event tells of stay until it goes. */
-export const FREE_BODIES = [
-  'DELETE FROM body WHERE id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT 1 FROM event WHERE event.body = body.id)',
-  'UPDATE body SET told = true WHERE id = ANY ($1::bigint[])',
-] as const
-
-function writeEntries(session: Session, { texts, entriesGone, entriesCome }: Pending): Promise<unknown>[] {
-  const gone = [...texts].flatMap(([id, lines]) => (lines === null ? [id] : []))
-  const come = [...texts].flatMap(([id, lines]) => (lines === null ? [] : [{ id, lines: pack(lines) }]))
-  return [
-    ...inSlices(
-      session,
-      `DELETE FROM entry e USING json_to_recordset($1::json) AS k (id bigint, item text COLLATE "C")
-       WHERE e.id = k.id AND e.item = k.item`,
-      entriesGone.map(({ id, item }) => ({ id, item: pack(item) })),
-    ),
-    ...inSlices(
-      session,
-      `INSERT INTO entry (site, key, id, item) SELECT site, key, id, item
-       FROM json_populate_recordset(NULL::entry, $1::json) ON CONFLICT DO NOTHING`,
-      entriesCome.map(each => ({ ...each, item: pack(each.item) })),
-    ),
-    ...(gone.length === 0
-      ? []
-      : [
-          session.run('DELETE FROM entry WHERE id = ANY ($1::bigint[])', gone),
-          session.run('DELETE FROM entry_text WHERE id = ANY ($1::bigint[])', gone),
-        ]),
-    ...inSlices(
-      session,
-      `INSERT INTO entry_text (id, lines) SELECT id, lines FROM json_populate_recordset(NULL::entry_text, $1::json)
-       ON CONFLICT (id) DO UPDATE SET lines = EXCLUDED.lines`,
-      come,
-    ),
-  ]
-}
 
 const NEW_BLOBS = `INSERT INTO blob (digest, upload, size, sha1, md5, unused)
   SELECT digest, upload, size, sha1, md5, unused FROM json_populate_recordset(NULL::blob, $1::json)
@@ -101,34 +64,121 @@ const packOr = (text: string | null) => (text === null ? null : pack(text))
 
 /** Rows of one call of the function, by table. */
 interface Rows {
-  sites: Cells[]
-  resources: Cells[]
-  bodies: Cells[]
-  pieces: Uint8Array[]
+  sites: [id: number, site: { name: string; ms: number; seq: number }][]
+  resources: { site: number; row: Row }[]
+  bodies: [id: number, bytes: Uint8Array][]
+  freed: number[]
   derived: [id: number, derived: NewDerived][]
-  events: Cells[]
-  counters: Cells[]
-  log: Cells[]
+  gone: { id: number; item: string }[]
+  come: { site: number; key: string; id: number; item: string }[]
+  texts: [id: number, lines: string | null][]
+  events: NewEvent[]
+  counters: { site: number; name: string; value: number }[]
+  log: LogEntry[]
 }
 
-const SITES = ['id', 'name', 'ms', 'seq']
-const RESOURCES = STORED.split(', ')
-const BODY = ['id', 'start', 'length']
-const DERIVED = ['id', 'name', 'site', 'value']
-const EVENTS = 'site ms seq path version payload session token facts bytes'.split(' ')
-const COUNTERS = ['site', 'name', 'value']
-const LOG = ['version', 'site', 'paths', 'raised', 'edit']
+/** A place where the commits take it that nothing is and nothing was. */
+export interface Place {
+  site: number
+  folder: string
+  name: string
+}
 
-const COUNT =
-  SITES.length + RESOURCES.length + BODY.length + DERIVED.length + EVENTS.length + COUNTERS.length + LOG.length + 6
-const WRITE = `SELECT write_group_4(${Array.from({ length: COUNT }, (_, i) => `$${i + 1}`).join(', ')})`
+const PLACE: readonly Column<Place>[] = [
+  ['int8', ({ site }) => site],
+  ['text', ({ folder }) => folder],
+  ['text', ({ name }) => name],
+]
+const SITE: readonly Column<Rows['sites'][number]>[] = [
+  ['int8', ([id]) => id],
+  ['text', ([, { name }]) => name],
+  ['int8', ([, { ms }]) => ms],
+  ['int8', ([, { seq }]) => seq],
+]
+const RESOURCE: readonly Column<Rows['resources'][number]>[] = [
+  ['int8', ({ site }) => site],
+  ['text', ({ row }) => row.folder],
+  ['text', ({ row }) => row.name],
+  ['int8', ({ row }) => row.id],
+  ['int2', ({ row }) => row.kind],
+  ['int8', ({ row }) => row.version],
+  ['text', ({ row }) => row.digest],
+  ['int8', ({ row }) => row.size],
+  ['text', ({ row }) => pack(row.type)],
+  ['text', ({ row }) => packOr(row.language)],
+  ['int8', ({ row }) => row.created],
+  ['int8', ({ row }) => row.modified],
+  ['int8', ({ row }) => row.shown],
+  ['int2', ({ row }) => row.same_second],
+  ['text', ({ row }) => row.properties],
+  ['text', ({ row }) => row.members],
+  ['int8', ({ row }) => row.body],
+  ['text', ({ row }) => (row.in_file === 1 ? row.digest : null)],
+  ['int2', ({ row }) => row.unlisted],
+]
+const BODY: readonly Column<Rows['bodies'][number]>[] = [
+  ['int8', ([id]) => id],
+  ['bytea', ([, bytes]) => bytes],
+]
+const DERIVED: readonly Column<{ id: number; name: string; site: number; value: string }>[] = [
+  ['int8', ({ id }) => id],
+  ['text', ({ name }) => pack(name)],
+  ['int8', ({ site }) => site],
+  ['text', ({ value }) => pack(value)],
+]
+const GONE: readonly Column<Rows['gone'][number]>[] = [
+  ['int8', ({ id }) => id],
+  ['text', ({ item }) => pack(item)],
+]
+const COME: readonly Column<Rows['come'][number]>[] = [
+  ['int8', ({ site }) => site],
+  ['bytea', ({ key }) => Buffer.from(key.slice(2), 'hex')],
+  ['int8', ({ id }) => id],
+  ['text', ({ item }) => pack(item)],
+]
+const TEXT: readonly Column<Rows['texts'][number]>[] = [
+  ['int8', ([id]) => id],
+  ['text', ([, lines]) => packOr(lines)],
+]
+const EVENT: readonly Column<NewEvent>[] = [
+  ['int8', ({ site }) => site],
+  ['int8', ({ ms }) => ms],
+  ['int8', ({ seq }) => seq],
+  ['text', ({ path }) => path],
+  ['int8', ({ version }) => version],
+  ['text', ({ payload }) => pack(payload)],
+  ['text', ({ session }) => packOr(session)],
+  ['text', ({ token }) => packOr(token)],
+  ['text', ({ facts }) => packOr(facts)],
+  ['int8', ({ bytes }) => bytes],
+]
+const COUNTER: readonly Column<Rows['counters'][number]>[] = [
+  ['int8', ({ site }) => site],
+  ['text', ({ name }) => name],
+  ['int8', ({ value }) => value],
+]
+const LOG: readonly Column<LogEntry>[] = [
+  ['int8', ({ version }) => version],
+  ['text', ({ site }) => site],
+  ['text', ({ paths }) => paths],
+  ['text', ({ raised }) => raised],
+  ['text', ({ edit }) => packOr(edit)],
+]
+
+const TABLES = [PLACE, SITE, RESOURCE, BODY, DERIVED, GONE, COME, TEXT, EVENT, COUNTER, LOG]
+/** `made_after`, bodies that are freed, resources with all of their derived data, its number, origin, and both last numbers. */
+const COUNT = TABLES.reduce((sum, { length }) => sum + length, 0) + 7
+const WRITE = `SELECT write_group_5(${Array.from({ length: COUNT }, (_, i) => `$${i + 1}`).join(', ')})`
 
 const noRows = (): Rows => ({
   sites: [],
   resources: [],
   bodies: [],
-  pieces: [],
+  freed: [],
   derived: [],
+  gone: [],
+  come: [],
+  texts: [],
   events: [],
   counters: [],
   log: [],
@@ -144,35 +194,32 @@ function callsOf(pending: Pending): Rows[] {
     calls.push(rows)
     return rows
   }
-  const each = <T>(all: Iterable<T>, add: (call: Rows, one: T) => void, most = AT_ONCE) => {
+  const each = <T>(all: Iterable<T>, add: (call: Rows, one: T) => void, most = AT_ONCE, from = 0) => {
     let n = 0
-    for (const one of all) add(at(Math.floor(n++ / most)), one)
+    for (const one of all) add(at(from + Math.floor(n++ / most)), one)
   }
-  each(pending.sites, ({ sites }, [id, site]) => sites.push({ id, ...site }))
+  each(pending.sites, ({ sites }, site) => sites.push(site))
   each(pending.rows.values(), ({ resources }, { site, row }) => {
-    if (row !== null) resources.push(recordOf(site, row))
+    if (row !== null) resources.push({ site, row })
   })
   each(pending.derived, ({ derived }, one) => derived.push(one), AT_ONCE / 4)
-  each(pending.events, ({ events }, event) =>
-    events.push({
-      ...event,
-      payload: pack(event.payload),
-      session: packOr(event.session),
-      token: packOr(event.token),
-      facts: packOr(event.facts),
-    }),
-  )
-  each(pending.counters.values(), ({ counters }, counter) => counters.push({ ...counter }))
-  each(pending.log, ({ log }, entry) => log.push({ ...entry, edit: packOr(entry.edit) }))
+  each(pending.entriesGone, ({ gone }, one) => gone.push(one))
+  // What comes may have the place of something that goes.
+  const behind = Math.max(0, Math.ceil(pending.entriesGone.length / AT_ONCE) - 1)
+  for (let i = 0; i < behind; i++) at(i)
+  each(pending.entriesCome, ({ come }, one) => come.push(one), AT_ONCE, behind)
+  each(pending.texts, ({ texts }, one) => texts.push(one))
+  each(pending.events, ({ events }, event) => events.push(event))
+  each(pending.counters.values(), ({ counters }, counter) => counters.push(counter))
+  each(pending.log, ({ log }, entry) => log.push(entry))
   let [call, size] = [0, 0]
   for (const [id, body] of pending.bodies) {
     if ('upload' in body) continue
     if (size > 0 && size + body.length > BODIES) [call, size] = [call + 1, 0]
-    const { bodies, pieces } = at(call)
-    bodies.push({ id, start: size + 1, length: body.length })
-    pieces.push(body)
+    at(call).bodies.push([id, body])
     size += body.length
   }
+  if (pending.freed.size > 0) at(0).freed = [...pending.freed]
   return calls
 }
 
@@ -182,28 +229,72 @@ export interface Progress {
   lastId: number
 }
 
-function call(session: Session, rows: Rows, origin: string, progress: Progress | undefined): Promise<unknown> {
-  const { derived } = rows
-  const values = derived.flatMap(([id, { site, values }]) =>
-    [...values].map(([name, value]) => ({ id, name: pack(name), site, value: pack(value) })),
+/** What a call takes for granted, if it is a whole transaction. */
+export interface Assumed {
+  /** Version of the last commit of anybody. */
+  after: number
+  places: readonly Place[]
+}
+
+function call(
+  session: WriterSession,
+  rows: Rows,
+  origin: string,
+  progress: Progress | undefined,
+  assumed?: Assumed,
+): Promise<string | null> {
+  const values = rows.derived.flatMap(([id, { site, values }]) =>
+    Array.from(values, ([name, value]) => ({ id, name, site, value })),
   )
-  const [bytes = new Uint8Array()] = rows.pieces
-  const parameters: Parameter[] = [
-    ...columns(rows.sites, SITES),
-    ...columns(rows.resources, RESOURCES),
-    ...columns(rows.bodies, BODY),
-    rows.pieces.length > 1 ? Buffer.concat(rows.pieces) : bytes,
-    derived.flatMap(([id, { whole }]) => (whole ? [id] : [])),
-    ...columns(values, DERIVED),
-    DERIVATION,
-    ...columns(rows.events, EVENTS),
-    ...columns(rows.counters, COUNTERS),
-    ...columns(rows.log, LOG),
-    origin,
-    progress?.version ?? null,
-    progress?.lastId ?? null,
-  ]
-  return session.run(WRITE, ...parameters)
+  return session.call(WRITE, statement => {
+    const message = new BindMessage(statement, COUNT)
+    message.value('int8', assumed?.after ?? null)
+    message.columns(assumed?.places ?? [], PLACE)
+    message.columns(rows.sites, SITE)
+    message.columns(rows.resources, RESOURCE)
+    message.columns(rows.bodies, BODY)
+    message.list('int8', rows.freed)
+    message.list(
+      'int8',
+      rows.derived.flatMap(([id, { whole }]) => (whole ? [id] : [])),
+    )
+    message.columns(values, DERIVED)
+    message.value('int2', DERIVATION)
+    message.columns(rows.gone, GONE)
+    message.columns(rows.come, COME)
+    message.columns(rows.texts, TEXT)
+    message.columns(rows.events, EVENT)
+    message.columns(rows.counters, COUNTER)
+    message.columns(rows.log, LOG)
+    message.value('text', origin)
+    message.value('int8', progress?.version ?? null)
+    message.value('int8', progress?.lastId ?? null)
+    return message.finish()
+  })
+}
+
+/** Whether one call writes all that is pending. */
+function isOneCall(pending: Pending, calls: readonly Rows[]): boolean {
+  if (calls.length > 1 || pending.blobs.size + pending.undescribed.size > 0) return false
+  for (const { row } of pending.rows.values()) if (row === null) return false
+  for (const body of pending.bodies.values()) if ('upload' in body) return false
+  return true
+}
+
+/**
+ * Has one call be the whole transaction, if one is enough for what is pending.
+ *
+ * @returns undefined when it takes more; false when the database is not as it was assumed to be: nothing was written
+ */
+export async function flushAtOnce(
+  session: WriterSession,
+  { pending, origin, version, lastId }: Progress & { pending: Pending; origin: string },
+  assumed: Assumed,
+): Promise<boolean | undefined> {
+  const calls = callsOf(pending)
+  if (!isOneCall(pending, calls)) return undefined
+  const progress = version === assumed.after ? undefined : { version, lastId }
+  return (await call(session, calls[0] ?? noRows(), origin, progress, assumed)) === 't'
 }
 
 /** Bodies that came in pieces. */
@@ -230,7 +321,12 @@ const PLACES = 'json_to_recordset($1::json) AS k (site bigint, folder text COLLA
  * @param origin of this process in the log of commits
  * @param progress of all processes after it, if the transaction ends with it
  */
-export function flush(session: Session, pending: Pending, origin: string, progress?: Progress): Promise<unknown>[] {
+export function flush(
+  session: WriterSession,
+  pending: Pending,
+  origin: string,
+  progress?: Progress,
+): Promise<unknown>[] {
   const emptied = [...pending.rows.values()].filter(({ row }) => row === null)
   const calls = callsOf(pending)
   if (calls.length === 0 && progress !== undefined) calls.push(noRows())
@@ -242,10 +338,8 @@ export function flush(session: Session, pending: Pending, origin: string, progre
     ),
     ...joinUploads(session, pending.bodies),
     ...calls.map((rows, i) => call(session, rows, origin, i === 0 ? progress : undefined)),
-    ...writeEntries(session, pending),
     ...writeBlobs(session, pending.blobs),
   ]
-  if (pending.freed.size > 0) for (const sql of FREE_BODIES) sent.push(session.run(sql, [...pending.freed]))
   if (pending.undescribed.size > 0)
     sent.push(session.run('DELETE FROM property WHERE id = ANY ($1::bigint[])', [...pending.undescribed]))
   Object.assign(pending, nothingPending())

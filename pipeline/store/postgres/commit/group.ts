@@ -13,16 +13,16 @@ import type { EventLimits } from '../../records/events.ts'
 import { Refusal } from '../../records/refusals.ts'
 import { isLost, storeError } from '../connection.ts'
 import { type Row, rowOf } from '../rows.ts'
-import type { Session } from '../session.ts'
+import type { WriterSession } from '../session.ts'
 import { pack, unpack } from '../text.ts'
-import { columns } from './columns.ts'
 import { type CommitJob, runCommit } from './commit.ts'
 import { deriveAll } from './contents.ts'
 import { exchangeEntries } from './entries.ts'
-import { flush } from './flush.ts'
+import { flush, flushAtOnce } from './flush.ts'
+import { atHand, beginFromMemory, type Memory, NotAtHand, remember } from './memory.ts'
 import { writeNotes } from './notes.ts'
 import { mergePending, nothingPending, placeKey } from './pending.ts'
-import { type CommitState, rowAt, type SiteState, settleSums, type Transaction } from './state.ts'
+import { type CommitState, noteWritten, rowAt, type SiteState, settleSums, type Transaction } from './state.ts'
 
 /** One thing to write. Times are unix milliseconds by the clock of the process. */
 export type WriterJob =
@@ -45,15 +45,17 @@ export type JobResult = { result: CommitResult | undefined } | { error: Error }
 
 /** What a process knows of the others by its own transactions. */
 export interface Turns {
-  /** Version after the last group of this process. */
-  last: number
+  /** Version after the last group of this process, if there was one. */
+  last: number | undefined
   /** Others have committed since: there is a queue for the next transaction. */
   areContended: boolean
+  /** What the tables hold as long as nobody else commits; undefined where that is not known. */
+  memory: Memory | undefined
 }
 
 /** What a writer lends to its transactions. */
 export interface GroupContext {
-  session: Session
+  session: WriterSession
   turns: Turns
   origin: string
   grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
@@ -147,10 +149,12 @@ async function startTransaction(
 ): Promise<Transaction> {
   const wanted = wantedBy(jobs)
   if (wanted.length === 0) wanted.push(NOWHERE)
-  const asked = columns(
-    wanted.map(place => ({ ...place })),
-    ['site', 'folder', 'name', 'put'],
-  )
+  const asked = [
+    wanted.map(({ site }) => site),
+    wanted.map(({ folder }) => folder),
+    wanted.map(({ name }) => name),
+    wanted.map(({ put }) => String(put)),
+  ]
   const begin = hasBegun ? undefined : session.run('BEGIN')
   const [places] = await Promise.all([session.rows<PlaceRow>(READ, ...asked), begin])
   const [first] = places
@@ -165,7 +169,7 @@ async function startTransaction(
     known: { rows: new Map(), texts: new Map(), seen: new Map() },
     pending: nothingPending(),
   }
-  turns.areContended = transaction.version !== turns.last
+  turns.areContended = turns.last !== undefined && transaction.version !== turns.last
   for (const place of places) if (place.site_id !== null) notePlace(transaction, place, place.site_id)
   return transaction
 }
@@ -267,12 +271,47 @@ async function runJob(transaction: Transaction, job: WriterJob): Promise<JobResu
 async function finish(transaction: Transaction, before: number, answers: JobResult[]): Promise<void> {
   const { session, pending, origin } = transaction
   await settleSums(transaction)
+  noteWritten(transaction, transaction.pending)
   const sent = [...flush(session, pending, origin, transaction), session.run('COMMIT')]
   // After a statement that failed, COMMIT is answered but rolls back: the error of the statement counts.
   const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
   if (failed?.status !== 'rejected') return
   if (isLost(failed.reason)) throw new Unanswered(before, transaction.version, answers, failed.reason)
   throw failed.reason
+}
+
+/**
+ * Carries out jobs on what is remembered of the tables. One call is their whole transaction, which the database refuses
+ * where somebody else has committed since.
+ *
+ * @returns undefined where more is needed than is at hand; then nothing was written
+ * @throws Unanswered, or the database's error
+ */
+async function runFromMemory(context: GroupContext, jobs: readonly WriterJob[]): Promise<JobResult[] | undefined> {
+  const { session, turns } = context
+  const { memory } = turns
+  const recalled = memory && atHand(memory, jobs)
+  if (memory === undefined || recalled === undefined) return undefined
+  // The jobs change what is remembered of their sites: it counts when it is stored.
+  turns.memory = undefined
+  const { known, places } = recalled
+  const transaction = beginFromMemory(memory, known, context)
+  const { version: after } = memory
+  const answers: JobResult[] = []
+  try {
+    for (const job of jobs) answers.push(await runJob(transaction, job))
+    await settleSums(transaction)
+    noteWritten(transaction, transaction.pending)
+    const isWritten = await flushAtOnce(session, transaction, { after, places })
+    if (isWritten !== true) return undefined
+  } catch (error) {
+    if (error instanceof NotAtHand) return undefined
+    if (isLost(error)) throw new Unanswered(after, transaction.version, answers, error)
+    throw error
+  }
+  turns.last = transaction.version
+  turns.memory = remember(memory, transaction, jobs)
+  return answers
 }
 
 /**
@@ -288,17 +327,24 @@ export async function runGroup(
   jobs: readonly WriterJob[],
   hasBegun = false,
 ): Promise<JobResult[]> {
+  const { turns, session } = context
   try {
+    const done = hasBegun ? undefined : await runFromMemory(context, jobs)
+    if (done !== undefined) return done
     const transaction = await startTransaction(context, jobs, hasBegun)
     const before = transaction.version
+    const known = turns.memory?.version === before ? turns.memory : undefined
+    turns.memory = undefined
     const answers: JobResult[] = []
     for (const job of jobs) answers.push(await runJob(transaction, job))
     await finish(transaction, before, answers)
-    context.turns.last = transaction.version
+    turns.last = transaction.version
+    turns.memory = remember(known, transaction, jobs)
     return answers
   } catch (error) {
+    turns.memory = undefined
     if (error instanceof Unanswered || isLost(error)) throw error
-    await context.session.run('ROLLBACK')
+    await session.run('ROLLBACK')
     const failure = storeError(error)
     // Whoever waited too long for its turn would wait as long again.
     if (jobs.length === 1 || failure.reason === 'busy') return jobs.map(() => ({ error: failure }))

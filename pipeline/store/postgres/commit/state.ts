@@ -10,7 +10,7 @@ import { gain, mergeSums, type Sums, share } from '../../records/sums.ts'
 import type { Resource } from '../../resource.ts'
 import { addTo, ZERO } from '../../tags.ts'
 import { COLUMNS, type Row, rowOf } from '../rows.ts'
-import type { Session } from '../session.ts'
+import type { WriterSession } from '../session.ts'
 import { unpack } from '../text.ts'
 import { flush } from './flush.ts'
 import { type Pending, placeKey } from './pending.ts'
@@ -38,7 +38,7 @@ export interface Known {
 }
 
 export interface Transaction {
-  session: Session
+  session: WriterSession
   origin: string
   version: number
   /** Highest number of a resource, body or site that was ever given out. */
@@ -52,7 +52,7 @@ export interface Transaction {
 /** One commit on its way. */
 export interface CommitState {
   transaction: Transaction
-  session: Session
+  session: WriterSession
   site: SiteState
   version: number
   at: number
@@ -147,11 +147,16 @@ export function forgetRead({ known }: Transaction): void {
   known.seen.clear()
 }
 
-/** Writes what is pending into the tables. Places that were written are known afterwards. */
-export async function writeOut({ session, origin, known }: Transaction, pending: Pending): Promise<void> {
+/** Has what is to be written be known. */
+export function noteWritten({ known }: Pick<Transaction, 'known'>, pending: Pending): void {
   for (const [key, { row }] of pending.rows) known.rows.set(key, row)
   for (const [id, lines] of pending.texts) known.texts.set(id, lines ?? '')
-  await Promise.all(flush(session, pending, origin))
+}
+
+/** Writes what is pending into the tables. Places that were written are known afterwards. */
+export async function writeOut(transaction: Transaction, pending: Pending): Promise<void> {
+  noteWritten(transaction, pending)
+  await Promise.all(flush(transaction.session, pending, transaction.origin))
 }
 
 /** Has statements find everything that the commit has changed so far: rows and sums. */

@@ -1,0 +1,141 @@
+/**
+ * What a writer remembers of the tables between its transactions. It is true as long as nobody else commits, which the
+ * database says when the next transaction is written: most of them have nothing to ask it before.
+ */
+
+import { parentOf, splitPath } from '../../paths.ts'
+import type { Row } from '../rows.ts'
+import type { WriterSession } from '../session.ts'
+import { isSimple } from './apply.ts'
+import type { Place } from './flush.ts'
+import type { GroupContext, WriterJob } from './group.ts'
+import { nothingPending, placeKey } from './pending.ts'
+import type { Known, SiteState, Transaction } from './state.ts'
+
+/** The tables after a commit. */
+export interface Memory {
+  version: number
+  lastId: number
+  sites: Map<string, SiteState>
+  /** Rows by place, those that were used last behind the others. */
+  rows: Map<string, Row>
+  /** Lines of the entries of files among them. */
+  texts: Map<number, string>
+}
+
+/** Places that are remembered. */
+const PLACES = 4096
+
+/** Letters of entries; documents with more are read again. */
+const LINES = 4096
+
+/** What jobs need of what is remembered. */
+export interface AtHand {
+  known: Known
+  /** Where nothing is remembered and nothing is expected: the database has to say whether that is so. */
+  places: readonly Place[]
+}
+
+/** A commit that does nothing but put what is in memory. */
+function putsOf(job: WriterJob) {
+  if (job.task !== 'commit') return undefined
+  const { changes, guards = [], notes = [] } = job.commit
+  if (guards.length + notes.length > 0) return undefined
+  const puts = changes.filter(
+    change => change.op === 'put' && ('bytes' in change.content || change.content.staged.bytes !== undefined),
+  )
+  return puts.length === changes.length ? puts : undefined
+}
+
+/** @returns undefined where the jobs need something that is not remembered */
+export function atHand({ sites, rows, texts }: Memory, jobs: readonly WriterJob[]): AtHand | undefined {
+  const known: Known = { rows: new Map(), texts: new Map(), seen: new Map() }
+  const places: Place[] = []
+  const recall = (site: number, path: string, mayBeNew: boolean): boolean => {
+    const { folder, name } = splitPath(path)
+    const key = placeKey(site, folder, name)
+    if (known.rows.has(key)) return true
+    const row = rows.get(key)
+    if (row === undefined) {
+      if (!mayBeNew) return false
+      known.rows.set(key, null)
+      known.seen.set(placeKey(site, path, ''), -1)
+      places.push({ site, folder, name })
+      return true
+    }
+    const lines = row.kind === 0 ? undefined : texts.get(row.id)
+    if (row.kind !== 0 && lines === undefined) return false
+    known.rows.set(key, row)
+    if (lines !== undefined) known.texts.set(row.id, lines)
+    return true
+  }
+  for (const job of jobs) {
+    const [puts, site] = [putsOf(job), job.task === 'commit' ? sites.get(job.site)?.id : undefined]
+    if (puts === undefined || site === undefined) return undefined
+    for (const change of puts) {
+      if (change.op !== 'put') return undefined
+      for (let above = parentOf(change.path); above !== ''; above = parentOf(above))
+        if (!recall(site, above, false)) return undefined
+      if (!recall(site, change.path, change.expect === 'absent')) return undefined
+    }
+  }
+  return { known, places }
+}
+
+/** Something is needed that was not at hand. */
+export class NotAtHand extends Error {}
+
+const nobody = () => Promise.reject(new NotAtHand())
+const NOBODY: WriterSession = { rows: nobody, row: nobody, run: nobody, call: nobody }
+
+/** A transaction that has nobody to ask. */
+export function beginFromMemory(
+  { version, lastId, sites }: Memory,
+  known: Known,
+  { origin, grew }: Pick<GroupContext, 'origin' | 'grew'>,
+): Transaction {
+  return { session: NOBODY, origin, grew, version, lastId, sites, known, pending: nothingPending() }
+}
+
+/**
+ * What is known after a transaction that was committed.
+ *
+ * @param before what was known when it began; it is changed
+ * @returns undefined when it has changed tables directly
+ */
+export function remember(
+  before: Memory | undefined,
+  { version, lastId, sites, known }: Transaction,
+  jobs: readonly WriterJob[],
+): Memory | undefined {
+  const memory: Memory = before ?? { version, lastId, sites: new Map(), rows: new Map(), texts: new Map() }
+  memory.version = version
+  memory.lastId = lastId
+  for (const job of jobs) {
+    if (job.task !== 'commit') continue
+    const { changes, guards = [] } = job.commit
+    if (guards.length > 0 || !changes.every(isSimple)) return undefined
+    // Of sites that nobody commits to, counters were not read.
+    const site = sites.get(job.site)
+    if (site !== undefined) memory.sites.set(job.site, site)
+  }
+  const { rows, texts } = memory
+  for (const [key, row] of known.rows) {
+    const old = rows.get(key)
+    rows.delete(key)
+    if (old !== undefined && old.id !== row?.id) texts.delete(old.id)
+    if (row === null) continue
+    const lines = row.kind === 0 ? '' : known.texts.get(row.id)
+    if (lines === undefined || lines.length > LINES) texts.delete(row.id)
+    else {
+      rows.set(key, row)
+      if (row.kind !== 0) texts.set(row.id, lines)
+    }
+  }
+  for (const [key, { id }] of rows) {
+    if (rows.size <= PLACES) break
+    rows.delete(key)
+    texts.delete(id)
+  }
+  return memory
+}

@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import type { Change } from '../../../../pipeline/store/commit.ts'
+import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
+import type { SiteStore } from '../../../../pipeline/store/store.ts'
+import { sharedCluster } from '../../../support/postgres.ts'
+import { done, put } from '../fixture.ts'
+import { type OpenedSchema, openSchema } from './fixture.ts'
+
+describe('what a writer remembers of PostgreSQL', () => {
+  let opened: OpenedSchema
+  let site: SiteStore
+  beforeEach(async () => {
+    opened = await openSchema({ shared: true })
+    site = opened.store.site('a.example')
+    await done(site, [put('/d/a.html', 'A')])
+  })
+  afterEach(async () => {
+    await opened.intact()
+    await opened.close()
+  })
+
+  /** Calls of the functions that groups of commits consist of, in the transactions of this store since it was opened. */
+  async function callsIn(work: () => Promise<unknown>): Promise<Record<string, number>> {
+    const cluster = await sharedCluster()
+    await cluster.run(`ALTER ROLE postgres SET track_functions = 'pl'`)
+    try {
+      await opened.reopen()
+      site = opened.store.site('a.example')
+      await work()
+      // A connection says what it has called when it ends.
+      await opened.reopen()
+    } finally {
+      await cluster.run('ALTER ROLE postgres RESET track_functions')
+    }
+    const { rows } = await cluster.run(
+      `SELECT funcname, calls::int FROM pg_stat_user_functions WHERE schemaname = '${opened.schema}'`,
+    )
+    return Object.fromEntries(rows.map(({ funcname, calls }) => [funcname, calls]))
+  }
+
+  it('has each of the commits that follow one another be a single call', async () => {
+    const calls = await callsIn(async () => {
+      await done(site, [put('/d/b.html', 'B')])
+      for (let i = 0; i < 5; i++) {
+        await done(site, [put(`/d/new-${i}.html`, 'x', { expect: 'absent' })])
+        await done(site, [put('/d/b.html', `B${i}`)])
+      }
+    })
+    expect(calls).to.deep.equal({ read_group_4: 1, write_group_5: 11 })
+  })
+
+  it('is asked anew where it is not enough, and follows what other commits do', async () => {
+    await done(site, [put('/d/b.html', 'B', { entries: [{ item: '1', keys: ['k'] }], derived: { x: '1' } })])
+    await done(site, [put('/d/b.html', 'C', { entries: [{ item: '1', keys: ['l'] }], derived: { y: '2' } })])
+    expect(await site.lookup(['k'])).to.deep.equal([])
+    expect(await site.lookup(['l'])).to.deep.equal([{ path: '/d/b.html', item: '1' }])
+    await done(site, [{ op: 'move', from: '/d/', to: '/e/' }])
+    const again = await site.commit({ changes: [put('/d/b.html', 'D', { expect: 'absent' })] })
+    expect(again.ok).to.equal(true)
+    const moved = await site.commit({ changes: [put('/e/b.html', 'E', { expect: 'absent' })] })
+    expect(moved).to.include({ ok: false, reason: 'version' })
+    await done(site, [{ op: 'delete', path: '/e/b.html' }])
+    await done(site, [put('/e/b.html', 'F', { expect: 'absent' })])
+    expect(await site.lookup(['l'])).to.deep.equal([])
+  })
+
+  /** What another process may do between two commits of this one, and what the next has to say then. */
+  const meanwhile: Readonly<Record<string, [change: Change, next: Change, reason: string | undefined]>> = {
+    'puts something where nothing was': [
+      put('/d/new.html', 'other'),
+      put('/d/new.html', 'mine', { expect: 'absent' }),
+      'version',
+    ],
+    'makes a collection where nothing was': [
+      put('/d/new.html/deep.html', 'other'),
+      put('/d/new.html', 'mine', { expect: 'absent' }),
+      'kind',
+    ],
+    'replaces a file': [put('/d/a.html', 'other'), put('/d/a.html', 'mine', { expect: 1 }), 'version'],
+    'removes a file': [{ op: 'delete', path: '/d/a.html' }, put('/d/a.html', 'mine', { expect: 1 }), 'version'],
+    'removes a collection': [
+      { op: 'delete', path: '/d/' },
+      put('/d/new.html', 'mine', { expect: 'absent', needsParent: true }),
+      'missing',
+    ],
+    'does something else': [put('/other.html', 'other'), put('/d/a.html', 'mine', { expect: 1 }), undefined],
+  }
+  for (const [what, [change, next, reason]] of Object.entries(meanwhile)) {
+    it(`HTTP-4 does not count when another process ${what}`, async () => {
+      const other = (await opened.another()).site('a.example')
+      await done(other, [change])
+      const result = await site.commit({ changes: [next] })
+      expect(result.ok ? undefined : result.reason).to.equal(reason)
+    })
+  }
+
+  it('DAV-52 counters of the site are those of the last commit of anybody', async () => {
+    const other = (await opened.another()).site('a.example')
+    await site.commit({ changes: [put('/d/a.html', 'B')], requires: { access: 0 }, raises: ['access'] })
+    const second = { changes: [put('/d/a.html', 'C')], requires: { access: 1 } }
+    expect((await site.commit(second)).ok).to.equal(true)
+    await other.commit({ changes: [put('/d/c.html', 'B')], raises: ['access'] })
+    expect(await site.commit(second)).to.deep.equal({ ok: false, reason: 'counter', counter: 'access', current: 2 })
+  })
+
+  it('DAV-36 says nothing of the times of a path where something was before', async () => {
+    opened.clock.now += 5000
+    await site.commit({ changes: [put('/d/gone.html', 'x')], events: [{ path: '/d/gone.html', payload: 'x' }] })
+    const { now } = opened.clock
+    const change: Change = { op: 'delete', path: '/d/gone.html' }
+    await site.commit({ changes: [change], events: [{ path: '/d/gone.html', payload: 'x' }] })
+    opened.clock.now -= 3000
+    await done(site, [put('/d/gone.html', 'y', { expect: 'absent' })])
+    expect(await site.find('/d/gone.html')).to.include({ modified: now, sameSecond: true })
+  })
+
+  it('sums that were repaired meanwhile stay as they were repaired', async () => {
+    await opened.raw(`UPDATE resource SET members = NULL WHERE name = 'd'`)
+    site = (await opened.reopen()).site('a.example')
+    await done(site, [put('/d/b.html', 'B')])
+    expect((await checkDatabase(opened, { repair: true })).repaired).to.be.above(0)
+    await done(site, [put('/d/c.html', 'C', { expect: 'absent' })])
+  })
+})
