@@ -5,6 +5,7 @@ import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
+import type { Store } from '../pipeline/store/store.ts'
 import { addressesOf, tryAddress } from './addresses.ts'
 import { banner, type ListedSite } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
@@ -103,6 +104,12 @@ function savePassword({ print }: ServeOptions, made: { user: string; password: s
   if (made) print(`User ${made.user}, password ${made.password} (shown only this once)`)
 }
 
+/** Gives back what only the start has needed: its garbage, and the thread that has written what a first start makes. */
+function rest(store: Store): void {
+  store.relax?.()
+  dropGarbage()
+}
+
 async function serveAlone(given: Settings, options: ServeOptions): Promise<void> {
   const log = createLog(given.log)
   const stop = ended()
@@ -121,7 +128,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   const failed = (error: unknown) =>
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the demo site was not imported')
   if (options.firstStart) await importDemo(server.hosting, store).catch(failed)
-  dropGarbage()
+  rest(store)
   onReload(() => void renew(server, options, complete, log))
   await announce(settings, options, server, made)
   log.info({ signal: await stop }, 'ending')
@@ -169,7 +176,7 @@ async function work(settingsOfAll: Settings, options: ServeOptions): Promise<voi
       await store.close()
       throw error
     })
-    dropGarbage()
+    rest(store)
     onReload(() => void renew(server, options, complete, log))
     supervisor.ready({
       publicOrigin: server.publicOrigin,
