@@ -12,6 +12,8 @@ interface Place<K, V> {
   value: V | undefined
   before: Place<K, V>
   after: Place<K, V>
+  /** How many had been put at the end when it was. */
+  turn: number
   /** It is among those that were deleted lately. */
   isNoted: boolean
 }
@@ -28,9 +30,10 @@ export class OrderedMap<K, V extends NonNullable<unknown> | null> {
   /** The one of them that goes next. */
   #next = 0
   #size = 0
+  #turn = 0
 
   constructor() {
-    const end = { key: undefined, value: undefined, isNoted: false } as Place<K, V>
+    const end = { key: undefined, value: undefined, turn: 0, isNoted: false } as Place<K, V>
     end.before = end
     end.after = end
     this.#end = end
@@ -49,11 +52,14 @@ export class OrderedMap<K, V extends NonNullable<unknown> | null> {
     return this.get(key) !== undefined
   }
 
-  /** The value of a key, which goes to the end of the row. */
+  /**
+   * The value of a key, which goes to the end of the row, unless it stands in the newer half anyway: to move it there
+   * would mean to touch four others, and those that are used again and again are found there.
+   */
   use(key: K): V | undefined {
     const place = this.#places.get(key)
     if (place?.value === undefined) return undefined
-    if (place.after !== this.#end) {
+    if (this.#turn - place.turn >= this.#size / 2) {
       takeOut(place)
       this.#append(place)
     }
@@ -65,7 +71,7 @@ export class OrderedMap<K, V extends NonNullable<unknown> | null> {
     const place = this.#places.get(key)
     if (!place) {
       const { before } = this.#end
-      const added: Place<K, V> = { key, value, before, after: this.#end, isNoted: false }
+      const added: Place<K, V> = { key, value, before, after: this.#end, turn: ++this.#turn, isNoted: false }
       before.after = added
       this.#end.before = added
       this.#places.set(key, added)
@@ -112,6 +118,7 @@ export class OrderedMap<K, V extends NonNullable<unknown> | null> {
 
   #append(place: Place<K, V>): void {
     const { before } = this.#end
+    place.turn = ++this.#turn
     place.before = before
     place.after = this.#end
     before.after = place

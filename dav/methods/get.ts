@@ -96,8 +96,8 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     const part = rangeAnswer(file, range.ranges, headers)
     if (part) return part
   }
-  const reuse: Reuse = { holds: () => view.isShown(file) }
-  return { status: 200, headers, body: file.bytes ?? blobBody(file), reuse }
+  const holds = view.showing(file)
+  return { status: 200, headers, body: file.bytes ?? blobBody(file), ...(holds && { reuse: { holds } }) }
 }
 
 /** The bytes that belong to the node. */

@@ -88,10 +88,14 @@ export class View {
     return place.isPublished && this.#states.get(path) === resource && !this.#unpublished.coverAt(path)
   }
 
-  /** Whether these bytes are what is shown at their path now. */
-  isShown(file: StoredFile): boolean {
+  /**
+   * How to find out again and again whether these bytes are what is shown at their path; undefined for those of a helper
+   * file, for which each look counts as use.
+   */
+  showing(file: StoredFile): (() => boolean) | undefined {
     const { path } = file.resource
-    return this.#site.inMemory(path) === file && !this.#unpublished.coverAt(path) && !this.#names.of(path)
+    if (this.#names.of(path)) return undefined
+    return () => this.#site.isInMemory(file) && !this.#unpublished.coverAt(path)
   }
 
   /**

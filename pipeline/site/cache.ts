@@ -98,6 +98,8 @@ function keptTrees(budget: number, later: (run: () => void) => void): KeptTrees 
 
 export interface DocumentCache {
   get(site: string, path: string): StoredFile | undefined
+  /** Whether a file is what `get` finds for its path; counts as use, too. */
+  holds(file: StoredFile): boolean
   set(site: string, file: StoredFile): void
   delete(site: string, path: string): void
   /** Forgets everything below a collection, whose path ends in `/`. */
@@ -158,6 +160,7 @@ export function documentCache(
       if (file) order.use(file)
       return file
     },
+    holds: file => order.use(file) !== undefined,
     set(site, file) {
       let paths = entries.get(site)
       if (!paths) entries.set(site, (paths = new Map()))

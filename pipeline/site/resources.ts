@@ -73,6 +73,11 @@ export class Resources {
     return file?.isOutdated ? undefined : file
   }
 
+  /** Whether a file is what is in memory for its path, found out without looking for the path. */
+  isInMemory(file: StoredFile): boolean {
+    return this.#cache.holds(file) && !file.isOutdated
+  }
+
   /**
    * Whether a file in memory has items, as its profile tells; blobs have none.
    *

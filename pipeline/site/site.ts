@@ -179,6 +179,11 @@ export class Site {
     return this.#resources.inMemory(path)
   }
 
+  /** Whether a file of this site is what is held in memory for its path. */
+  isInMemory(file: StoredFile): boolean {
+    return this.#resources.isInMemory(file)
+  }
+
   /**
    * The newest version of a file.
    *

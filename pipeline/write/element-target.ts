@@ -191,11 +191,7 @@ function elementAt({ root }: TreeDocument, start: number, tagName: string): Elem
 /** Whether what was found is still what stands there, under the same rules. */
 export function isCurrent(site: Site, { file, tree, accessVersion, view }: Located): boolean {
   return (
-    site.inMemory(file.resource.path) === file &&
-    file.hasTree &&
-    file.tree === tree &&
-    site.accessVersion === accessVersion &&
-    view.holds()
+    site.isInMemory(file) && file.hasTree && file.tree === tree && site.accessVersion === accessVersion && view.holds()
   )
 }
 

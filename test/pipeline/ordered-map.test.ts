@@ -7,6 +7,8 @@ import { OrderedMap } from '../../pipeline/ordered-map.ts'
 /** The same in the plainest way: the last at the end. */
 class Plain {
   readonly rows: [number, number][] = []
+  #put: number[] = []
+  #turn = 0
 
   take(key: number): number | undefined {
     const at = this.rows.findIndex(([known]) => known === key)
@@ -16,11 +18,13 @@ class Plain {
   set(key: number, value: number): void {
     this.take(key)
     this.rows.push([key, value])
+    this.#put[key] = ++this.#turn
   }
 
+  /** What half of all were put behind goes to the end. */
   use(key: number): number | undefined {
-    const value = this.take(key)
-    if (value !== undefined) this.rows.push([key, value])
+    const value = this.rows.find(([known]) => known === key)?.[1]
+    if (value !== undefined && this.#turn - (this.#put[key] ?? 0) >= this.rows.length / 2) this.set(key, value)
     return value
   }
 }
@@ -58,6 +62,16 @@ describe('a map with an order', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  it('keeps what is used while others come and go', () => {
+    const map = new OrderedMap<number, number>()
+    for (let i = 0; i < 1000; i++) {
+      map.set(i, i)
+      for (const used of [3, 5, 8]) map.use(used)
+      if (map.size > 100 && map.oldest !== undefined) map.delete(map.oldest)
+    }
+    expect([3, 4, 5, 8, 9, 999].filter(key => map.has(key))).to.deep.equal([3, 5, 8, 999])
   })
 
   it('is gone through while entries are deleted', () => {
