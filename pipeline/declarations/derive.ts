@@ -19,6 +19,7 @@ import {
   isElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
+import { writingPlain } from '../tree/plain-json.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { TokenCollector } from '../tree/tokens.ts'
 import type { Derivation } from './kind.ts'
@@ -299,9 +300,6 @@ export interface StoredForm {
   entries: Entry[]
 }
 
-/** Entries of a list that are written in one step. */
-const PER_STEP = 200
-
 /** What was written in steps. */
 const written = new WeakMap<Derived, Record<string, string>>()
 
@@ -335,26 +333,4 @@ export function storedDeclarations(declares: Declares): Record<string, string> {
 
 function kept({ profile, tokens, declares, items }: Derived): Record<string, unknown> {
   return { profile, tokens, ...declares, ...(items.length > 0 && { items }) }
-}
-
-/** JSON of a plain value in steps. */
-export function* writingPlain(value: unknown): Steps<string> {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (Array.isArray(value)) return `[${(yield* writingList(value)).join()}]`
-  const members: string[] = []
-  for (const [name, member] of Object.entries(value))
-    if (member !== undefined) members.push(`${JSON.stringify(name)}:${yield* writingPlain(member)}`)
-  return `{${members.join()}}`
-}
-
-function* writingList(list: readonly unknown[]): Steps<string[]> {
-  const parts: string[] = []
-  for (let at = 0; at < list.length; at += PER_STEP) {
-    const stretch = list.slice(at, at + PER_STEP)
-    if (list.length > PER_STEP) {
-      parts.push(JSON.stringify(stretch).slice(1, -1))
-      yield
-    } else for (const each of stretch) parts.push(yield* writingPlain(each))
-  }
-  return parts
 }

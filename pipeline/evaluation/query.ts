@@ -4,6 +4,7 @@ import type { Answer } from '../answer.ts'
 import type { BodySource } from '../body.ts'
 import { Fault } from '../fault.ts'
 import { type Conditions, evaluateRead, preconditionFailed } from '../http/conditions.ts'
+import { digestingText } from '../http/digest.ts'
 import type { Allowance } from '../language/allowance.ts'
 import {
   compileInTurns,
@@ -19,7 +20,7 @@ import { ElementValue, isList, type Value } from '../language/values.ts'
 import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml } from '../site/stored-file.ts'
-import { bodyTag } from '../store/tags.ts'
+import { contentTag } from '../store/tags.ts'
 import { rootElement } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { inTurns } from '../tree/steps.ts'
@@ -134,7 +135,7 @@ async function answering(query: ProgramQuery, value: Value): Promise<Answer> {
       writingJson(shown, steps => allowance.step(steps)),
       0,
     )
-    return tagged(query, slice ? 206 : 200, headers, body)
+    return await tagged(query, slice ? 206 : 200, headers, body)
   } catch (error) {
     if (!(error instanceof SesselError)) throw error
     throw failed({ type: error.type, message: error.message, reason: undefined }, site.settings.ns)
@@ -155,8 +156,13 @@ function sliceOf(value: Value, { first, last }: { first: number; last: number })
 }
 
 /** SES-235. */
-function tagged({ conditions }: ProgramQuery, status: number, own: Record<string, string>, body: string): Answer {
-  const tag = bodyTag(body)
+async function tagged(
+  { conditions }: ProgramQuery,
+  status: number,
+  own: Record<string, string>,
+  body: string,
+): Promise<Answer> {
+  const tag = contentTag(await inTurns(digestingText(body), 0))
   const headers = { ...own, ETag: tag, 'Cache-Control': 'no-store' }
   const verdict = conditions && evaluateRead(conditions, { tag }, false)
   if (verdict === 412) throw preconditionFailed(tag)

@@ -4,12 +4,13 @@
  */
 
 import { hash } from 'node:crypto'
+import { digestingText } from '../http/digest.ts'
 import type { Entry } from '../store/resource.ts'
 import { cloning } from '../tree/clone.ts'
 import { tooLarge } from '../tree/limits.ts'
 import { attribute, type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
-import { isItem, type ReadValue, readingItem, valueReader } from './items.ts'
+import { isItem, readingItem, valuesOf } from './items.ts'
 
 /** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
 const LONGEST_VALUE = 200
@@ -26,9 +27,14 @@ export function idKey(id: string): string {
 
 /** Key of the items of a type that have a value of a property, which must not be empty. */
 export function valueKey(type: string, property: string, value: string): string {
-  const text = value.length <= LONGEST_VALUE ? `=${value}` : `#${hash('sha256', value)}`
+  return keyWith(type, property, value.length <= LONGEST_VALUE ? `=${value}` : `#${hash('sha256', value)}`)
+}
+
+function keyWith(type: string, property: string, text: string): string {
   return `value\0${type}\0${property}\0${text}`
 }
+
+type Values = ReturnType<typeof valuesOf>
 
 /** An item's entry as it is when it is alone with what it says. */
 interface Known {
@@ -84,13 +90,13 @@ export function* listingEntries(
   ns: string,
   changed?: ReadonlySet<ElementNode>,
 ): Steps<Entry[]> {
-  const read = valueReader(ns)
+  const values = valuesOf(ns)
   const beyond = { left: MOST_BEYOND }
   const entries: Entry[] = []
   const seen = new Map<string, number>()
   for (const [i, element] of items.entries()) {
     if (i % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
-    const entry = yield* entryOf(element, ns, read, changed, beyond)
+    const entry = yield* entryOf(element, ns, values, changed, beyond)
     if (entry.keys.length === 0) continue
     const count = (seen.get(entry.item) ?? 0) + 1
     seen.set(entry.item, count)
@@ -102,14 +108,14 @@ export function* listingEntries(
 function* entryOf(
   element: ElementNode,
   ns: string,
-  read: ReadValue,
+  values: Values,
   changed: ReadonlySet<ElementNode> | undefined,
   beyond: { left: number },
 ): Steps<Entry> {
   const isKept = changed !== undefined && !changed.has(element)
   const before = isKept ? known.get(element) : undefined
   if (before?.ns === ns) return before.entry
-  const keys = yield* keysOf(element, read, beyond)
+  const keys = yield* keysOf(element, values, beyond)
   // Named by what it says, an item keeps its name when others come and go around it.
   const entry = { item: yield* fingerprint(keys), keys }
   // A change that is only proposed may not come about.
@@ -128,7 +134,7 @@ const FEW_TYPES = 8
 const MOST_BEYOND = 200_000
 
 /** @throws TreeError (`too-large`) for types and values that multiply beyond all proportion to the text */
-function* keysOf(element: ElementNode, read: ReadValue, beyond: { left: number }): Steps<string[]> {
+function* keysOf(element: ElementNode, { reading }: Values, beyond: { left: number }): Steps<string[]> {
   const item = yield* readingItem(element)
   const { types, properties } = item
   const keys = new Set<string>()
@@ -140,15 +146,16 @@ function* keysOf(element: ElementNode, read: ReadValue, beyond: { left: number }
     for (const [name, elements] of properties) {
       const values = new Set<string>()
       for (const each of elements) {
-        const value = read(each, item)
+        const value = yield* reading(each, item)
         if (value) values.add(value)
         if (++made % KEYS_PER_STEP === 0) yield
       }
       beyond.left -= values.size * Math.max(0, types.length - FEW_TYPES)
       if (beyond.left < 0) throw tooLarge()
       for (const value of values) {
+        const text = value.length <= LONGEST_VALUE ? `=${value}` : `#${yield* digestingText(value)}`
         for (const type of types) {
-          keys.add(valueKey(type, name, value))
+          keys.add(keyWith(type, name, text))
           if (++made % KEYS_PER_STEP === 0) yield
         }
       }

@@ -1,8 +1,9 @@
 /** Items as data models see them: their own property elements, in tree order, without `itemref` (MOD-11, MOD-21). */
 
 import { tooLarge } from '../tree/limits.ts'
+import { isShort } from '../tree/long-text.ts'
 import { propertyNames, typesOf } from '../tree/microdata.ts'
-import { modelValue } from '../tree/microdata-value.ts'
+import { modelValue, readingModelValue } from '../tree/microdata-value.ts'
 import { localName } from '../tree/namespaces.ts'
 import {
   attribute,
@@ -99,17 +100,29 @@ export type ReadValue = (element: ElementNode, item: ModelItem) => string | unde
  * @returns a reader for one document, which keeps what it has read
  */
 export function valueReader(ns: string): ReadValue {
-  const read = modelValue(ns)
+  return valuesOf(ns).read
+}
+
+/** Readers for one document, which keep together what they have read: at once, and in steps where a value is long. */
+export function valuesOf(ns: string): {
+  read: ReadValue
+  reading: (element: ElementNode, item: ModelItem) => Steps<string | undefined>
+} {
+  const readNow = modelValue(ns)
   const known = new Map<ElementNode, string>()
   let left = VALUE_TEXT
-  return (element, item) => {
-    if (isItem(element)) return undefined
-    let value = known.get(element)
-    if (value === undefined) {
-      value = read(element, item)
-      if ((left -= value.length) < 0) throw tooLarge()
-      known.set(element, value)
-    }
+  const keep = (element: ElementNode, value: string): string => {
+    if ((left -= value.length) < 0) throw tooLarge()
+    known.set(element, value)
     return value
+  }
+  const read: ReadValue = (element, item) =>
+    isItem(element) ? undefined : (known.get(element) ?? keep(element, readNow(element, item)))
+  return {
+    read,
+    *reading(element, item) {
+      if (isShort(element) || isItem(element) || known.has(element)) return read(element, item)
+      return keep(element, yield* readingModelValue(element, item, ns))
+    },
   }
 }

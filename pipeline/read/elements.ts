@@ -4,12 +4,13 @@ import type { Answer } from '../answer.ts'
 import { Fault } from '../fault.ts'
 import { cacheableOf, cacheControl, vary } from '../http/caching.ts'
 import { evaluateRead, preconditionFailed, type Representation as Tagged } from '../http/conditions.ts'
+import { digestingText } from '../http/digest.ts'
 import { servedType } from '../http/media.ts'
 import { type Part, writingMultipart } from '../http/multipart.ts'
 import { encodePath } from '../http/path.ts'
 import { entriesContentRange, resolveEntries, type SelectorRange, selectorContentRange } from '../http/range.ts'
 import { fragmentTag, taggingMatches, tellingFragment } from '../http/tags.ts'
-import { bodyTag } from '../store/tags.ts'
+import { contentTag } from '../store/tags.ts'
 import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
 import { encoding, PIECE, TreeError } from '../tree/document.ts'
 import { writingJsonLd } from '../tree/json-ld.ts'
@@ -41,7 +42,7 @@ export function* fragmentAnswer(
 }
 
 /** A body, in steps where it is long. */
-function* bytesOf(text: string): Steps<Uint8Array> {
+export function* bytesOf(text: string): Steps<Uint8Array> {
   return text.length <= PIECE ? Buffer.from(text) : yield* encoding(text, false)
 }
 
@@ -161,7 +162,7 @@ export function* jsonLdAnswer(
 ): Steps<Answer> {
   const part = selected && sliceOf(selected.elements, selected.range)
   const text = yield* microdataText(view, part?.shown, ns, selected?.mayRefer)
-  const tag = bodyTag(text)
+  const tag = contentTag(yield* digestingText(text))
   const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return unchanged

@@ -6,6 +6,7 @@ import type { Reader } from '../compose/reader.ts'
 import { negotiate } from '../http/accept.ts'
 import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
+import { digestingText } from '../http/digest.ts'
 import { servedType } from '../http/media.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
@@ -13,13 +14,21 @@ import type { Operation } from '../operation.ts'
 import { absent, noMatch, refuseForbidden, requireAdmission, requireAllowed, toSelector } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml } from '../site/stored-file.ts'
-import { bodyTag } from '../store/tags.ts'
+import { contentTag } from '../store/tags.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
-import { type Addressed, commonHeaders, conditional, fragmentAnswer, jsonLdAnswer, matchesAnswer } from './elements.ts'
+import {
+  type Addressed,
+  bytesOf,
+  commonHeaders,
+  conditional,
+  fragmentAnswer,
+  jsonLdAnswer,
+  matchesAnswer,
+} from './elements.ts'
 import type { Representation } from './representation.ts'
 import {
   findFor,
@@ -295,11 +304,11 @@ function* readElements(
 /** 200 with a whole page that was put together for its reader, or 304 (COMP-10, COMP-124, COMP-125); in steps. */
 function* composedAnswer(view: Representation, reading: Reading): Steps<Answer> {
   const text = yield* writingDocument(view.tree)
-  const tag = bodyTag(text)
+  const tag = contentTag(yield* digestingText(text))
   const headers = commonHeaders(view, reading, tag)
   const reuse = reading.reuse && { reuse: reading.reuse }
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return { ...unchanged, ...reuse }
   headers['Content-Type'] = servedType(view.file.resource.type, true)
-  return { status: 200, headers, body: Buffer.from(text), ...reuse }
+  return { status: 200, headers, body: yield* bytesOf(text), ...reuse }
 }

@@ -2,6 +2,7 @@
 
 import { MAX_DEPTH, tooDeep, tooLarge } from './limits.ts'
 import type { Item } from './microdata.ts'
+import { writingPlain } from './plain-json.ts'
 import { atOnce, type Steps } from './steps.ts'
 
 export type JsonLdValue = string | JsonLdObject | JsonLdValue[]
@@ -33,7 +34,7 @@ export function jsonLd(items: Item[]): JsonLdObject {
 
 /** The text of `jsonLd`, in steps. */
 export function* writingJsonLd(items: Item[]): Steps<string> {
-  return JSON.stringify(yield* mapping(items))
+  return yield* writingPlain(yield* mapping(items))
 }
 
 /** Items that are mapped in one step. */

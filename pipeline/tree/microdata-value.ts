@@ -1,8 +1,10 @@
 /** Values of property elements. Every reader follows the microdata table; they differ in `content` and in white space. */
 
+import { collapsed, collapsing } from './collapse.ts'
 import { localName } from './namespaces.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE } from './nodes.ts'
-import { textContent } from './serialize.ts'
+import { gatheringText, textContent } from './serialize.ts'
+import type { Steps } from './steps.ts'
 
 /**
  * Reads the text value of a property element that is no item itself.
@@ -42,8 +44,16 @@ export function modelValue(ns: string): ValueReader {
     const value = configuredContent(element, item, ns) ?? attributeValue(element)
     if (value !== undefined) return value
     const text = textContent(element)
-    return htmlName(element) === 'script' ? text : text.replace(/\s+/g, ' ').trim()
+    return htmlName(element) === 'script' ? text : collapsed(text).trim()
   }
+}
+
+/** `modelValue` in steps. */
+export function* readingModelValue(element: ElementNode, item: { types: string[] }, ns: string): Steps<string> {
+  const value = configuredContent(element, item, ns) ?? attributeValue(element)
+  if (value !== undefined) return value
+  const text = yield* gatheringText(element)
+  return htmlName(element) === 'script' ? text : yield* collapsing(text)
 }
 
 /**

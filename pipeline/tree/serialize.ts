@@ -1,9 +1,10 @@
 /** Trees to text: markup by the rules of the document's kind, and plain text content. */
 
+import { LongText } from './long-text.ts'
 import { type AnyNode, type DocumentKind, isElement, isText, type TreeDocument } from './nodes.ts'
 import { innerHtml, outerHtml, writingHtml, writingInnerHtml } from './serialize-html.ts'
 import { innerXml, outerXml, writingInnerXml, writingXml } from './serialize-xml.ts'
-import type { Steps } from './steps.ts'
+import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 export { equalTrees } from './compare.ts'
 
@@ -51,4 +52,21 @@ export function textContent(node: AnyNode): string {
   let text = ''
   for (const child of node.childNodes) if (isText(child) || isElement(child)) text += textContent(child)
   return text
+}
+
+/** `textContent` in steps. */
+export function* gatheringText(node: AnyNode): Steps<string> {
+  const text = new LongText()
+  let seen = 0
+  function* gather(each: AnyNode): Steps<void> {
+    if (!('childNodes' in each)) return
+    for (const child of each.childNodes) {
+      const isDue = ++seen % NODES_PER_STEP === 0
+      if ((isText(child) && text.add(child.value)) || isDue) yield
+      if (isElement(child)) yield* gather(child)
+    }
+  }
+  if (isText(node)) return node.value
+  yield* gather(node)
+  return text.whole
 }

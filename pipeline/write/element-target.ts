@@ -6,6 +6,7 @@ import type { Reader } from '../compose/reader.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { type Conditions, evaluateWrite, preconditionFailed } from '../http/conditions.ts'
+import { digestingText } from '../http/digest.ts'
 import type { DestinationRange, SelectorRange } from '../http/range.ts'
 import { fragmentTag, tellingFragment } from '../http/tags.ts'
 import type { Gate } from '../operation.ts'
@@ -13,7 +14,7 @@ import { lookAt, type Origin, type Representation, type Seen, viewingOf } from '
 import { absent, noMatch } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
-import { bodyTag } from '../store/tags.ts'
+import { contentTag } from '../store/tags.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { findingOnly, type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
@@ -368,7 +369,11 @@ function* checkingConditions(
   const { resource, tag } = view.originOf(target.element)?.file ?? view.file
   const verdict = evaluateWrite(conditions, {
     exists: true,
-    tags: all ? (view.composed ? [tag, bodyTag(yield* writingDocument(view.tree))] : [tag]) : [],
+    tags: all
+      ? view.composed
+        ? [tag, contentTag(yield* digestingText(yield* writingDocument(view.tree)))]
+        : [tag]
+      : [],
     documentParts: [documentPart],
     fragmentParts: known === 'nothing' ? [] : [fragment, ...(yield* storedPart(view, target))],
     ...(all && !view.composed && { lastModified: resource.modified, sameSecond: resource.sameSecond }),

@@ -1,8 +1,9 @@
 /** What anybody can make long is done in steps, and each step is short whatever it is about (SEC-4, LIQ-71). */
 
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { type Derived, type ItemEntry, writingPlain, writingStoredForm } from '../../pipeline/declarations/derive.ts'
+import { type Derived, type ItemEntry, writingStoredForm } from '../../pipeline/declarations/derive.ts'
 import { Allowance } from '../../pipeline/language/allowance.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
@@ -12,8 +13,12 @@ import type { Value } from '../../pipeline/language/values.ts'
 import { entriesOf, listingEntries } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
 import { packEntries, packingEntries } from '../../pipeline/store/packed-entries.ts'
+import { collapsed, collapsing } from '../../pipeline/tree/collapse.ts'
 import { parseDocument, TreeError } from '../../pipeline/tree/document.ts'
+import { LONG } from '../../pipeline/tree/long-text.ts'
 import { readingTopLevelItems } from '../../pipeline/tree/microdata.ts'
+import { writingPlain } from '../../pipeline/tree/plain-json.ts'
+import { gatheringText, textContent } from '../../pipeline/tree/serialize.ts'
 import { atOnce, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
 import { scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { NS } from '../support/content.ts'
@@ -54,6 +59,7 @@ describe('long turns', () => {
   ]
   const body = (markup: string) => parseDocument('html', markup).root
   const properties = body(`<div itemscope itemtype=urn:t>${repeated(20_000, i => `<b itemprop=p${i}>x</b>`)}</div>`)
+  const long = body(`<div itemscope itemtype=urn:t><p itemprop=p>${'text \n'.repeat(MEGABYTE / 4)}</p></div>`)
   const items = Array.from({ length: 20_000 }, (): ItemEntry => [['urn:t'], null])
   const entries = items.map((_, i) => ({ item: `${i}`, keys: ['a'] }))
   const profile = { utf8: true, types: [], namespaces: [] }
@@ -61,7 +67,9 @@ describe('long turns', () => {
   cases.push(
     ['HTTP-71 an item of many properties', 30, () => readingTopLevelItems(properties, () => '')],
     ['HTTP-20 the entry of an item of many properties', 60, () => listingEntries(itemElements(properties), NS)],
-    ['HTTP-20 what the store keeps of many items', 100, () => writingStoredForm(derived)],
+    ['MOD-22 a long value', 20, () => listingEntries(itemElements(long), NS)],
+    ['HTTP-71 a long value as JSON', 20, () => writingPlain({ a: ['x'.repeat(2 * MEGABYTE)] })],
+    ['HTTP-20 what the store keeps of many items', 40, () => writingStoredForm(derived)],
   )
   for (const [what, least, work] of cases)
     it(`${what}: ${least} steps at least`, () => {
@@ -86,6 +94,20 @@ describe('long turns', () => {
     expect(entriesOf(itemElements(parseDocument('html', item).root), NS)).to.have.length(1)
     const items = parseDocument('html', item.repeat(5)).root
     expect(() => entriesOf(itemElements(items), NS)).to.throw(TreeError, 'too often')
+  })
+
+  it('MOD-22 long values are collapsed in steps as at once', () => {
+    const pieces = ['a', ' ', '  ', '\n', '\u00a0\t', `${'x'.repeat(LONG - 1)}\n`, ' '.repeat(LONG), '\u2028']
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map(parts => parts.join(''))
+    fc.assert(
+      fc.property(text, given => {
+        expect(collapsed(given)).to.equal(given.replace(/\s+/g, ' '))
+        expect(atOnce(collapsing(given))).to.equal(given.replace(/\s+/g, ' ').trim())
+      }),
+      { numRuns: 50 },
+    )
+    const nested = body(`<p>a<b>b<i>c</i></b>d<template>x</template></p>${'<b>y</b>'.repeat(2000)}`)
+    expect(atOnce(gatheringText(nested))).to.equal(textContent(nested))
   })
 
   it('HTTP-20 what is found out about a document is written in steps as at once', () => {

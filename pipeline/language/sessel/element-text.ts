@@ -24,7 +24,8 @@ function gather(node: ParentNode, pieces: string[], spend: Spend): void {
 }
 
 export function collapsed(text: string): string {
-  return text.replace(/[ \t\n\f\r]+/g, ' ').replace(/^ | $/g, '')
+  // Most runs are a single space already.
+  return text.replace(/[ \t\n\f\r]{2,}|[\t\n\f\r]/g, ' ').replace(/^ | $/g, '')
 }
 
 /** SES-140: of a stored element collapsed, of a constructed one as it is. */

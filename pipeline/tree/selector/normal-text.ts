@@ -1,5 +1,6 @@
 /** Text as the server's own pseudo-classes read it (COMP-134): NFC, runs of white space one space; of long texts in steps. */
 
+import { collapsed } from '../collapse.ts'
 import { normalForm } from '../normal-form.ts'
 import type { Steps } from '../steps.ts'
 
@@ -75,8 +76,4 @@ function isNormalSeam(before: string, after: string): boolean {
   const start = after.slice(0, SEAM)
   if ([before, start].some(side => side.length === SEAM && MARKS_ALONE.test(side))) return false
   return normalForm(before + start) === before + start
-}
-
-function collapsed(text: string): string {
-  return text.replace(/\s+/g, ' ')
 }
