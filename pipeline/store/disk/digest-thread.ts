@@ -1,13 +1,13 @@
 /**
- * Computes one digest of bodies while they arrive, and of files that are there, so that the main thread has to compute
- * SHA-256 only.
+ * Computes one digest of bodies while they arrive, and digests of files that are there, so that the main thread has to
+ * compute SHA-256 only.
  */
 
 import { createHash, type Hash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** What the thread computes. */
+/** What the thread computes of bodies that arrive. */
 export type WeakDigest = 'sha1' | 'md5'
 
 /** A message to the thread. Blocks of one body arrive in order. */
@@ -15,10 +15,10 @@ export type DigestMessage =
   | { body: number; block: SharedArrayBuffer; length: number }
   | { body: number; finish: true }
   | { body: number; abort: true }
-  | { body: number; file: string }
+  | { body: number; file: string; algorithms: readonly WeakDigest[] }
 
-/** What it says: a block may be used again, the digest of a body is known (lower-case hex), or a file cannot be read. */
-export type DigestReply = { body: number; free: true } | { body: number; digest: string | undefined }
+/** What it says: a block may be used again, the digests of a body are known (lower-case hex), or a file cannot be read. */
+export type DigestReply = { body: number; free: true } | { body: number; digests: readonly string[] | undefined }
 
 /** Bytes of a file read at once; in between, bodies that arrive have their turn. */
 const PIECE = 256 * 1024
@@ -32,15 +32,15 @@ function start(body: number): Hash {
   return hash
 }
 
-async function digestOf(file: string): Promise<string> {
-  const hash = createHash(algorithm)
+async function digestsOf(file: string, algorithms: readonly WeakDigest[]): Promise<string[]> {
+  const hashes = algorithms.map(each => createHash(each))
   const buffer = Buffer.allocUnsafeSlow(PIECE)
   const handle = await open(file)
   try {
     for (;;) {
       const { bytesRead } = await handle.read(buffer, 0, PIECE)
-      if (bytesRead === 0) return hash.digest('hex')
-      hash.update(buffer.subarray(0, bytesRead))
+      if (bytesRead === 0) return hashes.map(hash => hash.digest('hex'))
+      for (const hash of hashes) hash.update(buffer.subarray(0, bytesRead))
     }
   } finally {
     await handle.close()
@@ -54,9 +54,9 @@ function answer(reply: DigestReply): void {
 parentPort?.on('message', (message: DigestMessage) => {
   const { body } = message
   if ('file' in message) {
-    digestOf(message.file).then(
-      digest => answer({ body, digest }),
-      () => answer({ body, digest: undefined }),
+    digestsOf(message.file, message.algorithms).then(
+      digests => answer({ body, digests }),
+      () => answer({ body, digests: undefined }),
     )
     return
   }
@@ -67,7 +67,7 @@ parentPort?.on('message', (message: DigestMessage) => {
     reply = { body, free: true }
   } else {
     const hash = bodies.get(body)
-    if (hash !== undefined && 'finish' in message) reply = { body, digest: hash.digest('hex') }
+    if (hash !== undefined && 'finish' in message) reply = { body, digests: [hash.digest('hex')] }
     bodies.delete(body)
   }
   if (reply !== undefined) answer(reply)

@@ -21,16 +21,27 @@ export interface WeakDigests {
 
 export type Digesting = Feeding<WeakDigests>
 
-interface DigestThread<Digest> {
+interface Thread<Digest> {
   start(): Feeding<Digest>
-  /** Reads a file beside whatever arrives. @returns undefined where it cannot be read */
-  ofFile(file: string): Promise<Digest | undefined>
   /** Ends the thread if no body is on its way; the next one starts it again. */
   relax(): void
   close(): Promise<void>
 }
 
-export type DigestThreads = DigestThread<WeakDigests>
+interface DigestThread extends Thread<string> {
+  /** @returns the digests of a file, in the order of their algorithms; undefined where it cannot be read */
+  ofFile(file: string, algorithms: readonly WeakDigest[]): Promise<readonly string[] | undefined>
+}
+
+export interface DigestThreads extends Thread<WeakDigests> {
+  /**
+   * Reads a file beside whatever arrives.
+   *
+   * @param hurry somebody waits: both digests beside each other, which takes the memory of two threads
+   * @returns undefined where it cannot be read
+   */
+  ofFile(file: string, hurry: boolean): Promise<WeakDigests | undefined>
+}
 
 /** Both digests beside each other: a body takes as long as the slower of them. */
 export function createDigestThreads(): DigestThreads {
@@ -52,8 +63,11 @@ export function createDigestThreads(): DigestThreads {
         },
       }
     },
-    async ofFile(file) {
-      const [sha1, md5] = await Promise.all([threads.sha1.ofFile(file), threads.md5.ofFile(file)])
+    async ofFile(file, hurry) {
+      const parts = hurry
+        ? await Promise.all([threads.sha1.ofFile(file, ['sha1']), threads.md5.ofFile(file, ['md5'])])
+        : [await threads.sha1.ofFile(file, ['sha1', 'md5'])]
+      const [sha1, md5] = parts.flatMap(digests => digests ?? [])
       return sha1 === undefined || md5 === undefined ? undefined : { sha1, md5 }
     },
     relax() {
@@ -71,7 +85,7 @@ interface Waiting {
   reject(error: Error): void
 }
 
-function createDigestThread(algorithm: WeakDigest): DigestThread<string> {
+function createDigestThread(algorithm: WeakDigest): DigestThread {
   let thread: Worker | undefined
   let lastBody = 0
   /** Those that are on their way. */
@@ -128,9 +142,9 @@ function createDigestThread(algorithm: WeakDigest): DigestThread<string> {
           const reply = await ask({ body, finish: true })
           waiting.delete(body)
           bodies.delete(body)
-          if ('free' in reply || reply.digest === undefined)
-            throw new StoreError('failed', 'The hashing thread lost a body')
-          return reply.digest
+          const [digest] = 'free' in reply ? [] : (reply.digests ?? [])
+          if (digest === undefined) throw new StoreError('failed', 'The hashing thread lost a body')
+          return digest
         },
         abort() {
           waiting.delete(body)
@@ -139,11 +153,11 @@ function createDigestThread(algorithm: WeakDigest): DigestThread<string> {
         },
       }
     },
-    async ofFile(file) {
+    async ofFile(file, algorithms) {
       const body = ++lastBody
-      const reply = await ask({ body, file })
+      const reply = await ask({ body, file, algorithms })
       waiting.delete(body)
-      return 'free' in reply ? undefined : reply.digest
+      return 'free' in reply ? undefined : reply.digests
     },
     relax() {
       if (bodies.size > 0 || asked > 0 || !thread) return

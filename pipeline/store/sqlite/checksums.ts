@@ -47,9 +47,9 @@ export function createChecksums(parts: {
   /** Digest up to which the blobs have been looked at. */
   let last = ''
 
-  async function compute(digest: string): Promise<WeakDigests | undefined> {
+  async function compute(digest: string, hurry: boolean): Promise<WeakDigests | undefined> {
     if (closed) return undefined
-    const sums = await threads.ofFile(blobFile(folder, digest))
+    const sums = await threads.ofFile(blobFile(folder, digest), hurry)
     // What cannot be stored now is computed again.
     if (sums) await store(digest, sums).catch(() => undefined)
     return sums
@@ -71,7 +71,7 @@ export function createChecksums(parts: {
       // What cannot be read is passed over.
       last = next ?? ''
       if (next === undefined) return true
-      await once(next, () => compute(next))
+      await once(next, () => compute(next, false))
     } while (arriving === 0 && !closed)
     return false
   }
@@ -97,7 +97,7 @@ export function createChecksums(parts: {
   return {
     of(digest) {
       return once(digest, () => {
-        const sums = asked.then(() => compute(digest))
+        const sums = asked.then(() => compute(digest, true))
         asked = sums.catch(() => undefined)
         return sums
       })
