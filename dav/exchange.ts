@@ -54,9 +54,7 @@ export type Depth = '0' | '1' | 'infinity'
 export function depthOf<D extends string>(exchange: Exchange, allowed: readonly D[], otherwise: D): D {
   const field = header(exchange, 'depth')
   if (field === undefined) return otherwise
-  const written = trimField(field)
-    .toLowerCase()
-    .replace(/\s*,\s*/g, ',')
+  const written = field.toLowerCase().split(',').map(trimField).join(',')
   const depth = allowed.find(value => value === written)
   if (depth !== undefined) return depth
   throw new Fault(400, 'BadRequest', `Depth must be ${allowed.join(' or ')} here.`)

@@ -275,7 +275,7 @@ export async function parseForStorage(
 }
 
 /** An element with a prefix that is meant to end with its start tag. */
-const SELF_CLOSED = /<([a-z][\w.-]*:[\w.-]+)[^<>]*\/>/i
+const SELF_CLOSED = /<([a-z][\w.-]*:[\w.-]+)(?![\w.-])[^<>]*\/>/i
 
 /**
  * What a document or fragment that breaks a limit is answered with.

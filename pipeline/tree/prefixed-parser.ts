@@ -26,11 +26,32 @@ export type IsBound = (prefix: string) => boolean
 /** Elements with prefixes inside each other: each level is read once more. */
 const MOST_LEVELS = 32
 
-const PREFIXED_TAG = /<[a-z][^\s/>:]*:/i
+const SLASH = 0x2f
+const COLON = 0x3a
+const LESS_THAN = 0x3c
+const GREATER_THAN = 0x3e
+const TAG_START = /^<[a-z]/i
 
-/** Whether a text may have elements with prefixes; without them the ordinary parser makes the same tree. */
+/**
+ * Whether a text may have elements with prefixes; without them the ordinary parser makes the same tree.
+ *
+ * Looked for from its colons: each character is looked at once, however many `<` stand in a row.
+ */
 export function mayHavePrefixed(source: string): boolean {
-  return PREFIXED_TAG.test(source)
+  for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', colon + 1)) {
+    for (let at = colon - 1; at >= 0; at--) {
+      const code = source.charCodeAt(at)
+      if (code === LESS_THAN && TAG_START.test(source.slice(at, at + 2))) return true
+      if (endsName(code)) break
+    }
+  }
+  return false
+}
+
+/** White space, a slash, a colon or the end of the tag; a name may hold any other character, `<` too. */
+function endsName(code: number): boolean {
+  if (code <= 0x20) return code === 0x20 || (code >= 9 && code <= 13)
+  return code === COLON || code === SLASH || code === GREATER_THAN
 }
 
 /**

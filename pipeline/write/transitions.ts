@@ -328,7 +328,8 @@ function ambiguity({ before, after }: Ambiguous): ConstraintViolation[] {
   })
 }
 
-const PIECES = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"']+|,/g
+// A string that does not end goes to the end of the text, as in selectors.
+const PIECES = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?$)|[^,"']+|,/g
 const ITEMTYPE = /^\[\s*itemtype\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]$/
 const ISA = /^:isa\(\s*(?:"([^"]*)"|'([^']*)')\s*\)$/i
 

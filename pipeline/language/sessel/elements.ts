@@ -279,9 +279,12 @@ export function* elementFrom(markup: string, on: Evaluation): Work {
   return new ElementValue(first)
 }
 
+/** A comment ends at the first place where it can: otherwise comments could be told apart in 2^n ways. */
+const WHOLE_DOCUMENT = /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype|html|head|body)\b/i
+
 /** `Document.parse(html)` (SES-145). */
 export function* documentFrom(markup: string, on: Evaluation): Work {
-  if (/^\s*(?:<!--[\s\S]*?-->\s*)*<(?:!doctype|html|head|body)\b/i.test(markup.slice(0, 4_096))) {
+  if (WHOLE_DOCUMENT.test(markup.slice(0, 4_096))) {
     const root = rootElement({
       kind: 'html',
       source: markup,
