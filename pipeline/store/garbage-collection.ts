@@ -25,6 +25,14 @@ export function dropYoungGarbage(): void {
   collect('minor')
 }
 
+/** Bytes after which the buffers they arrived in are collected. */
+const COLLECT_EVERY = 4 * 1024 * 1024
+
+/** Collects the buffers that bytes went through, every few megabytes. @param size bytes so far, after so many more */
+export function collectAt(size: number, more: number): void {
+  if (size % COLLECT_EVERY < more) dropYoungGarbage()
+}
+
 /** Gives back what nobody needs any more. Takes some 20 ms, so it is for moments when no request waits. */
 export function dropGarbage(): void {
   collect('major')

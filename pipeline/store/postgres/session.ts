@@ -2,6 +2,7 @@
 
 import type { Writable } from 'node:stream'
 import pg from 'pg'
+import { bytesOfCopy } from './copy.ts'
 
 /** What a statement takes: JSON goes as text. */
 export type Parameter = null | number | string | boolean | Uint8Array | readonly (number | string)[]
@@ -13,6 +14,13 @@ export interface Session {
   row<R>(sql: string, ...values: Parameter[]): Promise<R | undefined>
   /** Number of rows that were changed. */
   run(sql: string, ...values: Parameter[]): Promise<number>
+  /**
+   * Bytes of a question with one column of type `bytea` as they are: other answers have them in hexadecimal, as text.
+   *
+   * @param sql without parameters
+   * @param take given the bytes in order, in pieces that are lent for the time of the call
+   */
+  copy(sql: string, take: (piece: Uint8Array) => void): Promise<void>
 }
 
 /** The session of a writer. */
@@ -43,8 +51,22 @@ export function prepared(sql: string, values: readonly Parameter[]): pg.QueryCon
   return { name: nameOf(sql), text: sql, values: values as unknown[] }
 }
 
+/** An answer that comes as the protocol copies tables: the client hands over its pieces and keeps none. */
+class CopyOut extends pg.Query {
+  readonly #take: (bytes: Uint8Array) => void
+  constructor(sql: string, take: (bytes: Uint8Array) => void) {
+    super({ text: `COPY (${sql}) TO STDOUT (FORMAT binary)` })
+    this.#take = take
+  }
+  /** Called by the client. */
+  handleCopyData({ chunk }: { chunk: Uint8Array }): void {
+    this.#take(chunk)
+  }
+}
+
 function sessionBy(ask: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Session {
   return {
+    copy: async (sql, take) => void (await ask(new CopyOut(sql, bytesOfCopy(take)) as unknown as pg.QueryConfig)),
     rows: async <R>(sql: string, ...values: Parameter[]) => (await ask(prepared(sql, values))).rows as R[],
     row: async <R>(sql: string, ...values: Parameter[]) => (await ask(prepared(sql, values))).rows[0] as R | undefined,
     run: async (sql, ...values) => (await ask(prepared(sql, values))).rowCount ?? 0,
@@ -53,7 +75,18 @@ function sessionBy(ask: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Ses
 
 /** @param client a connection that is open */
 export function sessionOn(client: Queryable): Session {
-  return sessionBy(query => client.query(query))
+  return sessionBy(query => answerOf(client, query))
+}
+
+type Done = (error: Error | null, result: pg.QueryResult) => void
+
+/** A query that is made already is answered to who waits for it, not by a promise. */
+function answerOf(client: Queryable, query: pg.QueryConfig): Promise<pg.QueryResult> {
+  if (!(query instanceof CopyOut)) return client.query(query)
+  return new Promise((resolve, reject) => {
+    const ask = client.query.bind(client) as (query: CopyOut, values: [], done: Done) => void
+    ask(query, [], (error, result) => (error ? reject(error) : resolve(result)))
+  })
 }
 
 /** What the client offers beside its contract. */
@@ -114,7 +147,7 @@ export function pipelineOn(client: pg.Client): WriterSession {
   }
   const session = sessionBy(query => {
     gather()
-    return client.query(query)
+    return answerOf(client, query)
   })
   return {
     ...session,

@@ -6,10 +6,11 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { StoredBlob } from '../../blobs.ts'
+import { collectAt } from '../../garbage-collection.ts'
 import { BLOCK } from '../../objects/blocks.ts'
 import type { Objects } from '../../objects/objects.ts'
 import type { Session } from '../session.ts'
-import { collectAt, type Outflow, threeDigests } from './staging.ts'
+import { type Outflow, threeDigests } from './staging.ts'
 
 /** What the place of a staged body begins with that went to an object. */
 const OBJECT = 'object/'

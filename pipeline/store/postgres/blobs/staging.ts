@@ -7,13 +7,10 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../../blobs.ts'
-import { dropYoungGarbage } from '../../garbage-collection.ts'
+import { collectAt } from '../../garbage-collection.ts'
 import { storeError } from '../connection.ts'
 import type { Session } from '../session.ts'
 import { CHUNK } from './stored.ts'
-
-/** Bytes after which the buffers they arrived in are collected. */
-const COLLECT_EVERY = 4 * 1024 * 1024
 
 /** Pieces of a stream as bytes, the stream itself left open. @throws StagingError when it ends early */
 async function* arriving(body: Readable): AsyncGenerator<Uint8Array> {
@@ -55,11 +52,6 @@ export function threeDigests() {
       return { sha256, sha1, md5 }
     },
   }
-}
-
-/** Whether buffers that bytes arrived in are to be collected. @param size bytes so far, after so many more */
-export function collectAt(size: number, more: number): void {
-  if (size % COLLECT_EVERY < more) dropYoungGarbage()
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import type { BlobReader, Span, StoredBlob } from '../../blobs.ts'
 import { BlobGone, StoreError } from '../../errors.ts'
+import { collectAt } from '../../garbage-collection.ts'
 import type { Objects } from '../../objects/objects.ts'
 import type { Session } from '../session.ts'
 
@@ -31,32 +32,40 @@ async function openBlob(
   return objects.open(row.upload, size, span)
 }
 
+/**
+ * Bytes that come in one message at most. The client of the database joins the pieces of a message in buffers that are twice
+ * as large each time, all of which are garbage afterwards.
+ */
+const MESSAGE = 32 * 1024
+
+const UUID = /^[0-9a-f-]{36}$/
+
 /** @param upload number of the chunks */
 export function openChunks(reads: Session, upload: string, size: number): BlobReader {
-  let number = -1
-  let chunk: Uint8Array = new Uint8Array()
+  if (!UUID.test(upload)) throw new Error('This is no number of an upload')
+  let total = 0
   return {
     async read(buffer, position) {
-      if (position >= size) return 0
-      const wanted = Math.floor(position / CHUNK)
-      if (wanted !== number) {
-        const found = await reads.row<{ bytes: Uint8Array }>(
-          'SELECT bytes FROM chunk WHERE upload = $1::uuid AND seq = $2',
-          upload,
-          wanted,
-        )
-        if (found === undefined) throw new BlobGone('A blob is gone')
-        chunk = found.bytes
-        number = wanted
-      }
-      const part = chunk.subarray(position - wanted * CHUNK).subarray(0, buffer.length)
-      buffer.set(part)
-      return part.length
+      const wanted = Math.min(buffer.length, size - position)
+      if (wanted <= 0) return 0
+      const start = position % CHUNK
+      const end = Math.min(start + wanted, CHUNK)
+      let filled = 0
+      await reads.copy(
+        `SELECT substring(bytes FROM at + 1 FOR least(${MESSAGE}, ${end} - at))
+         FROM chunk, generate_series(${start}, ${end - 1}, ${MESSAGE}) AS at
+         WHERE upload = '${upload}' AND seq = ${Math.floor(position / CHUNK)} ORDER BY at`,
+        piece => {
+          buffer.set(piece.subarray(0, buffer.length - filled), filled)
+          filled += piece.length
+        },
+      )
+      if (filled !== end - start) throw new BlobGone('A blob is gone')
+      total += filled
+      collectAt(total, filled)
+      return filled
     },
-    async close() {
-      chunk = new Uint8Array()
-      number = -1
-    },
+    close: async () => undefined,
   }
 }
 

@@ -86,7 +86,7 @@ export function atHand({ sites, rows, texts }: Memory, jobs: readonly WriterJob[
 export class NotAtHand extends Error {}
 
 const nobody = () => Promise.reject(new NotAtHand())
-const NOBODY: WriterSession = { rows: nobody, row: nobody, run: nobody, call: nobody }
+const NOBODY: WriterSession = { rows: nobody, row: nobody, copy: nobody, run: nobody, call: nobody }
 
 /** A transaction that has nobody to ask. */
 export function beginFromMemory(

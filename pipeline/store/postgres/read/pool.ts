@@ -79,6 +79,10 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
       requireThere()
       return told(session.run(sql, ...values))
     },
+    async copy(sql, take) {
+      requireThere()
+      return told(session.copy(sql, take))
+    },
     async inOneState(work, before) {
       requireThere()
       const client = await told(connect(address, 'snapshot', more))
@@ -92,6 +96,7 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
           rows: (sql, ...values) => told(steady.rows(sql, ...values)),
           row: (sql, ...values) => told(steady.row(sql, ...values)),
           run: (sql, ...values) => told(steady.run(sql, ...values)),
+          copy: (sql, take) => told(steady.copy(sql, take)),
         })
       } finally {
         drop(client)

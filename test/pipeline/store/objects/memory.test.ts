@@ -25,7 +25,12 @@ describe('objects: memory', () => {
     await once(service, 'listening')
     const { port } = service.address() as AddressInfo
     const objects = objectsAt(`s3://id:secret@bucket?endpoint=http://127.0.0.1:${port}`)
-    const rows: Session = { rows: async () => [], row: async () => undefined, run: async () => 1 }
+    const rows: Session = {
+      rows: async () => [],
+      row: async () => undefined,
+      run: async () => 1,
+      copy: async () => undefined,
+    }
     const out = intoObject(objects, rows)
     const before = process.memoryUsage().arrayBuffers
     let most = 0

@@ -25,6 +25,7 @@ function tableOf(names: readonly string[]) {
       return names.includes(String(values[2])) ? (rowOf(String(values[2])) as R) : undefined
     },
     run: async () => 0,
+    copy: async () => undefined,
   }
   return { session, asked, fail: (error: Error | undefined) => void (failure = error) }
 }
