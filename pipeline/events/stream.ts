@@ -132,7 +132,7 @@ export class Stream {
     }
     const { brand, limits } = this.#context
     this.#sink = sink
-    this.#sendBuffer = new SendBuffer(sink, limits, () => this.#mayGo())
+    this.#sendBuffer = new SendBuffer(sink, limits, () => this.#review())
     this.#sendBuffer.push(connectionFrame(brand, this.token))
     if (this.#gap) this.#reset('events-expired')
     if (this.#behind) void this.#read()
@@ -169,10 +169,11 @@ export class Stream {
         await this.access.resolveGroups([this.subscriber.path])
         if (!this.#isAdmitted(this.access)) return this.end('now')
         await replayTurn()
-        const events = await fanOut.read(site, this.subscriber.path, format(this.#position), this.#batch)
+        const from = this.#position
+        const events = await fanOut.read(site, this.subscriber.path, format(from), this.#batch)
         if (!this.isOpen) return
-        // The rules have changed meanwhile, and a group that decides by itself has not been asked by the new ones.
-        if (!this.#isSettled()) {
+        // The rules have changed meanwhile: what waited was taken back, or a group that decides by itself has not been asked by them.
+        if (from !== this.#position || !this.#isSettled()) {
           this.#behind = true
           continue
         }
@@ -213,18 +214,19 @@ export class Stream {
       this.end('now')
       return
     }
+    const after = this.#position
     this.#position = delivery.id
     if (this.#caused(delivery.event)) return
     const share = delivery.shareOf(access)
     if (share === 'unknown') this.#reset('events-expired')
-    else if (share !== 'nothing') this.#send(share === 'whole' ? delivery.whole : delivery.bodiless)
+    else if (share !== 'nothing') this.#send(share === 'whole' ? delivery.whole : delivery.bodiless, access, after)
   }
 
-  #send(event: Uint8Array): void {
+  #send(event: Uint8Array, access: Access, after: EventId | undefined): void {
     this.#wasReset = false
     // Replays go in step with the client, so they need no bound.
-    if (this.#state === 'reading') this.#sendBuffer?.push(event)
-    else if (!this.#sendBuffer?.offer(event)) this.end('at once')
+    if (this.#state === 'reading') this.#sendBuffer?.push(event, access, after)
+    else if (!this.#sendBuffer?.offer(event, access, after)) this.end('at once')
   }
 
   /** Section 6: the token decides where the writer sent one, else the session. */
@@ -244,17 +246,15 @@ export class Stream {
   }
 
   /**
-   * Whether what waits for a client that did not read may still go to it; if not, the stream ends (EVT-65). Groups that decide
-   * by themselves are asked at the next event or keepalive.
+   * What waits for a client that did not read goes only as the rules stand now: other rules have it read again (EVT-65,
+   * EVT-66). Where the stream has ended, nobody reads it again.
    */
-  #mayGo(): boolean {
-    if (!this.isOpen) return true
+  #review(): void {
     const access = this.#context.accessOf(this.subscriber, this.#access)
-    if (access === this.#access) return true
-    const isLate = access.rules.subtypedGroups > 0 && access.requester.principal !== undefined
-    if (isLate || this.#isAdmitted(access)) return true
-    this.end('now')
-    return false
+    const back = this.#sendBuffer?.takeBack(access)
+    if (back === undefined || !this.isOpen) return
+    this.#position = back.after
+    this.readOn()
   }
 
   /** Whether the rules can be asked at once, without groups that decide by themselves (GRP-5). */

@@ -174,6 +174,55 @@ describe('permission of streams', () => {
       expect(again.reader.mutations).to.deep.equal(reader.mutations.slice(1))
     })
 
+    describe('that a client has not read yet', () => {
+      const SECRET = '<li id="b" class="secret">1</li>'
+      /** Somebody stops reading, three changes come, the rules change, and the client reads on. @returns what it was told */
+      async function readLater(then: readonly RuleLine[], ...meanwhile: Change[]): Promise<string> {
+        await ruled(OPEN, ['bob', 'GET', 'Deny', PATH, '.secret'])
+        const { reader } = await site.watch(PATH)
+        reader.stop()
+        await site.write(PATH, ['PUT', '#p', '<p id="p">on its way</p>'])
+        await site.write(PATH, ['POST', '#l', SECRET])
+        await site.write(PATH, ['POST', '#l', '<li>2</li>'])
+        await site.rules(OPEN, ...then)
+        for (const change of meanwhile) await site.write(PATH, change)
+        reader.resume()
+        await site.write(PATH, ['POST', '#l', '<li>last</li>'])
+        await until(() => reader.text.includes('<li>last</li>'))
+        expect(site.failures).to.deep.equal([])
+        return told(reader.events.slice(1))
+      }
+      const cases: [title: string, rule: RuleLine, meanwhile: Change[], told: string[]][] = [
+        ['goes by the rules of that moment', secret, [], ['<li>2</li>']],
+        [
+          'does so behind an event by the new rules, once',
+          secret,
+          [['POST', '#l', '<li>3</li>']],
+          ['<li>2</li>', '<li>3</li>'],
+        ],
+        ['is a reset where the rules were not tried', ['*', 'GET', 'Deny', PATH, '[class]'], [], ['reset']],
+        ['goes as it is where the rules concern others', ['bob', 'GET', 'Deny', '/other'], [], [SECRET, '<li>2</li>']],
+      ]
+      for (const [title, rule, meanwhile, expected] of cases)
+        it(`EVT-66 EVT-35 what waits ${title}`, async () => {
+          const all = ['<p id="p">on its way</p>', ...expected, '<li>last</li>']
+          expect(await readLater([rule], ...meanwhile)).to.equal(all.join(' '))
+        })
+
+      it('EVT-66 EVT-50 a session that ends takes along what waited', async () => {
+        await ruled(OPEN)
+        const { reader, stream } = await site.watch(PATH)
+        reader.stop()
+        for (const text of ['on its way', 'waiting'])
+          await site.write(PATH, ['PUT', '#p', `<p id="p" class="secret">${text}</p>`])
+        await site.rules(OPEN, secret)
+        stream.endSession('session-invalidated')
+        reader.resume()
+        await until(() => reader.ending === 'ended')
+        expect(told(reader.events.slice(1))).to.equal('<p id="p" class="secret">on its way</p> reset')
+      })
+    })
+
     it('EVT-66 a whole document comes without its body to whom some of it is refused', async () => {
       await ruled(OPEN, ['bob', 'GET', 'Deny', PATH, '.secret'])
       const [nobody, bob] = [await site.watch(PATH), await site.watch(PATH, { principal: user('bob') })]
