@@ -4,7 +4,7 @@ import { checkBodyFields, header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { formatHttpDate } from '../../pipeline/http/conditions.ts'
+import { formatHttpDate, readConditions } from '../../pipeline/http/conditions.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
@@ -138,6 +138,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   }
   const authority = scopeAuthority(author.scope)
   let replaced = node
+  let stored: Resource | undefined
   // Properties of a draft over nothing were set on the draft; they come along.
   const properties = node?.place.isNew ? await mount.view.properties(node) : []
   const operation = putDocument(
@@ -148,6 +149,10 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       conditions: undefined,
       check: async () => {
         replaced = await checkAgain(exchange)
+      },
+      checksNoBytes: readConditions(exchange.request.headers) === undefined && header(exchange, 'if') === undefined,
+      stored: resource => {
+        stored = resource
       },
       cause: {},
       raw: exchange.raw,
@@ -165,8 +170,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   const cover = mount.unpublished.coverAt(path)
   // Left over it does no harm: the document is newer.
   if (cover) await afterCommit(mount, () => endCover(mount, cover))
-  const stored = await mount.view.find(path)
-  return answer(upload, stored?.resource, replaced !== undefined)
+  return answer(upload, stored, replaced !== undefined)
 }
 
 /** 0 for a body that is sent in chunks: its length turns out in the end. */

@@ -9,10 +9,10 @@ import { StoreError } from '../store/errors.ts'
 import type { WrittenDocument } from './site.ts'
 import type { Usage } from './usage.ts'
 
-/** One of several that build on each other, with the document that it puts. */
+/** One of several that build on each other, with the document that it puts; a blob needs none. */
 export interface InRow {
   commit: AskedCommit
-  written: WrittenDocument
+  written: WrittenDocument | undefined
 }
 
 /**

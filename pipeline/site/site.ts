@@ -289,23 +289,28 @@ export class Site {
   }
 
   /**
-   * Carries out commits to one document that build on each other, in their order; whichever of them fails, the others are
+   * Carries out commits to one file that build on each other, in their order; whichever of them fails, the others are
    * carried out if what they expect holds. Memory follows when all have come to their end. For processes that share their
    * documents with no other.
    *
-   * @param row each puts the document, and changes no declarations
+   * @param row each puts the file, and changes no declarations
+   * @param before settles when memory has what earlier commits have left that these build on
    * @returns what became of each; undefined where none was tried, because there may be no room for all of them
    */
-  async commitRow(row: readonly InRow[]): Promise<PromiseSettledResult<CommitResult>[] | undefined> {
+  async commitRow(
+    row: readonly InRow[],
+    before?: Promise<void>,
+  ): Promise<PromiseSettledResult<CommitResult>[] | undefined> {
     const release = this.usage && (await reserveLargest(this.usage, row))
     if (this.usage && !release) return undefined
     const kept = row.map(({ commit }) => this.#declared.keeping(commit))
     const publications = row.map(({ commit }) => this.#audience?.fanOut.begin(this.store.name, commit.events ?? []))
     const results = await Promise.allSettled(kept.map(({ commit }) => this.store.commit(commit)))
+    await before
     for (const [i, { commit, written }] of row.entries()) {
       const [settled, redeclared] = [results[i], kept[i]]
       if (redeclared && settled?.status === 'fulfilled' && settled.value.ok)
-        this.#take(commit, new Map([[written.path, written]]), redeclared, settled.value)
+        this.#take(commit, new Map(written && [[written.path, written]]), redeclared, settled.value)
     }
     await this.#lookAgain(doubtful(row, results))
     release?.()

@@ -1,184 +1,43 @@
-/**
- * Writes of whole documents and blobs: the gates that all of them pass and how they come to their commit (HTTP-1, HTTP-4),
- * and PUT, DELETE, and creation under a generated name (HTTP-90 to HTTP-108).
- */
+/** PUT and DELETE of whole documents and blobs, and creation under a generated name (HTTP-90 to HTTP-108). */
 
 import { randomBytes } from 'node:crypto'
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
 import type { BodySource } from '../body.ts'
-import type { Locks } from '../coordination/locks.ts'
 import { storedForm } from '../declarations/derive.ts'
-import { type Cause, deleteEvent, putEvent } from '../events/mutation.ts'
-import { Fault } from '../fault.ts'
-import { type Conditions, evaluateWrite, formatHttpDate, preconditionFailed } from '../http/conditions.ts'
+import { deleteEvent, putEvent } from '../events/mutation.ts'
+import { formatHttpDate } from '../http/conditions.ts'
 import { extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
 import { encodePath } from '../http/path.ts'
-import { authorize, type Gate, type Operation, passGates, perform } from '../operation.ts'
+import { type Operation, perform } from '../operation.ts'
 import { absent, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { Content } from '../store/blobs.ts'
 import type { Change, CommitResult } from '../store/commit.ts'
 import { parentOf } from '../store/paths.ts'
-import type { Property } from '../store/resource.ts'
+import type { Property, Resource } from '../store/resource.ts'
 import { contentTag } from '../store/tags.ts'
 import { inTurns } from '../tree/steps.ts'
-import { commitJudged, commitLoop, type Judging, type ModelState, modelState, oneAllowance } from './commit.ts'
+import { askedCommit, commitJudged, type ModelState, modelState, oneAllowance } from './commit.ts'
 import { NOTHING_FOLLOWS } from './consequences.ts'
 import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
 import { type NewVersion, rederived, savedDocument, writtenDocuments } from './new-version.ts'
-import { nameTaken, parentMissing } from './places.ts'
+import { parentMissing } from './places.ts'
+import type { Chain } from './put-chain.ts'
 import { type Noted, refuseOvertaken, TransitionJudge, type TransitionSink } from './transitions.ts'
-
-export interface WholeWrite extends Judging {
-  /** Canonical path. */
-  path: string
-  conditions: Conditions | undefined
-  /** Locks that bind the write (HTTP-85): a gate of its own, given the paths that are written. */
-  refuseLocked?: (paths: readonly string[]) => Promise<void>
-  /**
-   * A last look at what is stored, inside the commit; it throws a Fault. The mount has conditions of its own, on what it
-   * shows.
-   */
-  check?: (file: StoredFile | undefined) => void | Promise<void>
-  cause: Cause
-}
-
-/** What stands where a document is to be written, and who wants to. */
-export interface Found<Write extends WholeWrite = WholeWrite> {
-  write: Write
-  authority: Authority
-  file: StoredFile | undefined
-}
-
-export type WholeGate<F extends Found = Found> = Gate<F>
-
-/** Gate 8 for PUT and DELETE; that nothing is stored there is a gate of its own. */
-export function authorization(ask: 'put' | 'delete'): WholeGate {
-  const method = ask.toUpperCase()
-  return {
-    name: 'authorization',
-    pass({ write: { path }, authority, file }) {
-      if (authority.admit({ ask, path, exists: file !== undefined }) === 'refuse') throw authority.refusal(method, path)
-    },
-  }
-}
-
-export const existence: WholeGate = {
-  name: 'existence',
-  pass({ file }) {
-    if (!file) throw absent()
-  },
-}
-
-/** Whether a requester may know the tag of a stored document, which is made of all its bytes (SEC-11). */
-export function mayRead(authority: Authority, path: string): boolean {
-  return authority.admit({ ask: 'read', path, exists: true }) === 'allow'
-}
-
-/** HTTP-37 and HTTP-38 for whole documents; whoever may not read one is not told its tag. */
-export const preconditions: WholeGate = {
-  name: 'preconditions',
-  pass({ write: { path, conditions }, authority, file }) {
-    if (!conditions) return
-    const verdict = evaluateWrite(conditions, {
-      exists: file !== undefined,
-      tags: file ? [file.tag] : [],
-      ...(file && { lastModified: file.resource.modified, sameSecond: file.resource.sameSecond }),
-    })
-    if (verdict !== 'proceed')
-      throw preconditionFailed(mayRead(authority, path) ? file?.tag : undefined, file !== undefined)
-  },
-}
-
-export const locks: WholeGate = {
-  name: 'locks',
-  pass: ({ write }) => write.refuseLocked?.([write.path]),
-}
-
-/** @throws Fault 401 or 403 before anything is looked for that is forbidden in any case */
-async function findAllowed<W extends WholeWrite>(
-  site: Site,
-  write: W,
-  ask: 'put' | 'delete',
-  authority: Authority,
-): Promise<Found<W>> {
-  const { path } = write
-  const isRefused = [true, false].every(exists => authority.admit({ ask, path, exists }) === 'refuse')
-  if (isRefused) throw authority.refusal(ask.toUpperCase(), path)
-  return { write, authority, file: await site.find(path) }
-}
-
-/** How whole documents are written: found, passed through gates, made ready, and committed. */
-interface WholeParts<F extends Found, Ready> {
-  write: WholeWrite
-  /** Every path that is created, replaced or removed. */
-  paths: readonly string[]
-  gates: readonly Gate<F>[]
-  find(): Promise<F>
-  prepare(body: BodySource): Promise<Ready>
-  /** Gate 13, under the leases of the paths; undefined when somebody else's commit came first. */
-  commit(found: F, ready: Ready): Promise<Answer | undefined>
-  discard?(ready: Ready): Promise<void>
-}
-
-export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeParts<F, Ready>): Operation {
-  const { write, paths, gates } = parts
-  return {
-    async admit() {
-      await authorize(gates, await parts.find())
-      return {}
-    },
-    async carryOut(body) {
-      await passGates(gates, await parts.find())
-      const ready = await parts.prepare(body)
-      try {
-        return await site.leases.hold(site.store.name, paths, () =>
-          commitLoop(async () => {
-            const found = await parts.find()
-            await passGates(gates, found)
-            await write.check?.(found.file)
-            return parts.commit(found, ready)
-          }),
-        )
-      } finally {
-        await parts.discard?.(ready)
-      }
-    },
-  }
-}
-
-/** A conflict that another attempt can solve is undefined; a place that is taken by the other kind is an answer. */
-export function carriedOut(result: CommitResult): (CommitResult & { ok: true }) | undefined {
-  if (result.ok) return result
-  // A file that is expected to be free, and is a collection: the path tells it from a collection that just came to be.
-  const collection = result.reason === 'version' && !result.path.endsWith('/') && result.current?.kind === 'collection'
-  if (result.reason === 'kind' || collection) throw nameTaken()
-  return undefined
-}
-
-/**
- * Refuses a write of whole documents while one of its paths is in the scope of a lock. No token helps: tokens are of the
- * mount.
- *
- * @param paths canonical paths that the write creates, replaces or removes
- * @param now unix milliseconds
- * @throws Fault 423 `Locked`, with the seconds that the locks have left as `Retry-After`
- */
-export async function refuseLocked(
-  locks: Locks,
-  site: string,
-  paths: readonly string[],
-  now = Date.now(),
-): Promise<void> {
-  const inEffect = (await Promise.all(paths.map(path => locks.on(site, path)))).flat()
-  if (inEffect.length === 0) return
-  const left = Math.max(...inEffect.map(({ expires }) => expires - now))
-  throw new Fault(423, 'Locked', 'Somebody is editing this. Try again when they have finished.', {
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(left / 1000))) },
-  })
-}
+import {
+  authorization,
+  carriedOut,
+  existence,
+  type Found,
+  findAllowed,
+  locks,
+  preconditions,
+  type WholeGate,
+  type WholeWrite,
+  wholeOperation,
+} from './whole.ts'
 
 export interface DocumentPut extends WholeWrite {
   type: string | undefined
@@ -189,6 +48,8 @@ export interface DocumentPut extends WholeWrite {
   properties?: readonly Property[]
   /** A new resource needs its collection; otherwise missing collections are made (DAV-14). */
   needsParent?: boolean
+  /** Told of the resource that the write has stored. */
+  stored?: (resource: Resource | undefined) => void
 }
 
 const PUT_GATES: readonly WholeGate[] = [authorization('put'), preconditions, locks]
@@ -213,7 +74,8 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
       await race.begin()
       return prepare(site, path, write.type, body)
     },
-    async commit({ authority, file }, asked) {
+    ...(mayFollow(write) && { follow: (found, asked, chain) => followPut(site, found, asked, chain) }),
+    async commit({ authority, file }, asked, chain) {
       const model = modelState(site, allowance, write)
       await race.refuseOvertaken(file)
       const current = await rederived(site, asked)
@@ -226,16 +88,58 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
         written: writtenDocuments(path, prepared),
         accessVersion: authority.accessVersion,
       }
-      const result = await commitJudged(site, model, own, follows)
+      const mayBeFollowed = file && declaresNothing(prepared) && !mayBeJudged(site, model)
+      const step = chain?.step(mayBeFollowed ? prepared.digest : undefined)
+      // Those who followed an attempt that has failed.
+      if (step?.before) await step.before
+      const result = await commitJudged(site, model, own, follows).finally(step?.done)
       if (!result.ok && result.reason === 'missing' && write.needsParent && result.path === parentOf(path))
         throw parentMissing(result.path)
       const done = carriedOut(result)
-      return done && putAnswer(prepared, done, file !== undefined)
+      return done && putAnswer(write, prepared, done, file !== undefined)
     },
     async discard({ content }) {
       if ('staged' in content) await content.staged.discard()
     },
   })
+}
+
+/** Whether nothing that a PUT says depends on the bytes it replaces. */
+function mayFollow({ conditions, check, checksNoBytes, configure, alongside, properties = [] }: DocumentPut): boolean {
+  return (
+    !conditions && (!check || checksNoBytes === true) && configure !== false && !alongside && properties.length === 0
+  )
+}
+
+function declaresNothing({ derived }: NewVersion): boolean {
+  return derived === undefined || derived.profile.types.length === 0
+}
+
+/** Commits a PUT over the bytes that others are about to leave. */
+async function followPut(
+  site: Site,
+  { write, authority, file }: Found<DocumentPut>,
+  prepared: NewVersion,
+  chain: Chain,
+): Promise<Answer | undefined> {
+  const { path, cause } = write
+  const model = modelState(site, write.allowance ?? oneAllowance(site), write)
+  const { head } = chain
+  if (head === undefined || !file || !declaresNothing(prepared) || mayBeJudged(site, model)) return undefined
+  const [put] = toChanges(write, file, prepared)
+  if (put?.op !== 'put') return undefined
+  const [written] = writtenDocuments(path, prepared)
+  const own = {
+    changes: [{ ...put, expect: { digest: head } }],
+    events: [putEvent(site, path, prepared.digest, prepared.text, cause)],
+    written: [],
+    accessVersion: authority.accessVersion,
+  }
+  const { before, done } = chain.step(prepared.digest)
+  const row = [{ commit: askedCommit(model, own, NOTHING_FOLLOWS), written }]
+  const [settled] = (await site.commitRow(row, before).finally(done)) ?? []
+  if (settled?.status === 'rejected') throw settled.reason
+  return settled?.value.ok ? putAnswer(write, prepared, settled.value, true) : undefined
 }
 
 /** Whether the site declares anything that writes of whole documents are judged by. */
@@ -302,7 +206,13 @@ function toChanges(write: DocumentPut, file: StoredFile | undefined, prepared: N
   return [put, { op: 'describe', path, set: [...properties], remove: [] }]
 }
 
-function putAnswer(prepared: NewVersion, result: CommitResult & { ok: true }, existed: boolean): Answer {
+function putAnswer(
+  { path, stored }: DocumentPut,
+  prepared: NewVersion,
+  result: CommitResult & { ok: true },
+  existed: boolean,
+): Answer {
+  stored?.(result.resources.get(path))
   const headers: Record<string, string> = {
     ETag: contentTag(prepared.digest),
     'Last-Modified': formatHttpDate(result.at),

@@ -11,6 +11,11 @@ import { decodeInTurn } from '../tree/document.ts'
 import { inTurns } from '../tree/steps.ts'
 import { commitJudged, type ModelState, modelState, oneAllowance } from './commit.ts'
 import { configures } from './configuration.ts'
+import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
+import { refuseEntangled } from './judge-tree.ts'
+import { retyping, type UnderNewName, underNewName, writtenDocuments } from './new-version.ts'
+import { mayNotReplace, missingParents } from './places.ts'
+import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 import {
   carriedOut,
   existence,
@@ -20,12 +25,7 @@ import {
   type WholeGate,
   type WholeWrite,
   wholeOperation,
-} from './document.ts'
-import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
-import { refuseEntangled } from './judge-tree.ts'
-import { retyping, type UnderNewName, underNewName, writtenDocuments } from './new-version.ts'
-import { mayNotReplace, missingParents } from './places.ts'
-import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
+} from './whole.ts'
 
 export interface DocumentMove extends WholeWrite {
   to: string

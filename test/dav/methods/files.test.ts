@@ -335,4 +335,15 @@ describe('files over the wire', () => {
     expect(statuses.filter(status => status === 204)).to.deep.equal([204])
     expect(statuses.filter(status => status !== 204).every(status => status === 412 || status === 409)).to.equal(true)
   })
+
+  it('DAV-8, DAV-42 eight saves at once: each is told the tag of its own bytes, and one of them stands', async () => {
+    await dav('PUT', '/saved.txt', {}, 'begun')
+    const texts = Array.from({ length: 8 }, (_, i) => `save ${i}`)
+    const answers = await Promise.all(texts.map(text => dav('PUT', '/saved.txt', {}, text)))
+    const tags = texts.map(text => `"${digest('sha256', text).slice(0, 48)}"`)
+    expect(answers.map(({ status }) => status)).to.deep.equal(texts.map(() => 204))
+    expect(answers.map(({ headers }) => headers.etag)).to.deep.equal(tags)
+    const { text, headers } = await dav('GET', '/saved.txt')
+    expect(tags[texts.indexOf(text)]).to.equal(headers.etag)
+  })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { openLocalLocks } from '../../../pipeline/coordination/local/locks.ts'
 import { Fault } from '../../../pipeline/fault.ts'
-import { refuseLocked } from '../../../pipeline/write/document.ts'
+import { refuseLocked } from '../../../pipeline/write/whole.ts'
 
 const NOW = 1_773_480_413_589
 const SITE = 'a.example'

@@ -6,27 +6,21 @@ import { after, before, describe, it } from 'mocha'
 import type { Answer } from '../../../pipeline/answer.ts'
 import { fullAuthority } from '../../../pipeline/authority.ts'
 import { memoryBody, NO_BODY } from '../../../pipeline/body.ts'
-import { localLeases } from '../../../pipeline/coordination/local/leases.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 import { readConditions } from '../../../pipeline/http/conditions.ts'
 import { perform } from '../../../pipeline/operation.ts'
-import { documentCache } from '../../../pipeline/site/cache.ts'
-import { Site } from '../../../pipeline/site/site.ts'
-import type { Commit, CommitResult } from '../../../pipeline/store/commit.ts'
-import { StoreError } from '../../../pipeline/store/errors.ts'
+import type { Site } from '../../../pipeline/site/site.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { deleteDocument, putDocument } from '../../../pipeline/write/document.ts'
 import { type ElementWrite, writeElement } from '../../../pipeline/write/element.ts'
-import { NS, page } from '../../support/content.ts'
+import { page } from '../../support/content.ts'
 import { type OpenedFolder, openTemporary } from '../store/fixture.ts'
+import { type Fate, fateful, openSite } from './fateful.ts'
 
 const PATH = '/list.html'
 const ITEMS = [0, 1, 2, 3]
 const START = page(`<ul id="l">${ITEMS.map(i => `<li id="i${i}">${i}</li>`).join('')}</ul><p id="p">text</p>`)
-
-/** What a store does with a commit; `lost` stores it and says that nobody knows. */
-type Fate = 'stored' | 'failed' | 'lost' | 'overtaken'
 
 /** One write; `item` is one of those that the document begins with. */
 type Work =
@@ -53,43 +47,6 @@ const works = fc.array(
   ),
   { minLength: 2, maxLength: 12 },
 ) as fc.Arbitrary<Work[]>
-
-/** A store whose commits meet with fates, one after another; behind the last one all are stored. */
-function fateful(store: SiteStore, plan: Fate[]): SiteStore {
-  return {
-    ...store,
-    async commit(commit: Commit): Promise<CommitResult> {
-      const fate = plan.shift() ?? 'stored'
-      if (fate === 'failed') throw new StoreError('full', 'no room')
-      if (fate === 'overtaken') return { ok: false, reason: 'version', path: PATH }
-      const result = await store.commit(commit)
-      if (fate === 'lost') throw new StoreError('failed', 'nobody knows')
-      return result
-    },
-  }
-}
-
-function openSite(store: SiteStore): Promise<Site> {
-  return Site.open({
-    settings: {
-      host: 'example.org',
-      brand: 'platform',
-      ns: NS,
-      errorNs: `${NS}/error`,
-      schemaHost: 'https://schema.org',
-      defaultGet: 'allow',
-      maxBody: 1e8,
-      maxDocument: 1e8,
-      sessionContentMax: 1e6,
-    },
-    store,
-    leases: localLeases(),
-    cache: documentCache(),
-    basis: { read: async () => undefined, write: async () => undefined },
-    report: message => expect.fail(message),
-    tagKey: Buffer.alloc(32),
-  })
-}
 
 /** @param n names the write in its event */
 async function run(site: Site, work: Work, n: number): Promise<Answer | Error> {
@@ -162,7 +119,7 @@ describe('writers of one document', () => {
   async function begin(plan: Fate[]): Promise<{ site: Site; store: SiteStore; begun: Fate[] }> {
     const store = opened.store.site(`site${++count}`)
     const begun: Fate[] = []
-    const site = await openSite(fateful(store, begun))
+    const site = await openSite(fateful(store, PATH, begun))
     const write = { path: PATH, type: 'text/html', conditions: undefined, cause: {} }
     await perform(putDocument(site, write, authority), memoryBody(Buffer.from(START)))
     startTag = (await site.find(PATH))?.tag ?? ''
