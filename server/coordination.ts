@@ -89,7 +89,8 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
     foreign: store.foreign,
     failed: error => log.error({ err: error }, 'memory could not be brought in step with the store'),
   })
-  const leases = redisLeases({ connection, prefix, patience: limits.leaseWait })
+  const { newest } = store.foreign
+  const leases = redisLeases({ connection, prefix, patience: limits.leaseWait, newest })
   return {
     leases: leasesInStep(leases, coherence),
     locks: redisLocks({ redis: connection.redis, prefix }),

@@ -28,11 +28,12 @@ export interface Leases {
    * Runs `work` while holding the leases of all `paths`; waiting writers of one path are served in order of arrival.
    *
    * @param paths canonical paths, in any order; duplicates count once
-   * @param work runs once all leases are held; the leases end with it, whatever its outcome
+   * @param work runs once all leases are held; the leases end with it, whatever its outcome. Where it is known, it is given
+   *   the version of the newest commit of all who have held leases of the site before
    * @returns what `work` returns
    * @throws LeaseTimeout when waiting exceeds the limit (DAV-8: 10 s); LeaseError when leases cannot be had now
    */
-  hold<T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T>
+  hold<T>(site: string, paths: readonly string[], work: (newest?: number) => Promise<T>): Promise<T>
   /**
    * Looks whether this process still has the leases that it holds of these paths.
    *

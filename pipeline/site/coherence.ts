@@ -50,11 +50,13 @@ export class Coherence {
   /**
    * Brings memory in step with everything that was acknowledged before the call.
    *
+   * @param version of the last commit that has to be followed, if somebody knows it
    * @returns undefined when it is so already and the store could tell at once
    */
-  inStep(): Promise<void> | undefined {
+  inStep(version?: number): Promise<void> | undefined {
     if (this.#isClosed) return this.#turn
     if (this.#isBroken) return this.#inTurn()
+    if (version !== undefined && version <= this.#foreign.version()) return this.#turn
     const waiting = this.#foreign.waiting()
     if (typeof waiting === 'boolean') return waiting ? this.#inTurn() : this.#turn
     const asked = waiting.then(isWaiting => (isWaiting || this.#isBroken ? this.#inTurn() : this.#turn))
@@ -153,13 +155,13 @@ export class Coherence {
 export function leasesInStep(leases: Leases, coherence: Pick<Coherence, 'inStep'>): Leases {
   return {
     hold: (site, paths, work) =>
-      leases.hold(site, paths, async () => {
+      leases.hold(site, paths, async newest => {
         try {
-          await coherence.inStep()
+          await coherence.inStep(newest)
         } catch (cause) {
           throw new LeaseError('What was committed before cannot be followed', { cause })
         }
-        return work()
+        return work(newest)
       }),
     confirm: (site, paths) => leases.confirm(site, paths),
     outlast: (site, path) => leases.outlast(site, path),

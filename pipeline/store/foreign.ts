@@ -15,6 +15,10 @@ export interface ForeignCommit {
 
 /** What other processes do to a store that several have open. */
 export interface ForeignCommits {
+  /** Version up to which `read` has told of everything; commits of this process need no telling. */
+  version(): number
+  /** Version of the newest commit that is known here, whoever made it. */
+  newest(): number
   /**
    * Whether anybody has committed since the last `read`, as of the call: every request asks. A store that knows without
    * asking others answers at once, within a microsecond or two; one that has to ask may answer several calls together.

@@ -286,11 +286,14 @@ describe('a store that has to ask whether others have committed', () => {
   const coherences: Coherence[] = []
   afterEach(() => Promise.all(coherences.splice(0).map(coherence => coherence.close())))
 
-  function asking(waiting: () => Promise<boolean>) {
+  function asking(waiting: () => Promise<boolean>, version = () => 0) {
     const failures: unknown[] = []
     let reads = 0
     const read = async () => ({ version: ++reads, commits: [] })
-    const coherence = new Coherence({ foreign: { waiting, read }, failed: error => failures.push(error) })
+    const coherence = new Coherence({
+      foreign: { waiting, read, version, newest: version },
+      failed: error => failures.push(error),
+    })
     coherences.push(coherence)
     return { coherence, failures, reads: () => reads }
   }
@@ -308,6 +311,20 @@ describe('a store that has to ask whether others have committed', () => {
     await Promise.all([coherence.inStep(), coherence.inStep()])
     expect(asked).to.equal(3)
     expect(reads()).to.be.within(1, 2)
+  })
+
+  it('HTTP-4 is not asked by whoever knows up to which commit memory has to follow, unless it has not', async () => {
+    let asked = 0
+    const ask = async () => {
+      asked++
+      return true
+    }
+    const { coherence, reads } = asking(ask, () => 7)
+    await coherence.inStep(7)
+    await coherence.inStep(3)
+    expect([asked, reads()]).to.deep.equal([0, 0])
+    await coherence.inStep(8)
+    expect([asked, reads()]).to.deep.equal([1, 1])
   })
 
   it('RULE-11 nothing is decided while it gives no answer', async () => {

@@ -8,12 +8,14 @@ import { LeaseError, type Leases, LeaseTimeout, touches } from '../leases.ts'
 import type { RedisConnection } from './connection.ts'
 import { redisScript } from './script.ts'
 
-const SCRIPT = redisScript('./leases.lua')
+const SCRIPT = redisScript('./leases.lua', true)
 
 /** Milliseconds, unless somebody says otherwise. */
 const LIFE = 3000
 /** Milliseconds between attempts to say what has been given up. */
 const SAY_AGAIN = 100
+/** Operations of one script at most: Redis does nothing else meanwhile. */
+const AT_ONCE = 64
 /** Writers of one process that come one after another before those of others have their turn. */
 const TURNS = 16
 
@@ -27,6 +29,8 @@ export interface RedisLeasesOptions {
   patience?: number
   /** Milliseconds after which somebody who waits asks again, in case word was lost. */
   lookAgain?: number
+  /** Version of the newest commit that this process knows; told to whoever takes a lease of the site next. */
+  newest?: () => number
 }
 
 /** One attempt of this process to have the lease of a path; each has a higher number than those before it. */
@@ -36,6 +40,18 @@ interface Attempt {
   number: number
   /** Until when it is surely held, by the clock of this process. */
   until: number
+  /** Version of the newest commit of all who gave up leases of the site before, if that is known. */
+  newest: number | undefined
+}
+
+type Operation = 'take' | 'leave' | 'keep' | 'give up'
+
+/** What Redis is to be asked at the end of a turn of the event loop. */
+interface Asked {
+  operation: Operation
+  attempt: Attempt
+  resolve(answer: unknown): void
+  reject(error: unknown): void
 }
 
 interface Waiter {
@@ -63,6 +79,7 @@ export function redisLeases({
   life = LIFE,
   patience = 10_000,
   lookAgain = 500,
+  newest: version = () => 0,
 }: RedisLeasesOptions): RedisLeases {
   const { redis } = connection
   const channel = `${prefix}:leases`
@@ -82,8 +99,43 @@ export function redisLeases({
     `${prefix}:lease-queue:{${site}}:${path}`,
     `${prefix}:lease-given-up:{${site}}:${path}`,
   ]
-  const run = (operation: string, { site, path, number }: Attempt) =>
-    SCRIPT(redis, keysOf(site, path), [operation, self, number, channel, life])
+
+  /** Carries out the operations on leases of a site, in their order. */
+  async function send(site: string, asked: readonly Asked[]): Promise<void> {
+    const keys = asked.flatMap(({ attempt }) => keysOf(site, attempt.path))
+    const operations = asked.flatMap(({ operation, attempt }) => [operation, attempt.number])
+    try {
+      const said = await SCRIPT(
+        redis,
+        [`${prefix}:lease-newest:{${site}}`, ...keys],
+        [self, channel, life, version(), ...operations],
+      )
+      const [known, ...answers] = said as unknown[]
+      for (const [i, { attempt, resolve }] of asked.entries()) {
+        attempt.newest = known === '' ? undefined : Number(known)
+        resolve(answers[i])
+      }
+    } catch (error) {
+      for (const { reject } of asked) reject(error)
+    }
+  }
+
+  const waiting = new Map<string, Asked[]>()
+  function sendAll(): void {
+    const all = [...waiting]
+    waiting.clear()
+    for (const [site, asked] of all)
+      for (let from = 0; from < asked.length; from += AT_ONCE) void send(site, asked.slice(from, from + AT_ONCE))
+  }
+
+  const run = (operation: Operation, attempt: Attempt) =>
+    new Promise<unknown>((resolve, reject) => {
+      if (waiting.size === 0) setImmediate(sendAll)
+      const asked = { operation, attempt, resolve, reject }
+      const known = waiting.get(attempt.site)
+      if (known === undefined) waiting.set(attempt.site, [asked])
+      else known.push(asked)
+    })
 
   function leave(attempt: Attempt): void {
     run('leave', attempt).catch(() => {
@@ -147,7 +199,7 @@ export function redisLeases({
   /** Takes the lease from Redis for this process. */
   async function take(site: string, path: string, deadline: number): Promise<Attempt> {
     if (!connection.isUp()) throw new LeaseError('Leases cannot be had')
-    const attempt: Attempt = { site, path, number: ++attempts, until: 0 }
+    const attempt: Attempt = { site, path, number: ++attempts, until: 0, newest: undefined }
     const listening = listen(`${self}:${attempt.number}`)
     try {
       for (;;) {
@@ -235,7 +287,9 @@ export function redisLeases({
           await acquire(key, site, path)
           acquired.push(key)
         }
-        return await work()
+        const known = acquired.map(key => held.get(key)?.newest ?? Number.NaN)
+        const newest = Math.max(...known)
+        return await (Number.isNaN(newest) ? work() : work(newest))
       } finally {
         for (const key of acquired.reverse()) release(key)
       }

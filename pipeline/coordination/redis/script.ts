@@ -12,12 +12,15 @@ export type Script = (
   parameters: readonly (string | number)[],
 ) => Promise<unknown>
 
-/** @param file beside this one */
-export function redisScript(file: string): Script {
+/**
+ * @param file beside this one
+ * @param isGathered whoever runs it has gathered what one turn of the event loop has to say
+ */
+export function redisScript(file: string, isGathered = false): Script {
   const text = readFileSync(new URL(file, import.meta.url), 'utf8')
   const digest = hash('sha1', text)
   return (redis, keys, parameters) => {
-    gather(redis)
+    if (!isGathered) gather(redis)
     return redis.evalsha(digest, keys.length, ...keys, ...parameters).catch((error: unknown) => {
       if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
         return redis.eval(text, keys.length, ...keys, ...parameters)

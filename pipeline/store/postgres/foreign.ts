@@ -37,6 +37,9 @@ function commitOf({ version, site, paths, raised, edit, outdated }: Entry): Fore
  */
 const STALE = 120_000
 
+/** Told of a group of commits of this process: it came behind a version, and ends with another. */
+export type Committed = (after: number, to: number) => void
+
 /**
  * @param watch knows the number of the last commit of anybody
  * @param origin of this process: its own commits are no news
@@ -46,8 +49,10 @@ export function readForeign(
   { newest, awaySince }: Pick<Watch, 'newest' | 'awaySince'>,
   origin: string,
   from: number,
-): ForeignCommits {
+): ForeignCommits & { committed: Committed } {
   let seen = from
+  /** Version of the last commit of this process. */
+  let own = from
   function isForgivable(): boolean {
     const since = awaySince()
     return since !== undefined && Date.now() - since < STALE
@@ -56,6 +61,7 @@ export function readForeign(
   async function readLog(): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
     const after = seen
     const to = await newest()
+    if (to <= seen) return { version: seen, commits: [] }
     const entries =
       to - after > KEPT_LOG
         ? []
@@ -66,13 +72,20 @@ export function readForeign(
             after,
             to,
           )
-    seen = to
+    seen = Math.max(seen, to)
     // Commits have numbers without gaps: what has no entry was trimmed.
     if (entries.length !== to - after) return { version: to, commits: undefined }
     return { version: to, commits: entries.filter(entry => entry.origin !== origin).map(commitOf) }
   }
 
   return {
+    version: () => seen,
+    newest: () => Math.max(seen, own),
+    committed(after, to) {
+      own = Math.max(own, to)
+      // Nobody has committed in between.
+      if (after === seen) seen = to
+    },
     waiting() {
       if (isForgivable()) return false
       return newest().then(

@@ -132,7 +132,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const reads = openPool(address, { name: 'reader', size: connections, requireThere })
   const settings = ['SET synchronous_commit = off']
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
-  const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere })
+  const foreign = readForeign(reads, watch, origin, newest)
+  const { committed } = foreign
+  const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere, committed })
   if (objects !== undefined && away !== undefined) {
     log('error', 'The object store does not answer: large files are 503 until it does', { error: away.message })
     objects.loseUntil(() => moveIn(reads, objects).catch(refused))
@@ -203,7 +205,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
   const noteOf = ({ key, value, expires }: Note): Note => ({ key: unpack(key), value: unpack(value), expires })
   return {
-    ...(options.shared && { foreign: readForeign(reads, watch, origin, newest) }),
+    ...(options.shared && { foreign }),
     now: clock,
     isReachable: () => watch.awaySince() === undefined,
     ...(objects && { hasBlobs: objects.isThere }),

@@ -18,6 +18,7 @@ import {
   waitForTurn,
 } from './commit/group.ts'
 import { connect, type DatabaseAddress, drop, isLost, storeError } from './connection.ts'
+import type { Committed } from './foreign.ts'
 import { clean } from './housekeeping/housekeeping.ts'
 import { prepareRetention } from './housekeeping/retention.ts'
 import { pipelineOn } from './session.ts'
@@ -35,6 +36,7 @@ export interface WriterOptions {
   log: Log
   /** Asked before every group. @throws StoreError while the database is away */
   requireThere(): void
+  committed: Committed
 }
 
 export interface Writer {
@@ -83,7 +85,9 @@ function bytesOf(job: WriterJob): number {
   return bytes
 }
 
-export function startWriter({ address, eventRetention, lockWait, origin, log, requireThere }: WriterOptions): Writer {
+export function startWriter(options: WriterOptions): Writer {
+  const { address, eventRetention, lockWait, origin, log, requireThere, committed } = options
+
   const retention = prepareRetention(eventRetention)
   const queue: Waiting[] = []
   let client: pg.Client | undefined
@@ -106,7 +110,7 @@ export function startWriter({ address, eventRetention, lockWait, origin, log, re
       connecting = begun
     })
     connecting = undefined
-    return { session: pipelineOn(client), turns, origin, grew: retention.grew }
+    return { session: pipelineOn(client), turns, origin, grew: retention.grew, committed }
   }
 
   function abandon(): void {

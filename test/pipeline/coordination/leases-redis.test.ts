@@ -28,7 +28,9 @@ describe('leases in Redis', () => {
   })
 
   /** Leases as one more process would have them. */
-  async function another(options: { patience?: number; life?: number } = {}): Promise<RedisLeases> {
+  async function another(
+    options: { patience?: number; life?: number; newest?: () => number } = {},
+  ): Promise<RedisLeases> {
     const connection = await server.open()
     const leases = redisLeases({ connection, ...options })
     opened.push({ leases, connection })
@@ -63,6 +65,33 @@ describe('leases in Redis', () => {
     expect(await server.admin.keys('*:lease*')).to.deep.equal([])
   })
 
+  it('HTTP-4 whoever takes a lease learns of the newest commit that those knew who had leases of the site before', async () => {
+    await server.admin.flushall()
+    let version = 7
+    const [one, other] = await Promise.all([another({ newest: () => version }), another({ newest: () => 5 })])
+    const told = async (leases: RedisLeases, ...paths: string[]) => {
+      const newest = await leases.hold(SITE, paths, async newest => newest)
+      await sent()
+      return newest
+    }
+    expect(await told(one, '/a')).to.equal(undefined)
+    expect(await told(other, '/b')).to.equal(7)
+    version = 9
+    expect(await told(one, '/b', '/c')).to.equal(7)
+    expect(await told(other, '/c')).to.equal(9)
+    expect(await other.hold('b.example', ['/a'], async newest => newest)).to.equal(undefined)
+  })
+
+  it('HTTP-4 what the writers of one turn ask is one script', async () => {
+    const leases = await another()
+    const before = Number(/evalsha:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0)
+    await leases.hold(SITE, ['/first'], async () => undefined)
+    await Promise.all(Array.from({ length: 30 }, (_, i) => leases.hold(SITE, [`/${i}`], async () => undefined)))
+    await sent()
+    const calls = Number(/evalsha:calls=(\d+)/.exec(await server.admin.info('commandstats'))?.[1] ?? 0) - before
+    expect(calls).to.be.at.most(4)
+  })
+
   it('DAV-90 word that comes before the answer to the question is not lost', async () => {
     await server.admin.flushall()
     const first = held(await another(), '/w')
@@ -75,7 +104,8 @@ describe('leases in Redis', () => {
         if (name !== 'evalsha') return Reflect.get(target, name, target)
         return async (...request: Parameters<typeof redis.evalsha>) => {
           const answer = await redis.evalsha(...request)
-          if (answer !== 0 || request[5] !== 'take') return answer
+          const operation = request.at(-2)
+          if (operation !== 'take' || (answer as unknown[])[1] !== 0) return answer
           first.end()
           await word.promise
           return answer
@@ -218,8 +248,12 @@ describe('leases in Redis', () => {
 
     const keys = ['lease', 'lease-queue', 'lease-given-up'].map(name => `scriptorium:${name}:{${SITE}}:/late`)
     const script = readFileSync(new URL('../../../pipeline/coordination/redis/leases.lua', import.meta.url), 'utf8')
-    const run = (operation: string, process: string, attempt: number) =>
-      server.admin.eval(script, keys.length, ...keys, operation, process, attempt, 'channel', 5_000)
+    const newest = `scriptorium:lease-newest:{${SITE}}`
+    const run = async (operation: string, process: string, attempt: number) => {
+      const parameters = [process, 'channel', 5_000, 0, operation, attempt]
+      const said = await server.admin.eval(script, 1 + keys.length, newest, ...keys, ...parameters)
+      return (said as unknown[])[1]
+    }
 
     it('DAV-90 what was sent before an attempt was given up and comes after it changes nothing', async () => {
       await server.admin.flushall()
@@ -251,16 +285,19 @@ describe('leases in Redis', () => {
     const given = Promise.withResolvers<unknown>()
     const redis = {
       async evalsha(...request: unknown[]) {
-        const [operation, , attempt] = request.slice(-5)
+        const [operation, attempt] = request.slice(-2)
         if (operation === 'give up') given.resolve(attempt)
-        if (operation !== 'leave') return operation === 'take' ? 1 : 0
+        if (operation !== 'leave') return ['', operation === 'take' ? 1 : 0]
         return new Promise((_, reject) => refusals.push(() => reject(new Error('hung'))))
       },
     }
     const connection = { redis, hear: () => undefined, isUp: () => true, close: async () => undefined }
     const leases = redisLeases({ connection: connection as unknown as RedisConnection })
     try {
-      for (const _ of [1, 2]) await leases.hold(SITE, ['/a'], async () => undefined)
+      for (const _ of [1, 2]) {
+        await leases.hold(SITE, ['/a'], async () => undefined)
+        await sent()
+      }
       for (const refuse of refusals.reverse()) {
         refuse()
         await new Promise(setImmediate)

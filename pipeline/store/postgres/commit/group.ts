@@ -12,6 +12,7 @@ import { pathsIn } from '../../records/changes.ts'
 import type { EventLimits } from '../../records/events.ts'
 import { Refusal } from '../../records/refusals.ts'
 import { isLost, storeError } from '../connection.ts'
+import type { Committed } from '../foreign.ts'
 import { type Row, rowOf } from '../rows.ts'
 import type { WriterSession } from '../session.ts'
 import { pack, unpack } from '../text.ts'
@@ -59,6 +60,7 @@ export interface GroupContext {
   turns: Turns
   origin: string
   grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
+  committed: Committed
 }
 
 /** Whether the answer to COMMIT was lost with its connection: the jobs may have been carried out. */
@@ -309,6 +311,7 @@ async function runFromMemory(context: GroupContext, jobs: readonly WriterJob[]):
     if (isLost(error)) throw new Unanswered(after, transaction.version, answers, error)
     throw error
   }
+  context.committed(after, transaction.version)
   turns.last = transaction.version
   turns.memory = remember(memory, transaction, jobs)
   return answers
@@ -338,6 +341,7 @@ export async function runGroup(
     const answers: JobResult[] = []
     for (const job of jobs) answers.push(await runJob(transaction, job))
     await finish(transaction, before, answers)
+    context.committed(before, transaction.version)
     turns.last = transaction.version
     turns.memory = remember(known, transaction, jobs)
     return answers

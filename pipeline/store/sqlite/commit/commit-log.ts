@@ -73,6 +73,8 @@ export function prepareForeign(database: Database, origin: string): ForeignCommi
   const newest = () => progress.get()?.[0] ?? 0
   let seen = newest()
   return {
+    version: () => seen,
+    newest,
     waiting: () => newest() > seen,
     async read() {
       const from = seen

@@ -115,6 +115,22 @@ describe('what a writer remembers of PostgreSQL', () => {
     expect(await site.find('/d/gone.html')).to.include({ modified: now, sameSecond: true })
   })
 
+  it('RULE-11 nobody has to be told of the commits of this process, unless another commits in between', async () => {
+    const other = (await opened.another()).site('a.example')
+    const { foreign } = opened.store
+    await done(site, [put('/d/a.html', 'B')])
+    await done(site, [put('/d/b.html', 'B', { expect: 'absent' }), { op: 'delete', path: '/d/a.html' }])
+    expect(await foreign?.waiting()).to.equal(false)
+    expect([foreign?.version(), foreign?.newest()]).to.deep.equal([3, 3])
+    await done(other, [put('/e.html', 'B')])
+    await done(site, [put('/d/b.html', 'C')])
+    expect([foreign?.version(), foreign?.newest()]).to.deep.equal([3, 5])
+    expect(await foreign?.waiting()).to.equal(true)
+    const told = await foreign?.read()
+    expect(told?.commits?.map(({ version, paths }) => [version, paths])).to.deep.equal([[4, ['/e.html']]])
+    expect(foreign?.version()).to.equal(5)
+  })
+
   it('sums that were repaired meanwhile stay as they were repaired', async () => {
     await opened.raw(`UPDATE resource SET members = NULL WHERE name = 'd'`)
     site = (await opened.reopen()).site('a.example')
