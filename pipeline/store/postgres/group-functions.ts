@@ -118,12 +118,12 @@ export const GROUP_FUNCTIONS = READ + WRITE + COMPRESSION
 /**
  * `write_group_5` writes what `write_group_4` does, and entries, and lets go of bodies that no resource has any more. Given
  * the version that its commits were made after, it is their whole transaction: it waits for its turn and writes nothing,
- * and says so, where others have committed since, or where something is or was at a place where the commits take it that
- * nothing ever was.
+ * and says so, where others have committed since, where its turn comes too late, or where something is or was at a place
+ * where the commits take it that nothing ever was.
  */
 export const WRITE_FROM_MEMORY = `
 CREATE FUNCTION write_group_5(
-  made_after bigint, n_site bigint[], n_folder text[], n_name text[],
+  made_after bigint, in_time bigint, n_site bigint[], n_folder text[], n_name text[],
   site_id bigint[], site_name text[], site_ms bigint[], site_seq bigint[],
   r_site bigint[], r_folder text[], r_name text[], r_id bigint[], r_kind smallint[], r_version bigint[], r_digest text[],
   r_size bigint[], r_type text[], r_language text[], r_created bigint[], r_modified bigint[], r_shown bigint[],
@@ -143,7 +143,7 @@ DECLARE
 BEGIN
   IF made_after IS NOT NULL THEN
     SELECT p.version INTO STRICT at_version FROM progress p FOR UPDATE;
-    IF at_version <> made_after THEN RETURN false; END IF;
+    IF at_version <> made_after OR extract(epoch FROM clock_timestamp()) * 1000 > in_time THEN RETURN false; END IF;
     IF cardinality(n_site) > 0 THEN
       PERFORM FROM unnest(n_site, n_folder, n_name) AS k (site, folder, name)
       WHERE (SELECT true FROM resource r WHERE r.site = k.site AND r.folder = k.folder AND r.name = k.name LIMIT 1)

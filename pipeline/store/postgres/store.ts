@@ -134,7 +134,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
   const foreign = readForeign(reads, watch, origin, newest)
   const { committed } = foreign
-  const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere, committed })
+  const { now } = watch
+  const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere, committed, now })
   if (objects !== undefined && away !== undefined) {
     log('error', 'The object store does not answer: large files are 503 until it does', { error: away.message })
     objects.loseUntil(() => moveIn(reads, objects).catch(refused))

@@ -37,6 +37,8 @@ export interface WriterOptions {
   /** Asked before every group. @throws StoreError while the database is away */
   requireThere(): void
   committed: Committed
+  /** Unix milliseconds by the clock of the database. */
+  now(): number
 }
 
 export interface Writer {
@@ -86,7 +88,7 @@ function bytesOf(job: WriterJob): number {
 }
 
 export function startWriter(options: WriterOptions): Writer {
-  const { address, eventRetention, lockWait, origin, log, requireThere, committed } = options
+  const { address, eventRetention, lockWait, origin, log, requireThere, committed, now } = options
 
   const retention = prepareRetention(eventRetention)
   const queue: Waiting[] = []
@@ -110,7 +112,7 @@ export function startWriter(options: WriterOptions): Writer {
       connecting = begun
     })
     connecting = undefined
-    return { session: pipelineOn(client), turns, origin, grew: retention.grew, committed }
+    return { session: pipelineOn(client), turns, origin, grew: retention.grew, committed, now }
   }
 
   function abandon(): void {

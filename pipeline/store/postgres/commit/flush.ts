@@ -166,8 +166,8 @@ const LOG: readonly Column<LogEntry>[] = [
 ]
 
 const TABLES = [PLACE, SITE, RESOURCE, BODY, DERIVED, GONE, COME, TEXT, EVENT, COUNTER, LOG]
-/** `made_after`, bodies that are freed, resources with all of their derived data, its number, origin, and both last numbers. */
-const COUNT = TABLES.reduce((sum, { length }) => sum + length, 0) + 7
+/** `made_after`, `in_time`, bodies that are freed, resources with all of their derived data, its number, origin, and both last numbers. */
+const COUNT = TABLES.reduce((sum, { length }) => sum + length, 0) + 8
 const WRITE = `SELECT write_group_5(${Array.from({ length: COUNT }, (_, i) => `$${i + 1}`).join(', ')})`
 
 const noRows = (): Rows => ({
@@ -233,6 +233,8 @@ export interface Progress {
 export interface Assumed {
   /** Version of the last commit of anybody. */
   after: number
+  /** Unix milliseconds of the database until which it has to have its turn. */
+  until: number
   places: readonly Place[]
 }
 
@@ -249,6 +251,7 @@ function call(
   return session.call(WRITE, statement => {
     const message = new BindMessage(statement, COUNT)
     message.value('int8', assumed?.after ?? null)
+    message.value('int8', assumed?.until ?? null)
     message.columns(assumed?.places ?? [], PLACE)
     message.columns(rows.sites, SITE)
     message.columns(rows.resources, RESOURCE)

@@ -61,6 +61,8 @@ export interface GroupContext {
   origin: string
   grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
   committed: Committed
+  /** Unix milliseconds by the clock of the database. */
+  now(): number
 }
 
 /** Whether the answer to COMMIT was lost with its connection: the jobs may have been carried out. */
@@ -283,6 +285,12 @@ async function finish(transaction: Transaction, before: number, answers: JobResu
 }
 
 /**
+ * Milliseconds in which a call that is a whole transaction has its turn, or writes nothing: less than what is left of leases
+ * that are confirmed.
+ */
+const CONFIRMED = 1000
+
+/**
  * Carries out jobs on what is remembered of the tables. One call is their whole transaction, which the database refuses
  * where somebody else has committed since.
  *
@@ -299,12 +307,14 @@ async function runFromMemory(context: GroupContext, jobs: readonly WriterJob[]):
   const { known, places } = recalled
   const transaction = beginFromMemory(memory, known, context)
   const { version: after } = memory
+  // From here on leases are confirmed. If this process stands still then, or waits for others, they may be lost.
+  const until = context.now() + CONFIRMED
   const answers: JobResult[] = []
   try {
     for (const job of jobs) answers.push(await runJob(transaction, job))
     await settleSums(transaction)
     noteWritten(transaction, transaction.pending)
-    const isWritten = await flushAtOnce(session, transaction, { after, places })
+    const isWritten = await flushAtOnce(session, transaction, { after, until, places })
     if (isWritten !== true) return undefined
   } catch (error) {
     if (error instanceof NotAtHand) return undefined

@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import pg from 'pg'
 import type { Change } from '../../../../pipeline/store/commit.ts'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
-import { done, put } from '../fixture.ts'
+import { done, put, textAt } from '../fixture.ts'
 import { type OpenedSchema, openSchema } from './fixture.ts'
 
 describe('what a writer remembers of PostgreSQL', () => {
@@ -94,6 +95,26 @@ describe('what a writer remembers of PostgreSQL', () => {
       expect(result.ok ? undefined : result.reason).to.equal(reason)
     })
   }
+
+  it('DAV-8 a commit whose turn comes late is confirmed again, in its transaction', async () => {
+    const raw = new pg.Client({ connectionString: opened.url })
+    await raw.connect()
+    try {
+      await raw.query(`SET search_path = ${opened.schema}; BEGIN; SELECT FROM progress FOR UPDATE`)
+      let confirmed = 0
+      const confirm = () => (++confirmed === 1 ? undefined : Promise.reject(new Error('the lease is lost')))
+      const late = site.commit({ changes: [put('/d/a.html', 'late')], confirm }).catch((error: Error) => error.message)
+      const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid
+        OR NOT granted AND relation = 'progress'::regclass`
+      while ((await raw.query(isWaiting)).rowCount === 0);
+      await raw.query('SELECT pg_sleep(1.1); COMMIT')
+      expect(await late).to.equal('the lease is lost')
+      expect(confirmed).to.equal(2)
+      expect(await textAt(site, '/d/a.html')).to.equal('A')
+    } finally {
+      await raw.end()
+    }
+  })
 
   it('DAV-52 counters of the site are those of the last commit of anybody', async () => {
     const other = (await opened.another()).site('a.example')
