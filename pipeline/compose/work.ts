@@ -55,10 +55,18 @@ export function begun<T>(work: Work<T>): T | Promise<T> {
 
 async function going<T>(run: Run, first: Unfinished): Promise<T> {
   let progress: Progress = first
+  let due = performance.now() + TURN
   for (;;) {
-    if (progress === 'turn') await setImmediate()
-    else if ('wait' in progress) await progress.wait
-    else return progress.value as T
+    const isTurn = progress === 'turn'
+    if (progress !== 'turn') {
+      if (!('wait' in progress)) return progress.value as T
+      await progress.wait
+    }
+    // What is waited for may be there at once, again and again: nobody else has a turn until then.
+    if (isTurn || performance.now() > due) {
+      await setImmediate()
+      due = performance.now() + TURN
+    }
     progress = run.until(performance.now() + TURN)
   }
 }

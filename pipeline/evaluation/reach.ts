@@ -9,6 +9,10 @@ import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
+import { waitingTurn } from '../tree/steps.ts'
+
+/** Paths that are asked about without a pause. */
+const PER_TURN = 500
 
 /** What of a site a program reaches. */
 export interface Bounds {
@@ -70,7 +74,10 @@ export class SiteReach implements Reach {
 
   async #covered(paths: readonly string[]): Promise<string[]> {
     const covered: string[] = []
-    for (const path of paths) if (await this.#isCovered(path)) covered.push(path)
+    for (const [i, path] of paths.entries()) {
+      if (i % PER_TURN === PER_TURN - 1) await waitingTurn()
+      if (await this.#isCovered(path)) covered.push(path)
+    }
     return covered
   }
 

@@ -7,17 +7,30 @@ import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteReader } from '../store/store.ts'
 import { type Needs, typeOfAny } from '../tree/selector/needs.ts'
+import { waitingTurn } from '../tree/steps.ts'
 import { ANY_TOKEN } from '../tree/tokens.ts'
 
 /** Name of the derived data. */
 export const TOKENS = 'tokens'
+
+/** Documents whose tokens are put in place without a pause. */
+const PUTS_PER_TURN = 200
+
+/** Of so many documents, one that is found is one of many. */
+const FEW = 8
 
 export class DocumentIndex {
   readonly #store: SiteReader
   readonly #subtypes: (type: string) => Iterable<string>
   readonly #tokens = new Map<string, readonly string[]>()
   readonly #paths = new Map<string, Set<string>>()
-  #all: readonly string[] | undefined
+  /** All documents in order, as they were when somebody asked for them. */
+  #all: readonly string[] = []
+  /** Those that have come since. */
+  readonly #come = new Set<string>()
+  /** Whether others have gone since. */
+  #isGone = false
+  #puts = 0
   #isRead = false
   #reading: Promise<void> | undefined
   /** What has changed since it was last read; paths that end in a slash stand for all below them. */
@@ -68,8 +81,8 @@ export class DocumentIndex {
       this.#changed.clear()
       const found = new Map<string, string>()
       for await (const { path, value } of this.#store.allDerived(TOKENS)) found.set(path, value)
-      for (const path of [...this.#tokens.keys()]) if (!found.has(path)) this.#put(path, undefined)
-      for (const [path, value] of found) this.#put(path, value)
+      for (const path of [...this.#tokens.keys()]) if (!found.has(path)) await this.#putInTurn(path, undefined)
+      for (const [path, value] of found) await this.#putInTurn(path, value)
       this.#isRead = true
       return
     }
@@ -86,9 +99,15 @@ export class DocumentIndex {
     for await (const { path, kind } of this.#store.walk(collection)) {
       if (kind !== 'document') continue
       gone.delete(path)
-      this.#put(path, await this.#store.derived(path, TOKENS))
+      await this.#putInTurn(path, await this.#store.derived(path, TOKENS))
     }
-    for (const path of gone) this.#put(path, undefined)
+    for (const path of gone) await this.#putInTurn(path, undefined)
+  }
+
+  /** `#put` of one of many. */
+  async #putInTurn(path: string, value: string | undefined): Promise<void> {
+    if (++this.#puts % PUTS_PER_TURN === 0) await waitingTurn()
+    this.#put(path, value)
   }
 
   #put(path: string, value: string | undefined): void {
@@ -99,9 +118,10 @@ export class DocumentIndex {
       paths?.delete(path)
       if (paths?.size === 0) this.#paths.delete(token)
     }
-    if (!before !== !after) this.#all = undefined
-    if (!after) this.#tokens.delete(path)
-    else this.#tokens.set(path, after)
+    if (after) {
+      if (!before) this.#come.add(path)
+      this.#tokens.set(path, after)
+    } else if (this.#tokens.delete(path) && !this.#come.delete(path)) this.#isGone = true
     for (const token of after ?? []) {
       const paths = this.#paths.get(token)
       if (paths) paths.add(path)
@@ -110,14 +130,26 @@ export class DocumentIndex {
   }
 
   #found(needs: Needs): readonly string[] {
-    if (needs.some(({ length }) => length === 0)) {
-      this.#all ??= [...this.#tokens.keys()].sort(byCodePoints)
-      return this.#all
-    }
+    if (needs.some(({ length }) => length === 0)) return this.#everything()
     const found = new Set<string>()
     for (const tokens of needs) for (const path of this.#having(tokens)) found.add(path)
     if (needs.length > 0) for (const path of this.#paths.get(ANY_TOKEN) ?? []) found.add(path)
+    // To take many out of all in order is done sooner than to sort them.
+    if (found.size * FEW > this.#tokens.size) return this.#everything().filter(path => found.has(path))
     return [...found].sort(byCodePoints)
+  }
+
+  /** All documents in order: what came is put among those that were there. */
+  #everything(): readonly string[] {
+    if (!this.#isGone && this.#come.size === 0) return this.#all
+    // One that went and came again stands in both.
+    const kept = this.#isGone ? this.#all.filter(path => this.#tokens.has(path)) : [...this.#all]
+    const known = this.#isGone ? new Set(kept) : undefined
+    for (const path of this.#come) if (!known?.has(path)) kept.push(path)
+    this.#all = kept.sort(byCodePoints)
+    this.#come.clear()
+    this.#isGone = false
+    return this.#all
   }
 
   #ofTypes(ancestor: string): Set<string> {

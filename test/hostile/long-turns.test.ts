@@ -1,14 +1,16 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions have placeholders of their own
 /** What anybody can make long is done in steps, and each step is short whatever it is about (SEC-4, LIQ-71). */
 
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { awaiting, doing, type Work } from '../../pipeline/compose/work.ts'
 import { type Derived, type ItemEntry, writingStoredForm } from '../../pipeline/declarations/derive.ts'
 import { Allowance } from '../../pipeline/language/allowance.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
-import { jsonText, writingJson } from '../../pipeline/language/sessel/sessel.ts'
+import { compile, evaluate, jsonText, writingJson } from '../../pipeline/language/sessel/sessel.ts'
 import type { Value } from '../../pipeline/language/values.ts'
 import { entriesOf, listingEntries } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
@@ -21,6 +23,7 @@ import { writingPlain } from '../../pipeline/tree/plain-json.ts'
 import { gatheringText, textContent } from '../../pipeline/tree/serialize.ts'
 import { atOnce, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
 import { scopeOf } from '../pipeline/language/liquid/rendering.ts'
+import { hostFor } from '../pipeline/language/sessel/site.ts'
 import { NS } from '../support/content.ts'
 import { stepsOf } from '../support/steps.ts'
 
@@ -133,6 +136,32 @@ describe('long turns', () => {
     const wanted = JSON.stringify([long, [], ['a', true, null], { k: ['x', long] }, {}])
     expect(atOnce(writingJson(value)) === wanted).to.equal(true)
     expect(jsonText(`${'x'.repeat(70_000)}\ud83d`)).to.equal(`"${'x'.repeat(70_000)}\ufffd"`)
+  })
+
+  /** Whether others had a turn before something ended. */
+  async function hadTurn(work: () => Promise<unknown>): Promise<boolean> {
+    let hadTurn = false
+    setImmediate(() => {
+      hadTurn = true
+    })
+    await work()
+    return hadTurn
+  }
+
+  it('SEC-4 COMP-19 others have their turn while a page waits for what is there, again and again', async () => {
+    const waiting = function* (): Work<void> {
+      for (let i = 0; i < 50_000; i++) yield* awaiting(Promise.resolve())
+    }
+    expect(await hadTurn(() => doing(waiting()))).to.equal(true)
+  })
+
+  it('SEC-4 SES-124 others have their turn while a program looks for documents that are at hand', async () => {
+    const host = hostFor()
+    const paths = Array.from({ length: 50_000 }, (_, i) => `/${i}`)
+    const reach = { ...host.reach, matching: () => paths, document: async () => undefined }
+    const program = compile('(${li} from "/*").count()')
+    const looking = () => Promise.resolve(evaluate(program, { ...host, reach }, new Allowance()))
+    expect(await hadTurn(looking)).to.equal(true)
   })
 
   it('SEC-4 work on a short text that takes long all the same is left for others', async () => {

@@ -53,16 +53,22 @@ export function evaluate(program: Program, host: SesselHost, allowance: Allowanc
 
 async function inTurns(machine: Machine, first: Progress, host: SesselHost): Promise<Outcome> {
   let progress = first
+  let due = performance.now() + TURN
   try {
     while (!isValue(progress)) {
       let failed: { error: unknown } | undefined
-      if (progress === 'turn') await waitingTurn()
-      else {
+      const isTurn = progress === 'turn'
+      if (progress instanceof Promise) {
         try {
           await progress
         } catch (error) {
           failed = { error }
         }
+      }
+      // What is waited for may be there at once, again and again: nobody else has a turn until then.
+      if (isTurn || performance.now() > due) {
+        await waitingTurn()
+        due = performance.now() + TURN
       }
       progress = machine.run(performance.now() + TURN, failed)
     }

@@ -1,0 +1,70 @@
+/** Which documents hold what selectors ask for, in the order of their paths, as documents come and go. */
+
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { DocumentIndex, TOKENS } from '../../../pipeline/site/document-index.ts'
+import type { Change } from '../../../pipeline/store/commit.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
+import type { SiteReader } from '../../../pipeline/store/store.ts'
+
+/** What an index asks of a store that holds nothing at first, and everything else only through commits. */
+const reader = (stored: ReadonlyMap<string, string>) =>
+  ({
+    async *allDerived() {
+      for (const [path, value] of stored) yield { path, version: 1, value }
+    },
+    derived: async (path: string) => stored.get(path),
+  }) as unknown as SiteReader
+
+const put = (path: string, tokens: string[]) =>
+  ({ op: 'put', path, derived: { [TOKENS]: JSON.stringify(tokens) } }) as unknown as Change
+
+describe('index of documents', () => {
+  const path = fc.constantFrom('/a', '/b', '/ä', '/c/d', '/c/e', '/😀', '/￰')
+  const tokens = fc.subarray(['x', 'y'])
+  const deed = fc.oneof(
+    fc.record({ deed: fc.constant('put' as const), path, tokens }),
+    fc.record({ deed: fc.constant('delete' as const), path }),
+    fc.record({ deed: fc.constant('ask' as const), token: fc.constantFrom('x', 'y', undefined) }),
+  )
+
+  it('SES-120 documents are found in the order of their paths, whichever come and go', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(deed, { maxLength: 40 }), async deeds => {
+        const stored = new Map<string, string>()
+        const index = new DocumentIndex(reader(stored), () => [])
+        await index.find([])
+        const all = new Map<string, string[]>()
+        for (const each of deeds) {
+          if (each.deed === 'ask') {
+            const { token } = each
+            const found = await index.find([token === undefined ? [] : [token]])
+            const wanted = [...all].filter(([, has]) => token === undefined || has.includes(token)).map(([at]) => at)
+            expect(found).to.deep.equal(wanted.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
+            continue
+          }
+          index.changed([each.path])
+          const isPut = each.deed === 'put'
+          if (isPut) all.set(each.path, each.tokens)
+          else all.delete(each.path)
+          const changes = isPut ? [put(each.path, each.tokens)] : []
+          index.take({ changes }, new Map([[each.path, isPut ? ({} as Resource) : undefined]]))
+        }
+      }),
+    ))
+
+  it('SEC-4 many documents are read in turns', async () => {
+    const stored = new Map(Array.from({ length: 2_000 }, (_, i) => [`/${i}`, '["x"]']))
+    let turns = 0
+    let isReading = true
+    const count = () => {
+      turns++
+      if (isReading) setImmediate(count)
+    }
+    setImmediate(count)
+    expect(await new DocumentIndex(reader(stored), () => []).find([['x']])).to.have.length(2_000)
+    isReading = false
+    expect(turns).to.be.at.least(5)
+  })
+})
