@@ -27,6 +27,9 @@ const MAX_RESULT = 100_000
 /** Elements that are looked at without a pause. */
 const WITHOUT_PAUSE = 500
 
+/** Documents that are looked into without a pause. */
+const DOCUMENTS_WITHOUT_PAUSE = 50
+
 /** Compiled selectors that are relative to an element; they are kept by their text for each set of extensions. */
 const relative = new WeakMap<Extensions, Map<string, Selector>>()
 const RELATIVES = 500
@@ -135,8 +138,9 @@ function* inCandidates(
   found: Results,
   on: Evaluation,
 ): Work<void> {
-  for (const candidate of candidates) {
+  for (const [i, candidate] of candidates.entries()) {
     on.spend(1)
+    if (i % DOCUMENTS_WITHOUT_PAUSE === DOCUMENTS_WITHOUT_PAUSE - 1) yield undefined
     const source = typeof candidate === 'string' ? yield* settled(on.context.reach.document(candidate)) : candidate
     if (source) yield* inDocument(selector, source, found, on)
   }
