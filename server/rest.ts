@@ -1,12 +1,15 @@
 /** What the server gives back when nobody asks for anything. */
 
-import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
+import { dropGarbage, shrinkHeap } from '../pipeline/store/garbage-collection.ts'
 
 /** Milliseconds without a request after which the server rests. */
 const PATIENCE = 15_000
 
 /** Looks at whether requests came, in that time. */
 const LOOKS = 5
+
+/** Requests after which the heap has grown by more than what its collection takes is worth. */
+const MUCH = 1000
 
 export interface Rest {
   /** Looks whether requests came since the last look; runs by itself. */
@@ -19,9 +22,15 @@ export interface Rest {
  *
  * @param answered tells how many requests were answered so far
  * @param release lets go of what is not needed before the next request
+ * @param collect.thoroughly after many requests, in place of the other
  */
-export function watchRest(answered: () => number, release: () => void, collect: () => void = dropGarbage): Rest {
+export function watchRest(
+  answered: () => number,
+  release: () => void,
+  collect: { briefly(): void; thoroughly(): void } = { briefly: dropGarbage, thoroughly: shrinkHeap },
+): Rest {
   let before = Number.NaN
+  let rested = 0
   let quiet = 0
   const look = () => {
     const now = answered()
@@ -29,7 +38,9 @@ export function watchRest(answered: () => number, release: () => void, collect: 
     before = now
     if (quiet !== LOOKS) return
     release()
-    collect()
+    if (now - rested < MUCH) collect.briefly()
+    else collect.thoroughly()
+    rested = now
   }
   const timer = setInterval(look, PATIENCE / LOOKS).unref()
   return {

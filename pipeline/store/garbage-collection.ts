@@ -3,17 +3,17 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-type Collect = (options: { type: 'minor' | 'major'; execution: 'sync' }) => void
+type Collect = (options: { type: 'minor' | 'major'; execution: 'sync'; flavor?: 'last-resort' }) => void
 
 let collector: Collect | undefined
 
-function collect(type: 'minor' | 'major'): void {
+function collect(options: Parameters<Collect>[0]): void {
   if (!collector) {
     // Flags belong to the process: a thread that took this one back could take it from a thread that is between these lines.
     setFlagsFromString('--expose-gc')
     collector = runInNewContext('gc') as Collect
   }
-  collector({ type, execution: 'sync' })
+  collector(options)
 }
 
 /**
@@ -22,7 +22,7 @@ function collect(type: 'minor' | 'major'): void {
  * it takes less than a millisecond.
  */
 export function dropYoungGarbage(): void {
-  collect('minor')
+  collect({ type: 'minor', execution: 'sync' })
 }
 
 /** Bytes after which the buffers they arrived in are collected. */
@@ -35,5 +35,13 @@ export function collectAt(size: number, more: number): void {
 
 /** Gives back what nobody needs any more. Takes some 20 ms, so it is for moments when no request waits. */
 export function dropGarbage(): void {
-  collect('major')
+  collect({ type: 'major', execution: 'sync' })
+}
+
+/**
+ * The same, and gives the system back what the heap has grown by: half-empty pages are joined, the young generation is small
+ * again, and pages that V8 keeps for its next garbage go. Takes some 200 ms, so it is for after a lot of work, once.
+ */
+export function shrinkHeap(): void {
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

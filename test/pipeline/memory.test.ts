@@ -285,7 +285,7 @@ describe('Memory of caches', () => {
     const rest = watchRest(
       () => answered,
       () => done.push('released'),
-      () => done.push('collected'),
+      { briefly: () => done.push('collected'), thoroughly: () => done.push('shrunk') },
     )
     const look = (times: number) => {
       for (let i = 0; i < times; i++) rest.look()
@@ -301,6 +301,12 @@ describe('Memory of caches', () => {
     expect(done, 'with requests').to.have.length(2)
     look(1)
     expect(done, 'without').to.have.length(4)
+    answered += 1000
+    look(6)
+    expect(done.slice(4), 'after many').to.deep.equal(['released', 'shrunk'])
+    answered += 999
+    look(6)
+    expect(done.slice(6), 'after some more').to.deep.equal(['released', 'collected'])
     rest.close()
   })
 
