@@ -56,6 +56,7 @@ export function preflight(request: IncomingMessage, publicPages: string): Answer
 
 /** @param brandHeader brand word as names of header fields begin with it */
 export function addCors(request: IncomingMessage, answer: Answer, publicPages: string, brandHeader: string): void {
+  if (request.headers.origin === undefined) return
   const headers = headersFor(request, publicPages, ownFields(answer.headers, brandHeader))
   if (!headers) return
   Object.assign(answer.headers, headers)

@@ -73,7 +73,7 @@ export class View {
       if (resource) return { resource, place: helperPlace }
     }
     if (!path.endsWith('/')) {
-      const file = await this.#siteFile(path)
+      const file = this.#states.get(path) ?? (await this.#siteFile(path))
       const entry = this.#unpublished.coverAt(path)
       const node = entry ? this.#overlaid(entry, file) : file && siteNode(file)
       if (node || file) return node

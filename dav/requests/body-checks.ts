@@ -83,7 +83,9 @@ function* contentMd5(exchange: Exchange): Generator<Promised> {
 /** `Content-Digest: sha-256=:<base64>:` (RFC 9530); algorithms that are not known say nothing. */
 function* digestFields(exchange: Exchange): Generator<Promised> {
   for (const name of ['content-digest', 'repr-digest']) {
-    for (const member of (header(exchange, name) ?? '').split(',')) {
+    const field = header(exchange, name)
+    if (field === undefined) continue
+    for (const member of field.split(',')) {
       const [, label = '', base64 = ''] = /^ *([a-z0-9-]{1,32})=:([A-Za-z0-9+/=]*): *$/i.exec(member) ?? []
       const algorithm = algorithmOf(label)
       if (algorithm) yield { algorithm, hex: Buffer.from(base64, 'base64').toString('hex') }

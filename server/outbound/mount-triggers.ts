@@ -28,7 +28,6 @@ const METHODS: ReadonlySet<string> = new Set(['PUT', 'DELETE', 'MOVE', 'COPY'])
 export function mountTriggers(parts: ReactionParts): MountTriggers {
   return async exchange => {
     const { mount, method, path, author, request, authorities } = exchange
-    const allowance = exchange.allowance()
     const { site, settings } = mount
     if (!settings.mountReactions || !METHODS.has(method) || path.endsWith('/')) return undefined
     const found = site.declarations('reactions').candidates(method, path)
@@ -36,6 +35,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
     checkWritable(author.scope, path)
     // Files of desktop systems are none of the site.
     if (await mount.view.isHelper(path)) return undefined
+    const allowance = exchange.allowance()
     const selector = selectorOf(header(exchange, 'range'))
     const isBlob = selector === undefined && kindOf(storedType(path, header(exchange, 'content-type'))) === 'blob'
     const candidates = { triggers: found.triggers, processors: [] }
