@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { Allowance } from '../../pipeline/language/allowance.ts'
 import { FILTERS } from '../../pipeline/language/liquid/filters/filters.ts'
+import { type MarkupContext, MarkupScanner } from '../../pipeline/language/liquid/markup.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
 import { rendered, scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { became, hostFor } from '../pipeline/language/sessel/site.ts'
@@ -52,6 +53,21 @@ describe('long values', () => {
     expect(await takesLess(SOON, () => became(program(40), hostFor()))).to.equal('"ab"')
     expect(await became('"Ça va, ÀÉÎ!".slugify()', hostFor())).to.equal('"ca-va-aei"')
   })
+
+  const texts: [what: string, context: MarkupContext, start: string][] = [
+    ['text', { kind: 'html', element: 'div' }, ''],
+    ['a script', { kind: 'html', element: 'script' }, ''],
+    ['a comment', { kind: 'html', element: 'div' }, '<!--'],
+    ['a value', { kind: 'html', element: 'div' }, '<p title="'],
+  ]
+  for (const [what, context, start] of texts)
+    it(`SEC-12 ${what} between any number of spans of a template is read in linear time`, () =>
+      takesLess(SOON, () => {
+        const scanner = new MarkupScanner(context)
+        const text = start + 'x'.repeat(4_000_000)
+        scanner.read(text, 0, start.length)
+        for (let at = start.length; at < text.length; at += 20) scanner.read(text, at, at + 10)
+      }))
 
   it('LIQ-71 long texts are hashed and written as JSON in turns', () => {
     const text = 'x\u{1f375}"'.repeat(1_200_000)

@@ -169,7 +169,7 @@ export class MarkupScanner {
     while (at < to) {
       switch (this.#state) {
         case 'data': {
-          const open = text.indexOf('<', at)
+          const open = this.#find(text, '<', at)
           if (open === -1 || open >= to) return to
           this.#state = 'tag-open'
           at = open + 1
@@ -180,7 +180,7 @@ export class MarkupScanner {
           break
         case 'double':
         case 'single': {
-          const close = text.indexOf(this.#state === 'double' ? '"' : "'", at)
+          const close = this.#find(text, this.#state === 'double' ? '"' : "'", at)
           if (close === -1 || close >= to) return to
           this.#endValue(close)
           this.#state = 'before-attribute'
@@ -211,15 +211,30 @@ export class MarkupScanner {
 
   #next = 0
 
+  /** Where each character was found last, from where on, and in which text. */
+  readonly #found = new Map<string, { text: string; from: number; at: number }>()
+
+  /**
+   * `indexOf` of one character. What reads stretch after stretch asks for the same one again and again, which may stand far
+   * behind all of them.
+   */
+  #find(text: string, character: string, from: number): number {
+    const last = this.#found.get(character)
+    if (last && last.text === text && last.from <= from && (last.at < 0 || from <= last.at)) return last.at
+    const at = text.indexOf(character, from)
+    this.#found.set(character, { text, from, at })
+    return at
+  }
+
   #readTo(text: string, at: number, to: number, stop: string, ends: (index: number) => boolean): number {
-    const close = text.indexOf(stop, at)
+    const close = this.#find(text, stop, at)
     if (close === -1 || close >= to) return to
     if (ends(close)) this.#state = 'data'
     return close + 1
   }
 
   #readContent(text: string, at: number, to: number): number {
-    const open = text.indexOf('<', at)
+    const open = this.#find(text, '<', at)
     if (open === -1 || open >= to) return to
     if (text.startsWith('<!--', open)) this.#hidden = this.#content === 'script'
     const name = text.slice(open + 2, open + 2 + this.#content.length)
