@@ -6,7 +6,7 @@ import type { Vocabulary } from '../model/vocabulary.ts'
 import type { Body } from '../store/blobs.ts'
 import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
-import type { SiteStore } from '../store/store.ts'
+import type { Loaded, SiteStore } from '../store/store.ts'
 import { digestOf } from '../tree/document.ts'
 import { PinnedDocument } from '../tree/edit/edit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
@@ -119,19 +119,20 @@ export class Resources {
   async #load(path: string): Promise<StoredFile | undefined> {
     for (;;) {
       const changes = this.#changes
-      const resource = await this.#store.find(path)
-      if (!resource || resource.kind === 'collection') {
+      const loaded = await this.#stored(path)
+      if (!loaded || loaded.resource.kind === 'collection') {
         if (changes === this.#changes) this.#noteAbsent(path)
         return undefined
       }
-      const body = await this.#store.body(resource)
+      const { resource } = loaded
+      const body = loaded.body ?? (await this.#store.body(resource))
       if (!body) continue
       if ('bytes' in body && (await digestOf(body.bytes)) !== resource.digest) {
         const now = await this.#store.find(path)
         if (now?.version === resource.version) throw this.#damaged(resource)
         continue
       }
-      const profile = resource.kind === 'document' ? await this.#profile(resource, body) : undefined
+      const profile = resource.kind === 'document' ? await this.#profile(loaded, body) : undefined
       const file = new StoredFile(resource, body, profile)
       if (changes !== this.#changes) {
         const newer = this.inMemory(path)
@@ -160,8 +161,14 @@ export class Resources {
     return new Fault(500, 'Internal', 'What is stored at this address is damaged. The failure was recorded.')
   }
 
-  async #profile(resource: Resource, body: Body): Promise<Profile | undefined> {
-    const stored = await this.#store.derived(resource.path, 'profile')
+  async #stored(path: string): Promise<Loaded | undefined> {
+    if (this.#store.load) return this.#store.load(path)
+    const resource = await this.#store.find(path)
+    return resource && { resource }
+  }
+
+  async #profile({ resource, profile }: Loaded, body: Body): Promise<Profile | undefined> {
+    const stored = profile ?? (await this.#store.derived(resource.path, 'profile'))
     if (stored) return JSON.parse(stored) as Profile
     if (!('bytes' in body)) return undefined
     return profileOf(body.bytes, resource.type, this.#vocabulary)

@@ -12,9 +12,20 @@ import type { ForeignCommits } from './foreign.ts'
 import type { NoteStore } from './notes.ts'
 import type { Entry, Property, Resource } from './resource.ts'
 
+/** A file with what is needed to serve it. */
+export interface Loaded {
+  resource: Resource
+  /** Bytes that are short. */
+  body?: { bytes: Uint8Array }
+  /** The derived data of this name. */
+  profile?: string
+}
+
 /** What is stored of one site. Reads see every commit that was acknowledged before they began. */
 export interface SiteReader {
   find(path: string): Promise<Resource | undefined>
+  /** The same with more, for stores where each question has its price; what is missing is to be asked for. */
+  load?(path: string): Promise<Loaded | undefined>
   /** The bytes belonging to exactly this state of the resource, or undefined if it changed meanwhile. */
   body(resource: Resource): Promise<Body | undefined>
   /** SHA-1 and MD5 of the bytes, lower-case hex. */
@@ -64,6 +75,8 @@ export interface SiteWriter {
 /** One site's part of the store. */
 export interface SiteStore extends SiteReader, SiteWriter, EventReader {
   readonly name: string
+  /** What is asked of it goes to another program: whoever can do without asks nothing. */
+  readonly isFar?: boolean
 }
 
 /** Small values that belong to the whole installation (signing keys, the first password's hash). */

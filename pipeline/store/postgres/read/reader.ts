@@ -6,7 +6,7 @@ import type { Body } from '../../blobs.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
 import { pathOf, resourceOf } from '../../records/rows.ts'
 import type { Property, Resource } from '../../resource.ts'
-import type { SiteStore } from '../../store.ts'
+import type { Loaded, SiteStore } from '../../store.ts'
 import { ZERO } from '../../tags.ts'
 import { inPages, walk } from '../../walk.ts'
 import { type BlobSource, storedBlob } from '../blobs/stored.ts'
@@ -15,7 +15,7 @@ import { COLUMNS, type Row, rowOf } from '../rows.ts'
 import type { Session } from '../session.ts'
 import { pack, unpack } from '../text.ts'
 import { readEvents } from './event-reader.ts'
-import { findTogether } from './find-together.ts'
+import { findTogether, WHOLE, type WholeRow } from './find-together.ts'
 import type { Reading } from './pool.ts'
 
 /** Members read at once. */
@@ -101,12 +101,25 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
     return known ?? 0
   }
   const place = findTogether(reads, site)
+  const whole = findTogether<WholeRow>(reads, site, WHOLE('profile'))
 
   async function find(path: string): Promise<Resource | undefined> {
     const { folder, name } = splitPath(path)
     const row = await place(folder, name)
     if (row === undefined) return path === '/' ? emptyRoot(opened) : undefined
     return pathOf(row) === path ? resourceOf(rowOf(row)) : undefined
+  }
+
+  async function load(path: string): Promise<Loaded | undefined> {
+    const { folder, name } = splitPath(path)
+    const row = await whole(folder, name)
+    if (row === undefined || pathOf(row) !== path) return undefined
+    const { bytes, profile } = row
+    return {
+      resource: resourceOf(rowOf(row)),
+      ...(bytes !== null && { body: { bytes } }),
+      ...(profile !== null && { profile: unpack(profile) }),
+    }
   }
 
   async function body({ path, version, digest, size }: Resource): Promise<Body | undefined> {
@@ -127,6 +140,7 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
 
   return {
     find,
+    load,
     body,
     async checksums(resource) {
       const content = await body(resource)

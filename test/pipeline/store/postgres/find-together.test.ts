@@ -3,6 +3,8 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { findTogether } from '../../../../pipeline/store/postgres/read/find-together.ts'
 import type { Parameter, Session } from '../../../../pipeline/store/postgres/session.ts'
+import { done, put } from '../fixture.ts'
+import { openSchema } from './fixture.ts'
 
 /** Answers statements from a table of places, and counts them. */
 function tableOf(names: readonly string[]) {
@@ -73,5 +75,36 @@ describe('look-ups in PostgreSQL that come together', () => {
     expect(ends.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
     fail(undefined)
     expect((await find('/', 'a'))?.name).to.equal('a')
+  })
+})
+
+describe('files that are loaded from PostgreSQL', () => {
+  it('come with their short bytes and their profile, in one statement', async () => {
+    const opened = await openSchema()
+    try {
+      const site = opened.store.site('a.example')
+      const long = 'x'.repeat(64 * 1024 + 1)
+      await done(site, [
+        put('/d/short.html', 'short', { derived: { profile: '{"a":"\0"}', other: '1' } }),
+        put('/d/long.html', long, { derived: { profile: '{}' } }),
+        put('/d/bare.html', ''),
+      ])
+      const load = async (path: string) => {
+        const { resource, body, ...more } = (await site.load?.(path)) ?? {}
+        expect(resource).to.deep.equal(await site.find(path))
+        return { ...more, text: body && Buffer.from(body.bytes).toString() }
+      }
+      const paths = ['/d/short.html', '/d/long.html', '/d/bare.html', '/d/', '/d', '/none']
+      expect(await Promise.all(paths.map(load))).to.deep.equal([
+        { text: 'short', profile: '{"a":"\0"}' },
+        { text: undefined, profile: '{}' },
+        { text: '' },
+        { text: undefined },
+        { text: undefined },
+        { text: undefined },
+      ])
+    } finally {
+      await opened.close()
+    }
   })
 })
