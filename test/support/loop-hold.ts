@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { slowness, worked } from './cost.ts'
 
 /** Milliseconds that no turn may take. */
-const LONGEST_TURN = 250
+export const LONGEST_TURN = 100
 
 /**
  * Milliseconds between two looks. What works between them counts as one turn, so that it is little beside every limit; a loop

@@ -7,7 +7,7 @@ import {
 } from '../../../../pipeline/language/javascript/javascript.ts'
 import { ElementValue, type Value } from '../../../../pipeline/language/values.ts'
 import { delay } from '../../../support/cost.ts'
-import { longestTurn } from '../../../support/loop-hold.ts'
+import { LONGEST_TURN, longestTurn } from '../../../support/loop-hold.ts'
 import { ESCAPES, EXHAUSTIONS, LEFTOVERS } from './attacks.ts'
 import { find, html, Noted, NS, plain, variant } from './programs.ts'
 
@@ -87,7 +87,7 @@ describe('language: JavaScript: attacks', () => {
       })
       if (given === 'timeout' && !expected.includes('timeout')) given = variant(await run(source, {}, patient))
       expect(expected).to.include(String(given))
-      expect(longest).to.be.below(250)
+      expect(longest).to.be.below(LONGEST_TURN)
       await usual('attacker.example')
     }).timeout(600_000)
 
