@@ -132,6 +132,8 @@ async function untilIdle<T>(request: IncomingMessage, idle: number, read: () => 
       seen = socket.bytesRead
       if (quiet < LOOKS) return
       stalled.add(request)
+      // Node tells nobody of the end of a connection whose answer has left: the read would wait for ever.
+      socket.once('close', () => request.destroy())
       reject(new Fault(408, 'Timeout', 'The body did not arrive in time.', { headers: { Connection: 'close' } }))
     }, idle / LOOKS)
   })

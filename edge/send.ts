@@ -182,7 +182,13 @@ async function writeBlob(response: ServerResponse, body: BlobBody, opened?: Open
 /** Settles when the piece left the process, or never will. */
 function write(response: ServerResponse, piece: Uint8Array): Promise<void> {
   return new Promise(resolve => {
-    if (response.destroyed) resolve()
-    else response.write(piece, () => resolve())
+    if (response.destroyed) return resolve()
+    const settle = () => {
+      response.off('close', settle)
+      resolve()
+    }
+    // Node forgets what is written after the end of the socket and before that of the response.
+    response.once('close', settle)
+    response.write(piece, settle)
   })
 }
