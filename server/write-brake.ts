@@ -1,6 +1,6 @@
 /** A brake for public writes: far more than a person does, and far less than a program could. */
 
-import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
+import type { RateLimits, RefillingAllowance } from '../pipeline/coordination/rate-limits.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { networkOf } from '../pipeline/http/network.ts'
 
@@ -31,12 +31,20 @@ export type BrakeContent = (visitor: Writer, bytes: number) => Promise<void>
 export function createWriteBrake(rateLimits: RateLimits, perMinute: number): BrakeWrites | undefined {
   if (perMinute === 0) return undefined
   const allowance = { most: perMinute, perSecond: perMinute / 60 }
-  return async visitor => {
-    const wait = await rateLimits.spend(`write ${nameOf(visitor)}`, allowance)
+  return brakeOf(rateLimits, 'write', allowance, `More than ${perMinute} changes came from here within a minute.`)
+}
+
+/**
+ * Takes from an allowance of a visitor.
+ *
+ * @param what names the allowance
+ * @param said to whoever has too little of it
+ */
+function brakeOf(rateLimits: RateLimits, what: string, allowance: RefillingAllowance, said: string) {
+  return async (visitor: Writer, amount = 1, more: { isBodyRead?: true } = {}): Promise<void> => {
+    const wait = await rateLimits.spend(`${what} ${nameOf(visitor)}`, allowance, amount)
     if (wait === undefined) return
-    throw new Fault(429, 'TooManyRequests', `More than ${perMinute} changes came from here within a minute.`, {
-      headers: { 'Retry-After': String(wait) },
-    })
+    throw new Fault(429, 'TooManyRequests', said, { headers: { 'Retry-After': String(wait) }, ...more })
   }
 }
 
@@ -64,15 +72,8 @@ export function createContentBrake(rateLimits: RateLimits, perMinute: number): B
   if (perMinute === 0) return undefined
   const most = perMinute * UNITS_PER_WRITE
   const allowance = { most, perSecond: most / 3600 }
+  const brake = brakeOf(rateLimits, 'content', allowance, 'Too much was kept in sessions from here within an hour.')
   return async (visitor, bytes) => {
-    if (bytes <= FREE_CONTENT) return
-    for (let left = bytes; left > 0; left -= UNIT) {
-      const wait = await rateLimits.spend(`content ${nameOf(visitor)}`, allowance)
-      if (wait !== undefined)
-        throw new Fault(429, 'TooManyRequests', 'Too much was kept in sessions from here within an hour.', {
-          headers: { 'Retry-After': String(wait) },
-          isBodyRead: true,
-        })
-    }
+    if (bytes > FREE_CONTENT) await brake(visitor, Math.ceil(bytes / UNIT), { isBodyRead: true })
   }
 }

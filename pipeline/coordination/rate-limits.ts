@@ -19,11 +19,12 @@ export interface RateLimits {
   counts(keys: readonly string[]): Promise<number[]>
   forget(key: string): Promise<void>
   /**
-   * Takes one from an allowance, which fills up by itself.
+   * Takes some from an allowance, which fills up by itself: all of them or none.
    *
-   * @returns undefined, or the seconds after which there is one again
+   * @param amount one by default
+   * @returns undefined, or the seconds after which there are as many again, or as many as it ever has
    */
-  spend(key: string, allowance: RefillingAllowance): Promise<number | undefined>
+  spend(key: string, allowance: RefillingAllowance, amount?: number): Promise<number | undefined>
 }
 
 /** Counts and allowances that a process remembers at most, each. */

@@ -24,13 +24,13 @@ export function localRateLimits(clock: () => number = Date.now): RateLimits {
     async forget(key) {
       counted.delete(key)
     },
-    async spend(key, { most, perSecond }) {
+    async spend(key, { most, perSecond }, amount = 1) {
       const now = clock()
       const known = left.get(key)
       const gained = known ? (Math.max(now - known.at, 0) / 1000) * perSecond : most
       const there = Math.min((known?.left ?? 0) + gained, most)
-      put(left, key, { left: there >= 1 ? there - 1 : there, at: now })
-      return there >= 1 ? undefined : Math.ceil((1 - there) / perSecond)
+      put(left, key, { left: there >= amount ? there - amount : there, at: now })
+      return there >= amount ? undefined : Math.max(Math.ceil((Math.min(amount, most) - there) / perSecond), 1)
     },
   }
 }
@@ -39,4 +39,22 @@ export function localRateLimits(clock: () => number = Date.now): RateLimits {
 function put<T extends object>(entries: OrderedMap<string, T>, key: string, entry: T): void {
   entries.set(key, entry)
   if (entries.size > MOST_COUNTED && entries.oldest !== undefined) entries.delete(entries.oldest)
+}
+
+/** What a process has taken of allowances that others share, and has not used yet; it is lost after a while. */
+export function takenAhead() {
+  const taken = new OrderedMap<string, { left: number; until: number }>()
+  return {
+    /** @returns whether there were as many, which are used then */
+    use(key: string, amount: number, now: number): boolean {
+      const known = taken.get(key)
+      if (!known || known.until <= now || known.left < amount) return false
+      known.left -= amount
+      return true
+    },
+    /** @param until by the clock of `use` */
+    keep(key: string, left: number, until: number): void {
+      put(taken, key, { left, until })
+    },
+  }
 }

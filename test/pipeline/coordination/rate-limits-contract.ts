@@ -41,6 +41,24 @@ export function rateLimitsContract(open: () => Promise<RateLimits>): void {
     expect(await rateLimits.spend('b', allowance)).to.equal(undefined)
   })
 
+  it('gives several of an allowance together, or none', async () => {
+    const allowance = { most: 5, perSecond: 0.001 }
+    expect(await rateLimits.spend('a', allowance, 3)).to.equal(undefined)
+    expect(await rateLimits.spend('a', allowance, 4)).to.be.within(1900, 2000)
+    expect(await rateLimits.spend('a', allowance, 2), 'what was refused took nothing').to.equal(undefined)
+    expect(await rateLimits.spend('a', allowance, 9), 'as many as there ever are').to.be.within(4900, 5000)
+  })
+
+  it('gives out no more than an allowance has, one by one as well, where it gains many in a second', async () => {
+    const allowance = { most: 25, perSecond: 10 }
+    let given = 0
+    // What it gains meanwhile is what a second's worth of questions may add.
+    const begun = performance.now()
+    while ((await rateLimits.spend('a', allowance)) === undefined) given++
+    const gained = ((performance.now() - begun) / 1000) * allowance.perSecond
+    expect(given).to.be.within(25, 25 + Math.ceil(gained))
+  })
+
   it('takes any text for a key', async () => {
     for (const key of ['', 'a\nb', '{a}', 'ä😀', 'long'.repeat(5000)]) {
       await rateLimits.add([key], LIFE)

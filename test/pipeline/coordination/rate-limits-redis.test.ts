@@ -47,6 +47,38 @@ describe('rateLimits in Redis', () => {
     expect(waits.filter(wait => wait === undefined)).to.have.length(4)
   })
 
+  it('are asked for a second ahead, of what is gained in a second', async () => {
+    await server.admin.flushall()
+    const connection = await server.open()
+    connections.push(connection)
+    let now = 0
+    let questions = 0
+    const counting = new Proxy(connection.redis, {
+      get(target, name) {
+        if (name === 'evalsha') questions++
+        return Reflect.get(target, name, target)
+      },
+    })
+    const rateLimits = redisRateLimits({
+      connection: { ...connection, redis: counting },
+      patience: PATIENCE,
+      clock: () => now,
+    })
+    const allowance = { most: 600, perSecond: 10 }
+    const [other] = await Promise.all([another()])
+    // The script is there from now on.
+    await other.spend('b', allowance)
+    for (let i = 0; i < 100; i++) expect(await rateLimits.spend('a', allowance)).to.equal(undefined)
+    expect(questions).to.equal(10)
+    now += 1000
+    await rateLimits.spend('a', allowance)
+    now += 1000
+    await rateLimits.spend('a', allowance)
+    expect(questions, 'what was not used within a second is lost').to.equal(12)
+    await rateLimits.spend('a', allowance, 40)
+    expect(questions, 'many together are one question').to.equal(13)
+  })
+
   it('vanish by themselves', async () => {
     await server.admin.flushall()
     const rateLimits = await another()
