@@ -2,6 +2,7 @@
 
 import type { Guard } from '../../commit.ts'
 import { differentLines, keyOf } from '../../records/changes.ts'
+import { byRarity, FEW, TIMES } from '../../records/rarity.ts'
 import { Refusal } from '../../records/refusals.ts'
 import { removeEntries } from './pending.ts'
 import { type CommitState, textOf } from './state.ts'
@@ -34,7 +35,8 @@ export function hexKey(key: string): string {
 }
 
 /**
- * Entries that carry all keys, as a condition on `entry e` behind its site and first key: parameters from `$3` on.
+ * Entries that carry all keys, as a condition on `entry e` behind its site and first key: parameters from `$3` on. Each entry
+ * is looked for by its own key: without `OFFSET` the database may take it for cheaper to read all entries of a key first.
  *
  * @param count of keys, at least one
  */
@@ -42,12 +44,11 @@ export function carriesAll(count: number): string {
   return Array.from(
     { length: count - 1 },
     (_, i) =>
-      ` AND EXISTS (SELECT 1 FROM entry o WHERE o.site = $1 AND o.key = $${i + 3}::bytea AND o.id = e.id AND o.item = e.item)`,
+      ` AND EXISTS (SELECT 1 FROM entry o WHERE o.site = $1 AND o.key = $${i + 3}::bytea AND o.id = e.id AND o.item = e.item OFFSET 0)`,
   ).join('')
 }
 
-/** Keys carried by no more entries than this are good enough to start a search from. */
-const SELECTIVE = 64
+const COUNT = `SELECT count(*) AS count FROM (SELECT 1 FROM entry WHERE site = $1 AND key = $2::bytea LIMIT $3) found`
 
 /** Keys in the order in which a search takes the fewest steps: the rarest first. */
 export async function rarestFirst(
@@ -57,20 +58,12 @@ export async function rarestFirst(
 ): Promise<string[]> {
   const packed = keys.map(hexKey)
   if (packed.length < 2) return packed
-  const counted = await Promise.all(
-    packed.map(async key => ({
-      key,
-      count:
-        (
-          await session.row<{ count: number }>(
-            `SELECT count(*) AS count FROM (SELECT 1 FROM entry WHERE site = $1 AND key = $2::bytea LIMIT ${SELECTIVE}) found`,
-            site,
-            key,
-          )
-        )?.count ?? 0,
-    })),
-  )
-  return counted.sort((a, b) => a.count - b.count).map(({ key }) => key)
+  for (let most = FEW; ; most *= TIMES) {
+    const count = async (key: string) => (await session.row<{ count: number }>(COUNT, site, key, most))?.count ?? 0
+    const counted = await Promise.all(packed.map(async key => ({ key, count: await count(key) })))
+    const sorted = byRarity(counted, most)
+    if (sorted) return sorted
+  }
 }
 
 /** Entries that carry all keys, counted up to two. */

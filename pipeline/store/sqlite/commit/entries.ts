@@ -5,11 +5,9 @@
 
 import type { Guard } from '../../commit.ts'
 import { differentLines, keyOf } from '../../records/changes.ts'
+import { rarestFirst } from '../../records/rarity.ts'
 import { Refusal } from '../../records/refusals.ts'
 import type { CommitState } from './commit-state.ts'
-
-/** Keys carried by no more entries than this are good enough to start a search from. */
-const SELECTIVE = 64
 
 /** Puts the entries of a new version in place of those of the old one. @param packed undefined for none */
 export function exchangeEntries(
@@ -42,18 +40,13 @@ export function copyEntries({ statements, site }: CommitState, from: number, to:
 
 /** Entries that carry all keys, counted up to two. */
 function countUpToTwo({ statements, site }: CommitState, keys: readonly string[]): number {
-  const [first, ...others] = keys.map(keyOf).map(key => ({ key }))
-  if (first === undefined) return 0
-  if (others.length === 0) return statements.countEntries.get(site.id, first.key, 2)?.count ?? 0
-  const all = [first, ...others].map(({ key }) => ({
-    key,
-    count: statements.countEntries.get(site.id, key, SELECTIVE)?.count ?? 0,
-  }))
-  const [rarest, ...rest] = all.sort((a, b) => a.count - b.count)
+  const countUpTo = (key: Uint8Array, most: number) => statements.countEntries.get(site.id, key, most)?.count ?? 0
+  const [rarest, ...rest] = rarestFirst(keys.map(keyOf), countUpTo)
   if (rarest === undefined) return 0
+  if (rest.length === 0) return countUpTo(rarest, 2)
   let count = 0
-  for (const { id, item } of statements.entriesOf.all(site.id, rarest.key)) {
-    if (rest.every(({ key }) => statements.hasEntry.get(site.id, key, id, item) !== undefined) && ++count === 2) break
+  for (const { id, item } of statements.entriesOf.all(site.id, rarest)) {
+    if (rest.every(key => statements.hasEntry.get(site.id, key, id, item) !== undefined) && ++count === 2) break
   }
   return count
 }

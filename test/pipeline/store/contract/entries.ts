@@ -31,6 +31,20 @@ export function describeEntries(open: Open): void {
       expect(await site.lookup(['x'], 2)).to.have.length(2)
     })
 
+    it('finds all of many that carry several keys, and no more than are wanted', async () => {
+      const entries = Array.from({ length: 700 }, (_, i) => ({
+        item: `${i}`,
+        keys: ['all', 'each', ...(i % 100 === 99 ? ['some'] : [])],
+      }))
+      await done(site, [put('/many.html', 'x', { entries })])
+      expect(await site.lookup(['all', 'each'])).to.have.length(700)
+      expect(await site.lookup(['all', 'each'], 300)).to.have.length(300)
+      const some = await site.lookup(['all', 'each', 'some'])
+      expect(some.map(({ item }) => item)).to.have.members(['99', '199', '299', '399', '499', '599', '699'])
+      expect(await site.lookup(['each', 'some'], 5)).to.have.length(5)
+      expect(await site.lookup(['all', 'each', 'none'])).to.deep.equal([])
+    })
+
     it('keeps sites apart', async () => {
       await done(site, [holding('/a.html', entry('1', 'x'))])
       expect(await opened.store.site('example.net').lookup(['x'])).to.deep.equal([])
