@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { freePort } from './ports.ts'
+import { shared } from './shared.ts'
 
 /** Folder of PostgreSQL's programs: the newest version that Debian's packages have brought. */
 export function postgresPrograms(): string | undefined {
@@ -124,15 +125,5 @@ export async function newCluster(settings: Record<string, string> = {}, from?: C
   }
 }
 
-let shared: Promise<Cluster> | undefined
-
 /** The cluster that all tests of this process share; it ends with the process. */
-export function sharedCluster(): Promise<Cluster> {
-  shared ??= (async () => {
-    const cluster = await newCluster()
-    await cluster.start()
-    after(() => cluster.remove())
-    return cluster
-  })()
-  return shared
-}
+export const sharedCluster = shared(() => newCluster())

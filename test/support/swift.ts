@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CreateBucketCommand, ListMultipartUploadsCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { freePort } from './ports.ts'
+import { shared } from './shared.ts'
 
 const PROGRAM = fileURLToPath(new URL('swift-server.py', import.meta.url))
 
@@ -103,15 +104,5 @@ export async function newObjectServer(): Promise<ObjectServer> {
   }
 }
 
-let shared: Promise<ObjectServer> | undefined
-
 /** The object store that all tests of this process share; it ends with the process. */
-export function sharedObjects(): Promise<ObjectServer> {
-  shared ??= (async () => {
-    const server = await newObjectServer()
-    await server.start()
-    after(() => server.remove())
-    return server
-  })()
-  return shared
-}
+export const sharedObjects = shared(() => newObjectServer())
