@@ -1,7 +1,9 @@
 /**
  * One, two and four servers on one PostgreSQL and one Redis, each with the same small share of a core, so that a machine with
  * two shows what more cores would give: `node test/bench/store-shares.ts 1 2 4`. Needs the rights of root. `SHARE` (0.05) is
- * the share of each server, `SECONDS` (10) how long each work lasts. Database, Redis and clients take what they need.
+ * the share of each server, `SECONDS` (10) how long each work lasts. Database, Redis and clients take what they need. All of them go
+ * before what else runs on the machine: without that, four servers beside twenty other programs get no more than a part of
+ * their shares, and what they do says nothing.
  */
 
 import { startRedis } from '../pipeline/coordination/redis-server.ts'
@@ -11,7 +13,7 @@ import { install, listOf } from './stores/installation.ts'
 import { databaseCpu, startDatabase } from './support/database.ts'
 import { type Call, readRate, writeRate } from './support/load.ts'
 import type { ServerProcess } from './support/process.ts'
-import { limitShare } from './support/shares.ts'
+import { goFirst, limitShare } from './support/shares.ts'
 
 const SHARE = Number(process.env.SHARE ?? 0.05)
 const SECONDS = Number(process.env.SECONDS ?? 10)
@@ -80,6 +82,7 @@ const ALL: Readonly<Record<string, Work>> = {
 
 const WORKS = Object.fromEntries(Object.entries(ALL).filter(([name]) => CHOSEN?.includes(name) ?? true))
 
+const endFirst = goFirst()
 const database = await startDatabase()
 const redis = await startRedis()
 try {
@@ -109,4 +112,5 @@ try {
 } finally {
   await redis.stop()
   await database.remove()
+  endFirst()
 }

@@ -1,6 +1,7 @@
 /** A PostgreSQL under measurement: durable, with the memory of a small machine, and what it costs. */
 
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Cluster, newCluster } from '../../support/postgres.ts'
 
 /** A cluster that is running; commits are on disk when they are answered. */
@@ -27,4 +28,21 @@ export function databaseCpu({ folder }: Pick<Cluster, 'folder'>): number {
     }
   }
   return ticks * 10
+}
+
+/** Milliseconds of CPU that the processes have used which serve connections now, to the microsecond. */
+export function backendCpu({ folder }: Pick<Cluster, 'folder'>): number {
+  const main = readFileSync(join(folder, 'data', 'postmaster.pid'), 'latin1').split('\n')[0]
+  const children = readFileSync(`/proc/${main}/task/${main}/children`, 'latin1').split(' ').filter(Boolean)
+  let used = 0
+  for (const child of children) {
+    try {
+      // Those of the database itself have other titles.
+      if (!readFileSync(`/proc/${child}/cmdline`, 'latin1').includes('127.0.0.1(')) continue
+      used += Number(readFileSync(`/proc/${child}/schedstat`, 'latin1').split(' ')[0])
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return used / 1e6
 }
