@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { reference } from '../../../config/reference.ts'
 import type { Settings } from '../../../config/schema.ts'
 import { Fault } from '../../../pipeline/fault.ts'
+import { StoreError } from '../../../pipeline/store/errors.ts'
 import type { Explanation, Question, ServeOptions, TransferOptions } from '../../../server/cli/commands.ts'
 import { indented } from '../../../server/cli/query.ts'
 import { scriptorium } from './terminal.ts'
@@ -235,11 +236,12 @@ describe('command line: failures of the system', () => {
     [{ code: 'EADDRNOTAVAIL', address: '192.0.2.1', port: 1 }, '192.0.2.1 is no address of this machine (listen.host)'],
     [{ code: 'ENOENT', path: '/c.pem' }, 'there is no /c.pem'],
     [{ code: 'ENOSPC' }, 'no space left on the device'],
+    [new StoreError('full', 'database or disk is full'), 'the store cannot be used: database or disk is full'],
   ]
   for (const [error, message] of CASES) {
     it(message, async () => {
       const serve = async () => {
-        throw Object.assign(new Error('raw'), error)
+        throw error instanceof Error ? error : Object.assign(new Error('raw'), error)
       }
       const result = await scriptorium([], { commands: { serve } })
       expect(result).to.deep.equal({ code: 1, output: '', errors: `scriptorium: ${message}\n` })

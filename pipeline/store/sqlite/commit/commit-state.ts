@@ -27,6 +27,8 @@ export interface WriterState {
   grew(site: number, path: string, bytes: number, limits?: EventLimits, count?: number): void
   /** Tells other processes of a commit; undefined when there are none. */
   logCommit?: LogCommit | undefined
+  /** Takes away those files of blobs that no row speaks of, by digest; called outside of transactions. */
+  takeAway?: ((digests: readonly string[]) => void) | undefined
 }
 
 /** A site within a transaction: the newest event id that was given out, and what its collections have to gain. */
@@ -49,6 +51,8 @@ export interface Transaction {
   lastId: number
   /** Folders with new names that must be on disk before COMMIT. */
   folders: Set<string>
+  /** Digests of blobs whose files were given their names. */
+  named: string[]
   /** Staged files of successful commits; what is left of them is removed after COMMIT. */
   leftovers: string[]
 }

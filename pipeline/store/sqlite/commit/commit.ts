@@ -94,8 +94,11 @@ function namedBy(change: PackedChange): string[] {
 
 /** Gives the staged files of the commit their names; the last thing that can fail. */
 function adopt({ adoptions, consumed, transaction }: CommitState): void {
-  const { writer, folders, leftovers } = transaction
-  for (const { file, digest, size } of adoptions) folders.add(adoptFile(writer.folder, file, digest, size))
+  const { writer, folders, leftovers, named } = transaction
+  for (const { file, digest, size } of adoptions) {
+    named.push(digest)
+    folders.add(adoptFile(writer.folder, file, digest, size))
+  }
   leftovers.push(...consumed)
 }
 

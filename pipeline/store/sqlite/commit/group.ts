@@ -44,6 +44,7 @@ function startTransaction(writer: WriterState): Transaction {
     version: progress.get()?.version ?? 0,
     lastId: lastId.get()?.id ?? 0,
     folders: new Set(),
+    named: [],
     leftovers: [],
   }
 }
@@ -105,8 +106,10 @@ export function runGroup(writer: WriterState, arrived: Arrived[]): JobResult[] {
   } catch (error) {
     return arrived.map(({ job }) => failure(job, error))
   }
+  let named: readonly string[] = []
   try {
     const transaction = startTransaction(writer)
+    ;({ named } = transaction)
     const { version } = transaction
     const answers = arrived.map(each => runJob(transaction, each))
     finish(transaction, version)
@@ -116,6 +119,8 @@ export function runGroup(writer: WriterState, arrived: Arrived[]): JobResult[] {
   } catch (error) {
     rollBack(writer)
     if (arrived.length > 1) return arrived.flatMap(each => runGroup(writer, [each]))
+    // On a full disk they would take the room that is missing, for as long as the server runs.
+    if (named.length > 0) writer.takeAway?.(named)
     return arrived.map(({ job }) => failure(job, error))
   }
 }

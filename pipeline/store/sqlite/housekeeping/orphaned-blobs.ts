@@ -1,7 +1,8 @@
 /**
  * Files of blobs without a row: a process that ended between giving a file its name and its commit leaves one behind. They
- * are searched for once after every start, a little at a time, and commits come in between. Where only the
- * row was lost, and something stored still refers to the file, it stays: a check makes the row anew.
+ * are searched for once after every start, a little at a time, and commits come in between. Those of a commit that failed
+ * go at once. Where only the row was lost, and something stored still refers to the file, it stays: a check makes the row
+ * anew.
  */
 
 import { readdirSync } from 'node:fs'
@@ -22,6 +23,8 @@ export interface OrphanSearch {
    * @returns those that were taken away, where they are now; undefined when the search is over
    */
   next(): string[] | undefined
+  /** @returns the files of these blobs that were taken away, where they are now */
+  takeAway(digests: readonly string[]): string[]
 }
 
 /** Names in a folder; one that went meanwhile, or never was one, has none. */
@@ -73,5 +76,6 @@ export function prepareOrphanSearch(database: Database, folder: string): OrphanS
       const orphans = digests.splice(-AT_ONCE).filter(isOrphan)
       return orphans.length === 0 ? [] : takeAway(orphans)
     },
+    takeAway,
   }
 }

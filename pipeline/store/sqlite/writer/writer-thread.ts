@@ -48,6 +48,7 @@ const writer: WriterState = {
   folder,
   grew: retention.grew,
   logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
+  takeAway: digests => removing(() => orphans().takeAway(digests)),
 }
 let lastCleaned = 0
 let closed = false
@@ -104,17 +105,26 @@ function housekeeping(now: number): void {
   }
 }
 
-/** Goes on with the search for files without a row, in turns with what is to be committed. */
-function searchOrphans(search: OrphanSearch): void {
-  if (closed) return
+let prepared: OrphanSearch | undefined
+function orphans(): OrphanSearch {
+  return (prepared ??= prepareOrphanSearch(database, folder))
+}
+
+/** Removes files without a row. @returns false when there are no more */
+function removing(take: () => string[] | undefined): boolean {
   try {
-    const files = search.next()
-    if (files === undefined) return
+    const files = take()
+    if (files === undefined) return false
     removeLater(files)
   } catch (error) {
     warn('Files without a row could not be removed', error)
   }
-  setTimeout(searchOrphans, SEARCH_EVERY, search).unref()
+  return true
+}
+
+/** Goes on with the search for files without a row, in turns with what is to be committed. */
+function searchOrphans(): void {
+  if (!closed && removing(() => orphans().next())) setTimeout(searchOrphans, SEARCH_EVERY).unref()
 }
 
 const room: Room = { folder, warn, settle: () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)') }
@@ -150,4 +160,4 @@ function work(first: WriterMessage): void {
 }
 
 port.on('message', work)
-if (search) setTimeout(searchOrphans, SEARCH_EVERY, prepareOrphanSearch(database, folder)).unref()
+if (search) setTimeout(searchOrphans, SEARCH_EVERY).unref()

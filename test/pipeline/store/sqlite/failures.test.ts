@@ -1,18 +1,20 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import type { CommitResult } from '../../../../pipeline/store/commit.ts'
+import { blobFile } from '../../../../pipeline/store/disk/folder.ts'
 import { checkFolder } from '../../../../pipeline/store/sqlite/check/check.ts'
 import { reasonOf } from '../../../../pipeline/store/sqlite/database.ts'
 import { connectWriter, DATABASE } from '../../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
 import { run } from '../../../support/program.ts'
-import { done, type OpenedFolder, openTemporary, put, temporaryFolder, textAt } from '../fixture.ts'
+import { done, type OpenedFolder, openTemporary, put, putBlob, temporaryFolder, textAt, there } from '../fixture.ts'
 
 /** What became of a commit: `ok`, the reason of a refusal, or the reason of an error. */
 const outcome = (commit: Promise<CommitResult>) =>
@@ -45,6 +47,29 @@ describe('SQLite store: failures', () => {
                    BEGIN SELECT RAISE(${how}, 'no'); END`)
     database.close()
   }
+
+  it('DAV-90 files of blobs whose commits fail at the end go at once, and those of others stay', async () => {
+    await opened.close()
+    opened = await openTemporary({ inlineLimit: 1000 })
+    site = opened.store.site('example.org')
+    const [kept, lost] = [Buffer.alloc(5000, 1), Buffer.alloc(5000, 2)]
+    await done(site, [putBlob('/kept.bin', kept)])
+    const blobs = join(opened.folder, 'blobs')
+    const files = () => readdirSync(blobs, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+    expect(files()).to.have.length(1)
+    const database = connectWriter(opened.folder)
+    database.exec(`CREATE TRIGGER last BEFORE UPDATE ON progress BEGIN SELECT RAISE(ABORT, 'no'); END`)
+    const failures = [lost, kept, lost].map((bytes, i) =>
+      outcome(site.commit({ changes: [putBlob(`/${i}.bin`, bytes)] })),
+    )
+    expect(await Promise.all(failures)).to.deep.equal(Array(3).fill('error: failed'))
+    expect(files()).to.have.length(1)
+    database.exec('DROP TRIGGER last')
+    database.close()
+    await done(site, [putBlob('/lost.bin', lost)])
+    for (const [path, bytes] of Object.entries({ '/kept.bin': kept, '/lost.bin': lost }))
+      expect(readFileSync(blobFile(opened.folder, (await there(site, path)).digest))).to.deep.equal(bytes)
+  })
 
   for (const how of ['ABORT', 'ROLLBACK'] as const) {
     it(`a commit that the database fails (${how}) does not harm those around it`, async () => {
