@@ -45,13 +45,17 @@ function* mapping(items: Item[]): Steps<JsonLdObject> {
   const write = itemWriter()
   if (items.length === 1 && first) return yield* write(first, undefined)
   const context = first && typing(first.types).context
-  const shared = context !== undefined && items.every(item => typing(item.types).context === context)
+  let shared = context !== undefined
+  for (let i = 0; shared && i < items.length; i++) {
+    shared = typing(items[i]?.types ?? []).context === context
+    if (i % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
+  }
   const graph: JsonLdObject[] = []
   for (const item of items) {
     graph.push(yield* write(item, shared ? context : undefined))
     if (graph.length % ITEMS_PER_STEP === 0) yield
   }
-  return shared ? { '@context': context, '@graph': graph } : { '@graph': graph }
+  return shared && context !== undefined ? { '@context': context, '@graph': graph } : { '@graph': graph }
 }
 
 interface Typing {
@@ -111,6 +115,7 @@ function itemWriter(): (item: Item, inherited: string | undefined) => Steps<Json
 
     for (const [name, [first, ...more]] of entries) {
       if (first !== undefined) define(object, name, more.length === 0 ? first : [first, ...more])
+      if (++values % VALUES_PER_STEP === 0) yield
     }
     return object
   }

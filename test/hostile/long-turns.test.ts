@@ -17,8 +17,9 @@ import { itemElements } from '../../pipeline/model/items.ts'
 import { packEntries, packingEntries } from '../../pipeline/store/packed-entries.ts'
 import { collapsed, collapsing } from '../../pipeline/tree/collapse.ts'
 import { parseDocument, TreeError } from '../../pipeline/tree/document.ts'
+import { writingJsonLd } from '../../pipeline/tree/json-ld.ts'
 import { LONG } from '../../pipeline/tree/long-text.ts'
-import { readingTopLevelItems } from '../../pipeline/tree/microdata.ts'
+import { readingTopLevelItems, topLevelItems } from '../../pipeline/tree/microdata.ts'
 import { writingPlain } from '../../pipeline/tree/plain-json.ts'
 import { gatheringText, textContent } from '../../pipeline/tree/serialize.ts'
 import { atOnce, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
@@ -63,11 +64,14 @@ describe('long turns', () => {
   const body = (markup: string) => parseDocument('html', markup).root
   const properties = body(`<div itemscope itemtype=urn:t>${repeated(20_000, i => `<b itemprop=p${i}>x</b>`)}</div>`)
   const long = body(`<div itemscope itemtype=urn:t><p itemprop=p>${'text \n'.repeat(MEGABYTE / 4)}</p></div>`)
+  const many = body('<p itemscope itemtype=urn:t/t></p>'.repeat(20_000))
   const items = Array.from({ length: 20_000 }, (): ItemEntry => [['urn:t'], null])
   const entries = items.map((_, i) => ({ item: `${i}`, keys: ['a'] }))
   const profile = { utf8: true, types: [], namespaces: [] }
   const derived: Derived = { profile, declares: {}, tokens: [], items, entries }
   cases.push(
+    ['HTTP-72 items of one vocabulary', 400, () => writingJsonLd(topLevelItems(many))],
+    ['HTTP-72 an item of many properties', 80, () => writingJsonLd(topLevelItems(properties))],
     ['HTTP-71 an item of many properties', 30, () => readingTopLevelItems(properties, () => '')],
     ['HTTP-20 the entry of an item of many properties', 60, () => listingEntries(itemElements(properties), NS)],
     ['MOD-22 a long value', 20, () => listingEntries(itemElements(long), NS)],
