@@ -4,6 +4,7 @@ import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { memoryBody } from '../pipeline/body.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
+import { checkDeclarations } from '../pipeline/declarations/check.ts'
 import { codeHostOf } from '../pipeline/evaluation/languages.ts'
 import { answerProgram } from '../pipeline/evaluation/query.ts'
 import { scripts } from '../pipeline/evaluation/scripts.ts'
@@ -84,15 +85,22 @@ export const importDemoFiles = (settings: Settings): Promise<void> =>
     if (!(await store.sites()).includes(site.store.name)) await importFolder(site, store, DEMO)
   })
 
+const UNLIKE = 'The rules or models that it declares are not those that were stored of it'
+
 /** The store first: what documents declare can be told only of one that is sound. */
 export const check: Commands['check'] = async (settings, options) => {
   const outcome = await checkStore(settings, options)
-  const { checked, problems, repaired } = outcome
+  const { checked, problems } = outcome
+  let { repaired } = outcome
   if (problems.length > repaired) return { checked, problems, repaired }
   const notes: string[] = []
   const table = siteTable(settings)
   for (const name of await stored(settings)) {
     if (table.siteFor(name)?.host !== name) continue
+    const { repair } = options
+    const wrong = await withSite(settings, name, site => checkDeclarations(site.store, site.derivation, repair))
+    problems.push(...wrong.map(path => `${name}${path}: ${UNLIKE}${repair ? ' (repaired)' : ''}`))
+    if (repair) repaired += wrong.length
     const found = await withSite(settings, name, async site => siteFindings(site))
     notes.push(...found.map(finding => `${name}: ${finding}`))
   }

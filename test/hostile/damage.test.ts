@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { page, put } from '../support/content.ts'
+import { loadSettings } from '../../config/load.ts'
+import { check } from '../../server/site-commands.ts'
+import { page, put, rulesPage } from '../support/content.ts'
 import { client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -79,6 +81,26 @@ describe('damage: what a bad day leaves on a disk', () => {
       expect((await mount('PROPFIND', copy, { Depth: '0' })).status).to.equal(404)
       expect((await mount('COPY', from, { ...to(copy), Depth: '0' })).status, 'without members').to.equal(201)
     }
+  })
+
+  it('SEC-4 rules whose rows are lost are told by the check, and hold again once it has repaired them', async () => {
+    await put(server, '/rules.html', rulesPage(['*', 'GET', 'Deny', '/closed.html']))
+    await put(server, '/closed.html', page('<p>closed</p>'))
+    await server.stop()
+    const { settings } = await loadSettings({ file: join(server.data, 'settings.json') })
+    const sound = await check(settings, { repair: false, progress: () => undefined })
+    expect(sound.problems).to.deep.equal([])
+    const database = new DatabaseSync(join(server.data, 'store.sqlite'))
+    expect(Number(database.prepare("DELETE FROM derived WHERE name = 'access'").run().changes)).to.equal(1)
+    database.close()
+    for (const repair of [false, true]) {
+      const { problems, repaired } = await check(settings, { repair, progress: () => undefined })
+      expect(problems).to.have.length(1)
+      expect(problems[0]).to.include('/rules.html')
+      expect(repaired).to.equal(repair ? 1 : 0)
+    }
+    server = await startServer({ data: server.data })
+    expect((await client(server.port)('GET', '/closed.html')).status).to.equal(401)
   })
 
   it('host names that visitors make up leave nothing behind', async () => {
