@@ -6,9 +6,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Settings } from '../config/schema.ts'
+import { siteOfUnpublished } from '../pipeline/site/unpublished-name.ts'
 import type { Change, Commit } from '../pipeline/store/commit.ts'
 import type { Store } from '../pipeline/store/store.ts'
-import { siteOfUnpublished } from '../pipeline/write/unpublished.ts'
 import type { Log } from './log.ts'
 
 /** The request that a change is made for. */

@@ -7,6 +7,7 @@ import { Fault } from '../fault.ts'
 import type { CommitResult } from '../store/commit.ts'
 import { StoreError } from '../store/errors.ts'
 import type { WrittenDocument } from './site.ts'
+import { siteOfUnpublished } from './unpublished-name.ts'
 import type { Usage } from './usage.ts'
 
 /** One of several that build on each other, with the document that it puts; a blob needs none. */
@@ -45,10 +46,12 @@ export function mayBeStored(failure: unknown): boolean {
  *
  * @returns throws Fault 409 where a lease is lost (DAV-8)
  */
-export function confirming(leases: Leases, site: string, commit: AskedCommit): () => undefined | Promise<void> {
+export function confirming(leases: Leases, name: string, commit: AskedCommit): () => undefined | Promise<void> {
   const refuse = () => {
     throw new Fault(409, 'Conflict', 'The server lost its turn before the change was stored. Nothing has changed.')
   }
+  // Drafts and helper files stand in a part of the store of their own: those who write them hold leases of the site's paths.
+  const site = siteOfUnpublished(name) ?? name
   return () => {
     const isHeld = leases.confirm(site, namedBy(commit))
     if (isHeld === true) return undefined

@@ -1,7 +1,7 @@
 /** A mount as one author uses it over the wire, and everything that a request could change. */
 
 import { expect } from 'chai'
-import { unpublishedName } from '../../pipeline/write/unpublished.ts'
+import { unpublishedName } from '../../pipeline/site/unpublished-name.ts'
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { type ReceivedProperties, readMultistatus } from '../support/multistatus.ts'
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.ts'

@@ -10,8 +10,8 @@ import { redisScript } from './script.ts'
 
 const SCRIPT = redisScript('./leases.lua', true)
 
-/** Milliseconds, unless somebody says otherwise. */
-const LIFE = 3000
+/** Milliseconds, unless somebody says otherwise. Half of them are as long as a commit may take once it is confirmed, and longer. */
+export const LIFE = 3000
 /** Milliseconds between attempts to say what has been given up. */
 const SAY_AGAIN = 100
 /** Operations of one script at most: Redis does nothing else meanwhile. */

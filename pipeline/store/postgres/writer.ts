@@ -68,7 +68,7 @@ const ANSWERED = 1800
  * Milliseconds that a transaction may wait for its process: a process that ended or was cut off would hold up all others.
  * They are told before they have waited too long for the database.
  */
-const IDLE_IN_TRANSACTION = 1500
+export const IDLE_IN_TRANSACTION = 1500
 
 interface Waiting {
   job: WriterJob

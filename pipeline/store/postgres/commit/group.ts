@@ -288,7 +288,7 @@ async function finish(transaction: Transaction, before: number, answers: JobResu
  * Milliseconds in which a call that is a whole transaction has its turn, or writes nothing: less than what is left of leases
  * that are confirmed.
  */
-const CONFIRMED = 1000
+export const CONFIRMED = 1000
 
 /**
  * Carries out jobs on what is remembered of the tables. One call is their whole transaction, which the database refuses
