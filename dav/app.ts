@@ -99,6 +99,7 @@ interface State {
   author?: Author
   path?: string
   submitted?: ReadonlySet<string>
+  checkIf?: () => Promise<void>
   answer?: Answer
 }
 
@@ -295,7 +296,9 @@ const knowMethod: Step = ({ req }, next) => {
 const judgeConditions: Step = async ({ req, state }, next) => {
   const { mount, path, client, author } = state
   if (!mount || path === undefined || !author) return
-  state.submitted = await judgeIf(req, { mount, author }, path, authoritiesOf(client, req, publicUrlOf(mount)))
+  const judge = () => judgeIf(req, { mount, author }, path, authoritiesOf(client, req, publicUrlOf(mount)))
+  state.submitted = await judge()
+  if (req.headers.if !== undefined) state.checkIf = async () => void (await judge())
   return next()
 }
 
@@ -325,6 +328,7 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       pages: publicOrigin(mount.settings, client, publicPort()),
       authorities: authoritiesOf(client, req, publicUrlOf(mount)),
       submitted,
+      checkIf: state.checkIf,
       configure: author.scope.configure,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, author }),
       body: bodyOf(req, res),

@@ -28,6 +28,13 @@ export interface Exchange {
   authorities: readonly string[]
   /** Lock tokens that the `If` header submits (DAV-89). */
   submitted: ReadonlySet<string>
+  /**
+   * Judges the `If` header once more, when the request's turn at its path has come: others may have written while its body
+   * was on its way. Absent without that header.
+   *
+   * @throws Fault 412 when it does not hold any more
+   */
+  checkIf?: (() => Promise<void>) | undefined
   /** Writes may configure the site (SEC-10). */
   configure: boolean
   /** Writes go past the data model (DAV-7). */

@@ -51,7 +51,11 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   await requireParent(exchange, to)
   if (deep) await checkMembers(exchange, source, to)
   if (replaced) await checkMembers(exchange, replaced)
+  let { checkIf } = exchange
   const check = async () => {
+    await checkIf?.()
+    // A collection that is replaced goes first, by this request's own hand.
+    if (replaced && isCollection(replaced)) checkIf = undefined
     checkConditions(exchange, await mount.view.find(from))
     await checkAllLocks(await standing(exchange, to))
   }

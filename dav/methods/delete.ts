@@ -27,6 +27,7 @@ export async function remove(exchange: Exchange): Promise<Answer> {
   let gone = await checkLocks(exchange, node.resource.path, 'subtree')
   await checkMembers(exchange, node)
   await node.place.remove(exchange, node, async () => {
+    await exchange.checkIf?.()
     checkConditions(exchange, await mount.view.find(path))
     gone = await checkLocks(exchange, node.resource.path, 'subtree')
   })

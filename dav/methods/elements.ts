@@ -73,8 +73,11 @@ type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | '
 
 async function write(exchange: Exchange, particulars: Particulars<ElementWrite>): Promise<Answer> {
   const { raw, configure, allowance, alongside, mount, path, author, request } = exchange
-  const check = async () => void (await checkLocks(exchange, path, 'content'))
-  await check()
+  await checkLocks(exchange, path, 'content')
+  const check = async () => {
+    await exchange.checkIf?.()
+    await checkLocks(exchange, path, 'content')
+  }
   await requireDocument(exchange)
   const authority = scopeAuthority(author.scope)
   const common = {

@@ -65,6 +65,7 @@ async function findLocked(exchange: Exchange, lock: Lock): Promise<boolean> {
   const { locks, site, view } = exchange.mount
   try {
     await site.leases.outlast(site.store.name, lock.path)
+    await exchange.checkIf?.()
     const found = await view.find(lock.path)
     checkConditions(exchange, found)
     if (found) return false

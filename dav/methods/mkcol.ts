@@ -24,23 +24,26 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
   checkWritable(author.scope, path)
   const node = (await mount.view.find(path)) ?? (await mount.view.find(file))
   checkConditions(exchange, node)
-  const checkMembership = async () => void (await checkLocks(exchange, path, 'membership'))
-  if (!node) await checkMembership()
+  if (!node) await checkLocks(exchange, path, 'membership')
   if (node) throw taken(isCollection(node))
   await requireParent(exchange, path)
   const mark = mount.unpublished.coverAt(file)
   const judged = await readExtended(exchange)
   if (judged?.refused) return refusal(judged)
   const set = judged?.patch.set ?? []
+  const check = async () => {
+    await exchange.checkIf?.()
+    await checkLocks(exchange, path, 'membership')
+  }
   if (mount.names.of(path)?.inCollection) {
     const { leases, store } = mount.site
     await leases.hold(store.name, [path], async () => {
-      await checkMembership()
+      await check()
       if (!(await mount.unpublished.makeCollection(path, set))) throw taken(true)
     })
   } else {
     if (mark) await finishRemoval(mount, mark)
-    await makeCollection(mount.site, path, set, checkMembership)
+    await makeCollection(mount.site, path, set, check)
   }
   return { status: 201, headers: { 'Cache-Control': 'no-store' }, body: '' }
 }

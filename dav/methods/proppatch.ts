@@ -26,6 +26,8 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
   if (instructions.length === 0) throw malformed('The body neither sets nor removes a property.')
   const { leases, store } = mount.site
   const judged = await leases.hold(store.name, [node.resource.path], async () => {
+    await exchange.checkIf?.()
+    checkConditions(exchange, await mount.view.find(path))
     await checkLocks(exchange, node.resource.path, 'properties', onlyWindowsTimes(instructions))
     const dead = await mount.view.properties(node)
     const judged = await inTurns(judging(instructions, dead, isCollection(node)), bytes.length)
