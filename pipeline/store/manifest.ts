@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Unusable } from './errors.ts'
 import type { Property, Resource } from './resource.ts'
 
 /** Name of the sidecar in the exported folder. */
@@ -79,7 +80,7 @@ export function fileKey(file: string): string {
 /**
  * Reads the sidecar of a folder.
  * @returns entries by `fileKey`; empty when there is no sidecar
- * @throws Error when there is one that cannot be understood
+ * @throws Unusable when there is one that cannot be understood
  */
 export async function readManifest(directory: string): Promise<Map<string, ManifestEntry>> {
   const file = join(directory, MANIFEST)
@@ -92,9 +93,9 @@ export async function readManifest(directory: string): Promise<Map<string, Manif
   try {
     content = JSON.parse(text)
   } catch (error) {
-    throw new Error(`${file} is not JSON`, { cause: error })
+    throw new Unusable(`${file} is not JSON`, { cause: error })
   }
-  if (content?.format !== 1 || !Array.isArray(content.resources)) throw new Error(`${file} has an unknown format`)
+  if (content?.format !== 1 || !Array.isArray(content.resources)) throw new Unusable(`${file} has an unknown format`)
   const entries = content.resources.map(readEntry).filter(entry => entry !== undefined)
   return new Map(entries.map(entry => [fileKey(entry.file), entry]))
 }

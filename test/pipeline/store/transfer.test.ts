@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Change } from '../../../pipeline/store/commit.ts'
+import { Unusable } from '../../../pipeline/store/errors.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { exportSite, type FolderEntry, readFolder } from '../../../pipeline/store/transfer.ts'
 import { all, done, type Opened, openTemporary, put, putBlob, START, temporaryFolder } from './fixture.ts'
@@ -203,6 +204,14 @@ describe('transfer', () => {
     await writeFile(join(target.folder, 'a%3Ab', 'new.txt'), 'N')
     const paths = (await all(readFolder(target.folder))).map(({ path }) => path)
     expect(paths).to.deep.equal(['/a:b/new.txt', '/a:b/x'])
+  })
+
+  it('what is no sidecar is refused in a sentence', async () => {
+    for (const text of ['{', '['.repeat(100_000), 'null', '[]', '{"__proto__":{"format":1}}']) {
+      await writeFile(join(target.folder, '.scriptorium.json'), text)
+      const error = await all(readFolder(target.folder)).catch((thrown: unknown) => thrown)
+      expect(error, text.slice(0, 20)).to.be.instanceOf(Unusable)
+    }
   })
 
   describe('a sidecar written by somebody else', () => {
