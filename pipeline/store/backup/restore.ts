@@ -74,8 +74,11 @@ export async function restoreStore(store: Store, folder: string, { progress }: R
     throw new Unusable(`${join(folder, head.state)} is not what was written`)
   const stored = await store.sites()
   const taken = head.sites.find(({ name }) => stored.includes(name))
-  if (taken && (await store.setting(RESTORING)) !== head.digest)
+  if (taken && (await store.setting(RESTORING)) !== head.digest) {
+    // It may have been interrupted behind its last step.
+    if (await isThere(store, head)) return outcome(head)
     throw new Unusable(`the store holds ${taken.name} already; restore into an empty data folder`)
+  }
   await store.setSetting(RESTORING, head.digest)
   const { files: total } = totalOf(head)
   let batch: Batch | undefined
@@ -96,6 +99,13 @@ export async function restoreStore(store: Store, folder: string, { progress }: R
   for (const [name, value] of Object.entries(head.settings)) await store.setSetting(name, value)
   await store.setSetting(RESTORING, '')
   return outcome(head)
+}
+
+/** Whether everything that a backup holds is in the store, as it was saved. */
+async function isThere(store: Store, head: Head): Promise<boolean> {
+  for (const { name, tag } of head.sites) if (tagOf(await store.site(name).find('/')) !== tag) return false
+  for (const [name, value] of Object.entries(head.settings)) if ((await store.setting(name)) !== value) return false
+  return true
 }
 
 async function headOf(folder: string): Promise<Head> {

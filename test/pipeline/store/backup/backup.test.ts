@@ -210,6 +210,16 @@ for (const [name, open] of [
       expect(await other.store.setting(RESTORING)).to.equal('')
     })
 
+    it('what was interrupted behind its last step is all there, and told as such', async () => {
+      await fill()
+      await save()
+      const restored = await restore()
+      expect(await restore()).to.deep.equal(restored)
+      await done(other.store.site('a.example'), [put('/index.html', 'later')])
+      expect(await refusal(restore())).to.include('the store holds a.example already')
+      expect(await textAt(other.store.site('a.example'), '/index.html')).to.equal('later')
+    })
+
     it('a folder without a backup, and one with something else, are refused', async () => {
       expect(await refusal(restoreStore(other.store, target.folder))).to.equal(`there is no backup in ${target.folder}`)
       await writeFile(join(target.folder, 'mine.txt'), 'x')
