@@ -1,5 +1,6 @@
 /** Who changes what, as the log and the record of changes tell it. */
 
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import { createLog } from '../../../server/log.ts'
 import { createMetrics } from '../../../server/metrics.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
 import { eventually } from '../../support/eventually.ts'
-import { client } from '../../support/http.ts'
+import { client, connect } from '../../support/http.ts'
 import { startProcess } from '../../support/process.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -123,6 +124,39 @@ describe('what is logged of whoever writes', () => {
         { face: 'public', method: 'PUT', user: undefined, client: '127.0.0.1', selector: 'p' },
       ])
       expect(lines().every(({ ms }) => typeof ms === 'number')).to.equal(true)
+    } finally {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('clients that go away', () => {
+  it('are no failures in the log', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'scriptorium-gone-'))
+    const credentials = [{ user: 'ada', password: 'a password' }]
+    const sites = [{ host: 'localhost', defaultGet: 'allow', credentials }]
+    const server = await startProcess(folder, { data: folder, sites, log: { format: 'json' } })
+    try {
+      const mountPort = Number(/ mount http:\/\/[^:]+:(\d+)\//.exec(server.output())?.[1])
+      const authorization = BASIC('ada', 'a password')
+      await client(mountPort)('PUT', '/page.html', { authorization }, page('<p>x</p>'))
+      const begun: [port: number, request: string][] = [
+        [server.port, 'GET /page.html HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n'],
+        [
+          mountPort,
+          `PUT /other.html HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Length: 999\r\nExpect: 100-continue\r\n\r\n`,
+        ],
+      ]
+      for (const [port, request] of begun) {
+        const { socket, send } = await connect(port)
+        send(request)
+        await once(socket, 'data')
+        socket.resetAndDestroy()
+      }
+      await client(server.port)('GET', '/last.html')
+      await eventually(() => expect(server.output()).to.include('/other.html').and.include('/last.html'))
+      expect(server.output()).to.not.include('"level":50')
     } finally {
       await server.stop()
       await rm(folder, { recursive: true, force: true })
