@@ -149,7 +149,7 @@ export interface FolderEntry {
 export interface ReadOptions {
   /** Yields collections too, each before its members: empty ones exist, and they may have properties. */
   collections?: boolean
-  /** Told of what is left out: symbolic links, devices, names that are no text or cannot be stored. */
+  /** Told of what is left out: symbolic links, devices, names that are no text, cannot be stored or differ only by normal form. */
   skipped?: (file: string, reason: string) => void
 }
 
@@ -170,6 +170,16 @@ function decode(name: Buffer): string | undefined {
   }
 }
 
+/** @returns undefined for a folder that is nested too deep to be named */
+async function membersOf(folder: string): Promise<Dirent<Buffer>[] | undefined> {
+  try {
+    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENAMETOOLONG') return undefined
+    throw error
+  }
+}
+
 /**
  * Reads a folder as a site to be: a plain one, or one that `exportSite` wrote. Nothing outside the folder is read:
  * symbolic links are not followed and the sidecar names no files, it only describes those that are there.
@@ -182,7 +192,9 @@ export async function* readFolder(directory: string, options: ReadOptions = {}):
 
   async function* read(relative: string, collection: string): AsyncGenerator<FolderEntry> {
     const folder = join(directory, relative)
-    const found: Dirent<Buffer>[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+    const found = await membersOf(folder)
+    if (found === undefined) return skip(folder, 'its path is longer than the file system reads')
+    const taken = new Set<string>()
     for (const each of found.sort((a, b) => Buffer.compare(a.name, b.name))) {
       const name = decode(each.name)
       const file = join(folder, name ?? each.name.toString('latin1'))
@@ -194,10 +206,14 @@ export async function* readFolder(directory: string, options: ReadOptions = {}):
         const plain = { path: `${collection}${name.normalize('NFC')}${kind}`, file, size: 0 }
         const entry = describe(plain, manifest.get(fileKey(`${relative}${name}${kind}`)))
         if (!isStorable(entry.path)) skip(file, 'its name cannot be stored')
-        else if (each.isFile()) yield { ...entry, size: (await stat(file)).size }
+        else if (taken.has(entry.path)) skip(file, 'another one is read under the same name')
         else {
-          if (options.collections) yield entry
-          yield* read(`${relative}${name}/`, entry.path)
+          taken.add(entry.path)
+          if (each.isFile()) yield { ...entry, size: (await stat(file)).size }
+          else {
+            if (options.collections) yield entry
+            yield* read(`${relative}${name}/`, entry.path)
+          }
         }
       }
     }

@@ -37,7 +37,8 @@ export async function importFolder(
   const running = new Set<Promise<void>>()
   /** The first failure that is not of one file alone: it ends the import. */
   let failure: { error: unknown } | undefined
-  for await (const entry of readFolder(directory)) {
+  const skipped = (file: string, reason: string) => void imported.problems.push(`${file}: ${reason}`)
+  for await (const entry of readFolder(directory, { skipped })) {
     if (running.size >= AT_ONCE) await Promise.race(running)
     if (failure) break
     const work: Promise<void> = importFile(site, store, entry)

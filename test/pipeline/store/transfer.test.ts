@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -196,6 +197,36 @@ describe('transfer', () => {
       'it is neither a file nor a folder',
       'its name is not UTF-8',
     ])
+  })
+
+  it('HTTP-12 of names that differ only by normal form one is read, and the other is named', async () => {
+    await writeFile(join(target.folder, 'e\u0301.txt'), 'first')
+    await writeFile(join(target.folder, '\u00e9.txt'), 'other')
+    const skipped: string[] = []
+    const found = await all(readFolder(target.folder, { skipped: (file, reason) => skipped.push(`${file} ${reason}`) }))
+    expect(found.map(({ path, file }) => [path, file])).to.deep.equal([['/é.txt', join(target.folder, 'e\u0301.txt')]])
+    expect(skipped).to.deep.equal([`${join(target.folder, '\u00e9.txt')} another one is read under the same name`])
+  })
+
+  it('a folder that is nested deeper than it can be named is left out, and what is beside it is read', async () => {
+    const name = 'n'.repeat(200)
+    const start = process.cwd()
+    try {
+      process.chdir(target.folder)
+      for (let depth = 0; depth < 24; depth++) {
+        await mkdir(name)
+        process.chdir(name)
+      }
+    } finally {
+      process.chdir(start)
+    }
+    await writeFile(join(target.folder, 'o.txt'), 'O')
+    const skipped: string[] = []
+    const found = await all(readFolder(target.folder, { skipped: (_file, reason) => skipped.push(reason) }))
+    // Only a program that goes from folder to folder can remove it.
+    spawnSync('rm', ['-rf', join(target.folder, name)])
+    expect(found.map(({ path }) => path)).to.deep.equal(['/o.txt'])
+    expect(skipped).to.deep.equal(['its path is longer than the file system reads'])
   })
 
   it('files added to an export by hand are read with their own names', async () => {
