@@ -98,7 +98,14 @@ export const check: Commands['check'] = async (settings, options) => {
   for (const name of await stored(settings)) {
     if (table.siteFor(name)?.host !== name) continue
     const { repair } = options
-    const wrong = await withSite(settings, name, site => checkDeclarations(site.store, site.derivation, repair))
+    const wrong = await withSite(settings, name, site => checkDeclarations(site.store, site.derivation, repair)).catch(
+      (error: unknown) => {
+        // What stands there is no JSON.
+        if (!(error instanceof SyntaxError)) throw error
+        problems.push(`${name}: what is stored of the declarations of its documents cannot be read; restore a backup`)
+      },
+    )
+    if (!wrong) continue
     problems.push(...wrong.map(path => `${name}${path}: ${UNLIKE}${repair ? ' (repaired)' : ''}`))
     if (repair) repaired += wrong.length
     const found = await withSite(settings, name, async site => siteFindings(site))
