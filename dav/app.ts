@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import Koa from 'koa'
 import type { SiteSettings } from '../config/sites.ts'
-import { isBrokenOff } from '../edge/broken-off.ts'
+import { unlessBrokenOff } from '../edge/broken-off.ts'
 import { faultFor, tellFindings } from '../edge/conclusion.ts'
 import { authoritiesOf, type Client, type KnowClient } from '../edge/request.ts'
 import { type BodyReading, checkDeclaredLength, piecesOf, requestBody } from '../edge/request-body.ts'
@@ -155,9 +155,7 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
     dispatch(parts, cache),
   ]
   for (const step of steps) app.use(step)
-  app.on('error', error => {
-    if (!isBrokenOff(error)) parts.failed(error, 'request failed')
-  })
+  app.on('error', unlessBrokenOff({ error: ({ err }, message) => parts.failed(err, message) }))
   const application = app.callback()
   return (request, response) => {
     const started = performance.now()

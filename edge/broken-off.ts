@@ -3,9 +3,13 @@
 const CODES = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'])
 
 /**
- * Whether an error of a request says no more than that its connection has ended. Anybody can bring that about at will, and
- * nothing is wrong with the server: a line for each would let them fill the log of failures.
+ * What reports the failures of requests, but not those that say no more than that a connection has ended. Anybody can bring
+ * that about at will, and nothing is wrong with the server: a line for each would let them fill the log of failures.
  */
-export function isBrokenOff(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && CODES.has(String(error.code))
+export function unlessBrokenOff(log: {
+  error(failure: { err: unknown }, message: string): void
+}): (error: unknown) => void {
+  return err => {
+    if (!(err instanceof Error && 'code' in err && CODES.has(String(err.code)))) log.error({ err }, 'request failed')
+  }
 }

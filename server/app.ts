@@ -6,7 +6,7 @@ import Koa from 'koa'
 import { normalizeHost } from '../config/hosts.ts'
 import type { Settings } from '../config/schema.ts'
 import type { SiteSettings } from '../config/sites.ts'
-import { isBrokenOff } from '../edge/broken-off.ts'
+import { unlessBrokenOff } from '../edge/broken-off.ts'
 import { faultFor, tellFindings, varyByOrigin } from '../edge/conclusion.ts'
 import { authoritiesOf, type Client, header, type KnowClient } from '../edge/request.ts'
 import { type BodyReading, checkDeclaredLength, requestBody } from '../edge/request-body.ts'
@@ -111,9 +111,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     dispatch(parts),
   ]
   for (const step of steps) app.use(step)
-  app.on('error', error => {
-    if (!isBrokenOff(error)) parts.log.error({ err: error }, 'request failed')
-  })
+  app.on('error', unlessBrokenOff(parts.log))
   const application = app.callback()
   return (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
