@@ -3,6 +3,7 @@ import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page } from '../support/content.ts'
+import { eventually } from '../support/eventually.ts'
 import type { Received } from '../support/http.ts'
 import { newObjectServer, type ObjectServer } from '../support/swift.ts'
 import { type Relay, startRelay } from '../support/tcp-relay.ts'
@@ -110,9 +111,8 @@ describe('two servers with large files in an object store', function () {
       fail()
       relay.cut()
       const fresh = await cluster.start()
-      expect(fresh.server.everything()).to.include(
-        'The object store does not answer: large files are 503 until it does',
-      )
+      const line = 'The object store does not answer: large files are 503 until it does'
+      await eventually(() => expect(fresh.server.everything()).to.include(line))
       expect(await told(fresh)).to.deep.equal(WITHOUT)
       expect((await fresh.http('PUT', '/begun.html', {}, page('<p>begun</p>'))).status).to.be.oneOf([200, 201])
       expect((await fresh.http('GET', '/begun.html')).status).to.equal(200)
