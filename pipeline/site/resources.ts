@@ -3,6 +3,7 @@
 import { type Profile, profileOf } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
+import { OrderedMap } from '../ordered-map.ts'
 import type { Body } from '../store/blobs.ts'
 import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
@@ -48,7 +49,7 @@ export class Resources {
   /** Rises with every change; tells a load whether what it read may be outdated. */
   #changes = 0
   /** Paths where no file is, as the store said and no commit has changed since: a write looks there more than once. */
-  readonly #absent = new Set<string>()
+  readonly #absent = new OrderedMap<string, true>()
 
   constructor(
     store: SiteStore,
@@ -150,9 +151,9 @@ export class Resources {
 
   #noteAbsent(path: string): void {
     if (path.length > LONGEST) return
-    const [oldest] = this.#absent
+    const { oldest } = this.#absent
     if (oldest !== undefined && this.#absent.size >= ABSENT) this.#absent.delete(oldest)
-    this.#absent.add(path)
+    this.#absent.set(path, true)
   }
 
   /** What is read from a disk that has lost or changed some of it is told, never served (its tag is known). */
