@@ -15,7 +15,7 @@ Settings come from, in this order of precedence:
 Unknown keys are refused. \`scriptorium serve --print-config\` shows what is in force, without secrets. An example: [example.yaml](example.yaml).
 
 - **Sizes**: \`1GiB\`, \`64MiB\`, \`500kB\`, or a number of bytes.
-- **Times** have a unit: \`30d\`, \`12h\`, \`10m\`, \`60s\`, \`250ms\`.
+- **Times** have a unit: \`30d\`, \`12h\`, \`10m\`, \`60s\`, \`250ms\`. What the server waits for may take \`24d\` at most.
 - **Switches**: \`true\` and \`false\`, also \`on\` and \`off\`.
 - **Lists** may be a single value; in environment variables commas separate, or \`[…]\` is written.
 - **Relative paths** start at the working directory.

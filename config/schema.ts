@@ -7,7 +7,7 @@ import { objectAddress } from '../pipeline/store/objects/address.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { setting } from './about.ts'
 import { siteDefaults, siteEntry } from './site-schema.ts'
-import { duration, flag, oneOf, readSwitch, size, text, value, whole } from './values.ts'
+import { flag, oneOf, readSwitch, size, text, value, wait, whole } from './values.ts'
 
 const SECOND = 1000
 
@@ -200,18 +200,18 @@ export const settingsSchema = z
             doc: 'Memory for everything that is kept to answer faster, of all processes together: documents, trees, answers, listings, pages of the database.',
             fallback: '256 MiB, or a quarter of what the container may take, or half of `--max-old-space-size`',
           }),
-          headers: setting(size().default(32 * 1024), 'Largest head of a request; a greater one is answered 431.'),
-          headerWait: setting(duration().default(60 * SECOND), 'Longest wait for the head of a request.'),
+          headers: setting(size(1024).default(32 * 1024), 'Largest head of a request; a greater one is answered 431.'),
+          headerWait: setting(wait().default(60 * SECOND), 'Longest wait for the head of a request.'),
           bodies: setting(
             size().default(256 * 1024 ** 2),
             'Bodies that all requests of a process may hold in memory together; what finds no room is answered 503 with `Retry-After`. Files on their way to the disk, unless code of reactions looks at them, and bodies up to 64 KiB do not count.',
           ),
-          bodyIdle: setting(duration().default(60 * SECOND), 'Longest pause within the body of a request.'),
+          bodyIdle: setting(wait().default(60 * SECOND), 'Longest pause within the body of a request.'),
           leaseWait: setting(
-            duration().default(10 * SECOND),
+            wait().default(10 * SECOND),
             'Longest wait of a write for others of the same path; then 503.',
           ),
-          shutdown: setting(duration().default(10 * SECOND), 'On SIGTERM, running requests get this long to finish.'),
+          shutdown: setting(wait().default(10 * SECOND), 'On SIGTERM, running requests get this long to finish.'),
           writesPerMinute: setting(
             whole(0, 1_000_000).default(600),
             'Writes of one visitor to the public surface in a minute, whoever is not signed in counted by address; more are answered 429. 0 for no limit. The mount has none.',
@@ -227,7 +227,7 @@ export const settingsSchema = z
             whole(1, 64).default(2),
             'Threads that run the scripts of sites. They are started when a script first runs; one more may run where one site holds all of them.',
           ),
-          time: setting(duration().default(SECOND), 'Longest time of one script; then 503.'),
+          time: setting(wait().default(SECOND), 'Longest time of one script; then 503.'),
           memory: setting(size().default(16 * 1024 * 1024), 'Most memory of one script; then 503.'),
         })
         .prefault({}),

@@ -185,18 +185,23 @@ const SIZE_UNITS = new Map<string, number>([
   ['tb', 1e12],
 ])
 
-/** A number of bytes, written with a unit or as a plain number. */
-export function size() {
+/**
+ * A number of bytes, written with a unit or as a plain number.
+ *
+ * @param least bytes
+ */
+export function size(least = 0) {
+  const atLeast = least === 0 ? '' : ` of at least ${writeSize(least)}`
   return value<number>({
-    expected: 'a size such as 1GiB, 64MiB, 500kB or a number of bytes',
+    expected: `a size${atLeast} such as 1GiB, 64MiB, 500kB or a number of bytes`,
     short: 'size',
     read: written => {
-      if (typeof written === 'number') return Number.isSafeInteger(written) && written >= 0 ? written : undefined
+      if (typeof written === 'number') return Number.isSafeInteger(written) && written >= least ? written : undefined
       const parts = typeof written === 'string' ? /^([0-9]{1,15})(\.[0-9]{1,6})? ?([a-z]*)$/i.exec(written) : null
       const unit = SIZE_UNITS.get((parts?.[3] ?? '').toLowerCase())
       if (!parts || unit === undefined) return undefined
       const bytes = Number(`${parts[1]}${parts[2] ?? ''}`) * unit
-      return Number.isSafeInteger(bytes) ? bytes : undefined
+      return Number.isSafeInteger(bytes) && bytes >= least ? bytes : undefined
     },
     write: writeSize,
   })
@@ -209,8 +214,10 @@ export function writeSize(bytes: number): string | number {
   return power === 0 ? bytes : `${bytes / 1024 ** power}${BINARY[power]}`
 }
 
+const DAY = 86_400_000
+
 const TIME_UNITS = new Map([
-  ['d', 86_400_000],
+  ['d', DAY],
   ['h', 3_600_000],
   ['m', 60_000],
   ['s', 1000],
@@ -223,13 +230,23 @@ const TIME_UNITS = new Map([
  * @param least milliseconds
  */
 export function duration(least = 1) {
+  return timeSpan('a time with a unit, such as 30d, 12h, 10m, 60s or 250ms', least, 3650 * DAY)
+}
+
+/** A time span that a timer measures: the system's timers take a longer one than 2^31 milliseconds for none at all. */
+export function wait() {
+  return timeSpan('a time with a unit of at most 24d, such as 12h, 10m, 60s or 250ms', 1, 24 * DAY)
+}
+
+/** @param least milliseconds, as is `most` */
+function timeSpan(expected: string, least: number, most: number) {
   return value<number>({
-    expected: 'a time with a unit, such as 30d, 12h, 10m, 60s or 250ms',
+    expected,
     short: 'time',
     read: written => {
       const parts = typeof written === 'string' ? /^([0-9]{1,12}) ?(ms|s|m|h|d)$/.exec(written) : null
       const time = Number(parts?.[1]) * (TIME_UNITS.get(parts?.[2] ?? '') ?? Number.NaN)
-      return time >= least && time <= 3650 * 86_400_000 ? time : undefined
+      return time >= least && time <= most ? time : undefined
     },
     write: writeDuration,
   })

@@ -40,7 +40,7 @@ const GOOD: [key: string, written: unknown, read: unknown][] = [
     'limits',
     {
       headers: '16KiB',
-      headerWait: '1s',
+      headerWait: '24d',
       bodies: '64MiB',
       bodyIdle: '2m',
       leaseWait: '500ms',
@@ -49,7 +49,7 @@ const GOOD: [key: string, written: unknown, read: unknown][] = [
     },
     {
       headers: 16384,
-      headerWait: 1000,
+      headerWait: 2_073_600_000,
       bodies: 67_108_864,
       bodyIdle: 120_000,
       leaseWait: 500,
@@ -116,8 +116,25 @@ const BAD: [written: object, message: string][] = [
   [{ metrics: { public: 'maybe' } }, 'metrics.public: "maybe" is not true or false (on and off will do)'],
   [
     { limits: { headerWait: 60 } },
-    'limits.headerWait: 60 is not a time with a unit, such as 30d, 12h, 10m, 60s or 250ms',
+    'limits.headerWait: 60 is not a time with a unit of at most 24d, such as 12h, 10m, 60s or 250ms',
   ],
+  // A timer that is told to wait for longer does not wait at all.
+  ...(
+    [
+      ['limits', 'headerWait'],
+      ['limits', 'bodyIdle'],
+      ['limits', 'leaseWait'],
+      ['limits', 'shutdown'],
+      ['javascript', 'time'],
+    ] as const
+  ).map(([group, key]): [object, string] => [
+    { [group]: { [key]: '25d' } },
+    `${group}.${key}: "25d" is not a time with a unit of at most 24d, such as 12h, 10m, 60s or 250ms`,
+  ]),
+  ...[0, '1023'].map((headers): [object, string] => [
+    { limits: { headers } },
+    `limits.headers: ${json(headers)} is not a size of at least 1KiB such as 1GiB, 64MiB, 500kB or a number of bytes`,
+  ]),
   [{ sites: {} }, 'sites: the given value (not shown) is not a list of groups of keys (host, name, title, brand …)'],
   [
     { sites: [{}] },
