@@ -76,7 +76,7 @@ export interface Gatekeeper {
 
 /**
  * @param credentials of one site
- * @param attempts counts failures; shared by all sites
+ * @param throttle counts attempts; shared by all sites
  * @param clock unix milliseconds
  */
 export function createGatekeeper(
@@ -104,19 +104,16 @@ export function createGatekeeper(
 
   async function prove(brought: Brought, key: string, address: string): Promise<Author | undefined> {
     const user = brought.scheme === 'basic' ? brought.user : ''
-    await throttle.wait(address, user)
-    const credential = await (brought.scheme === 'basic'
-      ? check.basic(brought.user, brought.password)
-      : check.bearer(brought.token)
-    ).catch((error: unknown) => {
-      throw error instanceof PasswordsBusy ? busy(error) : error
+    const author = await throttle.attempt(address, user, async () => {
+      const credential = await (brought.scheme === 'basic'
+        ? check.basic(brought.user, brought.password)
+        : check.bearer(brought.token)
+      ).catch((error: unknown) => {
+        throw error instanceof PasswordsBusy ? busy(error) : error
+      })
+      return credential && authors.get(credential)
     })
-    const author = credential && authors.get(credential)
-    if (!author) {
-      await throttle.failed(address, user)
-      return undefined
-    }
-    await throttle.succeeded(address, user)
+    if (!author) return undefined
     if (verdicts.size >= MOST_REMEMBERED && verdicts.oldest !== undefined) verdicts.delete(verdicts.oldest)
     verdicts.set(key, { author, until: clock() + REMEMBERED })
     return author

@@ -8,14 +8,15 @@ import { networkOf } from '../../pipeline/http/network.ts'
 /** Addresses that one customer is given together count as one. */
 export interface LoginThrottle {
   /**
-   * Waits as long as earlier failures of this address, alone and with this user, ask for.
+   * Checks a password once earlier failures of this address, alone and with this user, have been waited for. The attempt
+   * counts as a failure from its beginning, so that many at once are no more than many one after another. A success takes it
+   * back and forgets the failures with this user; those with others still count for the address.
    *
-   * @throws Fault 503 when the address has too many attempts waiting already
+   * @param check finds whom the password stands for
+   * @returns what `check` finds; undefined is a failure
+   * @throws Fault 503 when the address has too many attempts waiting already, and what `check` throws: then it is no attempt
    */
-  wait(address: string, user: string): Promise<void>
-  failed(address: string, user: string): Promise<void>
-  /** Forgets the failures with this user; those with others still count for the address. */
-  succeeded(address: string, user: string): Promise<void>
+  attempt<Found>(address: string, user: string, check: () => Promise<Found | undefined>): Promise<Found | undefined>
 }
 
 /** Failures that cost nothing: people mistype. */
@@ -25,9 +26,22 @@ const SHORTEST = 250
 const LONGEST = 8_000
 /** Milliseconds after which a failure is forgotten. */
 const FORGOTTEN = 15 * 60_000
-const MOST_WAITING = 8
+/** Attempts of one address that wait for earlier failures. */
+const MOST_PAUSED = 8
+/** Attempts of one address that are checked at once: fewer than make anybody wait whose password is right. */
+const CHECKED = 4
+/** Attempts of one address that wait for those to end: many people may come from one address. */
+const MOST_QUEUED = 64
 /** Characters by which users are told apart: what is longer is no name, and costs no more memory. */
 const LONGEST_USER = 64
+
+/** Attempts of one address that have not come to their end. */
+interface Lane {
+  attempts: number
+  checked: number
+  paused: number
+  readonly queue: (() => void)[]
+}
 
 /**
  * @param options.rateLimits keep the failures
@@ -38,7 +52,7 @@ export function createLoginThrottle(options: {
   pause?: (milliseconds: number) => Promise<void>
 }): LoginThrottle {
   const { rateLimits, pause = ms => sleep(ms, undefined, { ref: false }) } = options
-  const waiting = new Map<string, number>()
+  const lanes = new Map<string, Lane>()
 
   const ofUser = (network: string, user: string) => `password ${network}\n${user.slice(0, LONGEST_USER)}`
   const ofNetwork = (network: string) => `password ${network}`
@@ -46,30 +60,61 @@ export function createLoginThrottle(options: {
   const delayAfter = (failures: number, free: number): number =>
     failures < free ? 0 : Math.min(SHORTEST * 2 ** (failures - free), LONGEST)
 
+  /** Lets few attempts of one address through at a time. @throws Fault 503, and what `work` throws */
+  async function through<T>(lane: Lane, work: () => Promise<T>): Promise<T> {
+    if (lane.checked >= CHECKED) {
+      if (lane.queue.length >= MOST_QUEUED) throw tooMany('attempts', SHORTEST)
+      await new Promise<void>(resolve => lane.queue.push(resolve))
+    } else lane.checked++
+    try {
+      return await work()
+    } finally {
+      const next = lane.queue.shift()
+      if (next) next()
+      else lane.checked--
+    }
+  }
+
+  /** @throws Fault 503 */
+  async function outwait(lane: Lane, delay: number): Promise<void> {
+    if (lane.paused >= MOST_PAUSED) throw tooMany('failed attempts', delay)
+    lane.paused++
+    await pause(delay).finally(() => lane.paused--)
+  }
+
   return {
-    async wait(address, user) {
+    async attempt(address, user, check) {
       const network = networkOf(address)
-      const [one = 0, all = 0] = await rateLimits.counts([ofUser(network, user), ofNetwork(network)])
-      const delay = Math.max(delayAfter(one, FREE.user), delayAfter(all, FREE.address))
-      if (delay === 0) return
-      const others = waiting.get(network) ?? 0
-      if (others >= MOST_WAITING)
-        throw new Fault(503, 'Unavailable', 'Too many failed attempts to sign in. Try again later.', {
-          headers: { 'Retry-After': String(Math.ceil(delay / 1000)) },
-        })
-      waiting.set(network, others + 1)
+      const keys = [ofUser(network, user), ofNetwork(network)]
+      const lane = lanes.get(network) ?? { attempts: 0, checked: 0, paused: 0, queue: [] }
+      lanes.set(network, lane)
+      lane.attempts++
+      let isCounted = false
+      const begin = async () => {
+        const [one = 1, all = 1] = await rateLimits.add(keys, FORGOTTEN)
+        isCounted = true
+        const delay = Math.max(delayAfter(one - 1, FREE.user), delayAfter(all - 1, FREE.address))
+        return { delay, found: delay > 0 ? undefined : await check() }
+      }
       try {
-        await pause(delay)
+        const begun = await through(lane, begin)
+        if (begun.delay > 0) await outwait(lane, begun.delay)
+        const found = begun.delay > 0 ? await through(lane, check) : begun.found
+        if (found !== undefined)
+          await Promise.all([rateLimits.forget(ofUser(network, user)), rateLimits.takeBack([ofNetwork(network)])])
+        return found
+      } catch (error) {
+        if (isCounted) await rateLimits.takeBack(keys)
+        throw error
       } finally {
-        const left = (waiting.get(network) ?? 1) - 1
-        if (left === 0) waiting.delete(network)
-        else waiting.set(network, left)
+        if (--lane.attempts === 0) lanes.delete(network)
       }
     },
-    failed(address, user) {
-      const network = networkOf(address)
-      return rateLimits.add([ofUser(network, user), ofNetwork(network)], FORGOTTEN)
-    },
-    succeeded: (address, user) => rateLimits.forget(ofUser(networkOf(address), user)),
   }
+}
+
+function tooMany(what: string, delay: number): Fault {
+  return new Fault(503, 'Unavailable', `Too many ${what} to sign in. Try again later.`, {
+    headers: { 'Retry-After': String(Math.ceil(delay / 1000)) },
+  })
 }

@@ -13,10 +13,15 @@ export interface RefillingAllowance {
 
 /** No call fails. */
 export interface RateLimits {
-  /** Adds one to each of these counts. @param life milliseconds after which a count that nothing is added to is forgotten */
-  add(keys: readonly string[], life: number): Promise<void>
-  /** The counts of these keys, in their order. */
-  counts(keys: readonly string[]): Promise<number[]>
+  /**
+   * Adds one to each of these counts.
+   *
+   * @param life milliseconds after which a count that nothing is added to is forgotten
+   * @returns the counts with it, in the order of the keys: of several who add at once, each gets another
+   */
+  add(keys: readonly string[], life: number): Promise<number[]>
+  /** Takes one from each of these counts again; none falls below zero, and none lives longer for it. */
+  takeBack(keys: readonly string[]): Promise<void>
   forget(key: string): Promise<void>
   /**
    * Takes some from an allowance, which fills up by itself: all of them or none.

@@ -16,10 +16,18 @@ export function localRateLimits(clock: () => number = Date.now): RateLimits {
 
   return {
     async add(keys, life) {
-      for (const key of keys) put(counted, key, { count: countOf(key) + 1, until: clock() + life })
+      return keys.map(key => {
+        const count = countOf(key) + 1
+        put(counted, key, { count, until: clock() + life })
+        return count
+      })
     },
-    async counts(keys) {
-      return keys.map(countOf)
+    async takeBack(keys) {
+      for (const key of keys) {
+        const known = counted.get(key)
+        if (known && known.count > 1) known.count--
+        else counted.delete(key)
+      }
     },
     async forget(key) {
       counted.delete(key)

@@ -2,6 +2,7 @@
 --
 -- KEYS[1]  the count, or a hash of what is left (`left`) and when that was (`at`, milliseconds)
 -- ARGV[1]  `add`; ARGV[2] milliseconds that the count lives
+-- ARGV[1]  `take back`: one less, for as long as it would have lived
 -- ARGV[1]  `spend`; ARGV[2] most; ARGV[3] gained each second; ARGV[4] how many are taken
 --
 -- Time is that of the server, so that the clocks of processes make no difference.
@@ -12,6 +13,14 @@ if operation == 'add' then
   local count = redis.call('INCR', key)
   redis.call('PEXPIRE', key, ARGV[2])
   return count
+end
+
+if operation == 'take back' then
+  -- What is forgotten meanwhile must not come to be below zero, without an end.
+  local count = tonumber(redis.call('GET', key) or 0)
+  if count > 1 then return redis.call('DECR', key) end
+  redis.call('DEL', key)
+  return 0
 end
 
 local most, per_second, amount = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

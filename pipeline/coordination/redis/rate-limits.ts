@@ -57,12 +57,13 @@ export function redisRateLimits({
 
   return {
     async add(keys, life) {
-      await local.add(keys, life)
-      await soon(Promise.all(keys.map(key => run('count', key, 'add', life))))
+      const own = await local.add(keys, life)
+      const counts = await soon(Promise.all(keys.map(key => run('count', key, 'add', life))))
+      return counts ? counts.value.map(Number) : own
     },
-    async counts(keys) {
-      const counts = await soon(Promise.all(keys.map(key => redis.get(nameOf('count', key)))))
-      return counts ? counts.value.map(Number) : local.counts(keys)
+    async takeBack(keys) {
+      await local.takeBack(keys)
+      await soon(Promise.all(keys.map(key => run('count', key, 'take back'))))
     },
     async forget(key) {
       await local.forget(key)

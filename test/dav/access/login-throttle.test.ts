@@ -1,23 +1,40 @@
 /** Who guesses passwords waits longer every time, and nobody else does (DAV-3). */
 
 import { expect } from 'chai'
-import { beforeEach, describe, it } from 'mocha'
+import { after, before, beforeEach, describe, it } from 'mocha'
 import { createLoginThrottle, type LoginThrottle } from '../../../dav/access/login-throttle.ts'
 import { localRateLimits } from '../../../pipeline/coordination/local/rate-limits.ts'
+import { redisRateLimits } from '../../../pipeline/coordination/redis/rate-limits.ts'
 import { Fault } from '../../../pipeline/fault.ts'
+import { startRedis, type TestRedis } from '../../pipeline/coordination/redis-server.ts'
+
+const wrong = async () => undefined
+const right = async () => 'ada'
+
+/** Checks that end when they are told to. */
+function heldChecks() {
+  const begun: ((found: string | undefined) => void)[] = []
+  const check = () => new Promise<string | undefined>(resolve => begun.push(resolve))
+  return { begun, check }
+}
+
+/** Until nothing goes on any more that needs no event from outside. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+}
 
 describe('failed attempts', () => {
   let now: number
   let waited: number[]
   let release: (() => void)[]
   let hold: boolean
-  let attempts: LoginThrottle
+  let throttle: LoginThrottle
   beforeEach(() => {
     now = 1_000_000
     waited = []
     release = []
     hold = false
-    attempts = createLoginThrottle({
+    throttle = createLoginThrottle({
       rateLimits: localRateLimits(() => now),
       pause: milliseconds => {
         waited.push(milliseconds)
@@ -27,12 +44,15 @@ describe('failed attempts', () => {
   })
 
   const fail = async (times: number, address = 'a', user = 'ada') => {
-    for (let i = 0; i < times; i++) await attempts.failed(address, user)
+    for (let i = 0; i < times; i++) await throttle.attempt(address, user, wrong)
   }
-  /** @returns milliseconds */
+  const succeed = (address = 'a', user = 'ada') => throttle.attempt(address, user, right)
+  /** @returns milliseconds that an attempt waits which is none in the end */
   async function waitOf(address = 'a', user = 'ada'): Promise<number> {
     waited = []
-    await attempts.wait(address, user)
+    const gone = new Error('gone')
+    const failure = await throttle.attempt(address, user, () => Promise.reject(gone)).catch((error: unknown) => error)
+    expect(failure).to.equal(gone)
     return waited[0] ?? 0
   }
 
@@ -69,7 +89,7 @@ describe('failed attempts', () => {
     it(`DAV-3 ${name} ${same ? 'wait' : 'do not wait'} for each other`, async () => {
       await fail(5, first)
       expect(await waitOf(second)).to.equal(same ? 500 : 0)
-      attempts.succeeded(second, 'ada')
+      await succeed(second)
       expect(await waitOf(first)).to.equal(same ? 0 : 500)
     })
 
@@ -92,18 +112,23 @@ describe('failed attempts', () => {
 
   it('a success forgets the failures with this user, and not those of the address', async () => {
     await fail(8)
-    await attempts.succeeded('a', 'ada')
+    expect(await succeed()).to.equal('ada')
     expect(await waitOf()).to.equal(0)
     await fail(16, 'a', 'bob')
-    await attempts.succeeded('a', 'bob')
+    await succeed('a', 'bob')
     expect(await waitOf('a', 'carl')).to.equal(250)
   })
 
-  it('failures are forgotten a quarter of an hour after the last one', async () => {
+  it('DAV-3 successes are no failures of their address', async () => {
+    for (let i = 0; i < 100; i++) await succeed('a', `user-${i}`)
+    expect(await waitOf('a', 'new')).to.equal(0)
+  })
+
+  it('failures are forgotten a quarter of an hour after the last attempt', async () => {
     await fail(8)
     now += 15 * 60_000
     expect(await waitOf()).to.equal(4000)
-    now += 1
+    now += 15 * 60_000 + 1
     expect(await waitOf()).to.equal(0)
     await fail(1)
     expect(await waitOf(), 'they are not added to').to.equal(0)
@@ -117,30 +142,86 @@ describe('failed attempts', () => {
     expect(await waitOf()).to.equal(500)
   })
 
+  it('DAV-3 guesses at once are no more than guesses one after another', async () => {
+    hold = true
+    const { begun, check } = heldChecks()
+    const all = Array.from({ length: 66 }, () => throttle.attempt('a', 'ada', check).catch((error: unknown) => error))
+    await settled()
+    expect(begun, 'as many as are free').to.have.length(4)
+    for (const end of begun.splice(0)) end(undefined)
+    await settled()
+    expect(begun, 'before anybody has waited').to.have.length(0)
+    expect(waited).to.deep.equal([250, 500, 1000, 2000, 4000, 8000, 8000, 8000])
+    for (const each of release) each()
+    await settled()
+    while (begun.length > 0) {
+      for (const end of begun.splice(0)) end(undefined)
+      await settled()
+    }
+    const results = await Promise.all(all)
+    expect(results.filter(each => each === undefined)).to.have.length(12)
+    for (const each of results.filter(each => each !== undefined)) expect(each).to.include({ status: 503 })
+    hold = false
+    expect(await waitOf(), 'those that were refused are not counted').to.equal(8000)
+  })
+
+  it('DAV-3 many who sign in at once from one address wait for nothing but each other', async () => {
+    const { begun, check } = heldChecks()
+    const all = Array.from({ length: 60 }, (_, i) => throttle.attempt('a', `user-${i}`, check))
+    await settled()
+    while (begun.length > 0) {
+      expect(begun).to.have.length(4)
+      for (const end of begun.splice(0)) end('somebody')
+      await settled()
+    }
+    expect(await Promise.all(all)).to.deep.equal(Array.from({ length: 60 }, () => 'somebody'))
+    expect(waited).to.deep.equal([])
+  })
+
+  it('503 with Retry-After for more than are let to wait for each other', async () => {
+    const { begun, check } = heldChecks()
+    const all = Array.from({ length: 69 }, (_, i) =>
+      throttle.attempt('a', `user-${i}`, check).catch((error: unknown) => error),
+    )
+    await settled()
+    const refused = await all[68]
+    expect(refused).to.be.instanceOf(Fault).and.include({ status: 503, kind: 'Unavailable' })
+    while (begun.length > 0) {
+      for (const end of begun.splice(0)) end('somebody')
+      await settled()
+    }
+    expect((await Promise.all(all)).filter(each => each === 'somebody')).to.have.length(68)
+  })
+
   it('503 with Retry-After for more than eight that wait from one address', async () => {
     await fail(6)
     hold = true
-    const waiting = Array.from({ length: 8 }, () => attempts.wait('a', 'ada'))
-    const refused = await attempts.wait('a', 'ada').catch((error: unknown) => error)
+    const waiting = Array.from({ length: 8 }, () => throttle.attempt('a', 'ada', wrong))
+    await settled()
+    const refused = await throttle.attempt('a', 'ada', wrong).catch((error: unknown) => error)
     expect(refused).to.be.instanceOf(Fault).and.include({ status: 503, kind: 'Unavailable' })
-    expect((refused as Fault).details.headers).to.deep.equal({ 'Retry-After': '1' })
+    expect((refused as Fault).details.headers).to.deep.equal({ 'Retry-After': '8' })
+    hold = false
     await fail(4, 'b')
-    const other = attempts.wait('b', 'ada')
+    hold = true
+    const other = throttle.attempt('b', 'ada', wrong)
     while (release.length < 9) await new Promise(setImmediate)
     for (const each of release) each()
     await Promise.all([...waiting, other])
     hold = false
-    expect(await waitOf(), 'there is room again').to.equal(1000)
+    expect(await waitOf(), 'there is room again').to.equal(8000)
   })
 
   it('a wait that is broken off makes room, too', async () => {
+    let isBroken = false
     const broken = createLoginThrottle({
       rateLimits: localRateLimits(() => now),
-      pause: () => Promise.reject(new Error('gone')),
+      pause: () => (isBroken ? Promise.reject(new Error('gone')) : Promise.resolve()),
     })
-    for (let i = 0; i < 4; i++) await broken.failed('a', 'ada')
+    for (let i = 0; i < 4; i++) await broken.attempt('a', 'ada', wrong)
+    isBroken = true
     for (let i = 0; i < 20; i++) {
-      const error = await broken.wait('a', 'ada').catch((each: unknown) => each)
+      const error = await broken.attempt('a', 'ada', wrong).catch((each: unknown) => each)
       expect(error).to.be.instanceOf(Error).and.not.instanceOf(Fault)
     }
   })
@@ -149,12 +230,44 @@ describe('failed attempts', () => {
     await fail(8, 'first')
     await fail(8, 'second')
     for (let i = 0; i < 4_998; i++) await fail(1, `address-${i}`)
-    expect(await waitOf('first'), 'full').to.equal(4000)
+    expect(await waitOf('second'), 'full').to.equal(4000)
     await fail(1, 'one more')
     expect(await waitOf('first')).to.equal(0)
     expect(await waitOf('second')).to.equal(4000)
     await fail(1, 'second')
     for (let i = 0; i < 4_000; i++) await fail(1, `later-${i}`)
     expect(await waitOf('second'), 'who goes on is not among the oldest').to.equal(8000)
+  })
+})
+
+describe('failed attempts in two processes', () => {
+  let server: TestRedis
+  before(async () => {
+    server = await startRedis()
+  })
+  after(() => server.stop())
+
+  it('DAV-3 guesses at once are no more than guesses one after another, wherever they go', async () => {
+    const connections = await Promise.all([server.open(), server.open()])
+    const { begun, check } = heldChecks()
+    const paused: ((gone: Error) => void)[] = []
+    const all = connections.flatMap(connection => {
+      const throttle = createLoginThrottle({
+        rateLimits: redisRateLimits({ connection, patience: 600_000 }),
+        pause: () => new Promise((_, reject) => paused.push(reject)),
+      })
+      return Array.from({ length: 20 }, () => throttle.attempt('a', 'ada', check).catch((error: unknown) => error))
+    })
+    while (begun.length < 4 || paused.length < 8) await new Promise(setImmediate)
+    expect(begun).to.have.length(4)
+    let isOver = false
+    const over = Promise.all(all).then(() => (isOver = true))
+    while (!isOver) {
+      for (const end of begun.splice(0)) end(undefined)
+      for (const end of paused.splice(0)) end(new Error('gone'))
+      await new Promise(setImmediate)
+    }
+    await over
+    await Promise.all(connections.map(connection => connection.close()))
   })
 })

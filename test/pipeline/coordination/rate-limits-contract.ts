@@ -6,6 +6,13 @@ import type { RateLimits } from '../../../pipeline/coordination/rate-limits.ts'
 
 const LIFE = 60_000
 
+/** What is counted, without adding to it. */
+export async function counted(rateLimits: RateLimits, ...keys: string[]): Promise<number[]> {
+  const counts = await rateLimits.add(keys, LIFE)
+  await rateLimits.takeBack(keys)
+  return counts.map(count => count - 1)
+}
+
 /** @param open makes rateLimits in which nothing is counted */
 export function rateLimitsContract(open: () => Promise<RateLimits>): void {
   let rateLimits: RateLimits
@@ -14,23 +21,31 @@ export function rateLimitsContract(open: () => Promise<RateLimits>): void {
   })
 
   it('counts each key by itself', async () => {
-    expect(await rateLimits.counts(['a', 'b'])).to.deep.equal([0, 0])
-    await rateLimits.add(['a', 'b'], LIFE)
-    await rateLimits.add(['a'], LIFE)
-    expect(await rateLimits.counts(['b', 'a', 'c'])).to.deep.equal([1, 2, 0])
-    expect(await rateLimits.counts([])).to.deep.equal([])
+    expect(await rateLimits.add(['a', 'b'], LIFE)).to.deep.equal([1, 1])
+    expect(await rateLimits.add(['a'], LIFE)).to.deep.equal([2])
+    expect(await rateLimits.add(['b', 'a', 'c'], LIFE)).to.deep.equal([2, 3, 1])
+    expect(await rateLimits.add([], LIFE)).to.deep.equal([])
   })
 
-  it('loses none of those that are added at once', async () => {
-    await Promise.all(Array.from({ length: 50 }, () => rateLimits.add(['a'], LIFE)))
-    expect(await rateLimits.counts(['a'])).to.deep.equal([50])
+  it('loses none of those that are added at once, and tells each another count', async () => {
+    const counts = await Promise.all(Array.from({ length: 50 }, () => rateLimits.add(['a'], LIFE)))
+    expect(counts.flat().sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 50 }, (_, i) => i + 1))
+  })
+
+  it('takes one back from each of several counts, and none below zero', async () => {
+    for (let i = 0; i < 3; i++) await rateLimits.add(['a', 'b'], LIFE)
+    await rateLimits.takeBack(['a'])
+    await rateLimits.takeBack(['b', 'a', 'nobody'])
+    expect(await counted(rateLimits, 'a', 'b', 'nobody')).to.deep.equal([1, 2, 0])
+    for (let i = 0; i < 3; i++) await rateLimits.takeBack(['a'])
+    expect(await rateLimits.add(['a'], LIFE)).to.deep.equal([1])
   })
 
   it('forgets one count alone', async () => {
     await rateLimits.add(['a', 'b'], LIFE)
     await rateLimits.forget('a')
     await rateLimits.forget('nobody')
-    expect(await rateLimits.counts(['a', 'b'])).to.deep.equal([0, 1])
+    expect(await counted(rateLimits, 'a', 'b')).to.deep.equal([0, 1])
   })
 
   it('gives out no more than an allowance has, whoever asks at once', async () => {
@@ -61,8 +76,10 @@ export function rateLimitsContract(open: () => Promise<RateLimits>): void {
 
   it('takes any text for a key', async () => {
     for (const key of ['', 'a\nb', '{a}', 'ä😀', 'long'.repeat(5000)]) {
-      await rateLimits.add([key], LIFE)
-      expect(await rateLimits.counts([key]), key).to.deep.equal([1])
+      expect(await rateLimits.add([key], LIFE), key).to.deep.equal([1])
+      expect(await rateLimits.add([key], LIFE), key).to.deep.equal([2])
+      await rateLimits.takeBack([key])
+      expect(await counted(rateLimits, key), key).to.deep.equal([1])
       expect(await rateLimits.spend(key, { most: 1, perSecond: 0.001 }), key).to.equal(undefined)
       expect(await rateLimits.spend(key, { most: 1, perSecond: 0.001 }), key).to.be.a('number')
     }

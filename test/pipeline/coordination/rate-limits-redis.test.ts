@@ -4,7 +4,7 @@ import { localRateLimits } from '../../../pipeline/coordination/local/rate-limit
 import type { RateLimits } from '../../../pipeline/coordination/rate-limits.ts'
 import type { RedisConnection } from '../../../pipeline/coordination/redis/connection.ts'
 import { redisRateLimits } from '../../../pipeline/coordination/redis/rate-limits.ts'
-import { rateLimitsContract } from './rate-limits-contract.ts'
+import { counted, rateLimitsContract } from './rate-limits-contract.ts'
 import { startRedis, type TestRedis } from './redis-server.ts'
 
 /** Milliseconds for an answer, on a machine of any speed. */
@@ -40,9 +40,11 @@ describe('rateLimits in Redis', () => {
     await server.admin.flushall()
     const [one, other] = await Promise.all([another(), another()])
     await Promise.all([one.add(['a'], 60_000), other.add(['a'], 60_000)])
-    for (const each of [one, other]) expect(await each.counts(['a'])).to.deep.equal([2])
+    for (const each of [one, other]) expect(await counted(each, 'a')).to.deep.equal([2])
+    await one.takeBack(['a'])
+    expect(await counted(other, 'a')).to.deep.equal([1])
     await other.forget('a')
-    expect(await one.counts(['a'])).to.deep.equal([0])
+    expect(await counted(one, 'a')).to.deep.equal([0])
     const waits = await Promise.all([one, other, one, other, one, other].map(each => each.spend('a', ALLOWANCE)))
     expect(waits.filter(wait => wait === undefined)).to.have.length(4)
   })
@@ -90,7 +92,19 @@ describe('rateLimits in Redis', () => {
     const [count = ''] = keys.filter(key => key.includes(':count:'))
     await server.admin.pexpire(count, 1)
     while (await server.admin.exists(count)) await new Promise(setImmediate)
-    expect(await rateLimits.counts(['a'])).to.deep.equal([0])
+    await rateLimits.takeBack(['a'])
+    expect(await server.admin.exists(count), 'nothing is below zero').to.equal(0)
+    expect(await counted(rateLimits, 'a')).to.deep.equal([0])
+  })
+
+  it('what is taken back makes no count live longer', async () => {
+    await server.admin.flushall()
+    const rateLimits = await another()
+    for (let i = 0; i < 2; i++) await rateLimits.add(['a'], 60_000)
+    const [key = ''] = await server.admin.keys('*')
+    await server.admin.pexpire(key, 30_000)
+    await rateLimits.takeBack(['a'])
+    expect(await server.admin.pttl(key)).to.be.within(1, 30_000)
   })
 
   it('an allowance fills up by itself, and not beyond what it holds', async () => {
@@ -122,10 +136,12 @@ describe('rateLimits in Redis', () => {
           : Reflect.get(target, name, target),
     })
     const rateLimits = redisRateLimits({ connection: { ...connection, redis: silent }, patience: 1 })
-    await rateLimits.add(['a'], 60_000)
-    expect(await rateLimits.counts(['a'])).to.deep.equal([1])
+    expect(await rateLimits.add(['a'], 60_000)).to.deep.equal([1])
+    expect(await rateLimits.add(['a'], 60_000)).to.deep.equal([2])
+    await rateLimits.takeBack(['a'])
+    expect(await counted(rateLimits, 'a')).to.deep.equal([1])
     await rateLimits.forget('a')
-    expect(await rateLimits.counts(['a'])).to.deep.equal([0])
+    expect(await counted(rateLimits, 'a')).to.deep.equal([0])
     expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
   })
 
@@ -136,10 +152,9 @@ describe('rateLimits in Redis', () => {
     await rateLimits.add(['a'], 60_000)
     expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
     await own.kill()
-    await rateLimits.add(['a', 'b'], 60_000)
-    expect(await rateLimits.counts(['a', 'b'])).to.deep.equal([2, 1])
+    expect(await rateLimits.add(['a', 'b'], 60_000)).to.deep.equal([2, 1])
     await rateLimits.forget('b')
-    expect(await rateLimits.counts(['b'])).to.deep.equal([0])
+    expect(await counted(rateLimits, 'b')).to.deep.equal([0])
     for (let i = 0; i < 3; i++) expect(await rateLimits.spend('a', ALLOWANCE)).to.equal(undefined)
     expect(await rateLimits.spend('a', ALLOWANCE)).to.be.a('number')
     await own.start()

@@ -13,20 +13,28 @@ describe('rateLimits of a single process', () => {
     now += 1000
     await rateLimits.add(['a'], 1000)
     now += 1000
-    expect(await rateLimits.counts(['a'])).to.deep.equal([2])
-    now += 1
-    expect(await rateLimits.counts(['a'])).to.deep.equal([0])
-    await rateLimits.add(['a'], 1000)
-    expect(await rateLimits.counts(['a']), 'nothing is added to it').to.deep.equal([1])
+    expect(await rateLimits.add(['a'], 1000)).to.deep.equal([3])
+    now += 1001
+    expect(await rateLimits.add(['a'], 1000), 'nothing is added to it').to.deep.equal([1])
+  })
+
+  it('what is taken back makes no count live longer', async () => {
+    let now = 1_000_000
+    const rateLimits = localRateLimits(() => now)
+    for (let i = 0; i < 3; i++) await rateLimits.add(['a'], 1000)
+    now += 900
+    await rateLimits.takeBack(['a'])
+    now += 101
+    expect(await rateLimits.add(['a'], 1000)).to.deep.equal([1])
   })
 
   it('hold a bounded number: those that were added to longest ago go first', async () => {
     const rateLimits = localRateLimits(() => 0)
-    for (const key of ['first', 'second']) await rateLimits.add([key], 1000)
-    for (let i = 0; i < 9_998; i++) await rateLimits.add([`${i}`], 1000)
-    await rateLimits.add(['first'], 1000)
-    expect(await rateLimits.counts(['first', 'second'])).to.deep.equal([2, 1])
-    await rateLimits.add(['one more'], 1000)
-    expect(await rateLimits.counts(['first', 'second'])).to.deep.equal([2, 0])
+    for (const key of ['first', 'second', 'third']) await rateLimits.add([key], 1000)
+    for (let i = 0; i < 9_997; i++) await rateLimits.add([`${i}`], 1000)
+    expect(await rateLimits.add(['first'], 1000)).to.deep.equal([2])
+    await rateLimits.takeBack(['second'])
+    await rateLimits.add(['second', 'one more', 'two more'], 1000)
+    expect(await rateLimits.add(['first', 'second', 'third'], 1000)).to.deep.equal([3, 2, 1])
   })
 })
