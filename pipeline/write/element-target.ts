@@ -272,7 +272,7 @@ async function lookForWrite<T>(
 ): Promise<T | undefined> {
   const method = op.toUpperCase()
   const reach = reader ? authority.reach(method, path) : 'elements'
-  if (reach === 'nothing') throw authority.refusal(method, path)
+  if (reach === 'nothing' || (op === 'move' && isMoveRefused(authority, path))) throw authority.refusal(method, path)
   try {
     return await lookAt(site, path, look, reader)
   } catch (error) {
@@ -280,6 +280,12 @@ async function lookForWrite<T>(
       throw authority.refusal(method, path)
     throw error
   }
+}
+
+/** Whether a move in a document of which the requester sees nothing is refused whatever stands there (AMV-2). */
+function isMoveRefused(authority: Authority, path: string): boolean {
+  const isOutOfReach = (method: string) => authority.reach(method, path) === 'nothing'
+  return isOutOfReach('GET') && (isOutOfReach('DELETE') || isOutOfReach('POST'))
 }
 
 /** Statuses by which gates answer what session content is asked for. */

@@ -8,9 +8,9 @@ import type { Reader } from '../compose/reader.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
 import { type Operation, perform } from '../operation.ts'
-import { absent, refuseForbidden, requireAllowed } from '../refusals.ts'
+import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
-import { notHtml } from '../site/stored-file.ts'
+import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns } from '../tree/steps.ts'
@@ -34,16 +34,22 @@ export interface TemplatePost extends Omit<DocumentPut, 'type'> {
  */
 export function createFromTemplate(site: Site, write: TemplatePost, authority: () => Authority): Operation {
   const { path } = write
-  const question = async () => ({ ask: 'post' as const, path, exists: (await site.find(path)) !== undefined })
+  const question = (template: StoredFile | undefined) =>
+    ({ ask: 'post', path, exists: template !== undefined }) as const
+  const find = async (decided: Authority) => {
+    refuseUnseen(decided, { ask: 'post', path }, 'POST', path)
+    return site.find(path)
+  }
   return {
     async admit() {
-      refuseForbidden(authority(), await question(), 'POST', path)
+      const decided = authority()
+      refuseForbidden(decided, question(await find(decided)), 'POST', path)
       return {}
     },
     async carryOut(body) {
       const decided = authority()
-      requireAllowed(decided, await question(), 'POST', path)
-      const template = await site.find(path)
+      const template = await find(decided)
+      requireAllowed(decided, question(template), 'POST', path)
       if (!template) throw absent()
       if (!template.isDocument) throw notHtml()
       if (template.kind !== 'html')
