@@ -92,7 +92,7 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
   const { newest } = store.foreign
   const leases = redisLeases({ connection, prefix, patience: limits.leaseWait, newest })
   return {
-    leases: leasesInStep(leases, coherence),
+    leases: leasesInStep(leases, coherence, store),
     locks: redisLocks({ redis: connection.redis, prefix }),
     sessions: await openRedisSessions({
       connection,

@@ -5,6 +5,7 @@
 
 import { LeaseError, type Leases } from '../coordination/leases.ts'
 import type { ForeignCommit, ForeignCommits } from '../store/foreign.ts'
+import type { Store } from '../store/store.ts'
 import type { Site } from './site.ts'
 
 export interface CoherenceOptions {
@@ -152,7 +153,11 @@ export class Coherence {
 }
 
 /** Leases under which work begins with memory that knows what those who held them before have committed. */
-export function leasesInStep(leases: Leases, coherence: Pick<Coherence, 'inStep'>): Leases {
+export function leasesInStep(
+  leases: Leases,
+  coherence: Pick<Coherence, 'inStep'>,
+  store: Pick<Store, 'outlast'>,
+): Leases {
   return {
     hold: (site, paths, work) =>
       leases.hold(site, paths, async newest => {
@@ -164,6 +169,10 @@ export function leasesInStep(leases: Leases, coherence: Pick<Coherence, 'inStep'
         return work(newest)
       }),
     confirm: (site, paths) => leases.confirm(site, paths),
-    outlast: (site, path) => leases.outlast(site, path),
+    async outlast(site, path) {
+      await leases.outlast(site, path)
+      // A writer that stood still may have lost its lease in the middle of a transaction.
+      await store.outlast?.()
+    },
   }
 }

@@ -113,6 +113,9 @@ export interface TreeEvents {
   largestBody: number
 }
 
+/** Milliseconds in which a commit that is confirmed has its turn, or writes nothing: less than what is left of its leases. */
+export const CONFIRMED = 1000
+
 export interface Commit {
   changes: Change[]
   events?: NewEvent[]

@@ -2,12 +2,13 @@
 export class StoreError extends Error {
   /**
    * `invalid`: a path or a combination of paths that cannot be (a mistake of the caller); `busy`: another process kept
-   * the store locked; `full`: no space left; `closed`: after `close`; `unknown`: the store went
+   * the store locked; `late`: the turn of a commit came when what it had confirmed counted no more, so that it is to be
+   * confirmed again; `full`: no space left; `closed`: after `close`; `unknown`: the store went
    * away during the commit, which may have been carried out; `failed`: anything else, the outcome may be unknown.
    */
-  readonly reason: 'invalid' | 'busy' | 'full' | 'closed' | 'unknown' | 'failed'
+  readonly reason: 'invalid' | 'busy' | 'late' | 'full' | 'closed' | 'unknown' | 'failed'
   constructor(
-    reason: 'invalid' | 'busy' | 'full' | 'closed' | 'unknown' | 'failed',
+    reason: 'invalid' | 'busy' | 'late' | 'full' | 'closed' | 'unknown' | 'failed',
     message: string,
     options?: ErrorOptions,
   ) {

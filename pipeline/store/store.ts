@@ -96,6 +96,11 @@ export interface Snapshot {
 export interface Store extends BlobWriter, NoteStore, InstallationSettings {
   /** Present when the store was opened to be shared with other processes. */
   readonly foreign?: ForeignCommits
+  /**
+   * Waits until every transaction that has begun is over; absent where the store itself gives up what takes longer than the
+   * leases that it was confirmed by.
+   */
+  outlast?(): Promise<void>
   /** Unix milliseconds by the clock that all processes share; absent where they are on one machine. */
   now?(): number
   /** Whether what is stored can be reached now; absent where that is no question. */

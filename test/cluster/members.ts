@@ -60,7 +60,7 @@ export function members() {
       Site.open({
         settings: SETTINGS,
         store: store.site(NAME),
-        leases: leasesInStep(leases, coherence),
+        leases: leasesInStep(leases, coherence, store),
         cache: documentCache(),
         basis: { read: async () => '', write: async () => undefined },
         report: () => undefined,

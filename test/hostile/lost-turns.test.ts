@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { LIFE } from '../../pipeline/coordination/redis/leases.ts'
-import { CONFIRMED } from '../../pipeline/store/postgres/commit/group.ts'
+import { CONFIRMED } from '../../pipeline/store/commit.ts'
 import { IDLE_IN_TRANSACTION } from '../../pipeline/store/postgres/writer.ts'
 import { lockInfo, tokenOf } from '../dav/locks/locking.ts'
 import { basic } from '../dav/wire.ts'

@@ -24,6 +24,7 @@ import { holdsBlobs } from './housekeeping/orphaned-blobs.ts'
 import { prepareOverdue } from './housekeeping/retention.ts'
 import { prepareReader, readSite } from './read/reader.ts'
 import { connectReader, LOCK_WAIT, limitPages, prepareTables, relaxPages } from './schema.ts'
+import { inTime } from './turn.ts'
 import { packChange } from './writer/packing.ts'
 import { type Cargo, type Log, type NewJob, startWriter } from './writer/writer.ts'
 
@@ -124,7 +125,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 
   /** Hands a commit over; without delay, so that commits are carried out in the order of their calls. */
-  async function submit(site: string, commit: Commit, eventLimits: EventLimits | undefined): Promise<CommitResult> {
+  async function submit(
+    site: string,
+    commit: Commit,
+    eventLimits?: EventLimits,
+    until?: number,
+  ): Promise<CommitResult> {
     const cargo: Cargo[] = []
     const changes = commit.changes.map(change => packChange(change, cargo, origin === undefined))
     const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
@@ -135,6 +141,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       commit: { ...commit, changes },
       unlisted: hidden,
       eventLimits,
+      ...(until !== undefined && { until }),
     }
     const result = await writer.submit(job, cargo)
     if (result === undefined) throw new StoreError('failed', 'The writing thread gave no answer')
@@ -149,16 +156,15 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       ...readSite(reader, name),
       async commit({ confirm, ...commit }) {
         for (const change of commit.changes) checkChange(change)
-        // Not in the thread, which no answer reaches: what waits there is stored within moments.
-        const confirmed = confirm?.()
-        if (confirmed !== undefined) await confirmed
         if (commit.notes) checkNotes(commit.notes)
-        if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return submit(name, commit, eventLimits)
+        const handOver = (ready: Commit) =>
+          confirm ? inTime(confirm, until => submit(name, ready, eventLimits, until)) : submit(name, ready, eventLimits)
+        if (!commit.changes.some(change => isTooLarge(change, inlineLimit))) return handOver(commit)
         const own: StagedBlob[] = []
         try {
           const changes: Change[] = []
           for (const change of commit.changes) changes.push(await unload(change, own))
-          return await submit(name, { ...commit, changes }, eventLimits)
+          return await handOver({ ...commit, changes })
         } finally {
           for (const staged of own) await staged.discard()
         }
@@ -206,7 +212,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   let closing: Promise<void> | undefined
 
   return {
-    ...(origin !== undefined && { foreign: prepareForeign(database, origin) }),
+    ...(origin !== undefined && {
+      foreign: prepareForeign(database, origin),
+      async outlast() {
+        await writer.submit({ task: 'turn', at: clock() }, [])
+      },
+    }),
     site: openSite,
     async sites() {
       return siteNames.all().map(({ name }) => name)

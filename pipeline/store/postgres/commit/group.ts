@@ -4,7 +4,7 @@
  * have no gaps and come in the order in which commits can be seen.
  */
 
-import type { CommitResult } from '../../commit.ts'
+import { CONFIRMED, type CommitResult } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
 import type { NoteChange } from '../../notes.ts'
 import { namesCollection, parentOf, splitPath } from '../../paths.ts'
@@ -283,12 +283,6 @@ async function finish(transaction: Transaction, before: number, answers: JobResu
   if (isLost(failed.reason)) throw new Unanswered(before, transaction.version, answers, failed.reason)
   throw failed.reason
 }
-
-/**
- * Milliseconds in which a call that is a whole transaction has its turn, or writes nothing: less than what is left of leases
- * that are confirmed.
- */
-export const CONFIRMED = 1000
 
 /**
  * Carries out jobs on what is remembered of the tables. One call is their whole transaction, which the database refuses

@@ -2,10 +2,12 @@
 
 import type { CommitResult } from '../../commit.ts'
 import { removeLater } from '../../disk/folder.ts'
+import { StoreError } from '../../errors.ts'
 import { type SplitPath, splitPath } from '../../paths.ts'
 import { Refusal } from '../../records/refusals.ts'
 import { syncFolders } from '../../synced-names.ts'
 import { reasonOf } from '../database.ts'
+import { refuseLate } from '../turn.ts'
 import type { JobResult, WriterJob } from '../writer/messages.ts'
 import { runCommit } from './commit.ts'
 import type { Transaction, WriterState } from './commit-state.ts'
@@ -21,7 +23,8 @@ export interface Arrived {
 
 function failure(job: WriterJob, error: unknown): JobResult {
   const message = error instanceof Error ? error.message : String(error)
-  return { id: job.id, error: { reason: reasonOf(error), message } }
+  const reason = error instanceof StoreError && error.reason === 'late' ? error.reason : reasonOf(error)
+  return { id: job.id, error: { reason, message } }
 }
 
 function derive(
@@ -50,12 +53,16 @@ function startTransaction(writer: WriterState): Transaction {
 }
 
 function work(transaction: Transaction, { job, bytes }: Arrived): CommitResult | undefined {
-  if (job.task === 'commit') return runCommit(transaction, job, bytes)
+  if (job.task === 'commit') {
+    refuseLate(job.until)
+    return runCommit(transaction, job, bytes)
+  }
   const { statements } = transaction.writer
   if (job.task === 'derive') derive(transaction, job, splitPath(job.path))
   else if (job.task === 'checksums') statements.setChecksums.run(job.sha1, job.md5, job.digest)
   else if (job.task === 'notes') applyNotes(statements, job.changes)
-  else (job.unlessSet ? statements.addSetting : statements.setSetting).run(job.name, job.value)
+  else if (job.task === 'setting')
+    (job.unlessSet ? statements.addSetting : statements.setSetting).run(job.name, job.value)
   return undefined
 }
 

@@ -46,6 +46,8 @@ export type WriterJob =
       unlisted: string[]
       /** How many events are kept of a path of this site; the writer has its own measure if not given. */
       eventLimits?: EventLimits | undefined
+      /** Until when its turn may come, by the clock of `turn.ts`; at any time if not given. */
+      until?: number
     }
   | {
       task: 'derive'
@@ -61,6 +63,8 @@ export type WriterJob =
   | { task: 'setting'; id: number; at: number; name: string; value: string; unlessSet: boolean }
   | { task: 'checksums'; id: number; at: number; digest: string; sha1: string; md5: string }
   | { task: 'notes'; id: number; at: number; changes: readonly NoteChange[] }
+  /** Does nothing but wait for its turn. */
+  | { task: 'turn'; id: number; at: number }
 
 /** Which body is to be read: that of one state of a resource. */
 export interface BodyPlace {
