@@ -78,8 +78,11 @@ export function* readingItemsWithin(
   const scopes = new Set<ElementNode>()
   // An element inside one that was looked through adds nothing new.
   const seen = new Set<ElementNode>()
+  let looked = 0
   for (const node of list) {
-    for (const scope of isScope(node) ? [node] : topLevelScopes(node, seen)) scopes.add(scope)
+    if (isScope(node)) scopes.add(node)
+    else for (const scope of yield* topLevelScopes(node, seen)) scopes.add(scope)
+    if (++looked % NODES_PER_STEP === 0) yield
   }
   const chosen = new Set(list)
   const open = new Map<ElementNode, boolean>()
@@ -88,8 +91,8 @@ export function* readingItemsWithin(
     open.set(element, known)
     return known
   }
-  const inOrder = list.length === 1 ? [...scopes] : inTreeOrder([...scopes], indexTree(first))
-  return yield* readingItems(itemReader(first, read, isOpen), inOrder)
+  const inOrder = list.length === 1 ? [...scopes] : yield* inTreeOrder([...scopes], yield* indexTree(first))
+  return yield* readingItems(itemReader(first, read, isOpen), given(inOrder))
 }
 
 /**
@@ -112,12 +115,29 @@ export function readingAllItems(
   read: ValueReader,
   wanted: (types: string[]) => boolean,
 ): Steps<Item[]> {
+  return readingItems(itemReader(root, read), scopesOf(root, wanted))
+}
+
+/**
+ * The properties of one item, in steps; nested items are not read.
+ *
+ * @param element has `itemscope`
+ * @throws TreeError as `topLevelItems`
+ */
+export function* readingProperties(element: ElementNode, read: ValueReader): Steps<Property[]> {
+  const { itemOf, fill } = itemReader(element, read)
+  const item = itemOf(element)
+  yield* fill(item)
+  return item.properties
+}
+
+function* scopesOf(root: ParentNode, wanted: (types: string[]) => boolean): Steps<ElementNode[]> {
   const scopes: ElementNode[] = []
-  eachElement(root, element => {
+  yield* visiting(root, element => {
     if (isScope(element) && wanted(typesOf(element))) scopes.push(element)
     return true
   })
-  return readingItems(itemReader(root, read), scopes)
+  return scopes
 }
 
 /** Tokens of `itemtype`, each once, in order. */
@@ -141,9 +161,9 @@ function tokens(value: string | undefined): string[] {
   return [...new Set(value.split(/[\t\n\f\r ]+/))].filter(token => token !== '')
 }
 
-function topLevelScopes(root: ParentNode, seen?: Set<ElementNode>): ElementNode[] {
+function* topLevelScopes(root: ParentNode, seen?: Set<ElementNode>): Steps<ElementNode[]> {
   const scopes: ElementNode[] = []
-  eachElement(root, element => {
+  yield* visiting(root, element => {
     if (seen?.has(element)) return false
     seen?.add(element)
     if (isScope(element) && attribute(element, 'itemprop') === undefined) scopes.push(element)
@@ -157,12 +177,28 @@ function topLevelScopes(root: ParentNode, seen?: Set<ElementNode>): ElementNode[
  *
  * @param visit says whether to go on inside the element
  */
-function eachElement(node: ParentNode, visit: (element: ElementNode) => boolean): void {
-  if (isElement(node)) {
-    // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
-    if (!visit(node) || (node.namespaceURI === HTML_NAMESPACE && localName(node.tagName) === 'template')) return
+function* visiting(node: ParentNode, visit: (element: ElementNode) => boolean): Steps<void> {
+  if (!isElement(node) || entersInto(node, visit)) yield* visitingBelow(node, visit)
+}
+
+function* visitingBelow(node: ParentNode, visit: (element: ElementNode) => boolean): Steps<void> {
+  let seen = 0
+  const open: { nodes: ParentNode['childNodes']; next: number }[] = [{ nodes: node.childNodes, next: 0 }]
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const child = level.nodes[level.next++]
+    if (!child) {
+      open.pop()
+      continue
+    }
+    if (++seen % NODES_PER_STEP === 0) yield
+    if (isElement(child) && entersInto(child, visit) && child.childNodes.length > 0)
+      open.push({ nodes: child.childNodes, next: 0 })
   }
-  for (const child of node.childNodes) if (isElement(child)) eachElement(child, visit)
+}
+
+/** The children of an HTML parser's template are in its contents; an XML parser leaves them among those of the element. */
+function entersInto(element: ElementNode, visit: (element: ElementNode) => boolean): boolean {
+  return visit(element) && !(element.namespaceURI === HTML_NAMESPACE && localName(element.tagName) === 'template')
 }
 
 interface TreeIndex {
@@ -172,11 +208,11 @@ interface TreeIndex {
   order: Map<ElementNode, number>
 }
 
-function indexTree(node: ParentNode): TreeIndex {
+function* indexTree(node: ParentNode): Steps<TreeIndex> {
   let top = node
   while (isElement(top) && top.parentNode) top = top.parentNode
   const index: TreeIndex = { ids: new Map(), order: new Map() }
-  eachElement(top, element => {
+  yield* visiting(top, element => {
     index.order.set(element, index.order.size)
     const id = attribute(element, 'id')
     if (id && !index.ids.has(id)) index.ids.set(id, element)
@@ -185,8 +221,23 @@ function indexTree(node: ParentNode): TreeIndex {
   return index
 }
 
-function inTreeOrder(elements: ElementNode[], { order }: TreeIndex): ElementNode[] {
-  return elements.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
+/** Elements that are sorted in one step. */
+const SORTED_AT_ONCE = 1000
+
+function* inTreeOrder(elements: ElementNode[], { order }: TreeIndex): Steps<ElementNode[]> {
+  if (elements.length <= SORTED_AT_ONCE) return elements.sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
+  const wanted = new Set<ElementNode>()
+  let seen = 0
+  for (const element of elements) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    wanted.add(element)
+  }
+  const sorted: ElementNode[] = []
+  for (const element of order.keys()) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    if (wanted.has(element)) sorted.push(element)
+  }
+  return sorted
 }
 
 /** Items that are filled in one step. */
@@ -210,6 +261,7 @@ function itemReader(
   let index: TreeIndex | undefined
   let referred = REFERRED
   let text = VALUE_TEXT
+  let looked = 0
 
   const itemOf = (element: ElementNode): Item => {
     let item = items.get(element)
@@ -222,16 +274,14 @@ function itemReader(
     return item
   }
 
-  const propertyElements = (scope: ElementNode): ElementNode[] => {
+  function* propertyElements(scope: ElementNode): Steps<ElementNode[]> {
     const found: ElementNode[] = []
     const references = tokens(attribute(scope, 'itemref'))
     if (references.length === 0) {
-      for (const child of scope.childNodes) {
-        if (isElement(child)) eachElement(child, element => collect(element, found))
-      }
+      yield* visitingBelow(scope, element => collect(element, found))
       return found
     }
-    index ??= indexTree(root)
+    index ??= yield* indexTree(root)
     referred += references.length * REFERRED_PER_TOKEN
     const visited = new Set([scope])
     const visit = (element: ElementNode): boolean => {
@@ -240,17 +290,18 @@ function itemReader(
       if (--referred < 0) throw tooLarge()
       return collect(element, found)
     }
-    for (const child of scope.childNodes) if (isElement(child)) eachElement(child, visit)
+    yield* visitingBelow(scope, visit)
     for (const reference of references) {
       const target = index.ids.get(reference)
-      if (target && mayRefer(target)) eachElement(target, visit)
+      if (target && mayRefer(target)) yield* visiting(target, visit)
+      if (++looked % NODES_PER_STEP === 0) yield
     }
-    return inTreeOrder(found, index)
+    return yield* inTreeOrder(found, index)
   }
 
   function* fill(item: Item): Steps<void> {
     let filled = 0
-    for (const element of propertyElements(item.element)) {
+    for (const element of yield* propertyElements(item.element)) {
       if (++filled % NODES_PER_STEP === 0) yield
       const value = isScope(element) ? itemOf(element) : read(element, item)
       for (const name of propertyNames(element)) {
@@ -263,14 +314,23 @@ function itemReader(
   return { itemOf, unread, fill }
 }
 
-function* readingItems({ itemOf, unread, fill }: ItemReader, scopes: readonly ElementNode[]): Steps<Item[]> {
-  const result = scopes.map(itemOf)
+function* readingItems({ itemOf, unread, fill }: ItemReader, finding: Steps<ElementNode[]>): Steps<Item[]> {
+  const result: Item[] = []
+  for (const scope of yield* finding) {
+    result.push(itemOf(scope))
+    if (result.length % ITEMS_PER_STEP === 0) yield
+  }
   let filled = 0
   for (let item = unread.pop(); item; item = unread.pop()) {
     if (++filled % ITEMS_PER_STEP === 0) yield
     yield* fill(item)
   }
   return result
+}
+
+// biome-ignore lint/correctness/useYield: what is there already takes no steps
+function* given(scopes: ElementNode[]): Steps<ElementNode[]> {
+  return scopes
 }
 
 function isInside(element: ElementNode, chosen: ReadonlySet<ElementNode>): boolean {

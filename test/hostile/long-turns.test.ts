@@ -10,16 +10,20 @@ import { Allowance } from '../../pipeline/language/allowance.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
+import { newElement } from '../../pipeline/language/sessel/dom.ts'
+import { Machine } from '../../pipeline/language/sessel/machine.ts'
 import { compile, evaluate, jsonText, writingJson } from '../../pipeline/language/sessel/sessel.ts'
-import type { Value } from '../../pipeline/language/values.ts'
+import { ElementValue, type Value } from '../../pipeline/language/values.ts'
 import { entriesOf, listingEntries } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
 import { packEntries, packingEntries } from '../../pipeline/store/packed-entries.ts'
 import { collapsed, collapsing } from '../../pipeline/tree/collapse.ts'
 import { parseDocument, TreeError } from '../../pipeline/tree/document.ts'
+import { parseFragment } from '../../pipeline/tree/fragment.ts'
 import { writingJsonLd } from '../../pipeline/tree/json-ld.ts'
 import { LONG } from '../../pipeline/tree/long-text.ts'
 import { readingTopLevelItems, topLevelItems } from '../../pipeline/tree/microdata.ts'
+import { type ElementNode, isElement } from '../../pipeline/tree/nodes.ts'
 import { writingPlain } from '../../pipeline/tree/plain-json.ts'
 import { gatheringText, textContent } from '../../pipeline/tree/serialize.ts'
 import { atOnce, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
@@ -37,6 +41,18 @@ const repeated = (count: number, part: (i: number) => string) =>
 function* template(source: string, names: Record<string, Value> = {}): Steps<void> {
   const compiled = compileTemplate(source, { kind: 'html', element: 'div' })
   for (const _ of rendering(compiled, new Run(scopeOf(names), new Allowance()))) yield
+}
+
+/** A program about an element, left wherever it asks for a pause, until it has a value. */
+function* programOn(node: ElementNode, text: string): Steps<Value> {
+  const host = { ...hostFor(), self: new ElementValue(node) }
+  const machine = new Machine(compile(text), host, new Allowance())
+  for (;;) {
+    const progress = machine.run(0)
+    if (progress instanceof Promise) throw new Error('nothing to wait for')
+    if (progress !== 'turn') return progress.value
+    yield
+  }
 }
 
 const alike = 'a'.repeat(MEGABYTE)
@@ -62,7 +78,16 @@ describe('long turns', () => {
     ],
   ]
   const body = (markup: string) => parseDocument('html', markup).root
-  const properties = body(`<div itemscope itemtype=urn:t>${repeated(20_000, i => `<b itemprop=p${i}>x</b>`)}</div>`)
+  const props = repeated(20_000, i => `<b itemprop=p${i}>x</b>`)
+  const properties = body(`<div itemscope itemtype=urn:t>${props}</div>`)
+  const first = (markup: string) => {
+    const found = parseFragment('html', markup, newElement('body')).find(isElement)
+    if (!found) throw new Error('no element')
+    return found
+  }
+  const item = first(`<div itemscope>${props}</div>`)
+  const same = first(`<div itemscope>${'<b itemprop=p>x</b>'.repeat(20_000)}</div>`)
+  const parent = first(`<div>${'<p itemscope><b itemprop=p>x</b></p>'.repeat(20_000)}</div>`)
   const long = body(`<div itemscope itemtype=urn:t><p itemprop=p>${'text \n'.repeat(MEGABYTE / 4)}</p></div>`)
   const many = body('<p itemscope itemtype=urn:t/t></p>'.repeat(20_000))
   const items = Array.from({ length: 20_000 }, (): ItemEntry => [['urn:t'], null])
@@ -75,6 +100,16 @@ describe('long turns', () => {
     ['HTTP-71 an item of many properties', 30, () => readingTopLevelItems(properties, () => '')],
     ['HTTP-20 the entry of an item of many properties', 60, () => listingEntries(itemElements(properties), NS)],
     ['MOD-22 a long value', 20, () => listingEntries(itemElements(long), NS)],
+    [
+      'HTTP-71 properties that are referred to',
+      80,
+      () => readingTopLevelItems(body(`<p id=r>${props}</p><p itemscope itemref=r></p>`), () => ''),
+    ],
+    ['SES-143 microdata of many properties', 120, () => programOn(item, 'self.microdata()')],
+    ['SES-143 microdata of many items', 100, () => programOn(parent, 'self.children().microdata()')],
+    ['SES-42 one of many properties', 40, () => programOn(item, 'self.p7')],
+    ['SES-42 a property of many values', 80, () => programOn(same, 'self.p')],
+    ['SES-143 the markup of many elements', 8, () => programOn(item, 'self.getHTML()')],
     ['HTTP-71 a long value as JSON', 20, () => writingPlain({ a: ['x'.repeat(2 * MEGABYTE)] })],
     ['HTTP-20 what the store keeps of many items', 40, () => writingStoredForm(derived)],
   )

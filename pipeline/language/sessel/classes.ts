@@ -113,13 +113,17 @@ function reflect(name: string, args: Value[], on: Evaluation): Given {
   const { node } = element
   switch (name) {
     case 'stored': {
-      const [first] = valueElements(node, textArgument('stored', property), on)
-      return first ? propertyValue(first, element, on) : null
+      return new Pending(storedValue(element, textArgument('stored', property), on))
     }
     case 'properties':
-      return namesOf(node, on)
+      return new Pending(namesOf(node, on))
   }
   return element.type ?? typeOfItem(node)
+}
+
+function* storedValue(element: ElementValue, name: string, on: Evaluation): Work {
+  const [first] = yield* valueElements(element.node, name, on)
+  return first ? propertyValue(first, element, on) : null
 }
 
 function typeOfItem(node: ElementNode): string | null {

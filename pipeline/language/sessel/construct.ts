@@ -8,7 +8,7 @@ import { append, copyOf, detach, insert, insertText, insideOf, newElement, setAt
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { PropertyView, SchemaView } from './host.ts'
 import { isMutable, SelectorValue } from './kinds.ts'
-import { namesOf, valueElements } from './microdata.ts'
+import { namesOf, valueElements, valueElementsAtOnce } from './microdata.ts'
 import { runSlot } from './slots.ts'
 import { TemporalValue } from './temporal-value.ts'
 import { textForm } from './text-form.ts'
@@ -103,7 +103,7 @@ export function constructed(node: ElementNode, type: string, items: readonly Nam
 
 function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation): Work {
   const { node } = instance
-  const present = new Set(namesOf(node, on))
+  const present = new Set(yield* namesOf(node, on))
   for (const property of schema.properties.values()) {
     if (!property.default || present.has(property.name)) continue
     let value: Value
@@ -114,19 +114,19 @@ function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation)
     }
     insertProperty(node, insideOf(node).childNodes.length, property.name, value, on)
   }
-  for (const property of schema.properties.values()) checkCount(instance, property, on)
+  for (const property of schema.properties.values()) yield* checkCount(instance, property, on)
   const wrong = schema.check?.(node)
   if (wrong !== undefined) throw typeError(wrong)
   return instance
 }
 
-function checkCount(
+function* checkCount(
   { node, type }: ElementValue,
   { name, single, required, computed }: PropertyView,
   on: Evaluation,
-): void {
+): Work<void> {
   if (computed) return
-  const count = valueElements(node, name, on).length
+  const count = (yield* valueElements(node, name, on)).length
   if (required && count === 0) throw typeError(`an instance of ${type} needs a value of “${name}”`)
   if (single && count > 1) throw typeError(`an instance of ${type} has at most one value of “${name}”`)
 }
@@ -158,7 +158,7 @@ function insertProperty(parent: ElementNode, at: number, name: string, value: Va
 /** `inst.p = v` (SES-174): the new value elements stand where the first old one stood. */
 export function replaceProperty(owner: ElementValue, name: string, value: Value, on: Evaluation): void {
   const { node } = owner
-  const old = valueElements(node, name, on)
+  const old = valueElementsAtOnce(node, name, on)
   const [first] = old
   const parent = first?.parentNode && 'tagName' in first.parentNode ? first.parentNode : node
   let at = first && parent !== null ? insideOf(parent).childNodes.indexOf(first) : -1

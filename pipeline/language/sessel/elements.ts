@@ -22,7 +22,7 @@ import {
   setText,
 } from './dom.ts'
 import { elementText, elementValue } from './element-text.ts'
-import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
+import { type Evaluation, type Given, Pending, pausing, typeError, type Work } from './evaluation.ts'
 import { FetchedElement, isMutable } from './kinds.ts'
 import { type Method, type Methods, textArgument } from './method.ts'
 import { microdataOf } from './microdata.ts'
@@ -47,15 +47,6 @@ function mutator(name: string, least: number, most: number, run: Method['run']):
 
 function requireMutable(name: string, element: ElementValue): void {
   if (!isMutable(element)) throw typeError(`“${name}” cannot change a stored element: “clone()” gives one that it can`)
-}
-
-/** Does work on trees with pauses. */
-function* pausing<T>(steps: Steps<T>): Work<T> {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-    yield undefined
-  }
 }
 
 function* parsed<T>(steps: Steps<T>, length: number, on: Evaluation): Work<T> {
@@ -226,7 +217,7 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
   ['getHTML', getter(innerHtml)],
   ['innerhtml', getter(innerHtml)],
   ['clone', getter(({ node, type }, on) => new ElementValue(copyOf(node, on), undefined, type))],
-  ['microdata', getter((element, on) => microdataOf(element, on))],
+  ['microdata', getter((element, on) => new Pending(microdataOf(element, on)))],
   [
     'metadata',
     getter(element => {

@@ -1,5 +1,6 @@
 /** What the parts of the library see of a running evaluation. */
 
+import type { Steps } from '../../tree/steps.ts'
 import type { ElementValue, Source, Value } from '../values.ts'
 import type { Program } from './code.ts'
 import { SesselError } from './failure.ts'
@@ -62,6 +63,15 @@ export function* settled<T>(value: MaybeLater<T>): Work<T> {
   })
   if (!result) throw new SesselError('RuntimeError', 'the evaluation was broken off')
   return result.value
+}
+
+/** Does work on trees and texts with pauses. */
+export function* pausing<T>(steps: Steps<T>): Work<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    yield undefined
+  }
 }
 
 /** Sets the elements of a selection apart from a list that the program has made. */

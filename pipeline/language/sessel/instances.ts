@@ -7,7 +7,7 @@ import { replaceProperty } from './construct.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { MethodView, PropertyView } from './host.ts'
 import { isMutable } from './kinds.ts'
-import { itemProperty, propertyValue, valueElements } from './microdata.ts'
+import { itemProperty, propertyValues, valueElements } from './microdata.ts'
 import { runSlot } from './slots.ts'
 
 const NO_PARAMETERS: ReadonlyMap<string, Value> = new Map()
@@ -15,9 +15,8 @@ const NO_PARAMETERS: ReadonlyMap<string, Value> = new Map()
 /** A property through its schema: computed, then read, then by cardinality (SES-42). */
 export function propertyOf(owner: ElementValue, name: string, on: Evaluation): Given {
   const property = schemaOf(owner, on)?.properties.get(name)
-  if (!property) return itemProperty(owner, name, on)
+  if (!property) return new Pending(itemProperty(owner, name, on))
   if (property.computed) return runSlot(property.computed, owner, NO_PARAMETERS, on)
-  if (property.read.length === 0) return valuesOf(owner, property, valueElements(owner.node, name, on), on)
   return new Pending(reading(owner, property, on))
 }
 
@@ -25,20 +24,21 @@ function schemaOf(owner: ElementValue, on: Evaluation) {
   return owner.type === undefined ? undefined : on.host.schemas.schema(owner.type)
 }
 
-function valuesOf(
+function* valuesOf(
   owner: ElementValue,
   { many }: PropertyView,
   elements: readonly ElementNode[],
   on: Evaluation,
-): Value {
-  const values = elements.map(element => propertyValue(element, owner, on))
+): Work {
+  const values = yield* propertyValues(elements, owner, on)
   if (many) return values
   return values.length > 1 ? values : (values[0] ?? null)
 }
 
 /** MOD-71: each step gets copies of the values, and gives those that the next one gets. */
 function* reading(owner: ElementValue, property: PropertyView, on: Evaluation): Work {
-  let elements = valueElements(owner.node, property.name, on)
+  let elements = yield* valueElements(owner.node, property.name, on)
+  if (property.read.length === 0) return yield* valuesOf(owner, property, elements, on)
   if (elements.length === 0) return property.many ? [] : null
   for (const code of property.read) {
     on.spend(elements.length)
@@ -52,7 +52,7 @@ function* reading(owner: ElementValue, property: PropertyView, on: Evaluation): 
     })
   }
   const built = new ElementValue(owner.node)
-  return valuesOf(built, property, elements, on)
+  return yield* valuesOf(built, property, elements, on)
 }
 
 /** `inst.p = v`: in memory, on a copy of what is stored. */

@@ -12,6 +12,9 @@ import { microdataOf } from './microdata.ts'
 import { sorting } from './sort.ts'
 import { textForm } from './text-form.ts'
 
+/** Items that are looked at without a pause. */
+const WITHOUT_PAUSE = 200
+
 /** Counts a list of so many items before it is made. */
 function room(on: Evaluation, items: number): void {
   on.spend(items >> 3)
@@ -135,6 +138,15 @@ function* reducing(list: List, args: List, isReversed: boolean, on: Evaluation):
     )
   }
   return result
+}
+
+function* microdataOfAll(list: List, on: Evaluation): Work {
+  const found: Value[] = []
+  for (const item of list) {
+    found.push(item instanceof ElementValue ? yield* microdataOf(item, on) : null)
+    if (found.length % WITHOUT_PAUSE === 0) yield undefined
+  }
+  return found
 }
 
 function join(list: List, between: string, on: Evaluation): string {
@@ -310,7 +322,7 @@ export const LIST_METHODS: Methods = new Map<string, Method>([
     'microdata',
     plain((list, on) => {
       room(on, list.length)
-      return list.map(item => (item instanceof ElementValue ? microdataOf(item, on) : null))
+      return new Pending(microdataOfAll(list, on))
     }),
   ],
 ])

@@ -114,6 +114,8 @@ export class Machine {
         this.#state.stack.push(null)
         if (next.value !== undefined) return next.value
         this.#state.spend(8)
+        // A piece of work that asks for a pause may have taken a millisecond.
+        if (performance.now() > until) return 'turn'
       }
     }
   }

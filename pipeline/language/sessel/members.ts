@@ -3,7 +3,7 @@
 import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../values.ts'
 import { staticMember } from './classes.ts'
 import { typeOf } from './comparison.ts'
-import { type Evaluation, type Given, typeError } from './evaluation.ts'
+import { type Evaluation, type Given, Pending, typeError } from './evaluation.ts'
 import { OpenDictionary } from './host.ts'
 import { propertyOf, setProperty } from './instances.ts'
 import { ClassValue, TypeName } from './kinds.ts'
@@ -15,7 +15,7 @@ import { TemporalValue } from './temporal-value.ts'
 export function member(receiver: Value, name: string, on: Evaluation): Given {
   if (receiver instanceof Map || receiver instanceof LazyDictionary) return receiver.get(name) ?? null
   if (receiver instanceof ElementValue) {
-    return receiver.type === undefined ? itemProperty(receiver, name, on) : propertyOf(receiver, name, on)
+    return receiver.type === undefined ? new Pending(itemProperty(receiver, name, on)) : propertyOf(receiver, name, on)
   }
   if (receiver instanceof TemporalValue) return temporalMember(receiver, name)
   if (receiver instanceof TypeName) return typeMember(receiver, name)

@@ -1,12 +1,12 @@
 /** Microdata of elements as the language sees it (SES-42, SES-143, SES-179). */
 
 import { TreeError } from '../../tree/limits.ts'
-import { itemsWithin } from '../../tree/microdata.ts'
+import { readingProperties } from '../../tree/microdata.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import type { ElementValue, Value } from '../values.ts'
 import { MAX_DEPTH, tooDeep } from './comparison.ts'
 import { elementValue } from './element-text.ts'
-import { type Evaluation, runtimeError } from './evaluation.ts'
+import { type Evaluation, pausing, runtimeError, type Work } from './evaluation.ts'
 import { sameHandle } from './select.ts'
 
 export interface PropertyElement {
@@ -18,12 +18,14 @@ export function isItem(node: ElementNode): boolean {
   return attribute(node, 'itemscope') !== undefined
 }
 
+/** Properties that are looked at without a pause. */
+const WITHOUT_PAUSE = 500
+
 /** The properties of an item in tree order, by the crawl of the HTML standard. */
-export function propertiesOf(item: ElementNode, on: Evaluation): PropertyElement[] {
+export function* propertiesOf(item: ElementNode, on: Evaluation): Work<PropertyElement[]> {
   if (!isItem(item)) return []
   try {
-    const found = itemsWithin(item, () => '').find(({ element }) => element === item)
-    const properties = found?.properties ?? []
+    const properties = yield* pausing(readingProperties(item, () => ''))
     on.spend(8 + 4 * properties.length)
     return properties
   } catch (error) {
@@ -32,10 +34,18 @@ export function propertiesOf(item: ElementNode, on: Evaluation): PropertyElement
 }
 
 /** The elements of one property. */
-export function valueElements(item: ElementNode, name: string, on: Evaluation): ElementNode[] {
-  return propertiesOf(item, on)
-    .filter(property => property.name === name)
-    .map(({ element }) => element)
+export function* valueElements(item: ElementNode, name: string, on: Evaluation): Work<ElementNode[]> {
+  const properties = yield* propertiesOf(item, on)
+  return properties.filter(property => property.name === name).map(({ element }) => element)
+}
+
+/** `valueElements` where nobody can wait. */
+export function valueElementsAtOnce(item: ElementNode, name: string, on: Evaluation): ElementNode[] {
+  const work = valueElements(item, name, on)
+  for (;;) {
+    const step = work.next(null)
+    if (step.done) return step.value
+  }
 }
 
 /** What a property element stands for: a nested item itself, else its value. */
@@ -44,18 +54,28 @@ export function propertyValue(element: ElementNode, owner: ElementValue, on: Eva
   return isItem(element) ? handle : elementValue(handle, on.spend)
 }
 
+/** What several property elements stand for. */
+export function* propertyValues(elements: readonly ElementNode[], owner: ElementValue, on: Evaluation): Work<Value[]> {
+  const values: Value[] = []
+  for (const element of elements) {
+    values.push(propertyValue(element, owner, on))
+    if (values.length % WITHOUT_PAUSE === 0) yield undefined
+  }
+  return values
+}
+
 /** SES-42 for elements that are no instances. */
-export function itemProperty(owner: ElementValue, name: string, on: Evaluation): Value {
-  const elements = valueElements(owner.node, name, on)
+export function* itemProperty(owner: ElementValue, name: string, on: Evaluation): Work {
+  const elements = yield* valueElements(owner.node, name, on)
   const [first] = elements
   if (!first) return null
   if (elements.length === 1) return propertyValue(first, owner, on)
   on.take(16 + 48 * elements.length)
-  return elements.map(element => propertyValue(element, owner, on))
+  return yield* propertyValues(elements, owner, on)
 }
 
 /** SES-143. */
-export function microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Value {
+export function* microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Work {
   const { node, source } = owner
   if (!isItem(node)) return null
   if (depth === MAX_DEPTH) throw tooDeep()
@@ -66,21 +86,32 @@ export function microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Val
     type === undefined || type === '' ? null : type.slice(Math.max(type.lastIndexOf('/'), type.lastIndexOf('#')) + 1),
   )
   const values = new Map<string, Value[]>()
-  for (const { name, element } of propertiesOf(node, on)) {
+  let seen = 0
+  for (const { name, element } of yield* propertiesOf(node, on)) {
+    if (++seen % WITHOUT_PAUSE === 0) yield undefined
     const handle = sameHandle(owner, element)
-    const value = isItem(element) ? microdataOf(handle, on, depth + 1) : elementValue(handle, on.spend)
+    const value: Value = isItem(element) ? yield* microdataOf(handle, on, depth + 1) : elementValue(handle, on.spend)
     const known = values.get(name)
     if (known) known.push(value)
     else values.set(name, [value])
   }
   on.take(64 + 96 * values.size)
-  for (const [name, all] of values) found.set(name, all.length === 1 ? (all[0] ?? null) : all)
+  for (const [name, all] of values) {
+    if (++seen % WITHOUT_PAUSE === 0) yield undefined
+    found.set(name, all.length === 1 ? (all[0] ?? null) : all)
+  }
   const id = attribute(node, 'id')
   if (source?.path !== undefined && id) found.set('@id', `${source.path}#${id}`)
   return found
 }
 
 /** SES-179: distinct property names in order. */
-export function namesOf(item: ElementNode, on: Evaluation): string[] {
-  return [...new Set(propertiesOf(item, on).map(({ name }) => name))]
+export function* namesOf(item: ElementNode, on: Evaluation): Work<string[]> {
+  const names = new Set<string>()
+  let seen = 0
+  for (const { name } of yield* propertiesOf(item, on)) {
+    if (++seen % WITHOUT_PAUSE === 0) yield undefined
+    names.add(name)
+  }
+  return [...names]
 }
