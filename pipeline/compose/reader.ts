@@ -15,6 +15,11 @@ export interface Reader {
   composed?: { file: StoredFile; model: object; composition: Composition }
 }
 
+/** Whether two files are the same version of one document: what has left the memory comes back as another object. */
+function isSame({ resource: a }: StoredFile, { resource: b }: StoredFile): boolean {
+  return a.path === b.path && a.version === b.version
+}
+
 /**
  * A document that is not plain, as a reader sees it.
  *
@@ -28,7 +33,7 @@ export async function composedFor(
   reader: Reader,
 ): Promise<Composition> {
   const { composed } = reader
-  if (composed?.file === file && composed.model === site.model && composed.composition.reads.hold(site))
+  if (composed && isSame(composed.file, file) && composed.model === site.model && composed.composition.reads.hold(site))
     return composed.composition
   const { model } = site
   const composition = await compose(site, file, reader.viewer, reader.languages, params, {

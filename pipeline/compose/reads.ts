@@ -54,7 +54,11 @@ export class Reads {
   hold(site: Site): boolean {
     const { changes } = site
     if (this.#holding === changes) return true
-    for (const [path, version] of this.#documents) if (site.inMemory(path)?.resource.version !== version) return false
+    for (const [path, version] of this.#documents) {
+      const file = site.inMemory(path)
+      // What has left the memory is no other version for that: many documents together may not fit into it.
+      if (file ? file.resource.version !== version : !isUnchangedSince(site, path, this.#began)) return false
+    }
     for (const path of this.#absent) if (!isUnchangedSince(site, path, this.#began)) return false
     if (this.#routes && this.#routes.current() !== this.#routes.were) return false
     for (const search of this.#searches) if (!finds(site, search)) return false

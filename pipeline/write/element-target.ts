@@ -16,11 +16,12 @@ import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { contentTag } from '../store/tags.ts'
 import type { Placement } from '../tree/edit/edit.ts'
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { findingOnly, type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
 import { writingDocument, writingMarkup } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
+import { nowhere, placeOf } from './element-place.ts'
 import { sessionWriteOf } from './session-element.ts'
 
 interface ElementWriteBase extends Judging {
@@ -142,13 +143,17 @@ export async function located(found: Found): Promise<Located | undefined> {
   if (!view || !found.target) throw noMatch()
   const target = originOf(view, found.target)
   const anchor = found.anchor && originOf(view, found.anchor)
-  const { file } = target
-  const { path } = file.resource
+  const { path, version } = target.file.resource
   if (anchor && anchor.file.resource.path !== path)
     throw new Fault(501, 'MoveCrossResource', 'The two elements are stored in different documents.')
   // Places in the text are those of this version, as long as nobody has edited its tree.
-  if (site.inMemory(path) !== file || (anchor && anchor.file !== file)) return undefined
+  const kept = site.inMemory(path)
+  const isChanged = (file: StoredFile | undefined) => file?.resource.version !== version
+  if ((kept && isChanged(kept)) || (anchor && isChanged(anchor.file))) return undefined
   const places = [target, ...(anchor ? [anchor] : [])].map(placeOf)
+  // What was read for the page may have pushed it out of the memory.
+  const file = kept ?? (await site.find(path))
+  if (!file || isChanged(file)) return undefined
   const tree = await site.parsed(file)
   const [first, second] = places.map(place => place(tree))
   return first && { ...found, view, file, tree, target: first, anchor: second }
@@ -159,34 +164,6 @@ function originOf(view: Representation, { element }: Key): Origin {
   const origin = view.originOf(element)
   if (!origin || (view.routed && origin.file.resource.path === view.file.resource.path)) throw nowhere()
   return origin
-}
-
-function nowhere(): Fault {
-  return new Fault(416, 'SelectorNoMatch', 'The element is put together for this page and stored nowhere.')
-}
-
-/** How the element of a document's own tree is found that stands where one of another tree of the same text does. */
-function placeOf({ tree, element }: Origin): (document: TreeDocument) => Key {
-  const start = element.sourceCodeLocation?.startOffset
-  return document => {
-    if (tree === document) return { element, document }
-    const found = start === undefined ? undefined : elementAt(document, start, element.tagName)
-    if (!found) throw nowhere()
-    return { element: found, document }
-  }
-}
-
-/** Elements of a tree of composition and of the stored one come from the same tags. */
-function elementAt({ root }: TreeDocument, start: number, tagName: string): ElementNode | undefined {
-  const open: ParentNode[] = [root]
-  for (let parent = open.pop(); parent; parent = open.pop()) {
-    for (const node of parent.childNodes) {
-      if (!isElement(node)) continue
-      if (node.sourceCodeLocation?.startOffset === start && node.tagName === tagName) return node
-      open.push(node)
-    }
-  }
-  return undefined
 }
 
 /** Whether what was found is still what stands there, under the same rules. */
