@@ -20,6 +20,9 @@ const TURN = 5
 /** Milliseconds of work without a pause that nobody notices. */
 const UNNOTICED = 20
 
+/** Works that were handed over to between two looks at the clock: a fraction of a millisecond. */
+const HANDED_PER_LOOK = 100
+
 /** The value of something that may not be there yet. */
 export function* awaiting<T>(value: MaybeLater<T>): Work<T> {
   if (!isLater(value)) return value as T
@@ -78,6 +81,8 @@ type Progress = Unfinished | { value: unknown }
 class Run {
   readonly #under: Work<unknown>[] = []
   #current: Work<unknown>
+  /** How often work was handed over. */
+  #handed = 0
 
   constructor(work: Work<unknown>) {
     this.#current = work
@@ -106,6 +111,8 @@ class Run {
       else if (isWork(step.value)) {
         this.#under.push(this.#current)
         this.#current = step.value
+        // Much work may hand over again and again without ever leaving.
+        if (++this.#handed % HANDED_PER_LOOK === 0 && performance.now() > end) return 'turn'
       } else if (performance.now() > end) return 'turn'
     }
   }

@@ -30,7 +30,7 @@ import {
   type TextNode,
 } from './nodes.ts'
 import { SteppedParser } from './stepped-parser.ts'
-import { atOnce, type Steps } from './steps.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Our nodes in the words of the parser. */
 export type HtmlNodes = TreeAdapterTypeMap<
@@ -77,10 +77,20 @@ export function* parsingHtml(source: string, mode?: string): Steps<DocumentNode>
 export function* parsingHtmlFragment(source: string, context: ElementNode): Steps<ChildNode[]> {
   const parser = SteppedParser.getFragmentParser<HtmlNodes>(context, parserOptions(source, surroundings(context)))
   // The class that makes the parser is not in the type of what it makes.
-  yield* (parser as SteppedParser<HtmlNodes>).read(source)
-  const { childNodes } = parser.getFragment()
-  for (const node of childNodes) node.parentNode = null
-  return childNodes
+  const stepped = parser as SteppedParser<HtmlNodes>
+  yield* stepped.read(source)
+  return yield* takingFragment(stepped)
+}
+
+/** The nodes that a parser of fragments has made, without parent, in steps: `getFragment` takes them out of their root one by one. */
+export function* takingFragment({ document }: SteppedParser<HtmlNodes>): Steps<ChildNode[]> {
+  const [root] = document.childNodes
+  const nodes = root && isElement(root) ? root.childNodes : []
+  for (const [i, node] of nodes.entries()) {
+    if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+    node.parentNode = null
+  }
+  return nodes
 }
 
 interface Surroundings {

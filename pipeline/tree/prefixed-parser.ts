@@ -5,7 +5,7 @@
  */
 
 import { InsertionMode, Token } from 'parse5'
-import { type HtmlNodes, parserOptions, surroundings } from './html.ts'
+import { type HtmlNodes, parserOptions, surroundings, takingFragment } from './html.ts'
 import { MAX_ATTRIBUTES, tooDeep, tooManyAttributes } from './limits.ts'
 import {
   type ChildNode,
@@ -90,8 +90,7 @@ function* parsingLevel(source: string, context: ElementNode, isBound: IsBound, l
   parser.isBoundAround = isBound
   parser.extents = yield* findingExtents(source)
   yield* parser.read(source)
-  const { childNodes } = parser.getFragment()
-  for (const node of childNodes) node.parentNode = null
+  const childNodes = yield* takingFragment(parser)
   yield* parsingContents(source, parser, isBound, level, context)
   return childNodes
 }

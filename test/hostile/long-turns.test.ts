@@ -194,6 +194,20 @@ describe('long turns', () => {
     expect(await hadTurn(() => doing(waiting()))).to.equal(true)
   })
 
+  it('SEC-12 COMP-19 others have their turn while work hands over to work again and again', async () => {
+    let isOver = false
+    setImmediate(() => {
+      isOver = true
+    })
+    const giveUp = performance.now() + 10_000
+    const handed = function* (): Work<void> {}
+    const handing = function* (): Work<boolean> {
+      while (!isOver && performance.now() < giveUp) yield handed()
+      return isOver
+    }
+    expect(await doing(handing())).to.equal(true)
+  })
+
   it('SEC-4 SES-124 others have their turn while a program looks for documents that are at hand', async () => {
     const host = hostFor()
     const paths = Array.from({ length: 50_000 }, (_, i) => `/${i}`)

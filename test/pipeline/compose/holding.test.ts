@@ -49,6 +49,16 @@ describe('Pages that take long', () => {
       '<ul p:paginate="1" p:template="text/liquid">{% for i in (1..10000) %}<li>{{ i }}</li>{% endfor %}</ul>',
       200,
     ],
+    [
+      'a hundred thousand elements of a template',
+      '<ul p:template="text/liquid">{% for i in (1..100000) %}<li>{{ i }}</li>{% endfor %}</ul>',
+      200,
+    ],
+    [
+      'more elements of a template than a page may have',
+      '<ul p:template="text/liquid">{% for i in (1..260000) %}<i></i>{% endfor %}</ul>',
+      503,
+    ],
     ['a thousand paginators', times(1_000, i => `<ul id="u${i}" p:paginate="1"><li>1</li><li>2</li></ul>`), 200],
     [
       'paginators and a query of a thousand parameters',
