@@ -5,7 +5,7 @@
  */
 
 import type { Steps } from './steps.ts'
-import type { TokenCollector } from './tokens.ts'
+import { shortName, type TokenCollector } from './tokens.ts'
 
 /** Elements inside each other; `html` counts as one. */
 export const MAX_DEPTH = 512
@@ -165,6 +165,7 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
     if (last) reopened -= last.weight
   }
   const search = new TagSearch(source)
+  const tag = new TagReader(source)
   for (let at = 0; ; ) {
     while (!search.find(at)) yield
     at = search.found
@@ -185,8 +186,7 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
       continue
     }
     tags++
-    const tag = readTag(source, start, isEnd ? undefined : tokens)
-    if (!tag) return false
+    if (!tag.read(start, isEnd ? undefined : tokens)) return false
     const { name } = tag
     at = tag.end
     // An end tag may stand for an empty `p`, and text behind it opens again what was closed.
@@ -207,7 +207,7 @@ export function* provingWithinLimits(source: string, tokens?: TokenCollector): S
     if (isForeign && NOT_FOREIGN.has(name)) return false
     if (isForeign ? tag.isClosed : VOID.has(name)) continue
     if (TEXT.has(name)) {
-      at = endOfText(source, at, name, isForeign)
+      at = endOfText(source, at, tag, isForeign)
       if (at < 0) return false
       continue
     }
@@ -261,91 +261,106 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0c || code === 0x0d
 }
 
-interface Tag {
+/**
+ * Holds what it has read last: a page has some hundred tags, and what each leaves behind for the collector would cost more than
+ * to read it.
+ */
+class TagReader {
+  readonly #source: string
   /** In lower case. */
-  name: string
+  name = ''
   /** Behind the `>`. */
-  end: number
-  attributes: number
+  end = 0
+  attributes = 0
   /** `/>` */
-  isClosed: boolean
-}
+  isClosed = false
+  /** Where the attribute ends that was read last, and how much of it is a quoted value. */
+  #attributeEnd = 0
+  #quoted = 0
 
-/**
- * Reads a tag as the tokenizer of the HTML standard does.
- *
- * @param start of its name
- * @param tokens is given the name and the attributes
- * @returns undefined when the text ends, or the tag is very long
- */
-function readTag(source: string, start: number, tokens?: TokenCollector): Tag | undefined {
-  let at = start
-  let most = Math.min(source.length, start + LONGEST)
-  for (let code = source.charCodeAt(at); code !== 0x3e && code !== 0x2f && !isSpace(code); ) {
-    if (++at >= most) return undefined
-    code = source.charCodeAt(at)
+  constructor(source: string) {
+    this.#source = source
   }
-  const name = source.slice(start, at).toLowerCase()
-  tokens?.addTag(name)
-  let attributes = 0
-  let isClosed = false
-  while (at < most) {
-    const code = source.charCodeAt(at)
-    if (code === 0x3e) return { name, end: at + 1, attributes, isClosed }
-    isClosed = code === 0x2f
-    if (isClosed || isSpace(code)) {
-      at++
-      continue
+
+  /**
+   * Reads a tag as the tokenizer of the HTML standard does.
+   *
+   * @param start of its name
+   * @param tokens is given the name and the attributes
+   * @returns false when the text ends, or the tag is very long
+   */
+  read(start: number, tokens?: TokenCollector): boolean {
+    const source = this.#source
+    let at = start
+    let most = Math.min(source.length, start + LONGEST)
+    for (let code = source.charCodeAt(at); code !== 0x3e && code !== 0x2f && !isSpace(code); ) {
+      if (++at >= most) return false
+      code = source.charCodeAt(at)
     }
-    attributes++
-    const attribute = endOfAttribute(source, at, most, tokens)
-    if (!attribute) return undefined
-    at = attribute.end
-    most = Math.min(source.length, most + attribute.quoted)
+    this.name = shortName(source, start, at)
+    this.attributes = 0
+    this.isClosed = false
+    tokens?.addTag(this.name)
+    while (at < most) {
+      const code = source.charCodeAt(at)
+      if (code === 0x3e) {
+        this.end = at + 1
+        return true
+      }
+      this.isClosed = code === 0x2f
+      if (this.isClosed || isSpace(code)) {
+        at++
+        continue
+      }
+      this.attributes++
+      if (!this.#readAttribute(at, most, tokens)) return false
+      at = this.#attributeEnd
+      most = Math.min(source.length, most + this.#quoted)
+    }
+    return false
   }
-  return undefined
-}
 
-/**
- * @param start first character of its name, which may be `=`
- * @param most where to give up, unless a quoted value reaches further
- * @returns where it ends, and how much of it is a quoted value; undefined when the text ends, or it is very long
- */
-function endOfAttribute(
-  source: string,
-  start: number,
-  most: number,
-  tokens: TokenCollector | undefined,
-): { end: number; quoted: number } | undefined {
-  let at = start + 1
-  for (; at < most; at++) {
-    const code = source.charCodeAt(at)
-    if (code === 0x3d || code === 0x3e || code === 0x2f || isSpace(code)) break
+  /**
+   * @param start first character of its name, which may be `=`
+   * @param most where to give up, unless a quoted value reaches further
+   * @returns false when the text ends, or it is very long
+   */
+  #readAttribute(start: number, most: number, tokens: TokenCollector | undefined): boolean {
+    const source = this.#source
+    let at = start + 1
+    for (; at < most; at++) {
+      const code = source.charCodeAt(at)
+      if (code === 0x3d || code === 0x3e || code === 0x2f || isSpace(code)) break
+    }
+    const end = at
+    this.#quoted = 0
+    while (at < most && isSpace(source.charCodeAt(at))) at++
+    this.#attributeEnd = at
+    if (source.charCodeAt(at) !== 0x3d) {
+      tokens?.addAttribute(shortName(source, start, end), source, at, at)
+      return at < most
+    }
+    do at++
+    while (at < most && isSpace(source.charCodeAt(at)))
+    const first = source.charCodeAt(at)
+    if (first === 0x22 || first === 0x27) {
+      const quote = source.indexOf(first === 0x22 ? '"' : "'", at + 1)
+      if (quote < 0) return false
+      tokens?.addAttribute(shortName(source, start, end), source, at + 1, quote)
+      this.#attributeEnd = quote + 1
+      this.#quoted = quote - at
+      return true
+    }
+    const from = at
+    for (; at < most; at++) {
+      const code = source.charCodeAt(at)
+      if (code !== 0x3e && !isSpace(code)) continue
+      tokens?.addAttribute(shortName(source, start, end), source, from, at)
+      this.#attributeEnd = at
+      return true
+    }
+    return false
   }
-  const end = at
-  const found = (from: number, to: number) => tokens?.addAttribute(source.slice(start, end), source.slice(from, to))
-  while (at < most && isSpace(source.charCodeAt(at))) at++
-  if (source.charCodeAt(at) !== 0x3d) {
-    found(at, at)
-    return at < most ? { end: at, quoted: 0 } : undefined
-  }
-  do at++
-  while (at < most && isSpace(source.charCodeAt(at)))
-  const first = source.charCodeAt(at)
-  if (first === 0x22 || first === 0x27) {
-    const quote = source.indexOf(first === 0x22 ? '"' : "'", at + 1)
-    if (quote < 0) return undefined
-    found(at + 1, quote)
-    return { end: quote + 1, quoted: quote - at }
-  }
-  const from = at
-  for (; at < most; at++) {
-    const code = source.charCodeAt(at)
-    if (code !== 0x3e && !isSpace(code)) continue
-    found(from, at)
-    return { end: at, quoted: 0 }
-  }
-  return undefined
 }
 
 /** Behind a comment, a doctype or `<?`; -1 for what ends in an unusual way, and for CDATA, which depends on the place. */
@@ -358,14 +373,15 @@ function endOfDeclaration(source: string, start: number): number {
 }
 
 /** Behind the end tag of an element whose content is text; -1 where it might end elsewhere. */
-function endOfText(source: string, start: number, name: string, isForeign: boolean): number {
+function endOfText(source: string, start: number, tag: TagReader, isForeign: boolean): number {
+  const { name } = tag
   let seen = 0
   for (let at = source.indexOf('<', start); at >= 0 && ++seen < LONGEST; at = source.indexOf('<', at + 1)) {
     const after = at + 2 + name.length
     if (source[at + 1] === '/' && source.slice(at + 2, after).toLowerCase() === name) {
       const code = source.charCodeAt(after)
       if (code === 0x3e) return after + 1
-      if (code === 0x2f || isSpace(code)) return readTag(source, at + 2)?.end ?? -1
+      if (code === 0x2f || isSpace(code)) return tag.read(at + 2) ? tag.end : -1
     }
     // In SVG it holds elements; in a script, a comment can hide the end tag.
     if (isForeign || (name === 'script' && source.startsWith('!--', at + 1))) return -1

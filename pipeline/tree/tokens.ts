@@ -89,6 +89,9 @@ function change(counts: Map<string, number>, text: string, by: number): void {
   else counts.set(text, count)
 }
 
+/** Characters that parsers make others of. */
+const REREAD = /[&\0\r]/
+
 /** Collects the tokens of a document from its elements. */
 export class TokenCollector {
   readonly #tags = new Set<string>()
@@ -134,16 +137,18 @@ export class TokenCollector {
   /**
    * Adds an attribute as it is written.
    *
-   * @param name as written
-   * @param value between its quotes
+   * @param name in lower case
+   * @param source text in which its value stands, between its quotes, from `start` to `end`
    */
-  addAttribute(name: string, value: string): void {
-    const lower = name.toLowerCase()
-    this.#attributes.add(lower)
-    const values = this.#valuesOf(lower)
+  addAttribute(name: string, source: string, start: number, end: number): void {
+    this.#attributes.add(name)
+    if (name.includes('\0')) this.#isAnything = true
+    const values = this.#valuesOf(name)
+    if (!values) return
+    const value = source.slice(start, end)
     // What parsers make of these is not looked up here.
-    if (name.includes('\0') || (values && /[&\0\r]/.test(value))) this.#isAnything = true
-    else values?.add(value)
+    if (REREAD.test(value)) this.#isAnything = true
+    else values.add(value)
   }
 
   /** The tokens, each once; `ANY_TOKEN` alone where they are too many. */
@@ -168,4 +173,46 @@ function namesOf(name: string): string[] {
 
 function words(value: string): string[] {
   return value.split(/[\t\n\f\r ]+/).filter(word => word !== '')
+}
+
+/** A name for each of so many hashes, the last that came with it; a power of two. */
+const SLOTS = 512
+
+/** UTF-16 code units of the longest that are kept. */
+const LONGEST_NAME = 32
+
+const shortNames: (string | undefined)[] = new Array(SLOTS).fill(undefined)
+
+/** The character, if it is a letter of ASCII in lower case. */
+function lower(code: number): number {
+  return code >= 0x41 && code <= 0x5a ? code + 0x20 : code
+}
+
+/**
+ * The name of an element or attribute in lower case. There are few, and they come again and again: one that is cut out of its
+ * text each time is garbage each time, and is hashed anew by every set that is asked for it.
+ */
+export function shortName(source: string, start: number, end: number): string {
+  const length = end - start
+  if (length > LONGEST_NAME) return source.slice(start, end).toLowerCase()
+  let hash = length
+  for (let at = start; at < end; at++) {
+    const code = source.charCodeAt(at)
+    // Other letters may have another length in lower case.
+    if (code > 0x7f) return source.slice(start, end).toLowerCase()
+    hash = (hash * 31 + lower(code)) | 0
+  }
+  const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
+  const known = shortNames[slot]
+  if (known !== undefined && isStretch(known, source, start, length)) return known
+  // A slice would keep the whole text in memory.
+  const name = Buffer.from(source.slice(start, end), 'latin1').toString('latin1').toLowerCase()
+  shortNames[slot] = name
+  return name
+}
+
+function isStretch(name: string, source: string, start: number, length: number): boolean {
+  if (name.length !== length) return false
+  for (let i = 0; i < length; i++) if (lower(source.charCodeAt(start + i)) !== name.charCodeAt(i)) return false
+  return true
 }
