@@ -1,6 +1,5 @@
 /** Bodies of requests, read when and in the form that core processing needs them. */
 
-import { Fault } from './fault.ts'
 import { memoryBlob, type StagedBlob } from './store/blobs.ts'
 
 /**
@@ -32,18 +31,3 @@ export function memoryBody(bytes: Uint8Array): BodySource {
 
 /** The body of a request that has none, or whose body is ignored. */
 export const NO_BODY: BodySource = memoryBody(new Uint8Array())
-
-/**
- * A body that is text: a fragment, or a selector.
- *
- * @param cap bytes
- * @throws Fault 422 when it is not UTF-8, 413 over the cap
- */
-export async function bodyText(body: BodySource, cap: number): Promise<string> {
-  const bytes = await body.bytes(cap)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new Fault(422, 'InvalidFragment', 'The fragment is not valid UTF-8.')
-  }
-}

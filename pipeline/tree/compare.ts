@@ -44,6 +44,8 @@ export function* comparing(a: ChildNode[], b: ChildNode[]): Steps<boolean> {
         break
       }
       if (x === y) continue
+      yield* puttingValuesInOnePiece(x)
+      yield* puttingValuesInOnePiece(y)
       if (!equalAlone(x, y)) return false
       if (!isElement(x) || !isElement(y)) continue
       lists.push([x.childNodes, y.childNodes])
@@ -51,6 +53,12 @@ export function* comparing(a: ChildNode[], b: ChildNode[]): Steps<boolean> {
     }
   }
   return true
+}
+
+/** The parser may have left a long value as thousands of pieces, which a comparison would put together at once. */
+function* puttingValuesInOnePiece(node: ChildNode): Steps<void> {
+  if (!isElement(node)) return
+  for (const { value } of node.attrs) if (value.length > LONG) yield* puttingInOnePiece(value)
 }
 
 /** Whether two nodes are equal but for what is below them. */

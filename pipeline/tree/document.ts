@@ -86,14 +86,17 @@ export const PIECE = 2 * 1024 * 1024
  * A long text in pieces, none of which ends within a character.
  *
  * @param size UTF-16 code units of a piece
+ * @param start offset in the text
+ * @param end offset in the text
  */
-export function* piecesOf(text: string, size = PIECE): Iterable<string> {
-  for (let at = 0; at < text.length; ) {
-    const end = at + size
+export function* piecesOf(text: Stretches, size = PIECE, start = 0, end = text.length): Iterable<string> {
+  for (let at = start; at < end; ) {
+    const next = at + size
     // A character may take two code units.
-    const next = /[\ud800-\udbff]/.test(text.charAt(end - 1)) ? end + 1 : end
-    yield text.slice(at, next)
-    at = next
+    const isWithin = next < end && /[\ud800-\udbff]/.test(text.slice(next - 1, next))
+    const to = Math.min(end, isWithin ? next + 1 : next)
+    yield text.slice(at, to)
+    at = to
   }
 }
 
@@ -101,7 +104,8 @@ export function* piecesOf(text: string, size = PIECE): Iterable<string> {
 export function* measuring(text: Stretches, start: number, end: number): Steps<number> {
   if (end - start <= PIECE) return Buffer.byteLength(text.slice(start, end))
   let length = 0
-  for (const piece of piecesOf(text.slice(start, end))) {
+  // The whole of a text that was edited would be put together for it.
+  for (const piece of piecesOf(text, PIECE, start, end)) {
     length += Buffer.byteLength(piece)
     yield
   }

@@ -13,6 +13,15 @@ const TOKENS_PER_STEP = 64
 /** UTF-16 code units of a text that may have come together of as many pieces. */
 const LONG_TOKEN = 1024
 
+/** Code units that were left out of what was read last: the tokenizer steps back over a few at most. */
+const GAPS = 1024
+
+/** Forgets where code units were left out long ago: a token of lines that end with CR LF would make millions of places. */
+function dropGaps(preprocessor: object): void {
+  const { gapStack } = preprocessor as { gapStack: number[] }
+  if (gapStack.length > GAPS) gapStack.splice(0, gapStack.length - GAPS)
+}
+
 export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Nodes> {
   #tokens = 0
   #waits = false
@@ -41,6 +50,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
         this.#waits = false
       }
       tokenizer.flushCurrentCharacterToken()
+      dropGaps(preprocessor)
       yield
     }
   }

@@ -21,13 +21,13 @@ import type { Site } from '../site/site.ts'
 import type { NewEvent } from '../store/commit.ts'
 import { contentTag } from '../store/tags.ts'
 import { uniqueSelector } from '../tree/address.ts'
-import { decodeInTurn } from '../tree/document.ts'
+import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
 import { SplicedContent } from '../tree/spliced-bytes.ts'
-import { atOnce, type Steps } from '../tree/steps.ts'
+import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { commitJudged, type ModelState, type OwnChanges } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
@@ -78,7 +78,14 @@ export async function commitEdit(
   const edit = isFollowed ? editNotice(path, file.resource.version, wanted, asked.way) : undefined
   const own = { ...ownChanges(located, judged, event, authority), ...(edit !== undefined && { edit }) }
   const result = await commitJudged(site, model, own, follows)
-  return result.ok ? answerTo(write, located, judged, result.at) : undefined
+  return result.ok ? inBytes(answerTo(write, located, judged, result.at)) : undefined
+}
+
+/** A long text would be encoded at once when it is sent. */
+async function inBytes(answer: Answer): Promise<Answer> {
+  const { body } = answer
+  if (typeof body !== 'string' || body.length <= PIECE) return answer
+  return { ...answer, body: await inTurns(encoding(body, false), body.length) }
 }
 
 /** Whether an element is to be moved before or behind itself: nothing changes. */

@@ -2,8 +2,9 @@
 
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
-import { type BodySource, bodyText } from '../body.ts'
+import type { BodySource } from '../body.ts'
 import type { Operation } from '../operation.ts'
+import { bodyText } from '../read/body-text.ts'
 import { noMatch, toSelector } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { ChangedDocument } from '../tree/edit/edit.ts'

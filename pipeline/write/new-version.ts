@@ -9,7 +9,7 @@ import { largestDocument, type Site, type WrittenDocument } from '../site/site.t
 import { type Body, type ByteSplice, blobBytes, type Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
-import { decode, digestingBytes, digestOf, encode, encoding, joining, measuring, PIECE } from '../tree/document.ts'
+import { decode, digestingBytes, digestOf, encoding, joining, measuring, PIECE } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import type { Stretches } from '../tree/source-text.ts'
@@ -154,7 +154,7 @@ export function* encodingEdit(
       : end + (yield* measuring(source, at, change.start)) + (at === 0 ? mark : 0)
     end = isPlain ? change.end + mark : start + (yield* measuring(source, change.start, change.end))
     at = change.end
-    const bytes = encode(change.text, false)
+    const bytes = yield* encoding(change.text, false)
     splices.push({ start, end, bytes })
   }
   const body = before.changed(splices)

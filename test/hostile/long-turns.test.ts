@@ -4,6 +4,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { memoryBody } from '../../pipeline/body.ts'
 import { awaiting, doing, type Work } from '../../pipeline/compose/work.ts'
 import { type Derived, type ItemEntry, writingStoredForm } from '../../pipeline/declarations/derive.ts'
 import { Allowance } from '../../pipeline/language/allowance.ts'
@@ -16,9 +17,11 @@ import { compile, evaluate, jsonText, writingJson } from '../../pipeline/languag
 import { ElementValue, type Value } from '../../pipeline/language/values.ts'
 import { entriesOf, listingEntries } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
+import { bodyText } from '../../pipeline/read/body-text.ts'
 import { packEntries, packingEntries } from '../../pipeline/store/packed-entries.ts'
 import { collapsed, collapsing } from '../../pipeline/tree/collapse.ts'
-import { parseDocument, TreeError } from '../../pipeline/tree/document.ts'
+import { comparing } from '../../pipeline/tree/compare.ts'
+import { measuring, PIECE, parseDocument, TreeError } from '../../pipeline/tree/document.ts'
 import { parseFragment } from '../../pipeline/tree/fragment.ts'
 import { writingJsonLd } from '../../pipeline/tree/json-ld.ts'
 import { LONG } from '../../pipeline/tree/long-text.ts'
@@ -90,6 +93,7 @@ describe('long turns', () => {
   const parent = first(`<div>${'<p itemscope><b itemprop=p>x</b></p>'.repeat(20_000)}</div>`)
   const long = body(`<div itemscope itemtype=urn:t><p itemprop=p>${'text \n'.repeat(MEGABYTE / 4)}</p></div>`)
   const many = body('<p itemscope itemtype=urn:t/t></p>'.repeat(20_000))
+  const lines = (end: string) => body(`<p ${repeated(10, i => `a${i}="${end.repeat(LONG * 2)}"`)}>x</p>`).childNodes
   const items = Array.from({ length: 20_000 }, (): ItemEntry => [['urn:t'], null])
   const entries = items.map((_, i) => ({ item: `${i}`, keys: ['a'] }))
   const profile = { utf8: true, types: [], namespaces: [] }
@@ -111,6 +115,7 @@ describe('long turns', () => {
     ['SES-42 a property of many values', 80, () => programOn(same, 'self.p')],
     ['SES-143 the markup of many elements', 8, () => programOn(item, 'self.getHTML()')],
     ['HTTP-71 a long value as JSON', 20, () => writingPlain({ a: ['x'.repeat(2 * MEGABYTE)] })],
+    ['SEC-12 HTTP-24 elements with long attributes that are compared', 40, () => comparing(lines('\r\n'), lines('\n'))],
     ['HTTP-20 what the store keeps of many items', 40, () => writingStoredForm(derived)],
   )
   for (const [what, least, work] of cases)
@@ -186,6 +191,33 @@ describe('long turns', () => {
     await work()
     return hadTurn
   }
+
+  it('SEC-12 HTTP-80 others have their turn while a long fragment is decoded', async () => {
+    const decode = () => bodyText(memoryBody(Buffer.from('\u0436'.repeat(4 * MEGABYTE))), Number.POSITIVE_INFINITY)
+    expect(await hadTurn(decode)).to.equal(true)
+  })
+
+  it('SEC-12 HTTP-24 of a text that was edited no more is put together than is measured in one step', () => {
+    const parts = fc.array(
+      fc.constantFrom('a', '\u0436', '\u{1f600}', '\u{1f600}'.repeat(PIECE / 2), 'b'.repeat(PIECE)),
+      { maxLength: 5 },
+    )
+    fc.assert(
+      fc.property(parts, given => {
+        const text = given.join('')
+        let longest = 0
+        const slice = (start: number, end?: number) => {
+          const part = text.slice(start, end)
+          longest = Math.max(longest, part.length)
+          return part
+        }
+        const measured = atOnce(measuring({ length: text.length, slice }, 0, text.length))
+        expect(measured).to.equal(Buffer.byteLength(text))
+        expect(longest).to.be.at.most(PIECE + 1)
+      }),
+      { numRuns: 20 },
+    )
+  })
 
   it('SEC-4 COMP-19 others have their turn while a page waits for what is there, again and again', async () => {
     const waiting = function* (): Work<void> {
