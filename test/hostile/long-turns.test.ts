@@ -123,6 +123,13 @@ describe('long turns', () => {
       expect(stepsOf(work())).to.be.at.least(least)
     })
 
+  it('LIQ-71 an expression of more words than one step reads is refused before it is read', () => {
+    for (const list of ['a and ', 'a | upcase | ', 'a.', 'a, ', '1 ', 'a==', '""'])
+      for (const tag of [`{{ ${list.repeat(100_000)}a }}`, `{% if ${list.repeat(100_000)}a %}{% endif %}`])
+        expect(() => compileTemplate(tag, { kind: 'html', element: 'div' }), list).to.throw('too long')
+    expect(() => compileTemplate(`{{ "${'a '.repeat(100_000)}" }}`, { kind: 'html', element: 'div' })).not.to.throw()
+  })
+
   it('HTTP-181 attributes with more names than anybody reads are refused', () => {
     const long = 'x '.repeat(32 * 1024)
     for (const name of ['itemtype', 'itemprop', 'itemref']) {

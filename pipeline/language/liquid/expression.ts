@@ -49,6 +49,8 @@ function unused(): boolean {
 
 /** Brackets inside brackets; the tokenizer recurses into them. */
 const MAX_BRACKETS = 64
+/** Words and marks of one tag or output, beside those in strings: the tokenizer reads all of them in one step. */
+const MAX_WORDS = 5_000
 /** Operators of one expression; its evaluation recurses. */
 const MAX_OPERANDS = 500
 
@@ -66,9 +68,9 @@ export class ExpressionReader {
   readonly #tokens: Tokenizer
   readonly #text: string
 
-  /** @throws Malformed when brackets are nested too deeply */
+  /** @throws Malformed when brackets are nested too deeply, or there is more than is read in one step */
   constructor(text: string) {
-    checkBrackets(text)
+    checkSize(text)
     this.#text = text
     this.#tokens = new (liquidjs().Tokenizer)(text, OPERATORS as never)
   }
@@ -158,12 +160,20 @@ export function shortened(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
-function checkBrackets(text: string): void {
+const BETWEEN_WORDS = /[\s.,:|([<>=!]/
+
+function checkSize(text: string): void {
   let depth = 0
+  let words = 0
+  let isWord = false
   for (let at = 0; at < text.length; at++) {
     const char = text[at]
+    const isAnother = char !== undefined && !BETWEEN_WORDS.test(char)
+    if (isAnother && !isWord && ++words > MAX_WORDS) throw new Malformed('The expression is too long.')
+    isWord = isAnother
     if (char === '"' || char === "'") {
       const start = at
+      isWord = false
       for (at++; at < text.length && text[at] !== char; at++) if (text[at] === '\\') at++
       if (at >= text.length) throw new Malformed(`A string is not closed: ${shortened(text.slice(start))}`)
     } else if (char === '[' || char === '(') {
