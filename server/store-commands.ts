@@ -1,7 +1,6 @@
 /** What the command line does to a store as a whole: list its sites, save it, restore it. */
 
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { FIRST_PASSWORD } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
@@ -16,6 +15,7 @@ import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
+import { inWorkFolder } from '../pipeline/store/sqlite/work-folder.ts'
 import type { Snapshot, Store } from '../pipeline/store/store.ts'
 import type { BackupOptions, Commands, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
@@ -94,17 +94,6 @@ export const backup: Commands['backup'] = async (settings, { place, isArchive, p
     await packBackup(folder, place)
     return saved
   })
-}
-
-/** Does something in a folder that is made for it and goes away again; there must be room for a whole backup. */
-async function inWorkFolder<Result>(parent: string, work: (folder: string) => Promise<Result>): Promise<Result> {
-  await mkdir(parent, { recursive: true })
-  const folder = await mkdtemp(join(parent, '.backup-'))
-  try {
-    return await work(folder)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
 }
 
 /** @param parent where an archive is unpacked */

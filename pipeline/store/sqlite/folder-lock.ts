@@ -1,14 +1,13 @@
 /**
  * The data folder belongs to one server: two that know nothing of each other would serve what is stale and ignore each
- * other's rules. The lock is one of the system's on a file, taken through SQLite, so that it goes with the process however
- * that ends. Servers that share a Redis keep in step by it, so they share the lock; everybody else has it alone.
+ * other's rules. The lock is one of the system's, so that it goes with the process however that ends. Servers that share a Redis keep in step by it, so they share the lock; everybody else has it alone.
  */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '../disk/folder.ts'
+import { lockFile } from './file-lock.ts'
 
 /** What a folder is used for. */
 type Purpose = 'serve' | 'import' | 'restore' | 'migrate'
@@ -34,18 +33,8 @@ const HOLDER = 'in-use.json'
  */
 export function lockFolder(folder: string, purpose: Purpose, shared = false): FolderLock {
   makeFolder(folder)
-  const database = new DatabaseSync(join(folder, LOCK), { timeout: 500 })
-  try {
-    // In a journal mode of files, whoever has begun to read excludes those who want all for themselves.
-    if (shared) {
-      database.exec('BEGIN')
-      database.prepare('SELECT count(*) FROM sqlite_schema').get()
-    } else database.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    database.close()
-    if ((((error ?? {}) as { errcode?: number }).errcode ?? 0) !== BUSY) throw error
-    throw new FolderInUse(`The data folder ${folder} is in use${holder(folder)}. ${advice(purpose)}`)
-  }
+  const lock = lockFile(join(folder, LOCK), { shared, wait: 500 })
+  if (!lock) throw new FolderInUse(`The data folder ${folder} is in use${holder(folder)}. ${advice(purpose)}`)
   writeFileSync(
     join(folder, HOLDER),
     JSON.stringify({ purpose, process: process.pid, host: hostname(), since: new Date() }),
@@ -53,12 +42,10 @@ export function lockFolder(folder: string, purpose: Purpose, shared = false): Fo
   return {
     release() {
       rmSync(join(folder, HOLDER), { force: true })
-      database.close()
+      lock.release()
     },
   }
 }
-
-const BUSY = 5
 
 function advice(purpose: Purpose): string {
   if (purpose === 'import') return 'Copy the files into the mount of the running server, or end it first.'

@@ -1,0 +1,31 @@
+/** A lock of the system on a file, taken through SQLite, so that it goes with the process however that ends. */
+
+import { DatabaseSync } from 'node:sqlite'
+
+const BUSY = 5
+
+export interface FileLock {
+  release(): void
+}
+
+/**
+ * @param file made when absent; nobody may open it for anything else, as that would end the lock
+ * @param options `shared` with others who take it so; `wait`: milliseconds to wait for those who have it
+ * @returns undefined when others have it
+ * @throws the error of SQLite when the file cannot be used
+ */
+export function lockFile(file: string, { shared = false, wait = 0 } = {}): FileLock | undefined {
+  const database = new DatabaseSync(file, { timeout: wait })
+  try {
+    // In a journal mode of files, whoever has begun to read excludes those who want all for themselves.
+    if (shared) {
+      database.exec('BEGIN')
+      database.prepare('SELECT count(*) FROM sqlite_schema').get()
+    } else database.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if ((((error ?? {}) as { errcode?: number }).errcode ?? 0) !== BUSY) throw error
+    return undefined
+  }
+  return { release: () => database.close() }
+}
