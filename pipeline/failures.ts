@@ -6,6 +6,7 @@ import { Fault } from './fault.ts'
 import { AllowanceSpent } from './language/allowance.ts'
 import { invalidSelector } from './refusals.ts'
 import { StoreError } from './store/errors.ts'
+import { HeapError } from './tree/heap.ts'
 import { SelectorError } from './tree/selector/selector.ts'
 
 export function busy(): Fault {
@@ -23,10 +24,20 @@ export function busy(): Fault {
 export function asFault(error: unknown, full: 503 | 507 = 503): unknown {
   if (error instanceof AllowanceSpent) return withoutAllowance(error)
   if (error instanceof SelectorError) return invalidSelector(error)
+  if (error instanceof HeapError) return withoutHeap(error)
   if (error instanceof LockError) return withoutLocks(error)
   if (error instanceof StoreError) return withoutStore(error, full)
   if (error instanceof LeaseError) return withoutLeases(error)
   return error instanceof LeaseTimeout ? busy() : error
+}
+
+/** HTTP-183 */
+function withoutHeap({ reason }: HeapError): Fault {
+  if (reason === 'small')
+    return new Fault(507, 'AllowanceExhausted', 'This server has not enough memory for a document of so many elements.')
+  return new Fault(503, 'Unavailable', 'There is no memory left for this now. Try again in a moment.', {
+    headers: { 'Retry-After': '5' },
+  })
 }
 
 /** HTTP-172; the mount answers it as 507. */

@@ -39,10 +39,15 @@ const AT_REST = 1 / 16
 export function memoryLimit(
   asked: number | undefined,
   contained = process.constrainedMemory(),
-  heap = heapAsked(`${process.env.NODE_OPTIONS} ${process.execArgv.join(' ')}`),
+  heap = heapAsked(nodeOptions()),
 ): number {
   const usual = Math.min(USUAL_MEMORY, contained > 0 ? contained / 4 : USUAL_MEMORY, heap / 2)
   return Math.max(LEAST, Math.floor(asked ?? usual))
+}
+
+/** Options of Node that this process was started with. */
+export function nodeOptions(): string {
+  return `${process.env.NODE_OPTIONS} ${process.execArgv.join(' ')}`
 }
 
 /** @returns bytes of the last `--max-old-space-size` among options of Node; infinite without any */

@@ -1,6 +1,8 @@
-/** What the server gives back when nobody asks for anything. */
+/** What the server gives back when nobody asks for anything, and where its heap is full. */
 
+import { heapAsked, type Memory, nodeOptions } from '../pipeline/memory.ts'
 import { dropGarbage, shrinkHeap } from '../pipeline/store/garbage-collection.ts'
+import { watchHeap } from '../pipeline/tree/heap.ts'
 
 /** Milliseconds without a request after which the server rests. */
 const PATIENCE = 15_000
@@ -47,4 +49,10 @@ export function watchRest(
     look,
     close: () => clearInterval(timer),
   }
+}
+
+/** Has the heap of the server watched where its size was set (HTTP-183): where Node decides, there is enough. @param memory gives way */
+export function watchOwnHeap(memory: Memory): void {
+  const size = heapAsked(nodeOptions())
+  if (Number.isFinite(size)) watchHeap({ size, collect: dropGarbage, release: () => memory.release() })
 }

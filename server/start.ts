@@ -43,7 +43,7 @@ import { serverOutbound } from './outbound/outbound.ts'
 import { platformRoutes } from './platform/routes.ts'
 import type { ReactionParts } from './public/reactions.ts'
 import { createResponseCache } from './response-cache.ts'
-import { watchRest } from './rest.ts'
+import { watchOwnHeap, watchRest } from './rest.ts'
 import { isWorker, spreadsConnections } from './workers.ts'
 import { createContentBrake, createWriteBrake } from './write-brake.ts'
 
@@ -203,6 +203,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     scripts: () => javascript.counters(),
     memory,
   })
+  watchOwnHeap(memory)
   const table = siteTable(settings)
   const cache = documentCache({ budget: memory.share('documents'), treeBudget: memory.share('trees') })
   memory.hold('documents', cache.documents)

@@ -1,5 +1,6 @@
 /** Copies of trees. Composition changes copies, never the cached tree of a stored document. */
 
+import { isHeapWatched, requireHeap } from './heap.ts'
 import {
   type ChildNode,
   type DocumentNode,
@@ -10,6 +11,7 @@ import {
   type TreeDocument,
 } from './nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
+import { treeBytes } from './weight.ts'
 
 /** A copy of the whole document, offsets included. */
 export function cloneTree(document: TreeDocument): TreeDocument {
@@ -25,6 +27,7 @@ export function* cloning(
   document: TreeDocument,
   copied?: (node: ChildNode, copy: ChildNode) => void,
 ): Steps<TreeDocument> {
+  if (isHeapWatched()) requireHeap(2 * treeBytes(document))
   const { root } = document
   const copy: DocumentNode = { nodeName: '#document', childNodes: [] }
   if (root.mode !== undefined) copy.mode = root.mode

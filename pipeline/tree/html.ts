@@ -4,6 +4,7 @@
  */
 
 import { html, type ParserOptions, type Token, type TreeAdapter, type TreeAdapterTypeMap } from 'parse5'
+import { HeapError, treeRoom } from './heap.ts'
 import {
   checkNames,
   MAX_ATTRIBUTES,
@@ -31,6 +32,7 @@ import {
 } from './nodes.ts'
 import { SteppedParser } from './stepped-parser.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
+import { ATTRIBUTE, ELEMENT, LEAF } from './weight.ts'
 
 /** Our nodes in the words of the parser. */
 export type HtmlNodes = TreeAdapterTypeMap<
@@ -131,9 +133,13 @@ function limitedAdapter(length: number, around: Surroundings, source?: string): 
   const limit = maxElements(length)
   const { share, ...insertion } = textInsertion(source)
   const adopted = new Map<ElementNode, Set<string>>()
-  const count = (added: number): void => {
+  const room = treeRoom()
+  let bytes = 0
+  const count = (added: number, weight: number): void => {
     nodes += added
     if (nodes > MAX_NODES) throw tooManyNodes()
+    bytes += weight
+    if (bytes > room) throw new HeapError('small')
   }
 
   return {
@@ -144,7 +150,7 @@ function limitedAdapter(length: number, around: Surroundings, source?: string): 
 
     createElement(tagName, namespaceURI, attrs) {
       if (++elements > limit) throw tooManyElements()
-      count(1 + attrs.length)
+      count(1 + attrs.length, ELEMENT + ATTRIBUTE * attrs.length)
       for (const { name, value } of attrs) checkNames(name, value)
       return {
         nodeName: tagName,
@@ -167,7 +173,7 @@ function limitedAdapter(length: number, around: Surroundings, source?: string): 
 
     setNodeSourceCodeLocation(node, location) {
       if (!('parentNode' in node)) return
-      if (!isElement(node)) count(1)
+      if (!isElement(node)) count(1, LEAF)
       // The parser places the end of a comment that the text cuts short behind the text.
       const place = location && { startOffset: location.startOffset, endOffset: Math.min(location.endOffset, length) }
       if (isElement(node)) {

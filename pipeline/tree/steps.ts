@@ -4,6 +4,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
+import { HeapError, isHeapTight, noteFreed } from './heap.ts'
 
 /** Yields at least every few milliseconds; what it works on must not change meanwhile. */
 export type Steps<T> = Generator<void, T, void>
@@ -55,7 +56,7 @@ export function ifShort<T>(work: Steps<T>, most = UNNOTICED): { value: T } | und
  * Does long work a few milliseconds at a time, between which requests and their answers pass.
  *
  * @param length UTF-16 code units of the text that is worked on; what is short is done at once, unless it takes long all the same
- * @throws what the work throws
+ * @throws what the work throws; HeapError where the heap has no room for it beside what else goes on
  */
 export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
   if (length <= SHORT) {
@@ -67,9 +68,14 @@ export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
   }
   const needs = length <= LIGHT ? 0 : Math.min(length, ROOM)
   await enter(needs)
+  underWay.add(work)
   try {
     for (;;) {
       await waitingTurn()
+      if (isHeapTight() && !(await othersGiveWay(work))) {
+        work.return(undefined as never)
+        throw new HeapError('busy')
+      }
       const end = performance.now() + TURN
       do {
         const step = work.next()
@@ -77,8 +83,27 @@ export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
       } while (performance.now() < end)
     }
   } finally {
+    underWay.delete(work)
+    noteFreed()
     leave(needs)
   }
+}
+
+/** Works that have begun, the oldest first. */
+const underWay = new Set<Steps<unknown>>()
+
+/**
+ * Where the heap is full, all works but the oldest are broken off, each in its turn.
+ *
+ * @returns whether there is room for this one after all
+ */
+async function othersGiveWay(work: Steps<unknown>): Promise<boolean> {
+  const [oldest] = underWay
+  while (oldest === work && underWay.size > 1) {
+    await waitingTurn()
+    if (!isHeapTight()) return true
+  }
+  return !isHeapTight()
 }
 
 let room = ROOM

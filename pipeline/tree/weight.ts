@@ -3,9 +3,9 @@
 import { type ChildNode, type DocumentNode, isElement, type TreeDocument } from './nodes.ts'
 
 /** Bytes of the objects of a node, its place in the source included, and of an attribute. Measured. */
-const ELEMENT = 340
-const LEAF = 130
-const ATTRIBUTE = 70
+export const ELEMENT = 340
+export const LEAF = 130
+export const ATTRIBUTE = 70
 
 /** Bytes for each character of the text, as they were when a tree was weighed: an edit in place hardly changes them. */
 const densities = new WeakMap<DocumentNode, number>()

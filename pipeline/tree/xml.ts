@@ -4,6 +4,7 @@
  */
 
 import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { HeapError, treeRoom } from './heap.ts'
 import {
   checkNames,
   MAX_ATTRIBUTES,
@@ -28,6 +29,7 @@ import {
   type SourcePlace,
 } from './nodes.ts'
 import { atOnce, type Steps } from './steps.ts'
+import { ATTRIBUTE, ELEMENT, LEAF } from './weight.ts'
 
 /**
  * Parses a whole document.
@@ -97,6 +99,8 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
   let parent: ParentNode = holder
   let attributes = 0
   let nodes = 0
+  const room = treeRoom()
+  let bytes = 0
   // End of the construct reported last: the next one begins here.
   let cursor = fragment ? 0 : source.length - source.trimStart().length
 
@@ -125,6 +129,8 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
   }
   const append = (node: ChildNode): void => {
     if (++nodes > MAX_NODES) throw tooManyNodes(cursor)
+    bytes += isElement(node) ? ELEMENT + ATTRIBUTE * node.attrs.length : LEAF
+    if (bytes > room) throw new HeapError('small')
     parent.childNodes.push(node)
   }
   const appendText = (value: string, endOffset: number): void => {
