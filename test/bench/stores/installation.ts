@@ -20,11 +20,22 @@ export interface Installation {
   close(): Promise<void>
 }
 
+/** Who may use the mount. */
+export const ACCOUNT = { user: 'editor', password: 'a known password' }
+
+/** Name of the site. */
+export const SITE = 'bench'
+
 /**
  * @param count of servers
  * @param store settings that name a database and a Redis; without them documents are in a folder of the server's own
+ * @param fill puts further documents into the store, which no server has open then; it is given that folder
  */
-export async function install(count: number, store: { postgres?: string; redis?: string } = {}): Promise<Installation> {
+export async function install(
+  count: number,
+  store: { postgres?: string; redis?: string } = {},
+  fill: (data: string) => Promise<void> = async () => undefined,
+): Promise<Installation> {
   const folder = await mkdtemp(join(tmpdir(), 'scriptorium-bench-'))
   const site = join(folder, 'site')
   await mkdir(site)
@@ -38,12 +49,15 @@ export async function install(count: number, store: { postgres?: string; redis?:
   ])
   for (const [name, text] of files) await writeFile(join(site, name), text)
   const settings = join(folder, 'settings.json')
-  const sites = [{ host: '*', name: 'localhost', defaultGet: 'allow', maxBody: '2GiB' }]
+  const credentials = [{ ...ACCOUNT, scope: ['/*'], write: true }]
+  const sites = [{ host: '*', name: SITE, defaultGet: 'allow', maxBody: '2GiB', credentials }]
   const listeners = { listen: { port: 0 }, mount: { port: 0 } }
-  await writeFile(settings, JSON.stringify({ ...listeners, data: join(folder, 'data'), sites, ...store }))
-  const imported = ['server/launch.mjs', 'import', '-c', settings, '--site', 'localhost', site]
+  const data = join(folder, 'data')
+  await writeFile(settings, JSON.stringify({ ...listeners, data, sites, ...store }))
+  const imported = ['server/launch.mjs', 'import', '-c', settings, '--site', SITE, site]
   const { status, stderr } = spawnSync(process.execPath, imported, { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
+  await fill(data)
   const command = [process.execPath, '--max-semi-space-size=8', 'server/launch.mjs', 'serve', '-c', settings]
   const servers: ServerProcess[] = []
   for (let i = 0; i < count; i++) servers.push(await startProcess(command, {}, { spread: count > 1 }))
