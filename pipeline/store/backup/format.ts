@@ -4,13 +4,13 @@
  * end: a backup that was interrupted leaves the one before it whole.
  */
 
-import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { z } from 'zod'
 import { Unusable } from '../errors.ts'
-import type { Property, Resource, ResourceKind } from '../resource.ts'
+import type { Property, Resource } from '../resource.ts'
 import { listTag, shownSeconds } from '../tags.ts'
+import type { SavedResource } from './lines.ts'
 
 export const HEAD = 'backup.json'
 export const FORMAT = 1
@@ -20,44 +20,33 @@ export function objectFile(folder: string, digest: string): string {
   return join(folder, 'objects', digest.slice(0, 2), digest.slice(2))
 }
 
-/** One site of a backup. */
-export interface SavedSite {
-  name: string
-  files: number
+const site = z.object({
+  name: z.string().min(1),
+  files: z.int().nonnegative(),
   /** Of all files together. */
-  bytes: number
+  bytes: z.int().nonnegative(),
   /** Tag of the root at depth 1 (DAV-52): the same only if everything below is the same. */
-  tag: string
-}
+  tag: z.string(),
+})
+
+const shape = z.object({
+  format: z.literal(FORMAT),
+  /** When it was made: RFC 3339. */
+  at: z.string(),
+  /** Name of the list in the same folder. */
+  state: z.string().regex(/^state-[\w-]+\.jsonl$/),
+  /** SHA-256 of the list. */
+  digest: z.string(),
+  sites: z.array(site),
+  /** Values of the installation, such as the key that signs sessions. */
+  settings: z.record(z.string(), z.string()),
+})
+
+/** One site of a backup. */
+export type SavedSite = z.infer<typeof site>
 
 /** What `backup.json` says. */
-export interface Head {
-  format: typeof FORMAT
-  /** When it was made: RFC 3339. */
-  at: string
-  /** Name of the list in the same folder. */
-  state: string
-  /** SHA-256 of the list. */
-  digest: string
-  sites: SavedSite[]
-  /** Values of the installation, such as the key that signs sessions. */
-  settings: Record<string, string>
-}
-
-/** One line of the list: a site begins, or one resource of it. */
-export type Line = { site: string } | SavedResource
-
-export interface SavedResource {
-  path: string
-  kind: ResourceKind
-  digest?: string
-  size?: number
-  type?: string
-  language?: string
-  /** Unix seconds that the mount shows. */
-  shown?: number
-  properties?: Property[]
-}
+export type Head = z.infer<typeof shape>
 
 /** The line of a resource. */
 export function lineOf(resource: Resource, properties: Property[]): SavedResource {
@@ -82,37 +71,13 @@ export async function readHead(folder: string): Promise<Head | undefined> {
     throw error
   })
   if (text === undefined) return undefined
-  let head: Partial<Head> | null
+  let value: unknown
   try {
-    head = JSON.parse(text)
+    value = JSON.parse(text)
   } catch (error) {
     throw new Unusable(`${join(folder, HEAD)} is not JSON`, { cause: error })
   }
-  const { format, state, digest, sites } = head ?? {}
-  if (
-    format !== FORMAT ||
-    typeof digest !== 'string' ||
-    !Array.isArray(sites) ||
-    !/^state-[\w-]+\.jsonl$/.test(state ?? '')
-  )
-    throw new Unusable(`${join(folder, HEAD)} has a format that this release does not know`)
-  return head as Head
-}
-
-/**
- * The lines of the list.
- *
- * @throws Unusable where one cannot be understood
- */
-export async function* readLines(folder: string, state: string): AsyncGenerator<Line> {
-  const file = join(folder, state)
-  let number = 0
-  for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
-    number++
-    try {
-      yield JSON.parse(text) as Line
-    } catch (error) {
-      throw new Unusable(`line ${number} of ${file} is torn`, { cause: error })
-    }
-  }
+  const head = shape.safeParse(value).data
+  if (!head) throw new Unusable(`${join(folder, HEAD)} has a format that this release does not know`)
+  return head
 }

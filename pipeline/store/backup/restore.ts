@@ -8,7 +8,8 @@ import type { Change } from '../commit.ts'
 import { Unusable } from '../errors.ts'
 import type { SiteStore, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
-import { type Head, objectFile, readHead, readLines, type SavedResource, type SavedSite, tagOf } from './format.ts'
+import { type Head, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
+import { readLines, type SavedResource } from './lines.ts'
 
 export interface RestoreOptions {
   progress?: (report: ProgressReport) => void
@@ -49,9 +50,9 @@ export async function checkBackup(
   const seen = new Set<string>()
   let done = 0
   let site = ''
-  for await (const line of readLines(folder, head.state)) {
+  for await (const line of readLines(join(folder, head.state))) {
     if ('site' in line) site = line.site
-    else if (line.digest !== undefined && !seen.has(line.digest)) {
+    else if (line.kind !== 'collection' && !seen.has(line.digest)) {
       seen.add(line.digest)
       const found = await digestOf(objectFile(folder, line.digest))
       if (found !== line.digest)
@@ -83,7 +84,7 @@ export async function restoreStore(store: Store, folder: string, { progress }: R
   const { files: total } = totalOf(head)
   let batch: Batch | undefined
   let done = 0
-  for await (const line of readLines(folder, head.state)) {
+  for await (const line of readLines(join(folder, head.state))) {
     if ('site' in line) {
       await batch?.commit()
       batch = new Batch(store, store.site(line.site), folder)
@@ -125,10 +126,11 @@ function outcome(head: Head): Restored {
   return { sites: head.sites, ...totalOf(head), at: head.at }
 }
 
-/** SHA-256 of a file; undefined where there is none. */
+/** SHA-256 of a file; undefined where there is none. What is no file might never end. */
 async function digestOf(file: string): Promise<string | undefined> {
   const hash = createHash('sha256')
   try {
+    if (!(await stat(file)).isFile()) return undefined
     for await (const piece of createReadStream(file)) hash.update(piece)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
@@ -152,13 +154,14 @@ class Batch {
   }
 
   async add(saved: SavedResource): Promise<void> {
-    const { path, kind, digest = '', size = 0, type = '', language, shown, properties = [] } = saved
+    const { path, kind, properties = [] } = saved
     if (kind === 'collection') {
       if (path !== '/' && !(await this.#site.find(path))) this.#changes.push({ op: 'collection', path })
     } else {
+      const { digest, size, type, language, shown } = saved
       const file = objectFile(this.#folder, digest)
       const found = await stat(file).catch(() => undefined)
-      if (found?.size !== size) throw this.#torn(path)
+      if (!found?.isFile() || found.size !== size) throw this.#torn(path)
       const staged = await this.#store.stage(createReadStream(file), { limit: size })
       if (staged.sha256 !== digest) throw this.#torn(path)
       if (size < LARGE) this.#bytes += size
@@ -186,6 +189,8 @@ class Batch {
     this.#bytes = 0
     if (changes.length === 0) return
     const result = await this.#site.commit({ changes })
-    if (!result.ok) throw new Unusable(`${this.#site.name} could not be restored: ${JSON.stringify(result)}`)
+    if (result.ok) return
+    const at = 'path' in result ? result.path : ''
+    throw new Unusable(`${this.#site.name}${at} cannot be restored here (${result.reason}): try an empty data folder`)
   }
 }

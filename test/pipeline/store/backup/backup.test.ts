@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { objectFile, readHead } from '../../../../pipeline/store/backup/format.ts'
+import { HEAD, objectFile, readHead } from '../../../../pipeline/store/backup/format.ts'
 import { checkBackup, RESTORING, restoreStore } from '../../../../pipeline/store/backup/restore.ts'
 import { saveStore } from '../../../../pipeline/store/backup/save.ts'
 import { Unusable } from '../../../../pipeline/store/errors.ts'
@@ -181,6 +183,49 @@ for (const [name, open] of [
         expect((await checkBackup(folder)).problems.join()).to.match(told)
         expect(await refusal(restore())).to.match(/not .*as (they were|it was)|not what was written/)
       })
+
+    const FOREIGN: [what: string, line: unknown][] = [
+      ['null', null],
+      ['a number', 5],
+      ['a site without a name', { site: null }],
+      ['a path that leaves the site', { path: '/../x', kind: 'collection' }],
+      ['a path that is a number', { path: 5, kind: 'collection' }],
+      ['a digest that names another file', { digest: '../../../etc/hostname' }],
+      ['a digest that is a number', { digest: 5 }],
+      ['a kind that is none', { kind: 'link' }],
+      ['a type of two lines', { type: 'text/html\r\nX: y' }],
+      ['half a second', { shown: 1.5 }],
+      ['a size beyond all numbers', { size: 1e300 }],
+      ['a property without a name', { properties: [{ namespace: 'urn:x', value: '<a/>' }] }],
+    ]
+    for (const [what, line] of FOREIGN)
+      it(`a list with ${what} is refused by its line, by a check and by a restore`, async () => {
+        await fill()
+        await save()
+        const folder = join(target.folder, 'backup')
+        const { digest, size } = await there(site(), '/big.bin')
+        const usual = { path: '/x.bin', kind: 'blob', digest, size, type: 'a/b' }
+        const isWhole = typeof line !== 'object' || line === null || 'site' in line
+        const list = [{ site: 'a.example' }, isWhole ? line : { ...usual, ...line }].map(each => JSON.stringify(each))
+        const text = `${list.join('\n')}\n`
+        const head = await readHead(folder)
+        await writeFile(join(folder, head?.state ?? ''), text)
+        await writeFile(join(folder, HEAD), JSON.stringify({ ...head, digest: hash('sha256', text) }))
+        for (const work of [checkBackup(folder), restore()])
+          expect(await refusal(work)).to.match(/^line 2 of .* is none that/)
+        expect(await other.store.sites()).not.to.include('a.example')
+      })
+
+    it('bytes that would never end are missing', async () => {
+      await fill()
+      await save()
+      const folder = join(target.folder, 'backup')
+      const object = objectFile(folder, (await there(site(), '/big.bin')).digest)
+      await rm(object)
+      execFileSync('mkfifo', [object])
+      expect((await checkBackup(folder)).problems.join()).to.include('/big.bin: its bytes are missing')
+      expect(await refusal(restore())).to.include('are not in the backup as they were written')
+    })
 
     it('bytes that are not whole are written again by the next backup', async () => {
       await fill()
