@@ -24,7 +24,7 @@ export interface Heap {
 }
 
 /** The part that may be in use. Above it V8 gives up when a few collections in a row have found little. */
-const MOST = 0.85
+const MOST = 0.75
 
 /** The part by which the heap grows before it is collected again. */
 const GROWTH = 0.04
