@@ -75,7 +75,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/store/postgres',
     purpose: 'The store of several machines, in PostgreSQL.',
-    imports: ['pipeline/store', 'pipeline/store/records', 'pipeline/store/objects'],
+    imports: ['pipeline/ordered-map.ts', 'pipeline/store', 'pipeline/store/records', 'pipeline/store/objects'],
   },
   { path: 'pipeline/coordination', purpose: 'Contracts of what processes share.', imports: ['pipeline/store'] },
   {

@@ -3,10 +3,11 @@
  * database says when the next transaction is written: most of them have nothing to ask it before.
  */
 
+import { OrderedMap } from '../../../ordered-map.ts'
 import { parentOf, splitPath } from '../../paths.ts'
 import type { Row } from '../rows.ts'
 import type { WriterSession } from '../session.ts'
-import { isSimple } from './apply.ts'
+import { type ChangeOf, isSimple } from './apply.ts'
 import type { Place } from './flush.ts'
 import type { GroupContext, WriterJob } from './group.ts'
 import { nothingPending, placeKey } from './pending.ts'
@@ -18,7 +19,7 @@ export interface Memory {
   lastId: number
   sites: Map<string, SiteState>
   /** Rows by place, those that were used last behind the others. */
-  rows: Map<string, Row>
+  rows: OrderedMap<string, Row>
   /** Lines of the entries of files among them. */
   texts: Map<number, string>
 }
@@ -37,12 +38,13 @@ export interface AtHand {
 }
 
 /** A commit that does nothing but put what is in memory. */
-function putsOf(job: WriterJob) {
+function putsOf(job: WriterJob): ChangeOf<'put'>[] | undefined {
   if (job.task !== 'commit') return undefined
   const { changes, guards = [], notes = [] } = job.commit
   if (guards.length + notes.length > 0) return undefined
   const puts = changes.filter(
-    change => change.op === 'put' && ('bytes' in change.content || change.content.staged.bytes !== undefined),
+    (change): change is ChangeOf<'put'> =>
+      change.op === 'put' && ('bytes' in change.content || change.content.staged.bytes !== undefined),
   )
   return puts.length === changes.length ? puts : undefined
 }
@@ -73,7 +75,6 @@ export function atHand({ sites, rows, texts }: Memory, jobs: readonly WriterJob[
     const [puts, site] = [putsOf(job), job.task === 'commit' ? sites.get(job.site)?.id : undefined]
     if (puts === undefined || site === undefined) return undefined
     for (const change of puts) {
-      if (change.op !== 'put') return undefined
       for (let above = parentOf(change.path); above !== ''; above = parentOf(above))
         if (!recall(site, above, false)) return undefined
       if (!recall(site, change.path, change.expect === 'absent')) return undefined
@@ -108,7 +109,7 @@ export function remember(
   { version, lastId, sites, known }: Transaction,
   jobs: readonly WriterJob[],
 ): Memory | undefined {
-  const memory: Memory = before ?? { version, lastId, sites: new Map(), rows: new Map(), texts: new Map() }
+  const memory: Memory = before ?? { version, lastId, sites: new Map(), rows: new OrderedMap(), texts: new Map() }
   memory.version = version
   memory.lastId = lastId
   for (const job of jobs) {
@@ -122,12 +123,16 @@ export function remember(
   const { rows, texts } = memory
   for (const [key, row] of known.rows) {
     const old = rows.get(key)
-    rows.delete(key)
     if (old !== undefined && old.id !== row?.id) texts.delete(old.id)
-    if (row === null) continue
+    if (row === null) {
+      rows.delete(key)
+      continue
+    }
     const lines = row.kind === 0 ? '' : known.texts.get(row.id)
-    if (lines === undefined || lines.length > LINES) texts.delete(row.id)
-    else {
+    if (lines === undefined || lines.length > LINES) {
+      rows.delete(key)
+      texts.delete(row.id)
+    } else {
       rows.set(key, row)
       if (row.kind !== 0) texts.set(row.id, lines)
     }
