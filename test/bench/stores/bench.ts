@@ -87,6 +87,8 @@ const median = (values: number[]) => values.sort((a, b) => a - b)[values.length 
 export async function benchStores(say: (line: string) => void): Promise<Row[]> {
   const database = await startDatabase()
   const redis = await startRedis()
+  // Installations that share one would take each other's news for their own.
+  const another = await startRedis()
   const installed = new Map<Kind, Installation>()
   const schema = (name: string) => `${database.url}?search_path=${name}`
   const rows: Row[] = []
@@ -133,7 +135,7 @@ export async function benchStores(say: (line: string) => void): Promise<Row[]> {
     installed.set('sqlite', await install(1))
     installed.set('postgres', await install(1, { postgres: schema('alone') }))
     installed.set('redis', await install(1, { postgres: schema('one'), redis: redis.url }))
-    installed.set('two', await install(2, { postgres: schema('two'), redis: redis.url }))
+    installed.set('two', await install(2, { postgres: schema('two'), redis: another.url }))
     const lines: Record<string, () => Promise<void>> = {
       reads: () =>
         row(
@@ -179,6 +181,7 @@ export async function benchStores(say: (line: string) => void): Promise<Row[]> {
   } finally {
     for (const { close } of installed.values()) await close()
     await redis.stop()
+    await another.stop()
     await database.remove()
   }
 }
