@@ -41,13 +41,53 @@ function compact(bytes: Uint8Array): Uint8Array {
   return bytes.buffer.byteLength <= bytes.length + AROUND ? bytes : Buffer.from(bytes)
 }
 
+/** One path that is being looked at. */
+interface Look {
+  /** What is read may be that of before a commit. */
+  isOutdated: boolean
+  /** Readers that wait for an answer. */
+  readers: number
+}
+
+/** Looks into the store that are under way, and whether a commit has come to their paths meanwhile. */
+class Looks {
+  readonly #looks = new Map<string, Look>()
+
+  /** To be ended by `end`. */
+  begin(path: string): Look {
+    const look = this.#looks.get(path) ?? { isOutdated: false, readers: 0 }
+    look.readers++
+    this.#looks.set(path, look)
+    return look
+  }
+
+  end(path: string, look: Look): void {
+    if (--look.readers === 0 && this.#looks.get(path) === look) this.#looks.delete(path)
+  }
+
+  /** A commit has come to a path; whoever begins now reads what it left. */
+  outdate(path: string): void {
+    const look = this.#looks.get(path)
+    if (!look) return
+    look.isOutdated = true
+    this.#looks.delete(path)
+  }
+
+  /** A commit has come to many paths. */
+  outdateAll(): void {
+    for (const look of this.#looks.values()) look.isOutdated = true
+    this.#looks.clear()
+  }
+}
+
 export class Resources {
   readonly #store: SiteStore
   readonly #cache: DocumentCache
   readonly #vocabulary: Vocabulary
   readonly #report: (message: string, details: object) => void
-  /** Rises with every change; tells a load whether what it read may be outdated. */
+  /** Rises with every change. */
   #changes = 0
+  readonly #looks = new Looks()
   /** Paths where no file is, as the store said and no commit has changed since: a write looks there more than once. */
   readonly #absent = new OrderedMap<string, true>()
 
@@ -119,34 +159,50 @@ export class Resources {
 
   async #load(path: string): Promise<StoredFile | undefined> {
     for (;;) {
-      const changes = this.#changes
-      const loaded = await this.#stored(path)
-      if (!loaded || loaded.resource.kind === 'collection') {
-        if (changes === this.#changes) this.#noteAbsent(path)
-        return undefined
+      const look = this.#looks.begin(path)
+      try {
+        const found = await this.#read(path, look)
+        if (found !== 'again') return found
+      } finally {
+        this.#looks.end(path, look)
       }
-      const { resource } = loaded
-      const body = loaded.body ?? (await this.#store.body(resource))
-      if (!body) continue
-      if ('bytes' in body && (await digestOf(body.bytes)) !== resource.digest) {
-        const now = await this.#store.find(path)
-        if (now?.version === resource.version) throw this.#damaged(resource)
-        continue
-      }
-      const profile = resource.kind === 'document' ? await this.#profile(loaded, body) : undefined
-      const file = new StoredFile(resource, body, profile)
-      if (changes !== this.#changes) {
-        const newer = this.inMemory(path)
-        if (newer) return newer
-        const now = await this.#store.find(path)
-        if (now?.version !== resource.version) continue
-      }
-      const before = this.#cache.get(this.#store.name, path)
-      if (before && !before.isOutdated && before.resource.version === resource.version) return before
-      if (before) file.inherit(before)
-      this.#cache.set(this.#store.name, file)
-      return file
     }
+  }
+
+  /** @returns `again` for what a commit has replaced meanwhile */
+  async #read(path: string, look: Look): Promise<StoredFile | 'again' | undefined> {
+    const loaded = await this.#stored(path)
+    if (!loaded || loaded.resource.kind === 'collection') {
+      if (!look.isOutdated) this.#noteAbsent(path)
+      return undefined
+    }
+    const { resource } = loaded
+    const body = loaded.body ?? (await this.#store.body(resource))
+    if (!body) return 'again'
+    if ('bytes' in body && (await digestOf(body.bytes)) !== resource.digest) {
+      const now = await this.#store.find(path)
+      if (now?.version === resource.version) throw this.#damaged(resource)
+      return 'again'
+    }
+    const profile = resource.kind === 'document' ? await this.#profile(loaded, body) : undefined
+    const file = new StoredFile(resource, body, profile)
+    if (look.isOutdated) {
+      const newer = this.inMemory(path)
+      if (newer) return newer
+      const now = await this.#store.find(path)
+      if (now?.version !== resource.version) return 'again'
+    }
+    const before = this.#cache.get(this.#store.name, path)
+    if (before && !before.isOutdated && before.resource.version === resource.version) return before
+    if (before) file.inherit(before)
+    this.#cache.set(this.#store.name, file)
+    return file
+  }
+
+  /** A commit has come to a path: what the store said of it before counts no more. */
+  #arrived(path: string): void {
+    this.#absent.delete(path)
+    this.#looks.outdate(path)
   }
 
   #noteAbsent(path: string): void {
@@ -201,7 +257,7 @@ export class Resources {
     this.change()
     for (const [path, resource] of resources) {
       if (path.endsWith('/')) continue
-      this.#absent.delete(path)
+      this.#arrived(path)
       const version = written.get(path)
       const bytes = version ? undefined : blobBytes(commit, path)
       if (resource && version) this.#replace(resource, version)
@@ -243,7 +299,7 @@ export class Resources {
 
   /** Follows an edit of another process, if the version is held that it was made on. */
   follow(edit: FollowedEdit, to: number): void {
-    this.#absent.delete(edit.path)
+    this.#arrived(edit.path)
     if (!this.#cache.get(this.#store.name, edit.path)?.follow(edit, to)) this.forget(edit.path)
   }
 
@@ -251,9 +307,10 @@ export class Resources {
   forget(path: string): void {
     if (path.endsWith('/')) {
       this.#absent.clear()
+      this.#looks.outdateAll()
       this.#cache.deleteBelow(this.#store.name, path)
     } else {
-      this.#absent.delete(path)
+      this.#arrived(path)
       this.#cache.delete(this.#store.name, path)
     }
   }

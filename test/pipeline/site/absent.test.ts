@@ -88,6 +88,32 @@ describe('paths where nothing is', () => {
     expect((await resources.find('/x'))?.resource.path).to.equal('/x')
   })
 
+  it('commits elsewhere while the store is asked do not matter: with many writers there is always one', async () => {
+    const { resources, asked, wait } = emptyStore()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    wait(promise)
+    const before = [resources.find('/x'), resources.find('/x')]
+    resources.take({ changes: [] }, new Map([['/y', fileAt('/y')]]), new Map())
+    resources.forget('/z')
+    resolve()
+    expect(await Promise.all(before)).to.deep.equal([undefined, undefined])
+    expect(await resources.find('/x')).to.equal(undefined)
+    expect(asked).to.deep.equal(['/x', '/x'])
+  })
+
+  it('a file that is replaced while it is read is read again', async () => {
+    const { resources, stored, asked, wait } = emptyStore()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    stored.set('/x', fileAt('/x'))
+    wait(promise)
+    const before = resources.find('/x')
+    stored.set('/x', { ...fileAt('/x'), version: 2 })
+    resources.take({ changes: [] }, new Map([['/x', { ...fileAt('/x'), version: 2 }]]), new Map())
+    resolve()
+    expect((await before)?.resource.version).to.equal(2)
+    expect(asked.length).to.be.greaterThan(1)
+  })
+
   it('memory holds a limited number of them', async () => {
     const { resources, asked } = emptyStore()
     for (let i = 0; i < 1000; i++) await resources.find(`/${i}`)
