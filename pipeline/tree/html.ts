@@ -87,10 +87,14 @@ export function* parsingHtmlFragment(source: string, context: ElementNode): Step
 /** The nodes that a parser of fragments has made, without parent, in steps: `getFragment` takes them out of their root one by one. */
 export function* takingFragment({ document }: SteppedParser<HtmlNodes>): Steps<ChildNode[]> {
   const [root] = document.childNodes
-  const nodes = root && isElement(root) ? root.childNodes : []
-  for (const [i, node] of nodes.entries()) {
+  if (!root || !isElement(root)) return []
+  const nodes = root.childNodes
+  // A parser may live longer than it works: what it holds would stay as long.
+  root.childNodes = []
+  for (let i = 0; i < nodes.length; i++) {
     if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
-    node.parentNode = null
+    const node = nodes[i]
+    if (node) node.parentNode = null
   }
   return nodes
 }

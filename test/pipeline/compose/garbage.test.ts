@@ -30,7 +30,7 @@ setFlagsFromString('--no-expose-gc')
 
 const TIMES = 10
 
-const ROUNDS = 10
+const ROUNDS = 40
 
 /**
  * Expects that less than so many bytes stay, of each time that something is done, after collections of young memory alone.
