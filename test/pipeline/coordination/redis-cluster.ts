@@ -16,7 +16,14 @@ export interface TestRedisCluster {
 }
 
 export async function startRedisCluster(): Promise<TestRedisCluster> {
-  const nodes = await Promise.all(Array.from({ length: NODES }, startNode))
+  const started = await Promise.allSettled(Array.from({ length: NODES }, () => startNode()))
+  const nodes = started.flatMap(each => (each.status === 'fulfilled' ? [each.value] : []))
+  const failed = started.find(each => each.status === 'rejected')
+  if (failed) {
+    // Left alone, they would hold the output of the tests open.
+    for (const { server } of nodes) await server.stop()
+    throw failed.reason
+  }
   const servers = nodes.map(({ server }) => server)
   const [first] = servers
   if (!first) throw new Error('no nodes')
@@ -42,17 +49,25 @@ export async function startRedisCluster(): Promise<TestRedisCluster> {
   return cluster
 }
 
+/** Attempts to start a node: a port that was free may be taken a moment later. */
+const ATTEMPTS = 5
+
 /** A node with the port of its talk to others: the usual one may be beyond the last. */
-async function startNode(): Promise<{ server: TestRedis; bus: number }> {
+async function startNode(attempt = 1): Promise<{ server: TestRedis; bus: number }> {
   const bus = await freePort()
-  const server = await startRedis({
+  const starting = startRedis({
     arguments: [
       ...['--cluster-enabled', 'yes', '--cluster-port', String(bus), '--cluster-announce-ip', '127.0.0.1'],
       // Nobody takes the place of a node, so that it need not be known soon that one has gone; a busy one may be silent.
       ...['--cluster-node-timeout', '15000', '--cluster-require-full-coverage', 'no'],
     ],
   })
-  return { server, bus }
+  try {
+    return { server: await starting, bus }
+  } catch (error) {
+    if (attempt === ATTEMPTS || !/address already in use/i.test(String(error))) throw error
+    return startNode(attempt + 1)
+  }
 }
 
 const info = async ({ admin }: TestRedis): Promise<string> => String(await admin.cluster('INFO').catch(() => ''))
