@@ -47,8 +47,8 @@ export function topLevelItems(root: ParentNode, read: ValueReader = microdataVal
 }
 
 /** `topLevelItems` in steps. */
-export function readingTopLevelItems(root: ParentNode, read: ValueReader): Steps<Item[]> {
-  return readingItems(itemReader(root, read), topLevelScopes(root))
+export function* readingTopLevelItems(root: ParentNode, read: ValueReader): Steps<Item[]> {
+  return yield* readingItems(itemReader(root, read), yield* topLevelScopes(root))
 }
 
 /**
@@ -92,7 +92,7 @@ export function* readingItemsWithin(
     return known
   }
   const inOrder = list.length === 1 ? [...scopes] : yield* inTreeOrder([...scopes], yield* indexTree(first))
-  return yield* readingItems(itemReader(first, read, isOpen), given(inOrder))
+  return yield* readingItems(itemReader(first, read, isOpen), inOrder)
 }
 
 /**
@@ -110,12 +110,12 @@ export function allItems(
 }
 
 /** `allItems` in steps. */
-export function readingAllItems(
+export function* readingAllItems(
   root: ParentNode,
   read: ValueReader,
   wanted: (types: string[]) => boolean,
 ): Steps<Item[]> {
-  return readingItems(itemReader(root, read), scopesOf(root, wanted))
+  return yield* readingItems(itemReader(root, read), yield* scopesOf(root, wanted))
 }
 
 /**
@@ -314,9 +314,9 @@ function itemReader(
   return { itemOf, unread, fill }
 }
 
-function* readingItems({ itemOf, unread, fill }: ItemReader, finding: Steps<ElementNode[]>): Steps<Item[]> {
+function* readingItems({ itemOf, unread, fill }: ItemReader, scopes: readonly ElementNode[]): Steps<Item[]> {
   const result: Item[] = []
-  for (const scope of yield* finding) {
+  for (const scope of scopes) {
     result.push(itemOf(scope))
     if (result.length % ITEMS_PER_STEP === 0) yield
   }
@@ -326,11 +326,6 @@ function* readingItems({ itemOf, unread, fill }: ItemReader, finding: Steps<Elem
     yield* fill(item)
   }
   return result
-}
-
-// biome-ignore lint/correctness/useYield: what is there already takes no steps
-function* given(scopes: ElementNode[]): Steps<ElementNode[]> {
-  return scopes
 }
 
 function isInside(element: ElementNode, chosen: ReadonlySet<ElementNode>): boolean {

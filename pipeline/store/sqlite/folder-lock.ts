@@ -1,6 +1,7 @@
 /**
  * The data folder belongs to one server: two that know nothing of each other would serve what is stale and ignore each
- * other's rules. The lock is one of the system's, so that it goes with the process however that ends. Servers that share a Redis keep in step by it, so they share the lock; everybody else has it alone.
+ * other's rules. The lock is one of the system's, so that it goes with the process however that ends. Servers that share
+ * a Redis keep in step by it, so they share the lock; everybody else has it alone.
  */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
