@@ -76,6 +76,11 @@ export function limitBodies(bytes: number, told: () => void = () => undefined): 
   grown = told
 }
 
+/** Bytes that bodies may hold together. */
+export function mostBodies(): number {
+  return mostHeld
+}
+
 let heldBytes = 0
 
 /** Bytes that the bodies of running requests hold. */

@@ -10,11 +10,11 @@ export interface BodyLimits {
   document: number
   /** Bytes of any body. */
   body: number
-  /** Whether code may look at the body, which is then kept in memory while it goes to disk. */
-  isShown: boolean
+  /** Bytes that it may hold in memory while it goes to disk, because code may look at it; 0 where none does. */
+  held: number
 }
 
-/** Bytes of a body that code may be shown as text: what its allowance has at most. */
+/** Bytes of a body that code may be shown as text at most: what its allowance has. */
 export const LARGEST_TEXT = 64 * 1024 * 1024
 
 /** Bytes that go into a commit as they are; longer ones are staged. */
@@ -64,21 +64,22 @@ export class KeptBody implements BodySource {
   }
 
   #readStaged(cap: number): Promise<void> {
+    // The pieces are held, and the whole that is made of them.
+    const shown = Math.min(LARGEST_TEXT, this.#limits.held / 2)
     let pieces: Uint8Array[] = []
     let size = 0
     let counted = 0
     const keep: SeePiece = (piece, hold) => {
       size += piece.length
-      if (size <= LARGEST_TEXT) pieces.push(piece)
+      if (size <= shown) pieces.push(piece)
       else pieces = []
-      if (size <= SMALL || size > LARGEST_TEXT) return
-      // The pieces, and the whole that is made of them.
+      if (size <= SMALL || size > shown) return
       hold(2 * size - counted)
       counted = 2 * size
     }
-    this.#reading ??= this.#source.stage(cap, this.#limits.isShown ? keep : undefined).then(staged => {
+    this.#reading ??= this.#source.stage(cap, shown > 0 ? keep : undefined).then(staged => {
       this.#staged = staged
-      this.#bytes = staged.bytes ?? (size === staged.size && size <= LARGEST_TEXT ? Buffer.concat(pieces) : undefined)
+      this.#bytes = staged.bytes ?? (size === staged.size && size <= shown ? Buffer.concat(pieces) : undefined)
     })
     return this.#reading
   }

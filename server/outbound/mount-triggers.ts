@@ -4,6 +4,7 @@ import { normalizeHost } from '../../config/hosts.ts'
 import { checkWritable, scopeAuthority } from '../../dav/access/scope-authority.ts'
 import type { MountTriggers } from '../../dav/app.ts'
 import { header } from '../../edge/request.ts'
+import { mostBodies } from '../../edge/request-body.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
@@ -40,7 +41,8 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
     const isBlob = selector === undefined && kindOf(storedType(path, header(exchange, 'content-type'))) === 'blob'
     const candidates = { triggers: found.triggers, processors: [] }
     const isShown = isBlob && codeOf(candidates).some(({ source }) => mayReadBody(source, 'request'))
-    const limits = { document: largestDocument(site.settings), body: settings.maxBody, isShown }
+    const held = isShown ? mostBodies() : 0
+    const limits = { document: largestDocument(site.settings), body: settings.maxBody, held }
     const body = new KeptBody(exchange.body, limits, isBlob, parts.stage)
     const [authority = settings.host] = authorities
     const { brand, brandHeader } = settings

@@ -2,6 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import { header } from '../../edge/request.ts'
+import { mostBodies } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { resolvePath } from '../../pipeline/compose/routes.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
@@ -98,7 +99,8 @@ function keptBody({ stage }: ReactionParts, exchange: Exchange, candidates: Cand
   const type = storedType(isCreation ? target.path : path, header(exchange, 'content-type'))
   const isBlob = isWhole && (method === 'PUT' || isCreation) && kindOf(type) === 'blob'
   const isShown = isBlob && codeOf(candidates).some(({ source }) => mayReadBody(source, 'request'))
-  const limits = { document: largestDocument(site.settings), body: hosted.settings.maxBody, isShown }
+  const held = isShown ? mostBodies() : 0
+  const limits = { document: largestDocument(site.settings), body: hosted.settings.maxBody, held }
   return new KeptBody(exchange.body, limits, isBlob, stage)
 }
 

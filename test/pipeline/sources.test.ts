@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Runs a module without what the process of the tests keeps of compiled modules. */
 async function ran(folder: string, program: string, flags: readonly string[] = []): Promise<string> {
-  const env = { NODE_DISABLE_COMPILE_CACHE: '1', NODE_NO_WARNINGS: '1' }
+  const env = { NODE_DISABLE_COMPILE_CACHE: '1', NODE_NO_WARNINGS: '1', NODE_OPTIONS: '' }
   const { code, output } = await run(process.execPath, [...flags, '--input-type=module', '-e', program], {
     cwd: folder,
     env,

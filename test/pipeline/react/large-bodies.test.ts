@@ -79,3 +79,30 @@ describe('Large bodies', () => {
     expect((await site.ask('GET', '/huge.txt')).status).to.equal(503)
   })
 })
+
+describe('Large bodies on a server with little memory', () => {
+  /** More than fits twice, as pieces and as the whole. */
+  const body = Buffer.alloc(2 * 1024 * 1024, 'x')
+
+  it('REA-95, SEC-12 what code cannot be shown for want of memory is 503 as what is too large, and passes unseen', async () => {
+    const site = await reactingSite(
+      {
+        '/t.html': page(
+          [
+            trigger({ resource: '/request', method: 'PUT', action: shows('Context.request.body.count()') }),
+            trigger({ resource: '/passing', method: 'PUT', action: 'Context.request["headers"].count()' }),
+          ].join(''),
+        ),
+      },
+      { settings: { limits: { bodies: '3 MiB' } } },
+    )
+    try {
+      const send = (path: string) => site.ask('PUT', path, { headers: { 'Content-Type': 'text/plain' }, body })
+      const reply = await send('/request')
+      expect([reply.status, reply.text.includes('BudgetExceeded')]).to.deep.equal([503, true])
+      expect((await send('/passing')).status).to.equal(201)
+    } finally {
+      await site.close()
+    }
+  })
+})
