@@ -49,6 +49,19 @@ export interface Authority {
   refusal(method: string, path: string): Fault
 }
 
+/** Gives the authority over a request, as it stands at each call. */
+export interface Authorizing<Given extends Authority = Authority> {
+  (): Given
+  /**
+   * Asks what cannot be asked in the moment of a decision, unless nothing has changed since it was asked last.
+   *
+   * @param paths that are about to be decided
+   */
+  settle?(paths: readonly string[]): Promise<void> | undefined
+  /** Whether nothing has changed since. */
+  isSettled?(): boolean
+}
+
 /** The operator at the command line, and the server itself: everything is allowed, and absence is told. */
 export const fullAuthority: Authority = {
   accessVersion: undefined,

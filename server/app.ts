@@ -12,7 +12,7 @@ import { authoritiesOf, type Client, header, type KnowClient } from '../edge/req
 import { type BodyReading, checkDeclaredLength, requestBody } from '../edge/request-body.ts'
 import { surfaceHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
-import { type Principal, verifiedEmail } from '../pipeline/access/principal.ts'
+import { verifiedEmail } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
@@ -20,9 +20,8 @@ import { Fault } from '../pipeline/fault.ts'
 import { readConditions } from '../pipeline/http/conditions.ts'
 import { corsHeaders, ownFields, publicCors } from '../pipeline/http/cors.ts'
 import { WRITES } from '../pipeline/http/origin.ts'
-import { canonicalPath, decodeTarget, isReserved, reserved, type Target } from '../pipeline/http/path.ts'
+import { canonicalPath, decodeTarget, isReserved, reserved } from '../pipeline/http/path.ts'
 import { type Operation, perform } from '../pipeline/operation.ts'
-import { rulesAuthority } from '../pipeline/site/rules-authority.ts'
 import { ZERO } from '../pipeline/store/tags.ts'
 import { oneAllowance } from '../pipeline/write/commit.ts'
 import type { Fired } from '../pipeline/write/transitions.ts'
@@ -42,7 +41,7 @@ import { get, query } from './public/reads.ts'
 import { move, patch, post, put, remove } from './public/writes.ts'
 import type { State, Step } from './request-state.ts'
 import type { Audience, ResponseCache } from './response-cache.ts'
-import { addCookie, anonymousVisitor, needSession, openSession, settleGroups, signInOrOut } from './sessions/steps.ts'
+import { addCookie, anonymousVisitor, authorityOf, needSession, openSession, signInOrOut } from './sessions/steps.ts'
 import { type BrakeContent, type BrakeWrites, writerOf } from './write-brake.ts'
 
 export interface AppParts {
@@ -344,25 +343,14 @@ const guardHelpers: Step = ({ req, state: { hosted, target } }, next) => {
   return next()
 }
 
-/** The rules of a site, applied to one request; they look fields up as one text each (LOOK-2). */
-function authorityOf(hosted: HostedSite, request: IncomingMessage, target: Target, principal: Principal | undefined) {
-  const facts = {
-    method: request.method ?? 'GET',
-    path: target.path,
-    headers: (name: string) => header({ request }, name),
-    queryString: target.query ?? '',
-  }
-  return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups)
-}
-
 function dispatch(parts: AppParts): Step {
   return async context => {
     const { req, res, state } = context
     const { hosted, target, session, client } = state
     const handler = HANDLERS[req.method ?? '']
     if (!hosted || !target || !session || !handler) return
-    const authority = authorityOf(hosted, req, target, session.principal)
-    await settleGroups(hosted, session, req.method ?? '', target, authority)
+    const authority = authorityOf(hosted, req, target, session)
+    await authority.settle?.([target.path, canonicalPath(target.path), `${target.path}/`])
     const fired: Fired[] = []
     const exchange: Exchange = {
       request: req,

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Access } from '../access/decision.ts'
 import type { Sink } from '../answer.ts'
+import type { Authorizing } from '../authority.ts'
 import type { FanOut, StreamPosition } from '../coordination/fan-out.ts'
 import type { RulesAuthority } from '../site/rules-authority.ts'
 import { compareEventIds, type EventId, parseEventId } from '../store/event-id.ts'
@@ -25,7 +26,7 @@ export interface Subscriber {
   /** Address of the client. */
   address: string
   /** Decides for the subscriber by the rules as they stand at the moment of the call. */
-  authority: () => RulesAuthority
+  authority: Authorizing<RulesAuthority>
   /** Id of the last event that the client saw. */
   lastEventId: string | undefined
 }
@@ -166,7 +167,7 @@ export class Stream {
       do {
         this.#behind = false
         this.#missed = 0
-        await this.access.resolveGroups([this.subscriber.path])
+        await this.#settle()
         if (!this.#isAdmitted(this.access)) return this.end('now')
         await replayTurn()
         const from = this.#position
@@ -263,9 +264,17 @@ export class Stream {
     return before === this.access || this.access.rules.subtypedGroups === 0 || !this.access.requester.principal
   }
 
+  /** Asks groups that decide by themselves, again where something of the site has changed. */
+  async #settle(): Promise<void> {
+    const { authority, path } = this.subscriber
+    if (authority.isSettled?.() !== false) return this.access.resolveGroups([path])
+    await authority.settle?.([path])
+    this.#access = authority().access
+  }
+
   /** Looks after the stream every 20 seconds: permission and keepalive (EVT-12, EVT-65). */
   tend(): void {
-    if (!this.#isSettled()) this.readOn()
+    if (!this.#isSettled() || this.subscriber.authority.isSettled?.() === false) this.readOn()
     else if (!this.#isAdmitted(this.access)) this.end('now')
     if (this.isOpen) this.#sendBuffer?.pushOnce(PING)
   }

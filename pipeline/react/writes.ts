@@ -1,6 +1,6 @@
 /** Writes of actions: through the same operations as those of requests, with the requester's authority (REA-60 to REA-66). */
 
-import type { Authority } from '../authority.ts'
+import type { Authorizing } from '../authority.ts'
 import { memoryBody, NO_BODY } from '../body.ts'
 import { asFault } from '../failures.ts'
 import { Fault } from '../fault.ts'
@@ -29,7 +29,7 @@ export const MOST_WRITES = 32
 export interface ActionWrites {
   site: Site
   /** The requester's. */
-  authority: () => Authority
+  authority: Authorizing
   allowance: Allowance
   /** The body that a write to the own path replaces (REA-62); undefined where that is an ordinary write. */
   own: { path: string; body: KeptBody; isFragment: boolean } | undefined

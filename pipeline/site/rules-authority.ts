@@ -5,7 +5,7 @@ import { Access } from '../access/decision.ts'
 import { type GroupOracle, Membership } from '../access/groups.ts'
 import { type Requester, refusalStatus } from '../access/principal.ts'
 import { viewing } from '../access/readable-view.ts'
-import type { Authority, Reach } from '../authority.ts'
+import type { Authority, Authorizing, Reach } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import type { Site } from './site.ts'
 
@@ -15,32 +15,71 @@ export interface RulesAuthority extends Authority {
 }
 
 /**
- * @param groups answers for groups that decide membership by themselves
- * @returns the authority by the site's rules as they stand at each call; the same object while they do not change
+ * @param groups answers for groups that decide by themselves
+ * @param isOver whether the session has ended in which the requester has signed in: then it is nobody's any more (DEC-6)
+ * @returns the authority by the site's rules as they stand at each call; the same object while they do not change. Groups are
+ *   asked again when `settle` finds that something of the site has changed (GRP-5).
  */
-export function rulesAuthority(site: Site, requester: Requester, groups?: GroupOracle): () => RulesAuthority {
+export function rulesAuthority(
+  site: Site,
+  requester: Requester,
+  groups?: GroupOracle,
+  isOver: () => boolean = () => false,
+): Authorizing<RulesAuthority> {
+  const { facts, principal } = requester
   let held: Membership | undefined
-  const membership = () => (held ??= new Membership(requester.principal, groups))
   let current: RulesAuthority | undefined
-  return () => {
-    if (current?.access.rules === site.rules) return current
-    const access = new Access(site.rules, requester, site.settings, membership)
-    current = {
-      access,
-      accessVersion: site.accessVersion,
-      admit: question => admit(access, question),
-      admitting: question => admittingElements(access, question),
-      reach: (method, path) => reach(access, method, path),
-      viewing: (path, document) => viewing(access, path, document),
-      admitDirectory: (path, index) => admitDirectory(access, path, index),
-      shareable: path => !access.dependsOnFacts('GET', path) && access.permitAnonymous('GET', path),
-      *sharing(path, keys) {
-        return !access.dependsOnFacts('GET', path) && (yield* access.anonymous.permittingEvery('GET', path, keys))
-      },
-      repeatable: path => (requester.principal || access.dependsOnRequest('GET', path) ? undefined : access.rules),
-      refusal: (method, path) => refusal(requester, method, path),
+  /** State of the site by which groups were asked. */
+  let { changes } = site
+  let asking = requester
+  const authority = () => {
+    if (asking.principal && isOver()) {
+      asking = { facts }
+      current = undefined
+    }
+    if (current?.access.rules !== site.rules) {
+      const membership = () => (held ??= new Membership(principal, groups))
+      current = authorityBy(site, new Access(site.rules, asking, site.settings, asking.principal && membership))
     }
     return current
+  }
+  return principal && groups ? Object.assign(authority, settling()) : authority
+
+  function settling() {
+    const asked = new Set<string>()
+    const needsNone = () => !asking.principal || site.rules.subtypedGroups === 0
+    return {
+      settle(paths: readonly string[]) {
+        for (const path of paths) asked.add(path)
+        if (needsNone()) return undefined
+        if (changes !== site.changes) {
+          held = undefined
+          current = undefined
+          changes = site.changes
+        }
+        return authority().access.resolveGroups([...asked])
+      },
+      isSettled: () => needsNone() || changes === site.changes,
+    }
+  }
+}
+
+function authorityBy(site: Site, access: Access): RulesAuthority {
+  const { requester } = access
+  return {
+    access,
+    accessVersion: site.accessVersion,
+    admit: question => admit(access, question),
+    admitting: question => admittingElements(access, question),
+    reach: (method, path) => reach(access, method, path),
+    viewing: (path, document) => viewing(access, path, document),
+    admitDirectory: (path, index) => admitDirectory(access, path, index),
+    shareable: path => !access.dependsOnFacts('GET', path) && access.permitAnonymous('GET', path),
+    *sharing(path, keys) {
+      return !access.dependsOnFacts('GET', path) && (yield* access.anonymous.permittingEvery('GET', path, keys))
+    },
+    repeatable: path => (requester.principal || access.dependsOnRequest('GET', path) ? undefined : access.rules),
+    refusal: (method, path) => refusal(requester, method, path),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Answer } from '../answer.ts'
-import type { Authority } from '../authority.ts'
+import type { Authorizing } from '../authority.ts'
 import type { BodySource } from '../body.ts'
 import { storedForm } from '../declarations/derive.ts'
 import { deleteEvent, putEvent } from '../events/mutation.ts'
@@ -61,7 +61,7 @@ const DELETE_GATES: readonly WholeGate[] = [authorization('delete'), existence, 
  * @returns answers 201 or 200 with the new stored tag; documents are echoed (HTTP-90)
  * @throws Fault 409 `ParentDirectoryMissing` inside the commit, where the collection is needed and is gone
  */
-export function putDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
+export function putDocument(site: Site, write: DocumentPut, authority: Authorizing): Operation {
   const { path } = write
   const allowance = write.allowance ?? oneAllowance(site)
   const race = wholeRace(site, write)
@@ -69,7 +69,8 @@ export function putDocument(site: Site, write: DocumentPut, authority: () => Aut
     write,
     paths: [path],
     gates: PUT_GATES,
-    find: () => findAllowed(site, write, 'put', authority()),
+    authority,
+    find: current => findAllowed(site, write, 'put', current),
     async prepare(body) {
       await race.begin()
       return prepare(site, path, write.type, body)
@@ -230,18 +231,22 @@ function putAnswer(
  * @param write.path the directory, ending in `/`
  * @returns answers 201 with a path-absolute `Location`; the PUT is authorized for the name, once it is known (HTTP-6)
  */
-export function createDocument(site: Site, write: DocumentPut, authority: () => Authority): Operation {
+export function createDocument(site: Site, write: DocumentPut, authority: Authorizing): Operation {
   const directory = write.path
-  const admit = async () => {
+  const check = async () => {
+    await authority.settle?.([directory])
     requireAllowed(authority(), { ask: 'post', path: directory, exists: false }, 'POST', directory)
-    return {}
   }
   return {
-    admit,
+    async admit() {
+      await check()
+      return {}
+    },
     async carryOut(body) {
-      await admit()
+      await check()
       const path = directory + generatedName(write.type)
-      const answer = await perform(putDocument(site, { ...write, path }, authority), body)
+      const put = { ...write, path, check, checksNoBytes: true }
+      const answer = await perform(putDocument(site, put, authority), body)
       return { ...answer, status: 201, headers: { ...answer.headers, Location: encodePath(path) } }
     },
   }
@@ -261,7 +266,7 @@ function generatedName(type: string | undefined): string {
  *
  * @returns answers 204 (HTTP-101)
  */
-export function deleteDocument(site: Site, write: WholeWrite, authority: () => Authority): Operation {
+export function deleteDocument(site: Site, write: WholeWrite, authority: Authorizing): Operation {
   const { path } = write
   const allowance = write.allowance ?? oneAllowance(site)
   const race = wholeRace(site, write)
@@ -269,7 +274,8 @@ export function deleteDocument(site: Site, write: WholeWrite, authority: () => A
     write,
     paths: [path],
     gates: DELETE_GATES,
-    find: () => findAllowed(site, write, 'delete', authority()),
+    authority,
+    find: current => findAllowed(site, write, 'delete', current),
     prepare: () => race.begin(),
     async commit({ authority, file }) {
       if (!file) throw absent()

@@ -166,11 +166,11 @@ function originOf(view: Representation, { element }: Key): Origin {
   return origin
 }
 
-/** Whether what was found is still what stands there, under the same rules. */
-export function isCurrent(site: Site, { file, tree, accessVersion, view }: Located): boolean {
-  return (
-    site.isInMemory(file) && file.hasTree && file.tree === tree && site.accessVersion === accessVersion && view.holds()
-  )
+/** Whether what was found is still what stands there, under the same rules and for the same requester. */
+export function isCurrent(site: Site, located: Located, current: Authority): boolean {
+  const { file, tree, accessVersion, view, authority } = located
+  const isDecided = site.accessVersion === accessVersion && authority === current
+  return isDecided && site.isInMemory(file) && file.hasTree && file.tree === tree && view.holds()
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Writes to elements of documents: PUT, POST, DELETE by selector and MOVE between places (HTTP-80 to HTTP-109). */
 
 import type { Answer } from '../answer.ts'
-import type { Authority } from '../authority.ts'
+import type { Authorizing } from '../authority.ts'
 import type { BodySource } from '../body.ts'
 import type { Operation } from '../operation.ts'
 import { bodyText } from '../read/body-text.ts'
@@ -35,11 +35,14 @@ export type { ElementWrite }
  * @returns answers 206 with the new element, or 204 (HTTP-81)
  * @throws Fault 422 for a selector that does not parse (gate 7)
  */
-export function writeElement(site: Site, write: ElementWrite, authority: () => Authority): Operation {
+export function writeElement(site: Site, write: ElementWrite, authority: Authorizing): Operation {
   const selectors: Selectors = { target: toSelector(write.range.selector, site) }
   if (write.op === 'move') selectors.anchor = toSelector(write.destination.selector, site)
   const allowance = write.allowance ?? oneAllowance(site)
-  const find = () => findElements(site, write, selectors, authority(), ELEMENT_GATES)
+  const find = async (gates = ELEMENT_GATES) => {
+    await authority.settle?.([write.path])
+    return findElements(site, write, selectors, authority(), gates)
+  }
   const locate = () => commitLoop(async () => located(await find()))
   /** Writes of one session to one document come one after another. */
   const carryOutInSession = (session: string, text: string) =>
@@ -70,7 +73,8 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
       isWaiting = false
       return commitLoop(async () => {
         await write.check?.()
-        if (!at.place || !isCurrent(site, at.place)) {
+        await authority.settle?.([write.path])
+        if (!at.place || !isCurrent(site, at.place, authority())) {
           at.place = await locate()
           isFirst = false
         }
@@ -90,6 +94,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
     const isPlain = path === write.path && !site.isShared && arrival.size === 0
     if (!isPlain) return site.leases.hold(site.store.name, [path], alone)
     const join = (head: Head) => {
+      if (authority.isSettled?.() === false) return undefined
       const model = modelState(site, allowance, write)
       return joinEdit({ site, write, selectors, text, authority: authority(), model }, head)
     }
@@ -106,7 +111,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: () => A
   }
   return {
     async admit() {
-      const { target } = await findElements(site, write, selectors, authority(), AUTHORIZATION)
+      const { target } = await find(AUTHORIZATION)
       return { elements: target ? [target.element] : [] }
     },
     async carryOut(body) {

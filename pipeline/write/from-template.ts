@@ -1,6 +1,6 @@
 /** New documents that a page makes of a request (COMP-106, COMP-107). */
 
-import type { Authority } from '../authority.ts'
+import type { Authority, Authorizing } from '../authority.ts'
 import { memoryBody } from '../body.ts'
 import { compose } from '../compose/compose.ts'
 import { compositionError } from '../compose/failure.ts'
@@ -32,22 +32,26 @@ export interface TemplatePost extends Omit<DocumentPut, 'type'> {
  * @param write.path canonical path of the template
  * @returns answers 301 to the new document
  */
-export function createFromTemplate(site: Site, write: TemplatePost, authority: () => Authority): Operation {
+export function createFromTemplate(site: Site, write: TemplatePost, authority: Authorizing): Operation {
   const { path } = write
   const question = (template: StoredFile | undefined) =>
     ({ ask: 'post', path, exists: template !== undefined }) as const
+  const decide = async () => {
+    await authority.settle?.([path])
+    return authority()
+  }
   const find = async (decided: Authority) => {
     refuseUnseen(decided, { ask: 'post', path }, 'POST', path)
     return site.find(path)
   }
   return {
     async admit() {
-      const decided = authority()
+      const decided = await decide()
       refuseForbidden(decided, question(await find(decided)), 'POST', path)
       return {}
     },
     async carryOut(body) {
-      const decided = authority()
+      const decided = await decide()
       const template = await find(decided)
       requireAllowed(decided, question(template), 'POST', path)
       if (!template) throw absent()
@@ -60,7 +64,9 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: (
       if (isReserved(target, site.settings.brand)) throw reserved()
       write.refuse(target)
       const bytes = Buffer.from(await inTurns(writingDocument(tree), Number.POSITIVE_INFINITY))
-      const put: DocumentPut = { ...write, path: target, type: template.resource.type, conditions: newOnly(write) }
+      const check = async () => requireAllowed(await decide(), question(template), 'POST', path)
+      const { type } = template.resource
+      const put: DocumentPut = { ...write, path: target, type, conditions: newOnly(write), check, checksNoBytes: true }
       await perform(putDocument(site, put, authority), memoryBody(bytes))
       return { status: 301, headers: { Location: encodePath(target), 'Cache-Control': 'no-store' }, body: '' }
     },

@@ -1,4 +1,4 @@
-import type { Authority } from '../authority.ts'
+import type { Authority, Authorizing } from '../authority.ts'
 import { deleteEvent, putEvent } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
@@ -85,14 +85,15 @@ const MOVE_GATES: readonly WholeGate<FoundMove>[] = [
  *
  * @returns answers 204 (HTTP-108)
  */
-export function moveDocument(site: Site, write: DocumentMove, authority: () => Authority): Operation {
+export function moveDocument(site: Site, write: DocumentMove, authority: Authorizing): Operation {
   const { path, to } = write
   const allowance = write.allowance ?? oneAllowance(site)
   return wholeOperation<FoundMove, void>(site, {
     write,
     paths: [path, to],
     gates: MOVE_GATES,
-    find: () => findAllowed(site, write, authority()),
+    authority,
+    find: current => findAllowed(site, write, current),
     prepare: async () => undefined,
     async commit({ authority, file, replaced }) {
       if (!file) throw absent()

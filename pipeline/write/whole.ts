@@ -4,7 +4,7 @@
  */
 
 import type { Answer } from '../answer.ts'
-import type { Authority } from '../authority.ts'
+import type { Authority, Authorizing } from '../authority.ts'
 import type { BodySource } from '../body.ts'
 import type { Locks } from '../coordination/locks.ts'
 import type { Cause } from '../events/mutation.ts'
@@ -103,10 +103,11 @@ export async function findAllowed<W extends WholeWrite>(
 /** How whole documents are written: found, passed through gates, made ready, and committed. */
 interface WholeParts<F extends Found, Ready> {
   write: WholeWrite
+  authority: Authorizing
   /** Every path that is created, replaced or removed. */
   paths: readonly string[]
   gates: readonly Gate<F>[]
-  find(): Promise<F>
+  find(authority: Authority): Promise<F>
   prepare(body: BodySource): Promise<Ready>
   /** Gate 13, under the leases of the paths; undefined when somebody else's commit came first. */
   commit(found: F, ready: Ready, chain?: Chain): Promise<Answer | undefined>
@@ -116,17 +117,21 @@ interface WholeParts<F extends Found, Ready> {
 }
 
 export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeParts<F, Ready>): Operation {
-  const { write, paths, gates } = parts
+  const { write, authority, paths, gates } = parts
+  const find = async () => {
+    await authority.settle?.(paths)
+    return parts.find(authority())
+  }
   return {
     async admit() {
-      await authorize(gates, await parts.find())
+      await authorize(gates, await find())
       return {}
     },
     async carryOut(body) {
-      await passGates(gates, await parts.find())
+      await passGates(gates, await find())
       const ready = await parts.prepare(body)
       const look = async () => {
-        const found = await parts.find()
+        const found = await find()
         await passGates(gates, found)
         await write.check?.(found.file)
         return found

@@ -47,9 +47,10 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
     const [authority = settings.host] = authorities
     const { brand, brandHeader } = settings
     const calls = requestCalls(parts.outbound(), { site: site.store.name, authority, brand, brandHeader, depth: 0 })
+    const scoped = scopeAuthority(author.scope)
     const writes = writingPlatform({
       site,
-      authority: () => scopeAuthority(author.scope),
+      authority: () => scoped,
       allowance,
       count: { writes: 0 },
       own: method === 'PUT' ? { path, body, isFragment: selector !== undefined } : undefined,

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { normalizeHost } from '../../config/hosts.ts'
 import { identityOf } from '../../pipeline/access/identity.ts'
+import type { Authorizing } from '../../pipeline/authority.ts'
 import type { BodySource } from '../../pipeline/body.ts'
 import type { Locks } from '../../pipeline/coordination/locks.ts'
 import type { Streams } from '../../pipeline/events/streams.ts'
@@ -45,7 +46,7 @@ export interface Exchange {
   /** Told of handlers that the request fires (REA-122). */
   transitions: TransitionSink
   /** Decides by the rules as they stand at the moment of the call. */
-  authority: () => RulesAuthority
+  authority: Authorizing<RulesAuthority>
 }
 
 /**

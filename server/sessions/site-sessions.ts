@@ -22,6 +22,8 @@ export interface Session {
   missing?: true
   /** Who is signed in. */
   principal?: Principal
+  /** Unix milliseconds at which the sign-in is over at the latest. */
+  until?: number
   /** Where signing out may need it (OIDC-7). */
   idToken?: string
 }
@@ -240,6 +242,10 @@ export interface SiteSessions {
    * @throws Fault 503
    */
   signOut(session: Session): Promise<Session>
+  /**
+   * Whether a session is over that a request came with: another process that has ended it tells within a second.
+   */
+  isOver(session: Session): boolean
   /** Something that a session holds. @throws Fault 503 */
   values(session: Session, prefix: string): Promise<SessionValue[]>
   /** @returns false when the session has ended; @throws Fault 503 */
@@ -300,7 +306,7 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
     if (expires - found.expires >= step) {
       sessions.prolong(site, id, expires).catch(error => options.report('A session was not prolonged', { err: error }))
     }
-    return { id, principal, ...(idToken !== undefined && { idToken }) }
+    return { id, principal, until: at + signedIn, ...(idToken !== undefined && { idToken }) }
   }
 
   function idIn(cookie: string): string {
@@ -339,13 +345,14 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
       const expires = Math.min(now + idle, at + signedIn)
       const follows = { id: session.id, until: now + Math.max(idle, signedIn) }
       if (!(await reach(sessions.signIn(site, id, { signIn, expires }, follows)))) return undefined
-      return { id, issue, principal, ...(idToken !== undefined && { idToken }) }
+      return { id, issue, principal, until: at + signedIn, ...(idToken !== undefined && { idToken }) }
     },
     async signOut(session) {
       if (!session.principal) return session
       await reach(sessions.end(site, { id: session.id, until: clock() + signedIn }))
       return anonymous.open(undefined)
     },
+    isOver: ({ id, until = Number.POSITIVE_INFINITY }) => hasEnded(id) || until <= clock(),
     values: ({ id }, prefix) => reach(sessions.values(site, id, prefix)),
     keep: ({ id }, value) => reach(sessions.keep(site, id, value)),
     take: ({ id }, name) => reach(sessions.take(site, id, name)),

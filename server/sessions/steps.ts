@@ -7,8 +7,8 @@ import { readBody } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { isForeignWrite, ownOrigin, WRITES } from '../../pipeline/http/origin.ts'
-import { canonicalPath, type Target } from '../../pipeline/http/path.ts'
-import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
+import type { Target } from '../../pipeline/http/path.ts'
+import { rulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { HostedSite, Hosting } from '../hosting.ts'
 import type { State, Step } from '../request-state.ts'
@@ -142,17 +142,15 @@ export const needSession: Step = ({ req, state }, next) => {
   throw new Fault(409, 'NoSession', 'The change came without a session.')
 }
 
-/** Groups that decide by themselves are asked before anything is decided (GRP-5). */
-export async function settleGroups(
-  { site, groups }: HostedSite,
-  { principal }: Session,
-  method: string,
-  { path }: Target,
-  authority: () => RulesAuthority,
-): Promise<void> {
-  if (!principal || !groups || site.rules.subtypedGroups === 0) return
-  const { access } = authority()
-  // The other path of a POST or MOVE is not known yet.
-  if (method === 'POST' || method === 'MOVE') await access.membership.resolveGroups(site.rules.groups())
-  else await access.resolveGroups([path, canonicalPath(path), `${path}/`])
+/** The rules of a site, applied to one request; they look fields up as one text each (LOOK-2). */
+export function authorityOf(hosted: HostedSite, request: IncomingMessage, target: Target, session: Session) {
+  const { principal } = session
+  const facts = {
+    method: request.method ?? 'GET',
+    path: target.path,
+    headers: (name: string) => header({ request }, name),
+    queryString: target.query ?? '',
+  }
+  const isOver = () => hosted.siteSessions.isOver(session)
+  return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups, isOver)
 }

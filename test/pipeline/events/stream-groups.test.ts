@@ -3,6 +3,7 @@ import { describe, it } from 'mocha'
 import type { AccessRules } from '../../../pipeline/access/access-rules.ts'
 import { Delivery } from '../../../pipeline/events/delivery.ts'
 import { Stream } from '../../../pipeline/events/stream.ts'
+import type { RulesAuthority } from '../../../pipeline/site/rules-authority.ts'
 import type { StoredEvent } from '../../../pipeline/store/events.ts'
 import { access, member, NS, rawGroup, site } from '../access/site.ts'
 import { manualClock } from './manual-clock.ts'
@@ -27,8 +28,14 @@ function watchedByMember() {
   let rules = staffRules()
   const accessNow = () => access(rules, { principal: member('ann@a.example'), defaultGet: 'deny', oracle })
   const reader = new Reader()
+  let isSettled = true
+  const decided = access(rules, { principal: member('ann@a.example'), defaultGet: 'deny' })
+  const authority = Object.assign(() => ({ access: decided }) as RulesAuthority, {
+    settle: async () => void (isSettled = true),
+    isSettled: () => isSettled,
+  })
   const stream = new Stream(
-    { path: PATH, session: 's', address: '', lastEventId: undefined, authority: () => expect.fail('not needed') },
+    { path: PATH, session: 's', address: '', lastEventId: undefined, authority },
     {
       site: 'a',
       brand: 'platform',
@@ -55,6 +62,10 @@ function watchedByMember() {
     questions,
     changeRules: () => {
       rules = staffRules(1)
+    },
+    /** Something of the site that a group may look at. */
+    changeAnything: () => {
+      isSettled = false
     },
     publish(text: string) {
       const event = {
@@ -98,6 +109,17 @@ describe('streams of members of groups that decide by themselves', () => {
     await until(() => !stream.isOpen)
     expect(bodiesOf(reader.mutations)).to.deep.equal(['1'])
     expect(reader.ending).to.equal('ended')
+  })
+
+  it('DEC-7 what a group looks at has changed: it is asked again at the keepalive, and who is no member any more is gone', async () => {
+    const { stream, reader, questions, publish, changeAnything } = watchedByMember()
+    publish('1')
+    await until(() => questions.length === 1)
+    questions[0]?.(true)
+    await until(() => reader.mutations.length === 1)
+    changeAnything()
+    stream.tend()
+    await until(() => !stream.isOpen)
   })
 
   it('EVT-65 without events the group is asked at the keepalive, which does not wait for the answer', async () => {
