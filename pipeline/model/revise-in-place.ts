@@ -51,7 +51,7 @@ function* adding(document: TreeDocument, anchor: ElementNode, node: ElementNode)
   const text = markupIn(document.kind, anchor, [node])
   try {
     const proposal = yield* editing(document, { op: 'insert', anchor, placement: 'append', text })
-    return proposal.way === 'document' || proposal.way === 'reparsed' ? undefined : proposal.accept()
+    return proposal.way === 'document' || proposal.way === 'reparsed' ? undefined : yield* proposal.accepting()
   } catch (error) {
     if (error instanceof EditError) return undefined
     throw error

@@ -63,7 +63,7 @@ export function* following(
       if (!wanted) return undefined
       const edit = yield* editing(reached, wanted)
       const parents = edit.propose(view => view.parents)
-      reached = edit.accept()
+      reached = yield* edit.accepting()
       forgetEntries(elementsAround(reached, parents))
       yield
     }

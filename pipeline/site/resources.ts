@@ -12,16 +12,17 @@ import { digestOf } from '../tree/document.ts'
 import { PinnedDocument } from '../tree/edit/edit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
+import { begin, type Steps } from '../tree/steps.ts'
 import type { DocumentCache } from './cache.ts'
 import type { FollowedEdit } from './followed-edits.ts'
-import { StoredFile } from './stored-file.ts'
+import { type NewTree, StoredFile } from './stored-file.ts'
 
 /** A version that a commit brings. */
 export interface Version {
   body: { readonly bytes: Uint8Array }
   profile: Profile
-  /** The tree of the new version, if the edit produced one. */
-  newTree?: () => TreeDocument
+  /** The tree of the new version, if the edit produced one; made in steps between which nobody else may have it. */
+  newTree?: () => Steps<TreeDocument>
   /** Written as a whole: whoever does that mostly does not work with its elements. */
   isSaved?: boolean
 }
@@ -271,7 +272,8 @@ export class Resources {
   #replace(resource: Resource, version: Version): void {
     const before = this.inMemory(resource.path)
     const isKept = !version.isSaved || before?.keepsTree
-    const tree = isKept ? this.#newTree(resource.path, version) : undefined
+    const bytes = before?.treeBytes ?? 0
+    const tree = isKept ? this.#newTree(resource.path, version, bytes) : undefined
     before?.releaseTree()
     const body = version.body instanceof SplicedBytes ? version.body : { bytes: compact(version.body.bytes) }
     this.#cache.set(this.#store.name, new StoredFile(resource, body, version.profile, tree))
@@ -287,9 +289,10 @@ export class Resources {
    * The commit stands whatever happens here: a tree that cannot follow, or is being read, is parsed anew when somebody
    * needs it.
    */
-  #newTree(path: string, { newTree }: Version): TreeDocument | undefined {
+  #newTree(path: string, { newTree }: Version, bytes: number): NewTree | undefined {
     try {
-      return newTree?.()
+      const work = newTree?.()
+      return work && (begin(work) ?? { work, bytes })
     } catch (error) {
       if (error instanceof PinnedDocument) return undefined
       this.#report('A parsed document could not follow its commit', { path, error })

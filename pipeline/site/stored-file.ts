@@ -21,6 +21,9 @@ const MOST_EDITS = 32
 /** UTF-16 code units of the text of a tree that is packed and unpacked without a pause: two or three milliseconds. */
 const MOST_PACKED = 256 * 1024
 
+/** The tree of a version, or what there is left to do until it is there; then with the bytes that it takes, about. */
+export type NewTree = { value: TreeDocument } | { work: Steps<TreeDocument>; bytes: number }
+
 export class StoredFile {
   readonly resource: Resource
   readonly body: Body
@@ -47,13 +50,17 @@ export class StoredFile {
   /** The tree of an older version, and how this one comes of it. */
   #older: { tree: TreeDocument; edits: readonly FollowedEdit[] } | undefined
 
-  constructor(resource: Resource, body: Body, profile: Profile | undefined, tree?: TreeDocument) {
+  /** A tree that is about to be that of this version. */
+  #unfinished: Exclude<NewTree, { value: TreeDocument }> | undefined
+
+  constructor(resource: Resource, body: Body, profile: Profile | undefined, tree?: NewTree) {
     this.resource = resource
     this.body = body
     this.kind = kindOf(resource.type)
     this.tag = contentTag(resource.digest)
     this.profile = profile
-    this.#tree = tree
+    if (tree && 'value' in tree) this.#tree = tree.value
+    else this.#unfinished = tree
   }
 
   get isDocument(): boolean {
@@ -84,13 +91,13 @@ export class StoredFile {
 
   /** Whether it takes the memory of a tree, be it that of an older version. */
   get keepsTree(): boolean {
-    return this.hasTree || this.#older !== undefined
+    return this.hasTree || this.#older !== undefined || this.#unfinished !== undefined
   }
 
   /** Bytes that its tree takes, packed or not. */
   get treeBytes(): number {
     const tree = this.#tree ?? this.#older?.tree
-    return (tree ? treeBytes(tree) + this.pageBytes : 0) + this.packedBytes
+    return (tree ? treeBytes(tree) + this.pageBytes : (this.#unfinished?.bytes ?? 0)) + this.packedBytes
   }
 
   /** Bytes of its packed tree, which stays when the tree itself is there again. */
@@ -131,7 +138,7 @@ export class StoredFile {
    * @throws Fault 422 for a blob or a document that cannot be parsed
    */
   get tree(): TreeDocument {
-    this.#tree ??= this.#unpacked()
+    this.#tree ??= this.#unpacked() ?? (this.#unfinished && atOnce(this.#finishing(this.#unfinished)))
     if (this.#tree) return this.#tree
     const { kind, bytes } = this.#markup()
     const { text } = decode(bytes)
@@ -156,6 +163,10 @@ export class StoredFile {
   }
 
   async #parse(): Promise<void> {
+    if (this.#unfinished) {
+      this.#tree = await inTurns(this.#finishing(this.#unfinished), this.resource.size)
+      return
+    }
     const { kind, bytes } = this.#markup()
     const { text } = await decodeInTurn(bytes)
     try {
@@ -164,6 +175,12 @@ export class StoredFile {
     } catch (error) {
       throw unreadable(error)
     }
+  }
+
+  /** Nobody else can go on with a tree that somebody has begun to finish. */
+  *#finishing({ work }: { work: Steps<TreeDocument> }): Steps<TreeDocument> {
+    this.#unfinished = undefined
+    return yield* work
   }
 
   *#reading(kind: DocumentKind, text: string): Steps<TreeDocument> {
@@ -188,6 +205,7 @@ export class StoredFile {
     const tree = this.#tree
     if (tree && tree.source.length <= MOST_PACKED) this.#packed ??= packTree(tree)
     this.#tree = undefined
+    this.#unfinished = undefined
     this.#older = undefined
   }
 
@@ -207,6 +225,7 @@ export class StoredFile {
   releaseTree(): void {
     this.#tree = undefined
     this.#packed = undefined
+    this.#unfinished = undefined
     this.#older = undefined
   }
 

@@ -11,7 +11,7 @@ import {
   type TreeDocument,
 } from './nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
-import { treeBytes } from './weight.ts'
+import { noteCopy, treeBytes } from './weight.ts'
 
 /** A copy of the whole document, offsets included. */
 export function cloneTree(document: TreeDocument): TreeDocument {
@@ -49,6 +49,7 @@ export function* cloning(
     if (node.content && other.content) open.push({ nodes: node.content.childNodes, next: 0, parent: other.content })
     if (node.childNodes.length > 0) open.push({ nodes: node.childNodes, next: 0, parent: other })
   }
+  noteCopy(copy, root)
   return { ...document, root: copy }
 }
 

@@ -82,10 +82,13 @@ function idOf(element: ElementNode): string | undefined {
 }
 
 function* elementsIn(nodes: readonly ChildNode[]): Generator<ElementNode, void, void> {
-  const open: ChildNode[] = [...nodes]
-  for (let node = open.pop(); node; node = open.pop()) {
-    if (!isElement(node)) continue
-    yield node
-    for (const child of node.childNodes) if (isElement(child)) open.push(child)
+  const open = [nodes.values()]
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const { value: node } = level.next()
+    if (!node) open.pop()
+    else if (isElement(node)) {
+      yield node
+      if (node.childNodes.length > 0) open.push(node.childNodes.values())
+    }
   }
 }

@@ -3,8 +3,9 @@
 import { type ChildNode, isElement, type SourcePlace } from './nodes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
-/** Moves nodes, in steps, that belong to no document yet. */
+/** Moves nodes and all below them, in steps between which nobody else may look at them. */
 export function* shiftingNodes(nodes: readonly ChildNode[], distance: number): Steps<void> {
+  if (distance === 0) return
   const lists = [nodes]
   let shifted = 0
   for (let list = lists.pop(); list; list = lists.pop()) {

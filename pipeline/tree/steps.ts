@@ -35,6 +35,27 @@ export function atOnce<T>(work: Steps<T>): T {
   }
 }
 
+/** Work that is done already. */
+// biome-ignore lint/correctness/useYield: nothing is left to do
+export function* done<T>(value: T): Steps<T> {
+  return value
+}
+
+/**
+ * Begins the work, which is then left where it is if it is not short.
+ *
+ * @param most milliseconds that it may take
+ * @returns what came of it; undefined when it is to go on
+ */
+export function begin<T>(work: Steps<T>, most = UNNOTICED): { value: T } | undefined {
+  const end = performance.now() + most
+  do {
+    const step = work.next()
+    if (step.done) return { value: step.value }
+  } while (performance.now() < end)
+  return undefined
+}
+
 /**
  * Does the work without a pause if it is short, else breaks it off.
  *
@@ -42,14 +63,10 @@ export function atOnce<T>(work: Steps<T>): T {
  * @returns what came of it; undefined when it was broken off
  */
 export function ifShort<T>(work: Steps<T>, most = UNNOTICED): { value: T } | undefined {
-  const end = performance.now() + most
-  do {
-    const step = work.next()
-    if (step.done) return { value: step.value }
-  } while (performance.now() < end)
+  const made = begin(work, most)
   // What the work has prepared is taken back.
-  work.return(undefined as never)
-  return undefined
+  if (!made) work.return(undefined as never)
+  return made
 }
 
 /**
@@ -59,13 +76,8 @@ export function ifShort<T>(work: Steps<T>, most = UNNOTICED): { value: T } | und
  * @throws what the work throws; HeapError where the heap has no room for it beside what else goes on
  */
 export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
-  if (length <= SHORT) {
-    const end = performance.now() + UNNOTICED
-    do {
-      const step = work.next()
-      if (step.done) return step.value
-    } while (performance.now() < end)
-  }
+  const made = length <= SHORT ? begin(work) : undefined
+  if (made) return made.value
   const needs = length <= LIGHT ? 0 : Math.min(length, ROOM)
   await enter(needs)
   underWay.add(work)

@@ -34,6 +34,12 @@ export function noteCounts(root: DocumentNode, source: string, { elements, leave
   densities.set(root, bytes / (source.length + 1))
 }
 
+/** Notes that a copy weighs as much as its original. */
+export function noteCopy(copy: DocumentNode, original: DocumentNode): void {
+  const density = densities.get(original)
+  if (density !== undefined) densities.set(copy, density)
+}
+
 function nodeBytes(root: DocumentNode): number {
   let bytes = 0
   const open: ChildNode[] = [...root.childNodes]

@@ -15,6 +15,7 @@ import { parentOf } from '../store/paths.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import { ZERO } from '../store/tags.ts'
 import { decodeInTurn } from '../tree/document.ts'
+import { atOnce } from '../tree/steps.ts'
 import { commitJudged, commitLoop, type Judging, modelState, oneAllowance } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
@@ -127,7 +128,8 @@ export async function transferTree(
       const model = modelState(site, allowance, transfer)
       const { changes, written } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)
-      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: written[0]?.newTree?.() })
+      const newTree = written[0]?.newTree
+      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: newTree && atOnce(newTree()) })
       const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
       if (transfer.op === 'move') refuseEntangled(follows, from)
       const requirements = [...arriving, ...follows.requirements]

@@ -19,7 +19,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { outerMarkup } from '../tree/serialize.ts'
-import { inTurns } from '../tree/steps.ts'
+import { done, inTurns } from '../tree/steps.ts'
 
 /** An edit made on a copy of its document. */
 interface EditedCopy {
@@ -44,7 +44,8 @@ export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<Edit
   const given = 'text' in wanted ? wanted.text.length : 0
   const edited = await inTurns(editing(copy, onCopy(wanted, copies)), length + given)
   const { nodes, parents } = edited.propose(view => view)
-  return { place: { document: edited.accept(), part: { nodes, parents } }, edited }
+  const document = await inTurns(edited.accepting(), length)
+  return { place: { document, part: { nodes, parents } }, edited }
 }
 
 /** Makes an edit on a copy, which the proposal puts in place of the document: for edits that take long. */
@@ -106,7 +107,7 @@ function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, inse
     way: edited.way,
     inserted,
     propose: look => look({ document, nodes, parents }),
-    accept: () => document,
+    accepting: () => done(document),
   }
 }
 

@@ -12,6 +12,7 @@ import type { StoredFile } from '../site/stored-file.ts'
 import type { CommitResult } from '../store/commit.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { isPinned } from '../tree/pins.ts'
+import { done } from '../tree/steps.ts'
 
 /** A document as the edits before have left it. */
 export interface Head {
@@ -139,7 +140,7 @@ async function makeTogether(site: Site, path: string, line: Set<Place>): Promise
   let results: PromiseSettledResult<CommitResult>[] = []
   try {
     const last = row.at(-1)?.joined.written
-    if (last && head) last.newTree = () => head.tree
+    if (last && head) last.newTree = () => done(head.tree)
     if (row.length > 0) results = (await site.commitRow(row.map(({ joined }) => joined))) ?? []
   } catch (error) {
     for (const { place } of row) place.fail(error)

@@ -6,7 +6,7 @@ import { isComposed, storedDocument } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import { StoredFile } from '../site/stored-file.ts'
 import type { Change } from '../store/commit.ts'
-import { ifShort } from '../tree/steps.ts'
+import { atOnce, ifShort } from '../tree/steps.ts'
 import { askedCommit, type ModelState } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
 import type { Head, Joined } from './edit-line.ts'
@@ -57,7 +57,7 @@ export function joinEdit(joining: JoiningWrite, head: Head): Joined<Answer> | un
     commit,
     written: document,
     make: () => {
-      const tree = judged.newTree()
+      const tree = atOnce(judged.newTree())
       const resource = { ...head.file.resource, digest, size: body.length }
       return { file: new StoredFile(resource, body, profile), tree, isCommitted: false }
     },

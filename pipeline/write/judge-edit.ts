@@ -18,7 +18,7 @@ import { revisionOf } from '../tree/revisions.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { type SourceText, textOf } from '../tree/source-text.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
-import { ifShort, inOwnTurn, inTurns, type Steps } from '../tree/steps.ts'
+import { done, ifShort, inOwnTurn, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
@@ -47,7 +47,7 @@ export interface JudgedEdit extends EncodedEdit {
   /** The data model has added nothing. */
   isAsAsked: boolean
   derived: Derived
-  newTree: () => TreeDocument
+  newTree: () => Steps<TreeDocument>
   /** Shows the tree of the new document. */
   show: ShowTree
   /** Fragment tag of the first new element (HTTP-81). */
@@ -211,7 +211,7 @@ function* looking(
 ): Steps<Looked> {
   const { site, registry, request, revision, stake, watched } = before
   const { path, tree, wanted } = request
-  const { inserted, way, accept } = proposal
+  const { inserted, way, accepting } = proposal
   const { document, nodes, parents } = view
   const { body, digest, splices } = encoded ?? (yield* encodingProposal(before, proposal, judged))
   const around = new Set(elementsAround(document, parents))
@@ -225,8 +225,8 @@ function* looking(
   const transitions = watched
     ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, way })
     : NO_TRANSITIONS
-  const newTree = () => {
-    const accepted = accept()
+  const newTree = function* () {
+    const accepted = yield* accepting()
     made(accepted)
     return accepted
   }
@@ -256,7 +256,7 @@ export async function afterCascade(
     derived,
     tag,
     show: look => look(document),
-    newTree: () => document,
+    newTree: () => done(document),
   }
 }
 

@@ -14,7 +14,7 @@ import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import type { Stretches } from '../tree/source-text.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
+import { done, inTurns, type Steps } from '../tree/steps.ts'
 
 /** A version of a resource that is not committed yet. */
 export interface NewVersion {
@@ -241,5 +241,7 @@ export function writtenDocuments(path: string, prepared: NewVersion): WrittenDoc
   const { profile, declares } = derived
   // A document without a tree declares nothing, whatever types there are.
   if (!tree) return [{ path, body: { bytes }, profile, declares }]
-  return [{ path, body: { bytes }, profile, declares, show: look => look(tree), newTree: () => tree, isSaved: true }]
+  return [
+    { path, body: { bytes }, profile, declares, show: look => look(tree), newTree: () => done(tree), isSaved: true },
+  ]
 }

@@ -24,7 +24,7 @@ const NS = 'https://platform.example/ns'
 function made(document: TreeDocument, wanted: Edit): { record: EditRecord | undefined; document: TreeDocument } {
   const proposed = edit(document, wanted)
   const notice = editNotice('/a.html', 1, wanted, proposed.way)
-  return { record: notice === undefined ? undefined : readNotice(notice).edit, document: proposed.accept() }
+  return { record: notice === undefined ? undefined : readNotice(notice).edit, document: atOnce(proposed.accepting()) }
 }
 
 const follow = (tree: TreeDocument, edits: readonly EditRecord[], text: string) => atOnce(following(tree, edits, text))

@@ -19,17 +19,21 @@ import { entriesOf, listingEntries } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
 import { bodyText } from '../../pipeline/read/body-text.ts'
 import { packEntries, packingEntries } from '../../pipeline/store/packed-entries.ts'
+import { cloneTree } from '../../pipeline/tree/clone.ts'
 import { collapsed, collapsing } from '../../pipeline/tree/collapse.ts'
 import { comparing } from '../../pipeline/tree/compare.ts'
 import { measuring, PIECE, parseDocument, TreeError } from '../../pipeline/tree/document.ts'
+import { edit } from '../../pipeline/tree/edit/edit.ts'
 import { parseFragment } from '../../pipeline/tree/fragment.ts'
+import { findingById } from '../../pipeline/tree/ids.ts'
 import { writingJsonLd } from '../../pipeline/tree/json-ld.ts'
 import { LONG } from '../../pipeline/tree/long-text.ts'
 import { readingTopLevelItems, topLevelItems } from '../../pipeline/tree/microdata.ts'
 import { type ElementNode, isElement } from '../../pipeline/tree/nodes.ts'
 import { writingPlain } from '../../pipeline/tree/plain-json.ts'
 import { gatheringText, textContent } from '../../pipeline/tree/serialize.ts'
-import { atOnce, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
+import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../../pipeline/tree/steps.ts'
+import { treeBytes } from '../../pipeline/tree/weight.ts'
 import { scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { documentAt, hostFor } from '../pipeline/language/sessel/site.ts'
 import { NS } from '../support/content.ts'
@@ -98,7 +102,15 @@ describe('long turns', () => {
   const entries = items.map((_, i) => ({ item: `${i}`, keys: ['a'] }))
   const profile = { utf8: true, types: [], namespaces: [] }
   const derived: Derived = { profile, declares: {}, tokens: [], items, entries }
+  const row = body('<p>x</p>'.repeat(50_000))
+  const beforeMany = () => {
+    const document = parseDocument('html', `<p id=a>x</p>${'<p>x</p>'.repeat(50_000)}`)
+    const target = atOnce(findingById(document, 0, 'a'))
+    if (!target) throw new Error('no element')
+    return edit(document, { op: 'insert', anchor: target, placement: 'append', text: 'y' })
+  }
   cases.push(
+    ['SEC-12 HTTP-80 an edit before many elements that is made', 200, () => beforeMany().accepting()],
     ['HTTP-72 items of one vocabulary', 400, () => writingJsonLd(topLevelItems(many))],
     ['HTTP-72 an item of many properties', 80, () => writingJsonLd(topLevelItems(properties))],
     ['HTTP-71 an item of many properties', 30, () => readingTopLevelItems(properties, () => '')],
@@ -122,6 +134,33 @@ describe('long turns', () => {
     it(`${what}: ${least} steps at least`, () => {
       expect(stepsOf(work())).to.be.at.least(least)
     })
+
+  it('SEC-12 HTTP-80 of many children few are looked at in one step', () => {
+    const document = { kind: 'html' as const, source: '', root: row, clean: true }
+    const [html] = row.childNodes
+    const [, inside] = html && isElement(html) ? html.childNodes : []
+    if (!inside || !isElement(inside)) throw new Error('no body')
+    let seen = 0
+    inside.childNodes = new Proxy(inside.childNodes, {
+      get: (nodes, name) => {
+        if (typeof name === 'string' && /^\d/.test(name)) seen++
+        return Reflect.get(nodes, name)
+      },
+    })
+    let most = 0
+    for (const _ of findingById(document, 0, 'a')) {
+      most = Math.max(most, seen)
+      seen = 0
+    }
+    expect(most).to.be.within(1, 2 * NODES_PER_STEP)
+  })
+
+  it('SEC-12 a copy of a tree weighs as much as its original, without being gone through', () => {
+    const document = parseDocument('html', '<p title=x>x</p>'.repeat(10))
+    const copy = cloneTree(document)
+    copy.root.childNodes = []
+    expect(treeBytes(copy)).to.equal(treeBytes(document))
+  })
 
   it('LIQ-71 an expression of more words than one step reads is refused before it is read', () => {
     for (const list of ['a and ', 'a | upcase | ', 'a.', 'a, ', '1 ', 'a==', '""'])

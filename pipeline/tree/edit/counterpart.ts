@@ -61,10 +61,11 @@ export function* findingCounterparts(
   return found
 }
 
-/** @returns the counterparts of the nodes that have one, each once */
-export function childrenFound(found: Counterparts, nodes: ChildNode[]): ChildNode[] {
+/** @returns the counterparts of the nodes that have one, each once, in steps */
+export function* childrenFound(found: Counterparts, nodes: ChildNode[]): Steps<ChildNode[]> {
   const list = new Set<ChildNode>()
-  for (const node of nodes) {
+  for (const [at, node] of nodes.entries()) {
+    if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield
     const other = found.get(node)
     if (other && 'parentNode' in other) list.add(other)
   }

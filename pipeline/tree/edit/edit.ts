@@ -92,7 +92,7 @@ function* proposingAnew(document: TreeDocument, wanted: Edit, named: ElementNode
   const proposed = yield* proposing(fresh, redirected(wanted, same), named.map(same))
   const { nodes, parents } = proposed.propose(view => view)
   const { changes, way, inserted } = proposed
-  return replaced(document, proposed.accept(), { changes, way, inserted, nodes, parents })
+  return replaced(document, yield* proposed.accepting(), { changes, way, inserted, nodes, parents })
 }
 
 function redirected(wanted: Edit, same: (element: ElementNode) => ElementNode): Edit {

@@ -1,24 +1,9 @@
 /** Offsets of a tree after its source changed: everything behind a change moves by the same distance. */
 
 import { type ChildNode, type ElementNode, isElement, type ParentNode } from '../nodes.ts'
-import { shiftAlone, shiftEnd, shiftStart } from '../offsets.ts'
+import { shiftEnd, shiftingNodes, shiftStart } from '../offsets.ts'
+import type { Steps } from '../steps.ts'
 import { contentOf } from './shape.ts'
-
-function shiftNodes(nodes: ChildNode[], distance: number, from = 0, to = nodes.length): void {
-  if (distance === 0) return
-  for (let i = from; i < to; i++) {
-    const node = nodes[i]
-    if (node) shiftNode(node, distance)
-  }
-}
-
-function shiftNode(node: ChildNode, distance: number): void {
-  shiftAlone(node, distance)
-  if (isElement(node)) {
-    for (const child of node.childNodes) shiftNode(child, distance)
-    if (node.content) for (const child of node.content.childNodes) shiftNode(child, distance)
-  }
-}
 
 /** A stretch of a tree that has its final offsets already, with what it adds to the length of the source. */
 export interface ShiftedRange {
@@ -34,13 +19,13 @@ export interface ShiftedRange {
 }
 
 /**
- * Moves everything behind one stretch, or behind and between two, and the ends of the elements around them.
+ * Moves everything behind one stretch, or behind and between two, and the ends of the elements around them; in steps.
  *
  * @param first in the order of the source
  */
-export function shiftBehind(first: ShiftedRange, second?: ShiftedRange): void {
+export function* shiftingBehind(first: ShiftedRange, second?: ShiftedRange): Steps<void> {
   if (!second) {
-    shiftToEnd(first, first.distance)
+    yield* shiftingToEnd(first, first.distance)
     return
   }
   const around = new Set<ParentNode>()
@@ -49,28 +34,29 @@ export function shiftBehind(first: ShiftedRange, second?: ShiftedRange): void {
 
   let { host, parent, to: index }: Level = first
   while (parent !== second.parent && host && !around.has(host)) {
-    shiftNodes(parent.childNodes, first.distance, index)
+    yield* shiftingNodes(parent.childNodes.slice(index), first.distance)
     shiftEndBehind(host, first.end, first.distance)
     ;({ host, parent, to: index } = outside(host))
   }
   while (parent !== second.parent) {
     const nodes: ChildNode[] = parent.childNodes
     let branch = nodes[index]
-    for (; branch && !(isElement(branch) && around.has(branch)); branch = nodes[++index])
-      shiftNode(branch, first.distance)
+    const from = index
+    while (branch && !(isElement(branch) && around.has(branch))) branch = nodes[++index]
+    yield* shiftingNodes(nodes.slice(from, index), first.distance)
     if (!branch || !isElement(branch)) break
     if (branch.sourceCodeLocation) shiftStart(branch.sourceCodeLocation, first.distance)
     parent = contentOf(branch)
     index = 0
   }
-  shiftNodes(parent.childNodes, first.distance, index, second.from)
-  shiftToEnd(second, first.distance + second.distance)
+  yield* shiftingNodes(parent.childNodes.slice(index, second.from), first.distance)
+  yield* shiftingToEnd(second, first.distance + second.distance)
 }
 
-function shiftToEnd(shifted: ShiftedRange, distance: number): void {
+function* shiftingToEnd(shifted: ShiftedRange, distance: number): Steps<void> {
   if (distance === 0) return
   for (let level: Level = shifted; ; level = outside(level.host)) {
-    shiftNodes(level.parent.childNodes, distance, level.to)
+    yield* shiftingNodes(level.parent.childNodes.slice(level.to), distance)
     if (!level.host) return
     shiftEndBehind(level.host, shifted.end, distance)
   }

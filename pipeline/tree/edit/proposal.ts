@@ -6,9 +6,9 @@ import { shiftEnd, shiftingNodes } from '../offsets.ts'
 import { isPinned } from '../pins.ts'
 import { stateOf } from '../revisions.ts'
 import { setText, textOf } from '../source-text.ts'
-import type { Steps } from '../steps.ts'
+import { done, type Steps } from '../steps.ts'
 import { ChangedDocument, PinnedDocument } from './error.ts'
-import { type ShiftedRange, shiftBehind } from './offsets.ts'
+import { type ShiftedRange, shiftingBehind } from './offsets.ts'
 import { applyPatch, preparingPatch, withPatch } from './patch.ts'
 import type { PlannedSplice } from './plan.ts'
 import type { Piece } from './prove.ts'
@@ -53,13 +53,13 @@ export interface ProposedEdit {
    */
   propose<T>(look: (view: View) => T): T
   /**
-   * Makes the edit.
+   * Makes the edit, in steps between which nobody else may have the document.
    *
    * @returns the document, patched in place, or another one that was parsed
    * @throws ChangedDocument when the document has changed since the edit was proposed; PinnedDocument when it would be
    *   patched and somebody is reading it
    */
-  accept(): TreeDocument
+  accepting(): Steps<TreeDocument>
 }
 
 /** Finds out, in steps, whether edits of the document can be proved locally. */
@@ -84,7 +84,7 @@ function guarded(
   parts: Parts,
   show: <T>(run: () => T) => T,
   shown: TreeDocument,
-  accept: () => TreeDocument,
+  accepting: () => Steps<TreeDocument>,
 ): ProposedEdit {
   const { changes, way, inserted, nodes, parents, exchanges } = parts
   const state = stateOf(document)
@@ -107,12 +107,12 @@ function guarded(
         state.showing = false
       }
     },
-    accept: () => {
+    accepting: function* () {
       check()
       if (shown === document && changes.length > 0 && isPinned(document)) throw new PinnedDocument()
-      if (changes.length === 0) return accept()
+      if (changes.length === 0) return yield* accepting()
       const before = state.revision++
-      const accepted = accept()
+      const accepted = yield* accepting()
       if (accepted === document) followIds(document, { before, after: state.revision }, exchanges)
       return accepted
     },
@@ -121,14 +121,13 @@ function guarded(
 
 /** A proposal that keeps the document as it is: nothing changes. */
 export function unchanged(document: TreeDocument, parts: Omit<Parts, 'changes' | 'way'>): ProposedEdit {
-  const accept = (): TreeDocument => document
   return guarded(
     document,
     document.source,
     { ...parts, changes: [], way: 'splice', exchanges: [] },
     run => run(),
     document,
-    accept,
+    () => done(document),
   )
 }
 
@@ -140,7 +139,7 @@ export function replaced(document: TreeDocument, by: TreeDocument, parts: Parts)
     parts,
     run => run(),
     by,
-    () => by,
+    () => done(by),
   )
 }
 
@@ -161,10 +160,10 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
       setText(document, before)
     }
   }
-  const accept = (): TreeDocument => {
+  const accepting = function* (): Steps<TreeDocument> {
     applyPatch(patch)
     const [first, second] = shifted
-    if (first) shiftBehind(first, second)
+    if (first) yield* shiftingBehind(first, second)
     for (const { element, place: end } of pieces.flatMap(({ ends }) => ends)) {
       const place = element.sourceCodeLocation
       if (!place) continue
@@ -174,7 +173,7 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
     setText(document, text)
     return document
   }
-  return guarded(document, source, { ...parts, exchanges: exchangesOf(pieces) }, show, document, accept)
+  return guarded(document, source, { ...parts, exchanges: exchangesOf(pieces) }, show, document, accepting)
 }
 
 /** @returns undefined where contents of a template change */

@@ -9,7 +9,7 @@ import {
   type TreeDocument,
 } from '../nodes.ts'
 import { writingMarkup } from '../serialize.ts'
-import type { Steps } from '../steps.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
 import { writingMarkupIn } from './markup.ts'
 import { findingOutcome } from './outcome.ts'
@@ -73,9 +73,12 @@ function* writingInPlace(document: TreeDocument, plan: Plan, pieces: Piece[], wr
   const found = new Map<AnyNode, AnyNode>()
   const wanted = [...plan.nodes, ...parents.filter(parent => !pieces.some(({ region }) => region.parent === parent))]
   for (const { expected, nodes } of pieces) {
-    for (const [node, other] of yield* findingCounterparts(expected, nodes, wanted)) found.set(node, other)
+    for (const [node, other] of yield* findingCounterparts(expected, nodes, wanted)) {
+      found.set(node, other)
+      if (found.size % NODES_PER_STEP === 0) yield
+    }
   }
-  const nodes = childrenFound(found, plan.nodes)
+  const nodes = yield* childrenFound(found, plan.nodes)
   return yield* patching(document, pieces, { ...written, nodes, parents: parentsFound(found, parents) })
 }
 
@@ -88,7 +91,7 @@ function* provingWhole(attempts: Attempts, plan: Plan, written: Writing): Steps<
   const wanted = [...plan.nodes, ...plan.parents.filter(parent => parent !== document.root)]
   const found = yield* findingCounterparts(document.root.childNodes, parsed.root.childNodes, wanted)
   const parents = parentsFound(found, plan.parents).map(parent => (parent === document.root ? parsed.root : parent))
-  return replaced(document, parsed, { ...written, nodes: childrenFound(found, plan.nodes), parents })
+  return replaced(document, parsed, { ...written, nodes: yield* childrenFound(found, plan.nodes), parents })
 }
 
 /**

@@ -10,6 +10,7 @@ import { rootElement } from '../../../pipeline/tree/nodes.ts'
 import { isPinned, pinTree } from '../../../pipeline/tree/pins.ts'
 import { selectFirst, selectorFor } from '../../../pipeline/tree/selector/selector.ts'
 import { outerMarkup } from '../../../pipeline/tree/serialize.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { selecting, textOf } from '../../http/write-checks.ts'
 import { page, put, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
@@ -26,11 +27,11 @@ describe('A pinned tree', () => {
     first()
     first()
     expect(isPinned(document)).to.equal(true)
-    expect(() => proposal.accept()).to.throw(PinnedDocument)
+    expect(() => atOnce(proposal.accepting())).to.throw(PinnedDocument)
     expect(document.source).to.equal(source)
     expect(target.childNodes).to.have.length(0)
     second()
-    expect(proposal.accept()).to.equal(document)
+    expect(atOnce(proposal.accepting())).to.equal(document)
     expect(target.childNodes).to.have.length(1)
   })
 

@@ -114,7 +114,7 @@ describe('Entries of documents', () => {
             expect(kept.derived.entries).to.deep.equal(entriesOf(itemElements(fresh.root), NS))
             expect(told(kept.derived)).to.deep.equal(told(atOnce(deriving(fresh, derivation, true))))
             if (!accept) continue
-            document = proposal.accept()
+            document = atOnce(proposal.accepting())
             kept.made(document)
           } catch (error) {
             if (!(error instanceof EditError)) throw error
@@ -136,7 +136,7 @@ describe('Entries of documents', () => {
     const put = (target: ElementNode, text: string) => {
       const proposal = edit(document, { op: 'replace', target, text })
       const kept = found(document, proposal)
-      kept.made(proposal.accept())
+      kept.made(atOnce(proposal.accepting()))
       return kept.derived
     }
     expect(put(byId('r20'), '<p id="first" class="new">1</p>').items).to.have.length(49)

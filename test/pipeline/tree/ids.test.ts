@@ -39,7 +39,7 @@ describe('Elements by their ids', () => {
           const common = { target, source: target, anchor, placement: 'append', text }
           try {
             const before = document
-            document = edit(document, { op, ...common } as Edit).accept()
+            document = atOnce(edit(document, { op, ...common } as Edit).accepting())
             edits = document === before ? edits + 1 : 0
           } catch (error) {
             if (!(error instanceof EditError)) throw error
@@ -62,12 +62,10 @@ describe('Elements by their ids', () => {
       const document = parseDocument('html', markup)
       const main = below(document.root).find(({ tagName }) => tagName === 'main')
       if (!main) throw new Error('The page has no main element.')
-      const edited = edit(document, {
-        op: 'insert',
-        anchor: main,
-        placement: 'append',
-        text: '<p id="x">1</p>',
-      }).accept()
+      const added = '<p id="x">1</p>'
+      const edited = atOnce(
+        edit(document, { op: 'insert', anchor: main, placement: 'append', text: added }).accepting(),
+      )
       return atOnce(findingOnly(compileSelector(text), edited))?.tagName
     }
     const plain = page('<main></main>')

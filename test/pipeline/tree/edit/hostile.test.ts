@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import { EditError, edit, type Way } from '../../../../pipeline/tree/edit/edit.ts'
 import type { DocumentKind } from '../../../../pipeline/tree/nodes.ts'
+import { atOnce } from '../../../../pipeline/tree/steps.ts'
 import { takesLess } from '../../../support/cost.ts'
 import { command } from './command.ts'
 
@@ -44,7 +45,7 @@ describe('Hostile documents and fragments are edited in linear time', () => {
         try {
           const proposed = edit(document, wanted)
           expect(proposed.way).to.equal(way)
-          proposed.accept()
+          atOnce(proposed.accepting())
         } catch (error) {
           if (!(error instanceof EditError)) throw error
           expect(error.reason).to.equal(way)

@@ -13,6 +13,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../../../../pipeline/tree/nodes.ts'
+import { atOnce } from '../../../../pipeline/tree/steps.ts'
 import { elementsOf, nodesOf } from '../samples.ts'
 
 /** The tree as lines, one per node, with the source ranges when wanted; ends of html and body are left out. */
@@ -256,7 +257,7 @@ export function judged(document: TreeDocument, wanted: Edit): Judged | undefined
     }
   } else must(document.kind === 'html', () => 'XML is always written')
 
-  const settled = proposed.accept()
+  const settled = atOnce(proposed.accepting())
   must(settled.source === proposed.source, () => 'settled source')
   const places = dump(settled.root, true)
   must(places === freshPlaces, () => `settled (${proposed.way}):\n${places}\nparsed:\n${freshPlaces}`)

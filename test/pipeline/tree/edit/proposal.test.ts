@@ -3,6 +3,7 @@ import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import { EditError, edit, editing } from '../../../../pipeline/tree/edit/edit.ts'
 import { isElement, type TreeDocument } from '../../../../pipeline/tree/nodes.ts'
 import { serializeDocument } from '../../../../pipeline/tree/serialize.ts'
+import { atOnce } from '../../../../pipeline/tree/steps.ts'
 import { command, element } from './command.ts'
 import { dump } from './judge.ts'
 
@@ -59,7 +60,7 @@ describe('HTTP-80, HTTP-95, HTTP-100, HTTP-106 edits that cannot be made', () =>
 
   it('512 levels are not too deep', () => {
     const document = page()
-    expect(edit(document, command(document, `append a ${'<div>'.repeat(508)}`)).accept()).to.equal(document)
+    expect(atOnce(edit(document, command(document, `append a ${'<div>'.repeat(508)}`)).accepting())).to.equal(document)
   })
 
   const XML: [line: string, reason: string][] = [
@@ -88,7 +89,7 @@ describe('HTTP-80, HTTP-95, HTTP-100, HTTP-106 edits that cannot be made', () =>
     const document = page()
     const proposed = edit(document, command(document, 'move a after a'))
     expect([proposed.source, proposed.changes]).to.deep.equal([PAGE, []])
-    expect(proposed.accept()).to.equal(document)
+    expect(atOnce(proposed.accepting())).to.equal(document)
     expect(document.source).to.equal(PAGE)
   })
 })
@@ -170,7 +171,7 @@ describe('Proposed edits', () => {
     const other = edit(document, command(document, 'remove b'))
     proposed.propose(() => {
       expect(() => edit(document, command(document, 'remove b'))).to.throw('proposed tree')
-      expect(() => other.accept()).to.throw('proposed tree')
+      expect(() => atOnce(other.accepting())).to.throw('proposed tree')
       expect(() => proposed.propose(() => 0)).to.throw('proposed tree')
     })
   })
@@ -179,21 +180,21 @@ describe('Proposed edits', () => {
     const document = page()
     const first = edit(document, command(document, 'remove a'))
     const second = edit(document, command(document, 'remove b'))
-    expect(first.accept()).to.equal(document)
+    expect(atOnce(first.accepting())).to.equal(document)
     const { source } = document
-    expect(() => second.accept()).to.throw('changed since')
+    expect(() => atOnce(second.accepting())).to.throw('changed since')
     expect(() => second.propose(() => 0)).to.throw('changed since')
-    expect(() => first.accept()).to.throw('changed since')
+    expect(() => atOnce(first.accepting())).to.throw('changed since')
     expect(document.source).to.equal(source)
   })
 
   it('settle to another document when the whole was parsed', () => {
     const document = page()
     const other = edit(document, command(document, 'append p <p>z'))
-    const settled = edit(document, command(document, 'append p <p>y')).accept()
+    const settled = atOnce(edit(document, command(document, 'append p <p>y')).accepting())
     expect(settled).to.not.equal(document)
     expect(document.source).to.equal(PAGE)
-    expect(() => other.accept()).to.throw('changed since')
+    expect(() => atOnce(other.accepting())).to.throw('changed since')
   })
 
   it('are made from the source when the offsets of the tree are wrong', () => {
@@ -204,7 +205,7 @@ describe('Proposed edits', () => {
     place.startTag.startOffset += 3
     const proposed = edit(document, { op: 'remove', target })
     expect(proposed.source).to.equal(PAGE.replace('<li id=a>A</li>', ''))
-    expect(proposed.accept().source).to.equal(proposed.source)
+    expect(atOnce(proposed.accepting()).source).to.equal(proposed.source)
   })
 
   it('refuse a tree that is not that of its source, and elements of other trees', () => {
@@ -244,7 +245,7 @@ describe('edits that are broken off', () => {
           expect(document.source).to.equal(source)
           expect(dump(document.root, true), `after ${steps} steps`).to.equal(before)
         }
-        expect(edit(document, command(document, line)).accept()).to.be.an('object')
+        expect(atOnce(edit(document, command(document, line)).accepting())).to.be.an('object')
       })
     }
   }
