@@ -7,7 +7,8 @@
  */
 
 interface Place<K, V> {
-  readonly key: K | undefined
+  /** Undefined at the end, and where nothing is to be held any more. */
+  key: K | undefined
   /** Undefined where it was deleted. */
   value: V | undefined
   before: Place<K, V>
@@ -93,6 +94,15 @@ export class OrderedMap<K, V extends NonNullable<unknown> | null> {
     takeOut(place)
     this.#size--
     if (!place.isNoted) this.#note(place)
+    return value
+  }
+
+  /** The same for an object that is not put again: nothing of it is held any more. */
+  drop(key: K): V | undefined {
+    const value = this.delete(key)
+    const place = this.#places.get(key)
+    if (place) place.key = undefined
+    this.#places.delete(key)
     return value
   }
 

@@ -55,15 +55,14 @@ export class ListedMembers implements KeptMemory {
 
   /** Counts a collection as the one that was asked for last. @param drop has it forgotten, and calls `leave` */
   use(kept: Kept, drop: () => void): void {
-    this.leave(kept)
     const members = countOf(kept)
+    this.#members += members - (this.#counted.get(kept)?.members ?? 0)
     this.#counted.set(kept, { members, drop })
-    this.#members += members
     this.shrink(this.#most)
   }
 
   leave(kept: Kept): void {
-    this.#members -= this.#counted.delete(kept)?.members ?? 0
+    this.#members -= this.#counted.drop(kept)?.members ?? 0
   }
 
   shrink(bytes: number): void {

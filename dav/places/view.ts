@@ -92,10 +92,9 @@ export class View {
    * How to find out again and again whether these bytes are what is shown at their path; undefined for those of a helper
    * file, for which each look counts as use.
    */
-  showing(file: StoredFile): (() => boolean) | undefined {
-    const { path } = file.resource
+  showing({ resource: { path, version } }: StoredFile): (() => boolean) | undefined {
     if (this.#names.of(path)) return undefined
-    return () => this.#site.isInMemory(file) && !this.#unpublished.coverAt(path)
+    return () => this.#site.inMemory(path)?.resource.version === version && !this.#unpublished.coverAt(path)
   }
 
   /**

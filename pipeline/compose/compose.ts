@@ -71,7 +71,7 @@ export async function compose(
   for (let tries = 1; ; tries++) {
     const reads = new Reads(site)
     if (params) reads.document(canonicalPath(viewer.path), undefined)
-    if (params) reads.routes(() => currentRoutes(site))
+    if (params) reads.routes(site, currentRoutes)
     const graph = new SiteGraph(site, reads, () => requestDocument(viewer, site.settings.ns))
     try {
       const composition = await doing(

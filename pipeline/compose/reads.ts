@@ -1,7 +1,7 @@
 /** What a composition has read: it decides who may be shown the result, and how long it is the right one. */
 
 import type { Site } from '../site/site.ts'
-import type { StoredFile } from '../site/stored-file.ts'
+import type { Resource } from '../store/resource.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import { isUnchangedSince, rememberChanges } from './changed-paths.ts'
 
@@ -19,12 +19,12 @@ export class Reads {
   /** Something was read that is another one each time, such as the clock. */
   fleeting = false
   /** Documents that elements of the result come from, beside the page's own. */
-  readonly projected = new Set<StoredFile>()
+  readonly projected = new Set<Resource>()
   readonly #documents = new Map<string, number>()
   readonly #absent = new Set<string>()
   readonly #searches: Search[] = []
   /** Routes of the site, where one serves the page. */
-  #routes: { current: () => unknown; were: unknown } | undefined
+  #routes: { current: (site: Site) => unknown; were: unknown } | undefined
   /** State of the site in which reading began. */
   readonly #began: number
   /** State in which everything was as it was read. */
@@ -46,8 +46,8 @@ export class Reads {
   }
 
   /** @param current tells the routes as they stand */
-  routes(current: () => unknown): void {
-    this.#routes = { current, were: current() }
+  routes(site: Site, current: (site: Site) => unknown): void {
+    this.#routes = { current, were: current(site) }
   }
 
   /** Whether nothing has changed since; false also where that cannot be told at once. */
@@ -60,7 +60,7 @@ export class Reads {
       if (file ? file.resource.version !== version : !isUnchangedSince(site, path, this.#began)) return false
     }
     for (const path of this.#absent) if (!isUnchangedSince(site, path, this.#began)) return false
-    if (this.#routes && this.#routes.current() !== this.#routes.were) return false
+    if (this.#routes && this.#routes.current(site) !== this.#routes.were) return false
     for (const search of this.#searches) if (!finds(site, search)) return false
     this.#holding = changes
     return true

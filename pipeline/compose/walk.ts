@@ -312,7 +312,7 @@ function* projecting(
 ): Work<void> {
   const page = composing.graph.pageOf(tree)
   if (!page) throw new Error('an element of a document that was not read')
-  if (page !== composing.page) composing.reads.projected.add(page.file)
+  if (page !== composing.page) composing.reads.projected.add(page.file.resource)
   const own = tree === page.tree ? stored : page.counterpart(stored)
   const element = own ?? stored
   yield walkingElement(composing, element, into, {

@@ -102,8 +102,7 @@ export function storedPart(site: Site, file: StoredFile): string {
 function composedDocument(site: Site, { file, params }: Resolved, composition: Composition): Representation {
   const { tree, reads, links, originOf, transientAround } = composition
   const documentPartWith = (path: string, digest: string, copies = composition.copies) => {
-    const projected = [...reads.projected].map(({ resource }) => resource)
-    const lines = projected.map(each => `${each.path === path ? digest : each.digest} ${each.path}`)
+    const lines = [...reads.projected].map(each => `${each.path === path ? digest : each.digest} ${each.path}`)
     const own = file.resource.path === path ? { path, digest } : file.resource
     return site.documentPart(own, [...lines.sort(), ...copyLines(composition, copies)])
   }

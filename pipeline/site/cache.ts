@@ -11,6 +11,7 @@ import type { StoredFile } from './stored-file.ts'
 interface KeptTrees extends KeptMemory {
   /** To be called for each use of a tree. */
   use(file: StoredFile): void
+  /** Holds nothing of a file any more. */
   forget(file: StoredFile): void
   /** Packs all trees as well. To be called while nobody shows an edit in one of them. */
   shrink(bytes: number): void
@@ -41,14 +42,19 @@ function keptTrees(budget: number, later: (run: () => void) => void): KeptTrees 
     bytes[kind] -= map.delete(file) ?? 0
   }
 
-  function forget(file: StoredFile): void {
+  function takeOut(file: StoredFile): void {
     take('open', open, file)
     take('leaving', leaving, file)
     take('packed', packed, file)
   }
 
+  function forget(file: StoredFile): void {
+    takeOut(file)
+    for (const map of [open, leaving, packed]) map.drop(file)
+  }
+
   function pack(file: StoredFile): void {
-    forget(file)
+    takeOut(file)
     file.packTree()
     if (file.packedBytes > 0) add('packed', packed, file, file.packedBytes)
   }
@@ -79,7 +85,7 @@ function keptTrees(budget: number, later: (run: () => void) => void): KeptTrees 
 
   return {
     use(file) {
-      forget(file)
+      takeOut(file)
       add('open', open, file, file.treeBytes)
       leave(file, rest => rest <= budget * OPEN)
       dropPacked(budget)
@@ -140,7 +146,7 @@ export function documentCache(
   }
 
   function release(file: StoredFile): void {
-    order.delete(file)
+    order.drop(file)
     weight -= weightOf(file)
     file.grows = undefined
     trees.forget(file)

@@ -32,7 +32,7 @@ class Plain {
 describe('a map with an order', () => {
   it('holds what a list of its entries would hold, whatever is done to it', () => {
     const step = fc.record({
-      does: fc.constantFrom('set', 'use', 'delete', 'oldest', 'clear'),
+      does: fc.constantFrom('set', 'use', 'delete', 'drop', 'oldest', 'clear'),
       // More keys than deleted ones are noted.
       key: fc.integer({ min: 0, max: 150 }),
     })
@@ -45,6 +45,7 @@ describe('a map with an order', () => {
             plain.set(key, at)
           } else if (does === 'use') expect(map.use(key)).to.equal(plain.use(key))
           else if (does === 'delete') expect(map.delete(key)).to.equal(plain.take(key))
+          else if (does === 'drop') expect(map.drop(key)).to.equal(plain.take(key))
           else if (does === 'oldest') {
             expect(map.oldest).to.equal(plain.rows[0]?.[0])
             if (map.oldest !== undefined) expect(map.delete(map.oldest)).to.equal(plain.rows.shift()?.[1])
