@@ -15,7 +15,7 @@ import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
-import { inWorkFolder } from '../pipeline/store/sqlite/work-folder.ts'
+import { inFolderAlone, inWorkFolder } from '../pipeline/store/sqlite/work-folder.ts'
 import type { Snapshot, Store } from '../pipeline/store/store.ts'
 import type { BackupOptions, Commands, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
@@ -88,7 +88,7 @@ export const backup: Commands['backup'] = async (settings, { place, isArchive, p
   requireStore(settings)
   const save = (folder: string) =>
     withStore(settings, store => saveStore(store, folder, { settings: SAVED_SETTINGS, progress }))
-  if (!isArchive) return save(place)
+  if (!isArchive) return inFolderAlone(place, () => save(place))
   return inWorkFolder(dirname(place), async folder => {
     const saved = await save(folder)
     await packBackup(folder, place)

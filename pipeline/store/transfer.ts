@@ -153,12 +153,16 @@ export interface ReadOptions {
   skipped?: (file: string, reason: string) => void
 }
 
-/** Takes what the sidecar says of a file; its path only if it can be one. */
+/**
+ * Takes what the sidecar says of a file; its path only if it can be one, in the same collection: else files of several
+ * folders could be meant for one place.
+ */
 function describe(entry: FolderEntry, known: ManifestEntry | undefined): FolderEntry {
   if (known === undefined) return entry
   const { file: _file, path, ...rest } = known
-  const fits = isStorable(path) && path.endsWith('/') === entry.path.endsWith('/')
-  return { ...entry, ...rest, path: fits ? path.normalize('NFC') : entry.path }
+  const place = path.normalize('NFC')
+  const isThere = isStorable(path) && splitPath(place).folder === splitPath(entry.path).folder
+  return { ...entry, ...rest, path: isThere && place.endsWith('/') === entry.path.endsWith('/') ? place : entry.path }
 }
 
 /** The text of a name, or undefined if it is none. */

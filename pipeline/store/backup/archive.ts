@@ -21,12 +21,14 @@ const PART = /(?:^|\/)(backup\.json|state-[\w-]+\.jsonl|objects\/[0-9a-f]{2}\/[0
 const PIECE = 1024 * 1024
 
 /**
- * Writes a folder's files to an archive, which takes its name only when it is complete and on disk.
+ * Writes a folder's files to an archive, which takes its name only when it is complete and on disk. Until then it is beside
+ * the folder, so that it goes where the folder goes when the command is killed.
  *
+ * @param folder on the same file system as `file`
  * @param file replaced when there is one; only its owner may read it
  */
 export async function packBackup(folder: string, file: string): Promise<void> {
-  const unfinished = `${file}.new`
+  const unfinished = `${folder}.new`
   const archive = await open(unfinished, 'w', 0o600)
   try {
     for (const path of await filesIn(folder)) {

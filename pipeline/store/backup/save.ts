@@ -5,7 +5,7 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { blobStream } from '../blobs.ts'
 import { BlobGone, Unusable } from '../errors.ts'
-import { OWN_FILE, OWN_FOLDER } from '../modes.ts'
+import { LOCK, OWN_FILE, OWN_FOLDER } from '../modes.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader, Snapshot, Store } from '../store.ts'
 import { syncFolder, syncFolders } from '../synced-names.ts'
@@ -48,9 +48,11 @@ class Gone extends Error {}
  * @throws Unusable when the folder holds anything else, or when stored bytes are not what they should be
  */
 export async function saveStore(store: Store, folder: string, options: SaveOptions): Promise<Saved> {
-  const earlier = await readHead(folder)
+  await readHead(folder)
   await mkdir(folder, { recursive: true, mode: OWN_FOLDER })
-  const there = (await readdir(folder)).filter(name => name !== HEAD && name !== 'objects' && !isState(name))
+  const there = (await readdir(folder)).filter(
+    name => name !== HEAD && !name.startsWith(LOCK) && name !== 'objects' && !isState(name),
+  )
   if (there.length > 0)
     throw new Unusable(`${folder} holds something else than a backup (${there[0]}); name another folder`)
   const settings: Record<string, string> = {}
@@ -61,7 +63,7 @@ export async function saveStore(store: Store, folder: string, options: SaveOptio
   const writing = new Objects(folder)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await store.snapshot(state => save(state, writing, { ...options, folder, values: settings, earlier }))
+      return await store.snapshot(state => save(state, writing, { ...options, folder, values: settings }))
     } catch (error) {
       if (!(error instanceof Gone)) throw error
       if (attempt === ATTEMPTS)
@@ -74,10 +76,10 @@ function isState(name: string): boolean {
   return /^(state-[\w-]+\.jsonl|backup\.json\.new)$/.test(name)
 }
 
-type Saving = SaveOptions & { folder: string; values: Record<string, string>; earlier: Head | undefined }
+type Saving = SaveOptions & { folder: string; values: Record<string, string> }
 
 async function save(state: Snapshot, objects: Objects, options: Saving): Promise<Saved> {
-  const { folder, values, earlier, progress } = options
+  const { folder, values, progress } = options
   const at = new Date().toISOString()
   const name = `state-${at.replace(/\D/g, '')}-${randomBytes(3).toString('hex')}.jsonl`
   const list = await listFile(join(folder, name))
@@ -110,7 +112,7 @@ async function save(state: Snapshot, objects: Objects, options: Saving): Promise
   const digest = await list.end()
   const head: Head = { format: FORMAT, at, state: name, digest, sites, settings: values }
   await replaceHead(folder, head)
-  if (earlier) await clear(folder, name, needed)
+  await clear(folder, name, needed)
   const total = sites.reduce((sum, { files, bytes }) => ({ files: sum.files + files, bytes: sum.bytes + bytes }), {
     files: 0,
     bytes: 0,
@@ -164,7 +166,7 @@ async function replaceHead(folder: string, head: Head): Promise<void> {
 /** Removes what the newest state does not need. */
 async function clear(folder: string, state: string, needed: ReadonlySet<string>): Promise<void> {
   for (const name of await readdir(folder)) if (isState(name) && name !== state) await rm(join(folder, name))
-  for (const shard of await readdir(join(folder, 'objects')))
+  for (const shard of await readdir(join(folder, 'objects')).catch((): string[] => []))
     for (const rest of await readdir(join(folder, 'objects', shard)))
       if (!needed.has(shard + rest)) await rm(join(folder, 'objects', shard, rest))
 }

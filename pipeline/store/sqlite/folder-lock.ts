@@ -8,6 +8,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { makeFolder } from '../disk/folder.ts'
+import { LOCK } from '../modes.ts'
 import { lockFile } from './file-lock.ts'
 
 /** What a folder is used for. */
@@ -19,9 +20,6 @@ export class FolderInUse extends Error {}
 export interface FolderLock {
   release(): void
 }
-
-/** Name of the file that is locked; nobody opens it for anything else, as that would end the lock. */
-const LOCK = 'in-use.lock'
 
 /** Tells people who has the lock. */
 const HOLDER = 'in-use.json'

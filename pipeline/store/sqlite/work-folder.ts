@@ -1,14 +1,14 @@
-/** Folders in which archives are put together or taken apart: made for one command, and never left for long. */
+/** Folders that one command has for itself: made for it and never left for long, or there already. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../disk/folder.ts'
+import { Unusable } from '../errors.ts'
+import { LOCK } from '../modes.ts'
 import { type FileLock, lockFile } from './file-lock.ts'
 
 const NAME = /^\.backup-[A-Za-z0-9]{6}$/
-
-/** Locked by whoever uses the folder. */
-const LOCK = 'in-use.lock'
 
 /** Age in milliseconds at which a folder without a lock counts as left behind. */
 const ABANDONED = 24 * 60 * 60_000
@@ -30,6 +30,36 @@ export async function inWorkFolder<Result>(parent: string, work: (folder: string
     return await work(inside)
   } finally {
     await rm(folder, { recursive: true, force: true }).finally(() => lock.release())
+  }
+}
+
+/**
+ * Does something in a folder that stays, while nobody else does.
+ *
+ * @param folder made when absent, for this user alone
+ * @throws Unusable when another command has it
+ */
+export async function inFolderAlone<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  makeFolder(folder)
+  const lock = lockAlone(folder)
+  try {
+    return await work()
+  } finally {
+    rmSync(join(folder, LOCK), { force: true })
+    lock.release()
+  }
+}
+
+/** Whoever had it before may have removed the file that was locked: then another one is there, or none. */
+function lockAlone(folder: string): FileLock {
+  const file = join(folder, LOCK)
+  const number = () => statSync(file, { throwIfNoEntry: false })?.ino
+  for (;;) {
+    const before = number()
+    const lock = lockFile(file)
+    if (!lock) throw new Unusable(`another command is writing to ${folder}; start this one again when it has ended`)
+    if (before !== undefined && number() === before) return lock
+    lock.release()
   }
 }
 

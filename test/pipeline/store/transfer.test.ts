@@ -264,6 +264,14 @@ describe('transfer', () => {
       expect(await read([{ ...entry, file: 'a', path: '/b' }])).to.deep.equal([{ path: '/b', ...plain }])
     })
 
+    it('has no file go to another folder, where it would meet the one that is there', async () => {
+      await mkdir(join(target.folder, 'd'))
+      for (const name of ['a', 'd/b']) await writeFile(join(target.folder, name), name)
+      const entry = { kind: 'blob', created: 0, modified: 0 }
+      const found = await read([{ ...entry, file: 'a', path: '/d/b' }])
+      expect(found.map(({ path }) => path)).to.deep.equal(['/a', '/d/b'])
+    })
+
     it('is taken as far as it is well-formed', async () => {
       await writeFile(join(target.folder, 'a'), 'A')
       const file = join(target.folder, 'a')

@@ -42,6 +42,15 @@ describe('Backups as archives', () => {
     expect((await readdir(folder)).sort()).to.deep.equal(['a.tar', 'out', 'saved'])
   })
 
+  it('HTTP-172 until it is complete an archive has no name that another command gives', async () => {
+    await mkdir(at('other'))
+    await writeFile(join(at('other'), 'backup.json'), 'other')
+    await Promise.all([packBackup(at('saved'), at('x.tar')), packBackup(at('other'), at('x.tar'))])
+    await unpackBackup(at('x.tar'), at('out'))
+    expect((await readdir(at('out'))).length).to.be.oneOf([1, 3])
+    expect(await readdir(folder)).to.have.members(['saved', 'other', 'out', 'x.tar'])
+  })
+
   it('tar reads them', async () => {
     await packBackup(at('saved'), at('a.tar'))
     await run('tar', ['-xf', at('a.tar'), '-C', at('out')])

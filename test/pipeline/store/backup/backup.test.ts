@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { HEAD, objectFile, readHead } from '../../../../pipeline/store/backup/format.ts'
@@ -242,6 +242,23 @@ for (const [name, open] of [
       await done(other.store.site('a.example'), [put('/mine.html', 'x')])
       expect(await refusal(restore())).to.include('the store holds a.example already')
       expect(await textAt(other.store.site('a.example'), '/index.html')).to.equal(undefined)
+    })
+
+    it('what a first one left that was killed goes with the next one', async () => {
+      const backup = join(target.folder, 'backup')
+      await mkdir(join(backup, 'objects', 'ab'), { recursive: true })
+      for (const name of [
+        'in-use.lock',
+        'in-use.lock-journal',
+        'state-1-a.jsonl',
+        'backup.json.new',
+        `objects/ab/${'c'.repeat(62)}.new`,
+      ])
+        await writeFile(join(backup, name), 'x')
+      await fill()
+      await save()
+      const left = (await readdir(backup, { recursive: true })).filter(name => /state-1-a|new$/.test(name))
+      expect(left).to.deep.equal([])
     })
 
     it('what was interrupted goes on', async () => {

@@ -4,7 +4,9 @@ import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { inWorkFolder } from '../../../../pipeline/store/sqlite/work-folder.ts'
+import { Unusable } from '../../../../pipeline/store/errors.ts'
+import { LOCK } from '../../../../pipeline/store/modes.ts'
+import { inFolderAlone, inWorkFolder } from '../../../../pipeline/store/sqlite/work-folder.ts'
 import { temporaryFolder } from '../fixture.ts'
 
 const MODULE = new URL('../../../../pipeline/store/sqlite/work-folder.ts', import.meta.url).href
@@ -66,6 +68,24 @@ describe('folders in which archives are made', () => {
       expect(failed).to.equal('no')
       expect((await readdir(folder)).sort()).to.deep.equal(['.backup-bbbbbb', '.backup-of-mine', 'backup-cccccc'])
       await rm(join(folder, '.backup-bbbbbb'), { recursive: true })
+    } finally {
+      await remove()
+    }
+  })
+
+  it('HTTP-172 of two commands that write to one folder, one is refused; a lock that was left behind holds nobody', async () => {
+    const { folder, remove } = await temporaryFolder()
+    try {
+      const place = join(folder, 'new')
+      const refused = await inFolderAlone(place, () =>
+        inFolderAlone(place, async () => 'both').catch((error: unknown) => error),
+      )
+      expect(refused).to.be.instanceOf(Unusable)
+      expect(String(refused)).to.include(`another command is writing to ${place}`)
+      expect(await readdir(place)).to.deep.equal([])
+      await writeFile(join(place, LOCK), '')
+      expect(await inFolderAlone(place, async () => 'alone')).to.equal('alone')
+      expect(await readdir(place)).to.deep.equal([])
     } finally {
       await remove()
     }
