@@ -20,7 +20,6 @@ import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { checkDatabase } from '../pipeline/store/postgres/check.ts'
 import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { checkFolder } from '../pipeline/store/sqlite/check/check.ts'
-import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { exportSite } from '../pipeline/store/transfer.ts'
 import { importFolder } from '../pipeline/write/import.ts'
@@ -28,7 +27,7 @@ import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
 import { DEMO, objectsOf, openStore, useOf } from './start.ts'
-import { requireStore, stored } from './store-commands.ts'
+import { lockStore, requireStore, stored } from './store-commands.ts'
 
 /** Opens one site for the time of some work. */
 async function withSite<T>(
@@ -66,7 +65,7 @@ export const exportCommand: Commands['export'] = async (settings, { site: name, 
 }
 
 export const importCommand: Commands['import'] = async (settings, { site: name, directory, progress }) => {
-  const lock = lockFolder(settings.data, 'import')
+  const lock = lockStore(settings, 'import')
   try {
     return await withSite(
       settings,

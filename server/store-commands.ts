@@ -13,11 +13,11 @@ import { Unusable } from '../pipeline/store/errors.ts'
 import { objectAddress } from '../pipeline/store/objects/address.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import type { Use } from '../pipeline/store/postgres/claim.ts'
-import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
+import { lockFolder, type Purpose } from '../pipeline/store/sqlite/folder-lock.ts'
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
 import { inFolderAlone, inWorkFolder } from '../pipeline/store/sqlite/work-folder.ts'
 import type { Snapshot, Store } from '../pipeline/store/store.ts'
-import type { BackupOptions, Commands, StoredSite } from './cli/commands.ts'
+import type { BackupOptions, Commands, Progress, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
 import { objectsOf, openStore, SESSION_SECRET } from './start.ts'
@@ -33,6 +33,11 @@ function isThere(settings: Settings): boolean {
 /** @throws Unusable where there is no store: a mistyped folder must not look like an empty site */
 export function requireStore(settings: Settings): void {
   if (!isThere(settings)) throw new Unusable(`there is no store in ${settings.data}`)
+}
+
+/** Locks the folder that is to be changed; a database is claimed when it is opened. @throws Unusable */
+export function lockStore({ data, postgres }: Settings, purpose: Purpose): { release(): void } {
+  return postgres === undefined ? lockFolder(data, purpose) : { release: () => undefined }
 }
 
 /** Opens the store for the time of some work. */
@@ -110,9 +115,9 @@ function withBackup<Result>(
 }
 
 export const restore: Commands['restore'] = async (settings, options) => {
-  const lock = lockFolder(settings.data, 'restore')
+  const lock = lockStore(settings, 'restore')
   try {
-    return await withBackup(options, dirname(settings.data), folder =>
+    return await withBackup(options, dirname(settings.postgres === undefined ? settings.data : options.place), folder =>
       withStore(
         settings,
         async store => {
@@ -136,25 +141,20 @@ function settingsFor({ redis: _redis, postgres: _postgres, ...settings }: Settin
     : { ...settings, postgres: address }
 }
 
+async function moveInto(target: Store, source: Store, progress: Progress) {
+  const migrated = await migrateStore(source, target, { settings: SAVED_SETTINGS, progress })
+  // What documents declare is derived anew when their site is opened next.
+  for (const { name } of migrated.sites) await basisOf(target, name).write('')
+  return migrated
+}
+
 export const migrate: Commands['migrate'] = async (settings, { from, to, progress }) => {
   const [source, target] = [settingsFor(settings, from), settingsFor(settings, to)]
   requireStore(source)
-  const locks = [source, target]
-    .filter(({ postgres }) => postgres === undefined)
-    .map(({ data }) => lockFolder(data, 'migrate'))
+  const locks = [source, target].map(store => lockStore(store, 'migrate'))
   try {
-    return await withStore(source, fromStore =>
-      withStore(
-        target,
-        async toStore => {
-          const migrated = await migrateStore(fromStore, toStore, { settings: SAVED_SETTINGS, progress })
-          // What documents declare is derived anew when their site is opened next.
-          for (const { name } of migrated.sites) await basisOf(toStore, name).write('')
-          return migrated
-        },
-        'alone',
-      ),
-    )
+    const move = (from: Store) => withStore(target, to => moveInto(to, from, progress), 'alone')
+    return await withStore(source, move, 'alone')
   } finally {
     for (const lock of locks) lock.release()
   }

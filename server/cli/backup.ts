@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { count } from './check.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import { progressLine } from './progress.ts'
-import { settingsOf, settingsOptions } from './settings-options.ts'
+import { placeNamed, settingsOf, settingsOptions } from './settings-options.ts'
 import { line } from './terminal.ts'
 import { folderOf, mebibytes } from './transfer.ts'
 
@@ -79,7 +79,7 @@ export const restore: Command = {
     }
     const { settings } = await settingsOf(call)
     const restored = await commands.restore(settings, options).finally(progress.end)
-    if (!isQuiet) line(terminal.output, `restored ${summary(restored)} of ${restored.at}: ${settings.data}`)
+    if (!isQuiet) line(terminal.output, `restored ${summary(restored)} of ${restored.at}: ${placeNamed(settings)}`)
     return 0
   },
 }

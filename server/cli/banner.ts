@@ -2,6 +2,7 @@
 
 import type { Settings } from '../../config/schema.ts'
 import { davfsCommands } from '../../edge/mount-recipes.ts'
+import { placeNamed } from './settings-options.ts'
 
 export interface Listening {
   settings: Settings
@@ -38,7 +39,7 @@ export function banner(listening: Listening): string[] {
   return [
     '',
     ...(only && others.length > 0 ? several(sites) : one(only ?? { site: `${publicOrigin}/`, mount: own })),
-    `  Data    ${settings.data}`,
+    `  Data    ${placeNamed(settings)}`,
     ...(firstPassword
       ? [
           '',

@@ -6,6 +6,7 @@ import type { Path } from '../../config/outline.ts'
 import type { Settings } from '../../config/schema.ts'
 import { siteTable } from '../../config/sites.ts'
 import type { Assignment } from '../../config/written.ts'
+import { databaseAddress, databaseName } from '../../pipeline/store/postgres/address.ts'
 import { type Call, type Option, UsageError } from './command.ts'
 import { line } from './terminal.ts'
 
@@ -69,7 +70,18 @@ export async function loadedFor({ args, terminal }: Call): Promise<LoadedSetting
   }
   if (problems.length > 0) throw new SettingsError(problems)
   const file = args.text('config') ?? fileFromEnvironment(terminal.env)
-  return loadSettings({ file, env: terminal.env, assignments, cwd: terminal.cwd })
+  const loaded = await loadSettings({ file, env: terminal.env, assignments, cwd: terminal.cwd })
+  if (args.text('data') !== undefined && loaded.settings.postgres !== undefined)
+    throw new SettingsError([
+      '--data names a folder, but documents are in the database of postgres: leave one of them out',
+    ])
+  return loaded
+}
+
+/** Where everything is stored, for people. */
+export function placeNamed({ data, postgres }: Pick<Settings, 'data' | 'postgres'>): string {
+  const address = postgres === undefined ? undefined : databaseAddress(postgres)
+  return address === undefined ? data : `the database ${databaseName(address)}`
 }
 
 /** The option that chooses a site. */

@@ -52,3 +52,9 @@ function placeOf(written: string) {
   }
   return { href: url.href, own }
 }
+
+/** A database without what is secret, for messages. */
+export function databaseName({ url }: Pick<DatabaseAddress, 'url'>): string {
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname}`
+}

@@ -22,7 +22,8 @@ const END_OWN = `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_act
   WHERE locktype = 'advisory' AND classid = $1::int::oid AND application_name = $2 AND pid <> pg_backend_pid()`
 
 const REFUSED: Readonly<Record<Use, string>> = {
-  alone: 'another process uses it; several servers on one database need redis, with the same address for all',
+  alone:
+    'another process uses it; end that first. Several servers on one database need redis, with the same address for all',
   together:
     'a process without redis uses it; several servers on one database need redis, with the same address for all',
 }

@@ -12,6 +12,7 @@ import { checkChange, namesIn } from '../records/changes.ts'
 import type { EventLimits } from '../records/events.ts'
 import { checkNotes, END } from '../records/notes.ts'
 import type { SiteStore, Store } from '../store.ts'
+import { databaseName } from './address.ts'
 import { requireHome, settleHome } from './blobs/home.ts'
 import { intoObject } from './blobs/objects.ts'
 import { createStaging, intoChunks } from './blobs/staging.ts'
@@ -65,11 +66,8 @@ async function siteNames(session: Session): Promise<string[]> {
   return (await session.rows<{ name: string }>('SELECT name FROM site ORDER BY name')).map(({ name }) => name)
 }
 
-/** The database without what is secret, for messages. */
-function nameOf({ url }: DatabaseAddress): string {
-  const { host, pathname } = new URL(url)
-  return `${host}${pathname}`
-}
+/** What the client says where the database wants a password and there is none. */
+const NO_PASSWORD = /client password must be a string/
 
 /** Sees that blobs can be kept in an object store, and notes that they are there. @throws Unusable, NoAnswer */
 async function moveIn(session: Session, objects: Objects): Promise<void> {
@@ -94,7 +92,8 @@ async function prepare(address: DatabaseAddress, options: PostgresOptions): Prom
   } catch (cause) {
     if (cause instanceof Unusable && cause.message.startsWith('s3:')) throw cause
     const { message, code = '' } = (cause ?? {}) as { message?: string; code?: string }
-    throw new Unusable(`the database ${nameOf(address)} cannot be used: ${message || code}`, { cause })
+    const reason = NO_PASSWORD.test(message ?? '') ? 'it asks for a password; name its file with passwordFile' : message
+    throw new Unusable(`the database ${databaseName(address)} cannot be used: ${reason || code}`, { cause })
   } finally {
     await client?.end().catch(() => client && drop(client))
   }
@@ -126,7 +125,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await watch.close()
     objects?.close()
     throw error.cause instanceof Unusable
-      ? new Unusable(`the database ${nameOf(address)} is taken: ${error.cause.message}`)
+      ? new Unusable(`the database ${databaseName(address)} is taken: ${error.cause.message}`)
       : error
   })
   const reads = openPool(address, { name: 'reader', size: connections, requireThere })

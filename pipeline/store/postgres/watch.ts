@@ -5,7 +5,7 @@
  */
 
 import type pg from 'pg'
-import { StoreError } from '../errors.ts'
+import { StoreError, Unusable } from '../errors.ts'
 import { unlessAnswered } from '../unless-answered.ts'
 import { claim, type Use } from './claim.ts'
 import { applicationName, connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
@@ -118,7 +118,9 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
     client = undefined
     if (isClosed || isAway) return
     isAway = true
-    log('error', 'The database does not answer', { error: error instanceof Error ? error.message : String(error) })
+    const reason = error instanceof Error ? error.message : String(error)
+    // One that others have is there; whoever opens it is told.
+    if (!(error instanceof Unusable)) log('error', 'The database does not answer', { error: reason })
     for (const listener of listeners) listener()
     retry = setTimeout(lookAgain, RETRY).unref()
   }

@@ -12,7 +12,7 @@ import { LOCK } from '../modes.ts'
 import { lockFile } from './file-lock.ts'
 
 /** What a folder is used for. */
-type Purpose = 'serve' | 'import' | 'restore' | 'migrate'
+export type Purpose = 'serve' | 'import' | 'restore' | 'migrate'
 
 /** Somebody else has the folder. */
 export class FolderInUse extends Error {}

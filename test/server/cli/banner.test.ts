@@ -61,6 +61,16 @@ describe('what is said at the start', () => {
     expect(banner({ settings, ...origins, firstStart: false }).join('\n')).to.not.include('password')
   })
 
+  it('tells where documents are: a folder, or a database without its password', async () => {
+    const settings = await settingsWith({ port: 0 })
+    const data = (more: object) =>
+      banner({ settings: { ...settings, ...more }, publicOrigin: 'http://localhost:1', firstStart: false }).find(line =>
+        line.startsWith('  Data'),
+      )
+    expect(data({})).to.equal('  Data    /srv')
+    expect(data({ postgres: 'postgres://u:secret@db:5432/site' })).to.equal('  Data    the database db:5432/site')
+  })
+
   it('warns Windows users only where there is no HTTPS', async () => {
     const settings = await settingsWith({ path: '/dav' })
     const text = (publicOrigin: string) => banner({ settings, publicOrigin, firstStart: false }).join('\n')

@@ -20,8 +20,8 @@ describe('a database that asks for a password', () => {
   })
   after(() => cluster?.remove())
 
-  const open = () =>
-    openPostgresStore({ url: cluster.url.replace('postgres@', 'guarded@'), passwordFile: file, shared: true })
+  const guarded = () => cluster.url.replace('postgres@', 'guarded@')
+  const open = () => openPostgresStore({ url: guarded(), passwordFile: file, shared: true })
 
   it('gets the one that stands in a file, for writing, watching and reading', async () => {
     await writeFile(file, 'the right one\n')
@@ -38,5 +38,11 @@ describe('a database that asks for a password', () => {
     await writeFile(file, 'a wrong one')
     const refused = await open().catch((error: Error) => error)
     expect(refused).to.be.instanceOf(Error).with.property('message').that.includes('password authentication failed')
+  })
+
+  it('says so to whoever names none', async () => {
+    const refused = await openPostgresStore({ url: guarded(), shared: true }).catch((error: Error) => error)
+    expect(refused).to.be.instanceOf(Error)
+    expect(refused).to.have.property('message').that.includes('it asks for a password; name its file with passwordFile')
   })
 })

@@ -1,0 +1,112 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { openPostgresStore } from '../../../pipeline/store/postgres/store.ts'
+import { page, rulesPage } from '../../support/content.ts'
+import { sharedCluster } from '../../support/postgres.ts'
+import { run } from '../../support/program.ts'
+import { scriptorium } from './terminal.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../../server/launch.mjs', import.meta.url))
+
+const FILES: Readonly<Record<string, string | Buffer>> = {
+  'index.html': page('<p>here</p>'),
+  'in/rules.html': rulesPage(['*', 'GET', 'Deny', '/closed.html']),
+  'large.bin': Buffer.alloc(700_000, 'x'),
+}
+
+describe('command line: a database', () => {
+  let folder: string
+  let url: string
+  let schemas = 0
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scriptorium-cli-'))
+    url = (await sharedCluster()).url
+    for (const [name, bytes] of Object.entries(FILES)) {
+      await mkdir(join(folder, 'files', name, '..'), { recursive: true })
+      await writeFile(join(folder, 'files', name), bytes)
+    }
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  const command = (...argv: string[]) => run(process.execPath, [LAUNCHER, ...argv], { cwd: folder })
+  const newSchema = () => `cli_${process.pid}_${++schemas}`
+  const at = (schema: string) => `${url}?search_path=${schema}`
+
+  /** Does something that must succeed, with the store of an address. */
+  async function done(address: string, ...argv: string[]): Promise<string> {
+    const store = address.startsWith('postgres:') ? ['--set', `postgres=${address}`] : ['--data', address]
+    const { code, output } = await command(...argv, ...store)
+    expect(code, output).to.equal(0)
+    return output
+  }
+
+  async function exportsAll(address: string, into: string): Promise<void> {
+    await done(address, 'export', into)
+    for (const [name, bytes] of Object.entries(FILES))
+      expect((await readFile(join(folder, into, name))).equals(Buffer.from(bytes)), name).to.equal(true)
+  }
+
+  it('import, sites, check, export, backup and restore work on it, and name it', async () => {
+    const [one, two] = [at(newSchema()), at(newSchema())]
+    await done(one, 'import', 'files')
+    expect(await done(one, 'sites')).to.match(/^localhost {2}3 files /)
+    expect(await done(one, 'backup', 'saved.tar')).to.match(/^saved 1 site, 3 files, /)
+    const name = `the database ${new URL(url).host}/postgres`
+    const restored = await done(two, 'restore', 'saved.tar')
+    expect(restored)
+      .to.match(/^restored 1 site, 3 files, /)
+      .and.to.include(`: ${name}\n`)
+    expect(await done(two, 'check')).to.match(/^\d+ checked, 0 problems\n$/)
+    await exportsAll(two, 'exported')
+    const closed = await command('explain', 'GET', '/closed.html', '--set', `postgres=${two}`)
+    expect(closed.output).to.include('rule 1 of /in/rules.html')
+    expect((await readdir(folder)).sort()).to.deep.equal(['exported', 'files', 'saved.tar'])
+  })
+
+  it('everything moves there and back', async () => {
+    const there = at(newSchema())
+    await done('one', 'import', 'files')
+    for (const [from, to] of [
+      ['one', there],
+      [there, 'two'],
+    ] as const) {
+      const { code, output } = await command('migrate', '--from', from, '--to', to)
+      expect(output).to.match(/^moved 1 site, 3 files, 0\.7 MiB\n$/)
+      expect(code).to.equal(0)
+    }
+    for (const place of [there, 'two']) expect(await done(place, 'check')).to.match(/ 0 problems\n$/)
+    await exportsAll('two', 'exported')
+  })
+
+  it('while servers use it, nothing is moved out of it, nor anything moved or restored into it', async () => {
+    const schema = newSchema()
+    await done('one', 'import', 'files')
+    await done('one', 'backup', 'saved')
+    const server = await openPostgresStore({ url, schema, shared: true, use: 'together' })
+    try {
+      for (const argv of [
+        ['restore', 'saved', '--set', `postgres=${at(schema)}`],
+        ['migrate', '--from', 'one', '--to', at(schema)],
+        ['migrate', '--from', at(schema), '--to', 'two'],
+      ]) {
+        const { code, output } = await command(...argv)
+        expect(code, output).to.equal(1)
+        expect(output).to.match(/^scriptorium: .* is taken: another process uses it; end that first/)
+      }
+      expect(await server.sites()).to.deep.equal([])
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('--data beside it is refused: documents would not go where that says', async () => {
+    for (const argv of [['restore', 'saved'], ['serve'], ['check']]) {
+      const { code, errors } = await scriptorium([...argv, '--data', 'x', '--set', 'postgres=postgres://u@db/site'])
+      expect(code, argv.join(' ')).to.equal(2)
+      expect(errors).to.include('--data names a folder, but documents are in the database of postgres')
+    }
+  })
+})
