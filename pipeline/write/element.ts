@@ -24,7 +24,7 @@ import {
   type Selectors,
 } from './element-target.ts'
 import { joinEdit } from './join-edit.ts'
-import { sessionWriteOf, writeSessionElement } from './session-element.ts'
+import { type SessionWrite, sessionWriteOf, writeSessionElement } from './session-element.ts'
 import { type Noted, refuseOvertaken, TransitionJudge } from './transitions.ts'
 
 export type { ElementWrite }
@@ -44,19 +44,27 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     return findElements(site, write, selectors, authority(), gates)
   }
   const locate = () => commitLoop(async () => located(await find()))
-  /** Writes of one session to one document come one after another. */
-  const carryOutInSession = (session: string, text: string) =>
-    site.leases.hold(site.store.name, [`/.${site.settings.brand}/sessions/${session}${write.path}`], async () => {
+  /** Writes of one session to copies of one document come one after another, through whatever page they are made. */
+  const carryOutInSession = ({ session, place }: SessionWrite, text: string) => {
+    const folder = `/.${site.settings.brand}/sessions/${session.id}/`
+    let { prefix } = place
+    const alone = async () => {
       if (write.reader) delete write.reader.composed
       const found = await find()
       const { view, target } = found
       const about = view && target && sessionWriteOf(write, view, target.element)
       if (!about) throw noMatch()
       if (write.reader) delete write.reader.composed
+      if (about.place.prefix !== prefix) {
+        prefix = about.place.prefix
+        return undefined
+      }
       const model = modelState(site, allowance, write)
       const answer = await writeSessionElement(site, model, write, about, selectors.target, text)
       return { ...answer, headers: { ...answer.headers, ...matchesHeader(write, found) } }
-    })
+    }
+    return commitLoop(() => site.leases.hold(site.store.name, [folder + prefix], alone))
+  }
   /** Until somebody has changed where the element is stored. */
   const carryOutAt = (at: FoundAt, text: string, arrival: Noted) => {
     const { path } = at
@@ -117,7 +125,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     async carryOut(body) {
       const found = await find()
       const about = found.view && found.target && sessionWriteOf(write, found.view, found.target.element)
-      if (about && write.op !== 'move') return carryOutInSession(about.session.id, await textFor(site, write, body))
+      if (about && write.op !== 'move') return carryOutInSession(about, await textFor(site, write, body))
       const place = (await located(found)) ?? (await locate())
       const arrival = await noted(site, write, place)
       const text = await textFor(site, write, body)

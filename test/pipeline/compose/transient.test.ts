@@ -198,6 +198,25 @@ describe('Transient elements', () => {
       expect((await ask('GET', '#basket', undefined, {}, path)).text).to.equal('<aside id="basket">pen</aside>')
   })
 
+  it('COMP-80 COMP-82 through whatever pages a copy is written at once: nothing is lost, and its size stays bounded', async () => {
+    await putAll(server, {
+      '/basket.html': composed('<aside id="basket" p:transient>0</aside>'),
+      '/one.html': composed('<p:include selector="#basket"/>'),
+      '/two.html': composed('<div><p:include selector="#basket"/></div>'),
+    })
+    const { ask } = await visitor()
+    const pages = ['/one.html', '/two.html', '/basket.html']
+    const some = (text: string) =>
+      Promise.all(Array.from({ length: 12 }, (_, i) => ask('POST', '#basket', text, {}, pages[i % 3])))
+    const basket = async () => (await ask('GET', '#basket', undefined, {}, '/one.html')).text
+    expect((await some('<i></i>')).map(({ status }) => status)).to.deep.equal(Array(12).fill(206))
+    expect((await basket()).match(/<i>/g)).to.have.length(12)
+    const large = await some(`<b>${'x'.repeat(1000)}</b>`)
+    const kept = large.filter(({ status }) => status === 206).length
+    expect((await basket()).match(/<b>/g)).to.have.length(kept)
+    expect(kept).to.equal(3)
+  })
+
   it('COMP-80 without an id its place among the marked ones counts; whole writes leave copies alone', async () => {
     const { ask } = await visitor()
     expect((await ask('PUT', 'div > i', '<i>mine</i>')).status).to.equal(206)
