@@ -17,7 +17,7 @@ import type { Memory } from '../pipeline/memory.ts'
 import type { Alongside } from '../pipeline/write/commit.ts'
 import { oneAllowance } from '../pipeline/write/commit.ts'
 import type { Author } from './access/credentials.ts'
-import { challenge, isOfficeProbe } from './access/credentials.ts'
+import { challenge, isOfficeProbe, requireKnown } from './access/credentials.ts'
 import { isRawWrite } from './access/scope-authority.ts'
 import { ancestor } from './answers/ancestors.ts'
 import { addCors, preflight, publicOrigin } from './answers/cors.ts'
@@ -100,7 +100,7 @@ interface State {
   author?: Author
   path?: string
   submitted?: ReadonlySet<string>
-  checkIf?: () => Promise<void>
+  lookAgain?: Exchange['lookAgain']
   answer?: Answer
 }
 
@@ -299,7 +299,10 @@ const judgeConditions: Step = async ({ req, state }, next) => {
   if (!mount || path === undefined || !author) return
   const judge = () => judgeIf(req, { mount, author }, path, authoritiesOf(client, req, publicUrlOf(mount)))
   state.submitted = await judge()
-  if (req.headers.if !== undefined) state.checkIf = async () => void (await judge())
+  state.lookAgain = async () => {
+    requireKnown(mount, author)
+    if (req.headers.if !== undefined) await judge()
+  }
   return next()
 }
 
@@ -315,9 +318,9 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
 
 function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: ResponseCache): Step {
   return async ({ req, res, state }) => {
-    const { mount, path, author, client, submitted } = state
+    const { mount, path, author, client, submitted, lookAgain } = state
     const handler = HANDLERS[req.method ?? '']
-    if (!mount || path === undefined || !author || !submitted || !handler) return
+    if (!mount || path === undefined || !author || !submitted || !lookAgain || !handler) return
     const exchange: Exchange = {
       request: req,
       response: res,
@@ -329,7 +332,7 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       pages: publicOrigin(mount.settings, client, publicPort()),
       authorities: authoritiesOf(client, req, publicUrlOf(mount)),
       submitted,
-      checkIf: state.checkIf,
+      lookAgain,
       configure: author.scope.configure,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, author }),
       body: bodyOf(req, res),

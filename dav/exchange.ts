@@ -29,12 +29,12 @@ export interface Exchange {
   /** Lock tokens that the `If` header submits (DAV-89). */
   submitted: ReadonlySet<string>
   /**
-   * Judges the `If` header once more, when the request's turn at its path has come: others may have written while its body
-   * was on its way. Absent without that header.
+   * Asks once more, when the request's turn at its path has come: others may have written while its body was on its way, and
+   * its credentials may have been withdrawn.
    *
-   * @throws Fault 412 when it does not hold any more
+   * @throws Fault 401, or 412 when the `If` header does not hold any more
    */
-  checkIf?: (() => Promise<void>) | undefined
+  lookAgain(): Promise<void>
   /** Writes may configure the site (SEC-10). */
   configure: boolean
   /** Writes go past the data model (DAV-7). */

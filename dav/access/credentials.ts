@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { hash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'basic-auth'
 import { credentialCheck } from '../../config/credentials.ts'
 import { PasswordsBusy } from '../../config/passwords.ts'
@@ -15,6 +16,8 @@ import { createScope, type Scope } from './scope.ts'
 /** A credential that was proved. */
 export interface Author {
   user: string
+  /** What of the settings it was proved by. */
+  credential: Credential
   scope: Scope
   /** The same for credentials of one site that get the same answers to all reads. */
   view: string
@@ -72,6 +75,8 @@ export interface Gatekeeper {
    * @throws Fault 503 when too many passwords are being checked
    */
   author(field: string | undefined, address: string): Promise<Author | undefined> | Author | undefined
+  /** Whether the settings, as they are now, have the credential of somebody who was an author before. */
+  knows(author: Author): boolean
 }
 
 /**
@@ -90,7 +95,7 @@ export function createGatekeeper(
       const scope = createScope(credential.scope, credential.write, credential.configure)
       // By what it says, not by its place: credentials come and go while answers are kept.
       const view = scope.whole ? `whole ${scope.write}` : JSON.stringify([credential.scope, credential.write])
-      return [credential, { user: credential.user, scope, view }] as const
+      return [credential, { user: credential.user, credential, scope, view }] as const
     }),
   )
   // What was brought is a secret, so that only a keyed digest of it is kept. HMAC as an object would cost 40 times as
@@ -149,6 +154,7 @@ export function createGatekeeper(
       checking.set(key, proving)
       return proving
     },
+    knows: ({ credential }) => authors.has(credential) || credentials.some(each => isDeepStrictEqual(each, credential)),
   }
 }
 
@@ -164,6 +170,11 @@ export function challenge(): Fault {
   return new Fault(401, 'Unauthorized', 'Sign in with the user name and password of this mount.', {
     headers: { 'WWW-Authenticate': 'Basic realm="WebDAV", charset="UTF-8"' },
   })
+}
+
+/** Refuses whose credential the operator has withdrawn or changed since the request began. @throws Fault 401 */
+export function requireKnown({ gatekeeper }: { gatekeeper: Gatekeeper }, author: Author): void {
+  if (!gatekeeper.knows(author)) throw challenge()
 }
 
 /** Office asks for a password again and again when a document is opened from a mapped drive, unless these two succeed. */

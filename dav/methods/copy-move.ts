@@ -51,13 +51,16 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   await requireParent(exchange, to)
   if (deep) await checkMembers(exchange, source, to)
   if (replaced) await checkMembers(exchange, replaced)
-  let { checkIf } = exchange
+  let lookAgain: Exchange['lookAgain'] | undefined = exchange.lookAgain
   const check = async () => {
-    await checkIf?.()
+    await lookAgain?.()
     // A collection that is replaced goes first, by this request's own hand.
-    if (replaced && isCollection(replaced)) checkIf = undefined
+    if (replaced && isCollection(replaced)) lookAgain = undefined
     checkConditions(exchange, await mount.view.find(from))
-    await checkAllLocks(await standing(exchange, to))
+    const now = await standing(exchange, to)
+    await checkAllLocks(now)
+    if (deep) await checkMembers(exchange, source, to)
+    if (now) await checkMembers(exchange, now)
   }
   const toHelper = await mount.view.isHelper(to)
   await source.place.relocate(exchange, { op, source, to, toHelper, deep, replaced, overwrite, check })

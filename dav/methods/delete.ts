@@ -27,9 +27,10 @@ export async function remove(exchange: Exchange): Promise<Answer> {
   let gone = await checkLocks(exchange, node.resource.path, 'subtree')
   await checkMembers(exchange, node)
   await node.place.remove(exchange, node, async () => {
-    await exchange.checkIf?.()
+    await exchange.lookAgain()
     checkConditions(exchange, await mount.view.find(path))
     gone = await checkLocks(exchange, node.resource.path, 'subtree')
+    await checkMembers(exchange, node)
   })
   await endLocks(mount, gone)
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }

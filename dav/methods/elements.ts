@@ -75,7 +75,7 @@ async function write(exchange: Exchange, particulars: Particulars<ElementWrite>)
   const { raw, configure, allowance, alongside, mount, path, author, request } = exchange
   await checkLocks(exchange, path, 'content')
   const check = async () => {
-    await exchange.checkIf?.()
+    await exchange.lookAgain()
     await checkLocks(exchange, path, 'content')
   }
   await requireDocument(exchange)

@@ -13,6 +13,7 @@ import { checkLocks, requireParent } from '../locks/guard.ts'
 import { grantedSeconds, LARGEST_LOCK_BODY, readLockInfo } from '../locks/lock-request.ts'
 import { lockDiscoveryXml } from '../locks/lock-xml.ts'
 import { makeEmpty } from '../places/drafts.ts'
+import { checkMembers } from '../places/members.ts'
 import { isCollection } from '../places/place.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, XML_TYPE } from '../properties/response.ts'
 import { isBlank } from '../requests/xml.ts'
@@ -38,6 +39,7 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
   const found = await mount.view.find(exchange.path)
   checkConditions(exchange, found)
   if (!found) await checkPlace(exchange)
+  if (found && depth === 'infinity') await checkMembers(exchange, found)
   const path = found?.resource.path ?? exchange.path
 
   const taken = await mount.locks.take(site, { path, scope, depth, owner, user: author.user, seconds })
@@ -65,7 +67,7 @@ async function findLocked(exchange: Exchange, lock: Lock): Promise<boolean> {
   const { locks, site, view } = exchange.mount
   try {
     await site.leases.outlast(site.store.name, lock.path)
-    await exchange.checkIf?.()
+    await exchange.lookAgain()
     const found = await view.find(lock.path)
     checkConditions(exchange, found)
     if (found) return false

@@ -32,7 +32,7 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
   if (judged?.refused) return refusal(judged)
   const set = judged?.patch.set ?? []
   const check = async () => {
-    await exchange.checkIf?.()
+    await exchange.lookAgain()
     await checkLocks(exchange, path, 'membership')
   }
   if (mount.names.of(path)?.inCollection) {

@@ -26,7 +26,7 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
   if (instructions.length === 0) throw malformed('The body neither sets nor removes a property.')
   const { leases, store } = mount.site
   const judged = await leases.hold(store.name, [node.resource.path], async () => {
-    await exchange.checkIf?.()
+    await exchange.lookAgain()
     checkConditions(exchange, await mount.view.find(path))
     await checkLocks(exchange, node.resource.path, 'properties', onlyWindowsTimes(instructions))
     const dead = await mount.view.properties(node)

@@ -67,7 +67,7 @@ export async function put(
  * @returns what stands there now
  */
 async function checkAgain(exchange: Exchange): Promise<Node | undefined> {
-  await exchange.checkIf?.()
+  await exchange.lookAgain()
   const node = await exchange.mount.view.find(exchange.path)
   checkConditions(exchange, node)
   await checkPutLocks(exchange, node)

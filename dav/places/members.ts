@@ -19,9 +19,12 @@ export async function checkMembers({ mount, author }: Exchange, node: Node, to?:
   const { scope } = author
   const isCarried = to !== undefined && (await mount.view.isHelper(to)) !== node.place.isHelper
   const gain = isCarried ? Buffer.byteLength(to) - Buffer.byteLength(from) : 0
-  if (scope.whole && gain <= 0) return
-  for await (const { path } of node.place.partOf(mount).store.walk(from, { collections: true })) {
-    if (!scope.whole) checkWritable(scope, path, to === undefined ? path : to + path.slice(from.length))
-    if (Buffer.byteLength(path) + gain > LONGEST_PATH) throw overlongMember(path)
-  }
+  const isOpen = scope.coversBelow(from) && (to === undefined || scope.coversBelow(to))
+  if (isOpen && gain <= 0) return
+  // What is unpublished below a collection of the site goes along with it.
+  for (const { store } of [mount.site, mount.unpublished.site])
+    for await (const { path } of store.walk(from, { collections: true })) {
+      if (!isOpen) checkWritable(scope, path, to === undefined ? path : to + path.slice(from.length))
+      if (Buffer.byteLength(path) + gain > LONGEST_PATH) throw overlongMember(path)
+    }
 }

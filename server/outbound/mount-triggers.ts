@@ -1,6 +1,7 @@
 /** Triggers around writes of the mount, where a site wants them (REA-6, `mountReactions`). */
 
 import { normalizeHost } from '../../config/hosts.ts'
+import { requireKnown } from '../../dav/access/credentials.ts'
 import { checkWritable, scopeAuthority } from '../../dav/access/scope-authority.ts'
 import type { MountTriggers } from '../../dav/app.ts'
 import { header } from '../../edge/request.ts'
@@ -50,7 +51,10 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
     const scoped = scopeAuthority(author.scope)
     const writes = writingPlatform({
       site,
-      authority: () => scoped,
+      authority: () => {
+        requireKnown(mount, author)
+        return scoped
+      },
       allowance,
       count: { writes: 0 },
       own: method === 'PUT' ? { path, body, isFragment: selector !== undefined } : undefined,

@@ -266,8 +266,9 @@ describe('reads of the mount that are repeated', () => {
 
 describe('what a kept answer of the mount hangs on', () => {
   const FIELD = 'Basic eDp5'
-  const everything: Author = { user: 'ann', scope: createScope(['/*'], true), view: 'whole true' }
-  const onlyDocs: Author = { user: 'ann', scope: createScope(['/docs/*'], true), view: '0' }
+  const credential = { user: 'ann', password: '', scope: ['/*'], write: true }
+  const everything: Author = { user: 'ann', credential, scope: createScope(['/*'], true), view: 'whole true' }
+  const onlyDocs: Author = { user: 'ann', credential, scope: createScope(['/docs/*'], true), view: '0' }
   const client = { authority: 'localhost', secure: false, address: '127.0.0.1' }
   const request = (method = 'GET', headers: Record<string, string> = {}) =>
     ({ method, url: '/a.txt', headers: { host: 'localhost', authorization: FIELD, ...headers } }) as IncomingMessage
