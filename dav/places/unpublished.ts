@@ -130,7 +130,8 @@ export class Unpublished {
     const { store } = this.site
     const taken = deep ? await store.find(from) : undefined
     const changes: Change[] = []
-    for (const path of [to, otherForm(to)]) if (await store.find(path)) changes.push({ op: 'delete', path })
+    const standing = await store.findNamed(to)
+    if (standing) changes.push({ op: 'delete', path: standing.path })
     if (taken)
       changes.push(...(await this.#missingParents(to)), op === 'move' ? { op, from, to } : { op, from, to, deep })
     else if (op === 'move' && (await store.find(from))) changes.push({ op: 'delete', path: from })
@@ -152,7 +153,8 @@ export class Unpublished {
    */
   async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<boolean> {
     const changes: Change[] = await this.#missingParents(to)
-    for (const path of [to, otherForm(to)]) if (await this.site.store.find(path)) changes.push({ op: 'delete', path })
+    const standing = await this.site.store.findNamed(to)
+    if (standing) changes.push({ op: 'delete', path: standing.path })
     const source = op === 'copy' && (await this.site.store.find(from))
     if (source) await proveReadable(this.site, source, deep)
     const common = { from, to, longest: LONGEST_PATH }
@@ -224,9 +226,4 @@ export class Unpublished {
     const members = await this.site.store.list(collection)
     return members.filter(({ path }) => this.#names.of(path)?.listed)
   }
-}
-
-/** The path of a collection for that of a file, and the other way round: a name is used only once. */
-function otherForm(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : `${path}/`
 }

@@ -25,7 +25,6 @@ import { helperPlace } from './helper-place.ts'
 import { parentOf } from './overlay.ts'
 import type { Node, Stored } from './place.ts'
 import { isRemoval } from './removals.ts'
-import { sitePlace } from './site-place.ts'
 import type { Unpublished } from './unpublished.ts'
 
 /** SHA-256 of nothing. */
@@ -72,14 +71,14 @@ export class View {
       const resource = await this.#unpublished.findHelper(path, helper.inCollection)
       if (resource) return { resource, place: helperPlace }
     }
+    const standing = this.#states.get(path) ?? (await this.#state(path))
     if (!path.endsWith('/')) {
-      const file = this.#states.get(path) ?? (await this.#siteFile(path))
+      const file = fileOf(standing)
       const entry = this.#unpublished.coverAt(path)
       const node = entry ? this.#overlaid(entry, file) : file && siteNode(file)
       if (node || file) return node
     }
-    const collection = await this.#collection(path.endsWith('/') ? path : `${path}/`)
-    return collection && { resource: collection, place: sitePlace }
+    return standing && siteNode(standing)
   }
 
   /** Whether a node is still what is found at its path; false may also mean that nobody has looked for a while. */
@@ -159,7 +158,7 @@ export class View {
     const helper = this.#names.of(path)
     if (!helper || (path.endsWith('/') && !helper.inCollection)) return false
     if (await this.#unpublished.findHelper(path, helper.inCollection)) return true
-    return !(await (path.endsWith('/') ? this.#collection(path) : this.#siteFile(path)))
+    return !(await (path.endsWith('/') ? this.#state(path) : this.#siteFile(path)))
   }
 
   /**
@@ -181,13 +180,7 @@ export class View {
   }
 
   async #siteFile(path: string): Promise<Resource | undefined> {
-    if (path.endsWith('/')) return undefined
-    const known = this.#states.get(path)
-    if (known) return known
-    const seen = this.#seen
-    const stored = await this.#newest(path)
-    if (stored && seen === this.#seen) this.#keep(stored)
-    return stored
+    return path.endsWith('/') ? undefined : fileOf(await this.#state(path))
   }
 
   /** As the store has it. */
@@ -195,16 +188,17 @@ export class View {
     return this.#site.inMemory(path)?.resource ?? this.#site.store.find(path)
   }
 
-  /** A collection of the site with the sum of what is shown in it. */
-  async #collection(path: string): Promise<Resource | undefined> {
-    const known = this.#states.get(path)
+  /** What `find` finds of the site; of a collection with the sum of what is shown in it. */
+  async #state(path: string): Promise<Resource | undefined> {
+    const known = this.#states.get(path) ?? this.#states.get(`${path}/`)
     if (known) return known
     const seen = this.#seen
-    const stored = await this.#site.store.find(path)
-    if (!stored) return undefined
-    const resource = await this.#effective(stored)
-    if (seen === this.#seen) this.#keep(resource)
-    return resource
+    const { store } = this.#site
+    const stored =
+      this.#site.inMemory(path)?.resource ?? (await (path.endsWith('/') ? store.find(path) : store.findNamed(path)))
+    const state = stored && (await this.#effective(stored))
+    if (state && seen === this.#seen) this.#keep(state)
+    return state
   }
 
   #keep(state: Resource): void {
@@ -242,6 +236,10 @@ export class View {
       for (const [known] of this.#states) if (known.startsWith(path)) this.#states.delete(known)
     }
   }
+}
+
+function fileOf(resource: Resource | undefined): Resource | undefined {
+  return resource?.kind === 'collection' ? undefined : resource
 }
 
 /** An empty file, with the properties of what it covers. */

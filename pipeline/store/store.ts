@@ -24,6 +24,8 @@ export interface Loaded {
 /** What is stored of one site. Reads see every commit that was acknowledged before they began. */
 export interface SiteReader {
   find(path: string): Promise<Resource | undefined>
+  /** What has the name of a path, file or collection, with or without a slash at its end: a name is used only once. */
+  findNamed(path: string): Promise<Resource | undefined>
   /** The same with more, for stores where each question has its price; what is missing is to be asked for. */
   load?(path: string): Promise<Loaded | undefined>
   /** The bytes belonging to exactly this state of the resource, or undefined if it changed meanwhile. */

@@ -123,7 +123,7 @@ export async function transferTree(
       if (!source) throw absent()
       await transfer.check?.()
       if (transfer.op === 'copy') await proveReadable(site, source, transfer.deep)
-      const replaced = (await site.store.find(to)) ?? (await site.store.find(otherForm(to)))
+      const replaced = await site.store.findNamed(to)
       if (replaced && !transfer.overwrite) throw mayNotReplace()
       const model = modelState(site, allowance, transfer)
       const { changes, written } = await changesOf(site, transfer, source, replaced)
@@ -139,11 +139,6 @@ export async function transferTree(
       return done && { replaced, resource: done.resources.get(to) }
     }),
   )
-}
-
-/** The path of a collection for that of a file, and the other way round: a name is used only once. */
-function otherForm(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : `${path}/`
 }
 
 /** What must not have changed meanwhile. */

@@ -103,11 +103,11 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
   const place = findTogether(reads, site)
   const whole = findTogether<WholeRow>(reads, site, WHOLE('profile'))
 
-  async function find(path: string): Promise<Resource | undefined> {
+  async function findNamed(path: string): Promise<Resource | undefined> {
     const { folder, name } = splitPath(path)
     const row = await place(folder, name)
-    if (row === undefined) return path === '/' ? emptyRoot(opened) : undefined
-    return pathOf(row) === path ? resourceOf(rowOf(row)) : undefined
+    if (row !== undefined) return resourceOf(rowOf(row))
+    return path === '/' ? emptyRoot(opened) : undefined
   }
 
   async function load(path: string): Promise<Loaded | undefined> {
@@ -139,7 +139,11 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
   const page = async (collection: string, after: string) => pageOf(reads, await site(), collection, after, PAGE)
 
   return {
-    find,
+    async find(path) {
+      const found = await findNamed(path)
+      return found?.path === path ? found : undefined
+    },
+    findNamed,
     load,
     body,
     async checksums(resource) {

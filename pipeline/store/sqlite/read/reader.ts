@@ -171,11 +171,12 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
   /** Number of the site; 0, which no site has, before its first commit. */
   const site = (): number => (known ??= reads.site.get(name)?.id) ?? 0
 
-  function find(path: string): Resource | undefined {
+  function findNamed(path: string): Resource | undefined {
     const { folder, name } = splitPath(path)
-    const row = reads.find.get(site(), folder, name)
-    if (row === undefined) return path === '/' ? emptyRoot(context.opened) : undefined
-    return pathOf(row) === path ? resourceOf(row) : undefined
+    const id = site()
+    const row = id === 0 ? undefined : reads.find.get(id, folder, name)
+    if (row !== undefined) return resourceOf(row)
+    return path === '/' ? emptyRoot(context.opened) : undefined
   }
 
   async function body(resource: Resource): Promise<Body | undefined> {
@@ -198,8 +199,10 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
 
   return {
     async find(path) {
-      return find(path)
+      const found = findNamed(path)
+      return found?.path === path ? found : undefined
     },
+    findNamed: async path => findNamed(path),
     body,
     async checksums(resource) {
       const content = await body(resource)

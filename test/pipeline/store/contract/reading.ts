@@ -36,6 +36,20 @@ export function describeReading(open: Open): void {
     expect(await site.find('/d/f')).to.include({ path: '/d/f', kind: 'document' })
   })
 
+  it('findNamed finds what has a name, whichever form the path has', async () => {
+    expect(await site.findNamed('/')).to.deep.equal(await site.find('/'))
+    expect(await site.findNamed('/d')).to.equal(undefined)
+    await done(site, [put('/d/f', 'x')])
+    for (const [file, found] of [
+      ['/d', '/d/'],
+      ['/d/f', '/d/f'],
+    ] as const)
+      for (const path of [file, `${file}/`])
+        expect(await site.findNamed(path)).to.deep.equal(await there(site, found), path)
+    expect(await site.findNamed('/d/none')).to.equal(undefined)
+    expect(await site.findNamed('/')).to.deep.equal(await there(site, '/'))
+  })
+
   it('list has the direct members, ascending by name, without their members', async () => {
     const names = ['b', 'a.html', 'a', 'Z', 'é', 'a b', '😀', '\uffff']
     await done(site, [...names.map(name => put(`/d/${name}`, name)), put('/d/sub/x', 'x'), put('/other', 'o')])
