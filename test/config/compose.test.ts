@@ -1,20 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
-import { parse } from 'yaml'
 import { loadSettings } from '../../config/load.ts'
 import { siteTable } from '../../config/sites.ts'
 import { databaseAddress } from '../../pipeline/store/postgres/address.ts'
-
-const DOCKER = new URL('../../docker/', import.meta.url)
-
-/** The environment that compose.yaml gives the server, with variables of the shell put in as Compose does. */
-async function environment(shell: Record<string, string>, server = 'server'): Promise<Record<string, string>> {
-  const compose = parse(await readFile(new URL('compose.yaml', DOCKER), 'utf8'), { merge: true })
-  const variables: Record<string, string> = compose.services[server].environment
-  const put = (text: string) =>
-    text.replace(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}/g, (_, name, fallback) => shell[name] ?? fallback ?? '')
-  return Object.fromEntries(Object.entries(variables).map(([name, text]) => [name, put(text)]))
-}
+import { DOCKER, composeEnvironment as environment } from '../support/compose.ts'
 
 describe('docker', () => {
   it('compose.yaml configures one site with a mount on a host of its own', async () => {

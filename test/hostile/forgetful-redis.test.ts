@@ -1,8 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parseRedisAddress } from '../../pipeline/coordination/redis/address.ts'
 import { connectRedis, isPersisted, type RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
 import { startRedis, type TestRedis } from '../pipeline/coordination/redis-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { startProcess } from '../support/process.ts'
 
 describe('locks that vanish with an unpersisted Redis', () => {
   let redis: TestRedis
@@ -27,5 +32,17 @@ describe('locks that vanish with an unpersisted Redis', () => {
     expect(await isPersisted({ config: () => Promise.reject(new Error('unknown command')) } as never)).to.equal(
       undefined,
     )
+  })
+
+  it('is told when a server starts', async () => {
+    await connection.redis.config('SET', 'save', '')
+    const folder = await mkdtemp(join(tmpdir(), 'scriptorium-forgetful-'))
+    const server = await startProcess(folder, { data: join(folder, 'data'), redis: redis.url })
+    try {
+      await eventually(() => expect(server.everything()).to.include('Redis keeps nothing on disk'))
+    } finally {
+      await server.stop()
+      await rm(folder, { recursive: true })
+    }
   })
 })

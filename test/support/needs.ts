@@ -19,6 +19,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   '/usr/lib/python3/dist-packages/uno.py': 'python3-uno',
   [BROWSER]: 'chromium-headless-shell',
   cadaver: 'cadaver',
+  caddy: 'caddy',
   curl: 'curl',
   'dbus-run-session': 'dbus-daemon',
   gio: 'libglib2.0-bin',
