@@ -69,8 +69,10 @@ function withoutStore(cause: StoreError, full: 503 | 507): unknown {
       cause,
     })
   if (cause.reason !== 'busy' && cause.reason !== 'closed' && cause.reason !== 'full') return cause
-  return new Fault(503, 'Unavailable', 'Nothing can be stored now. Try again in a moment.', {
-    headers: { 'Retry-After': cause.reason === 'full' ? '60' : '2' },
+  const isFull = cause.reason === 'full'
+  const what = isFull ? 'Nothing can be stored now.' : 'What is stored cannot be reached now.'
+  return new Fault(503, 'Unavailable', `${what} Try again in a moment.`, {
+    headers: { 'Retry-After': isFull ? '60' : '2' },
     cause,
   })
 }
