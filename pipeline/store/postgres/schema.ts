@@ -210,7 +210,7 @@ CREATE TRIGGER left_object AFTER DELETE OR UPDATE OF upload ON blob FOR EACH ROW
 `
 
 /** What each format adds to the one before it. Steps only go forward and stay as they are once released. */
-const MIGRATIONS: readonly string[] = [FIRST, DERIVATIONS, OBJECTS, GROUP_FUNCTIONS, WRITE_FROM_MEMORY]
+export const MIGRATIONS: readonly string[] = [FIRST, DERIVATIONS, OBJECTS, GROUP_FUNCTIONS, WRITE_FROM_MEMORY]
 
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */
 const LOCK = 7_203_115_846

@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
+import { MIGRATIONS } from '../../../../pipeline/store/postgres/schema.ts'
+import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
+import { sharedCluster } from '../../../support/postgres.ts'
+import { done, put, putBlob, textAt } from '../fixture.ts'
+
+describe('PostgreSQL store: tables of earlier releases', () => {
+  /** Tables of a format, with nothing in them. */
+  async function tablesOf(
+    format: number,
+  ): Promise<{ url: string; schema: string; run(sql: string): Promise<unknown> }> {
+    const cluster = await sharedCluster()
+    const schema = `format_${process.pid}_${format}`
+    const steps = MIGRATIONS.slice(0, format).join(';')
+    const run = (sql: string) => cluster.run(`SET search_path = ${schema}; ${sql}`)
+    await cluster.run(`CREATE SCHEMA ${schema}`)
+    await run(`${steps}; CREATE TABLE format (number int NOT NULL); INSERT INTO format VALUES (${format})`)
+    return { url: cluster.url, schema, run }
+  }
+
+  for (const format of MIGRATIONS.keys())
+    if (format > 0)
+      it(`of format ${format} are brought forward, once, and are used`, async () => {
+        const { url, schema, run } = await tablesOf(format)
+        const stores = await Promise.all([1, 2].map(() => openPostgresStore({ url, schema, shared: true })))
+        const [site, other] = stores.map(store => store.site('a.example'))
+        try {
+          if (!site || !other) throw new Error('there are two')
+          await done(site, [put('/a.html', 'A'), putBlob('/large', Buffer.alloc(700_000, 'x'))])
+          expect(await textAt(other, '/a.html')).to.equal('A')
+          await done(other, [put('/a.html', 'B'), { op: 'copy', from: '/large', to: '/copy', deep: false }])
+          expect(await textAt(site, '/a.html')).to.equal('B')
+        } finally {
+          for (const store of stores) await store.close()
+        }
+        expect((await checkDatabase({ url, schema }, {})).problems).to.deep.equal([])
+        await run(`DO $$ BEGIN ASSERT (SELECT array_agg(number) FROM format) = '{${MIGRATIONS.length}}'; END $$`)
+        await run(`DROP SCHEMA ${schema} CASCADE`)
+      })
+
+  it('HTTP-172 of a newer release are refused in a sentence, and stay as they are', async () => {
+    const { url, schema, run } = await tablesOf(MIGRATIONS.length)
+    await run('UPDATE format SET number = number + 1')
+    const refused = await openPostgresStore({ url, schema, shared: true }).catch((error: Error) => error)
+    expect(refused).to.be.instanceOf(Error).with.property('name', 'Unusable')
+    const newer = `it has format ${MIGRATIONS.length + 1}, this release knows up to ${MIGRATIONS.length}`
+    expect(refused).to.have.property('message').that.includes(newer)
+    await run(`DROP SCHEMA ${schema} CASCADE`)
+  })
+})
