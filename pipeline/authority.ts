@@ -57,7 +57,7 @@ export interface Authorizing<Given extends Authority = Authority> {
    *
    * @param paths that are about to be decided
    */
-  settle?(paths: readonly string[]): Promise<void> | undefined
+  settle?(paths: readonly string[]): Promise<void>
   /** Whether nothing has changed since. */
   isSettled?(): boolean
 }

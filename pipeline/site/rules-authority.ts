@@ -49,15 +49,17 @@ export function rulesAuthority(
     const asked = new Set<string>()
     const needsNone = () => !asking.principal || site.rules.subtypedGroups === 0
     return {
-      settle(paths: readonly string[]) {
+      async settle(paths: readonly string[]) {
         for (const path of paths) asked.add(path)
-        if (needsNone()) return undefined
+        if (needsNone()) return
+        // Leases tell of what was done at their own paths; a group may look at any.
+        await site.inStep()
         if (changes !== site.changes) {
           held = undefined
           current = undefined
           changes = site.changes
         }
-        return authority().access.resolveGroups([...asked])
+        await authority().access.resolveGroups([...asked])
       },
       isSettled: () => needsNone() || changes === site.changes,
     }

@@ -89,18 +89,12 @@ export class Site {
     return new Site({ ...parts, declared: await SiteDeclarations.read(parts) })
   }
 
-  /**
-   * The declarations of one kind as they stand; another object whenever one of them changes. A request takes each once at
-   * its start.
-   */
+  /** The declarations of one kind as they stand; another object whenever one changes. A request takes each at its start. */
   declarations<Name extends KindName>(name: Name): Snapshots[Name] {
     return this.#declared.snapshot(name)
   }
 
-  /**
-   * Value of the store's counter that belongs to the declarations of a kind: a commit that was decided by them requires it
-   * (`requires: { [name]: version }`).
-   */
+  /** Value of the store's counter of the declarations of a kind, which a commit that was decided by them requires. */
   declarationsVersion(name: KindName): number {
     return this.#declared.version(name)
   }
@@ -162,6 +156,11 @@ export class Site {
   /** Whether other processes hold its documents as well. */
   get isShared(): boolean {
     return this.#coherence !== undefined
+  }
+
+  /** Has memory know all that was acknowledged before the call, by whatever process. */
+  inStep(): Promise<void> | undefined {
+    return this.#coherence?.inStep()
   }
 
   /**

@@ -43,7 +43,7 @@ describe('groups that decide by themselves', () => {
       },
     }
     const principal = principalFromClaims(claims, [])
-    const site = { rules: rules(), settings: { defaultGet: 'deny' as const } }
+    const site = { rules: rules(), settings: { defaultGet: 'deny' as const }, inStep: () => undefined }
     const hosted = { site: site as unknown as Site, groups } as HostedSite
     const facts = { method, path: PATH, headers: () => undefined, queryString: '' }
     const authority = rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, groups)
