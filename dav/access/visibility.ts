@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { Resource } from '../../pipeline/store/resource.ts'
-import { memberSum } from '../../pipeline/store/tags.ts'
+import { memberSum, ZERO } from '../../pipeline/store/tags.ts'
 import type { Exchange } from '../exchange.ts'
 import { inLeaves, type Leaf } from '../listings/listings.ts'
 import { isCollection, type Node } from '../places/place.ts'
@@ -75,7 +75,8 @@ async function seenState(looking: Looking, collection: Node): Promise<Resource> 
   const { resource } = collection
   const members = (await visibleMembers(looking, collection)).map(member => member.resource)
   const modified = members.reduce((newest, member) => Math.max(newest, member.modified), resource.created)
-  return { ...resource, members: memberSum(members), modified }
+  const properties = looking.author.scope.covers(resource.path) ? resource.properties : ZERO
+  return { ...resource, properties, members: memberSum(members), modified }
 }
 
 /** A text that tells apart those who see different members of a collection. */

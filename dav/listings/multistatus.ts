@@ -144,17 +144,19 @@ async function responseWriter({ exchange, asked, locks }: Telling): Promise<Writ
     dead: readonly Property[],
     checksums?: Subject['checksums'],
   ): string {
+    // A collection that only leads to what is open shows nothing but the way.
+    const isOpen = author.scope.covers(resource.path)
     const subject: Subject = {
       resource,
       etag,
       displayName: displayName(resource.path, title),
       lockDiscovery: locks.known ? lockDiscoveryXml(isTarget ? locks.own : locks.of(resource.path), hrefs) : undefined,
-      writable: author.scope.write && author.scope.covers(resource.path),
+      writable: author.scope.write && isOpen,
       short: needsWindows(dead),
       ...(checksums && { checksums }),
       ...(room && { room }),
     }
-    return propertyResponse(hrefOf(prefix, resource.path), subject, dead, asked, minimal)
+    return propertyResponse(hrefOf(prefix, resource.path), subject, isOpen ? dead : [], asked, minimal)
   }
 
   if (!wantsChecksums) return respond

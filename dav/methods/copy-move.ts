@@ -35,6 +35,8 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   checkWritable(author.scope, ...(op === 'move' ? [path, destination] : [destination]))
   const source = visible(exchange, await mount.view.find(path))
   if (!source) throw absent()
+  // One that only leads to what is open is seen, and no more.
+  if (isCollection(source)) checkWritable(author.scope, source.resource.path)
   const deep = isDeep(exchange, source, op)
   const from = source.resource.path
   const to = toForm(destination, source)
@@ -44,23 +46,21 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   const overwrite = mayOverwrite(exchange)
   if (replaced && !overwrite) throw mayNotReplace()
   const gone = new Map<string, Lock>()
-  const checkAllLocks = async (standingThere: Node | undefined) => {
+  const checkAll = async (standingThere: Node | undefined) => {
+    // A refusal by a lock names its path.
+    if (deep) await checkMembers(exchange, source, to)
+    if (standingThere) await checkMembers(exchange, standingThere)
     for (const lock of await checkTransferLocks(exchange, op, from, to, standingThere)) gone.set(lock.token, lock)
   }
-  await checkAllLocks(replaced)
+  await checkAll(replaced)
   await requireParent(exchange, to)
-  if (deep) await checkMembers(exchange, source, to)
-  if (replaced) await checkMembers(exchange, replaced)
   let lookAgain: Exchange['lookAgain'] | undefined = exchange.lookAgain
   const check = async () => {
     await lookAgain?.()
     // A collection that is replaced goes first, by this request's own hand.
     if (replaced && isCollection(replaced)) lookAgain = undefined
     checkConditions(exchange, await mount.view.find(from))
-    const now = await standing(exchange, to)
-    await checkAllLocks(now)
-    if (deep) await checkMembers(exchange, source, to)
-    if (now) await checkMembers(exchange, now)
+    await checkAll(await standing(exchange, to))
   }
   const toHelper = await mount.view.isHelper(to)
   await source.place.relocate(exchange, { op, source, to, toHelper, deep, replaced, overwrite, check })

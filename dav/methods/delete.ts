@@ -24,13 +24,14 @@ export async function remove(exchange: Exchange): Promise<Answer> {
     if (node.resource.path === '/') throw rootRefused()
     depthOf(exchange, ['infinity'], 'infinity')
   }
-  let gone = await checkLocks(exchange, node.resource.path, 'subtree')
+  // A refusal by a lock names its path.
   await checkMembers(exchange, node)
+  let gone = await checkLocks(exchange, node.resource.path, 'subtree')
   await node.place.remove(exchange, node, async () => {
     await exchange.lookAgain()
     checkConditions(exchange, await mount.view.find(path))
-    gone = await checkLocks(exchange, node.resource.path, 'subtree')
     await checkMembers(exchange, node)
+    gone = await checkLocks(exchange, node.resource.path, 'subtree')
   })
   await endLocks(mount, gone)
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }

@@ -125,11 +125,27 @@ describe('credentials that are withdrawn while a request is under way', () => {
     })
   }
 
-  it('DAV-80 a lock on a collection needs all of it', async () => {
+  it('DAV-88 a lock on a member out of the scope is not told of', async () => {
     await put(wire.server, '/lock/secret.css', 'secret')
+    const [, , , lock] = FORMS.find(([method]) => method === 'LOCK') ?? []
+    const part = { Authorization: basic(PART.user, PART.password) }
+    const refusals = async () => [
+      (await wire.dav('DELETE', '/lock/', part)).text,
+      (await wire.dav('MOVE', '/lock/', { ...part, Destination: '/to/lock/' })).text,
+      (await wire.dav('COPY', '/to/', { ...part, Destination: '/lock/' })).text,
+      (await wire.dav('LOCK', '/lock/', { ...part, ...XML, Depth: 'infinity' }, lock)).text,
+    ]
+    const before = await refusals()
+    const whole = { Authorization: basic(ANN.user, ANN.password), ...XML }
+    expect((await wire.dav('LOCK', '/lock/secret.css', whole, lock)).status).to.equal(200)
+    expect(await refusals()).to.deep.equal(before)
+  })
+
+  it('DAV-80 a lock on a collection needs all of it', async () => {
+    await put(wire.server, '/locked/secret.css', 'secret')
     const [, , , body] = FORMS.find(([method]) => method === 'LOCK') ?? []
     const take = (Depth: string) =>
-      wire.dav('LOCK', '/lock/', { Authorization: basic(PART.user, PART.password), ...XML, Depth }, body)
+      wire.dav('LOCK', '/locked/', { Authorization: basic(PART.user, PART.password), ...XML, Depth }, body)
     expect(outcomeOf(await take('infinity'))).to.equal('403 Forbidden')
     expect((await take('0')).status).to.equal(200)
   })

@@ -16,6 +16,7 @@ const credentials = [
   { user: 'all', password: 'p', scope: ['/*'], write: true },
   { user: 'docs', password: 'p', scope: ['/team/docs/*'], write: true },
   { user: 'pages', password: 'p', scope: ['/*.html'], write: true },
+  { user: 'two', password: 'p', scope: ['/team/docs/*', '/out/*'], write: true },
 ]
 
 describe('a part of a site over the wire', () => {
@@ -23,12 +24,14 @@ describe('a part of a site over the wire', () => {
   let all: Client
   let docs: Client
   let pages: Client
+  let two: Client
   before(async () => {
     server = await startServer({ site: { credentials } })
     const author = (user: string) => client(Number(new URL(server.mountUrl).port), { Authorization: basic(user, 'p') })
     all = author('all')
     docs = author('docs')
     pages = author('pages')
+    two = author('two')
     for (const path of [
       '/team/docs/a.html',
       '/team/docs/deep/b.txt',
@@ -126,6 +129,29 @@ describe('a part of a site over the wire', () => {
     const { headers } = await all('LOCK', '/team/other/x.txt', {}, LOCK)
     expect(await seen(docs)).to.deep.equal(before)
     await all('UNLOCK', '/team/other/x.txt', { 'Lock-Token': headers['lock-token'] })
+  })
+
+  it('DAV-3 DAV-50 properties of a collection that only leads to what is open do not show, and are not copied', async () => {
+    const before = await seen(docs)
+    const secret = propertyUpdate(['{urn:x}color', 'secret'])
+    for (const path of ['/team/', '/team/other/']) await all('PROPPATCH', path, {}, secret)
+    expect(await seen(docs)).to.deep.equal(before)
+    await all('PROPPATCH', '/team/docs/deep/', {}, secret)
+    const names = propfindBody('{urn:x}color')
+    for (const body of [names, undefined, '<D:propfind xmlns:D="DAV:"><D:propname/></D:propfind>'])
+      for (const [path, Depth] of [
+        ['/team/', '0'],
+        ['/', '1'],
+      ] as const)
+        expect((await docs('PROPFIND', path, { Depth }, body)).text).not.to.match(
+          /secret|color xmlns[^>]*\/><\/D:prop><D:status>HTTP\/1.1 200/,
+        )
+    expect((await docs('PROPFIND', '/team/docs/', { Depth: '1' }, names)).text).to.include('secret')
+    const report = `<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><x:color xmlns:x="urn:x"/></D:prop></D:sync-collection>`
+    expect((await docs('REPORT', '/', {}, report)).text).not.to.include('secret')
+    expect((await two('COPY', '/team/', { Depth: '0', Destination: '/out/' })).status).to.equal(403)
+    for (const path of ['/team/', '/team/docs/deep/', '/team/other/'])
+      await all('PROPPATCH', path, {}, propertyUpdate(['{urn:x}color']))
   })
 
   it('DAV-38 tokens of sync-collection are of what is seen', async () => {
