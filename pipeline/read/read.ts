@@ -11,7 +11,7 @@ import { servedType } from '../http/media.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
 import type { Operation } from '../operation.ts'
-import { absent, noMatch, refuseForbidden, requireAdmission, requireAllowed, toSelector } from '../refusals.ts'
+import { absent, noMatch, requireAdmission, toSelector } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml } from '../site/stored-file.ts'
 import { contentTag } from '../store/tags.ts'
@@ -88,48 +88,40 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
   return {
     async admit() {
       const decided = authority()
-      await refuseOutOfReach(site, read, decided, reader)
-      const found = await lookAt(site, path, seen => searching(read, selector, seen, decided), reader)
+      const look = (seen: Seen) => searching(read, selector, seen, decided)
+      const found = isOutOfReach(read, decided, reader) ? undefined : await lookAt(site, path, look, reader)
       if (!found) await findAbsence(site, read, decided, reader)
       return { elements: found ? found.elements : [] }
     },
     async carryOut() {
       // A request is decided by the rules as they stood when it came (RULE-11).
       const decided = authority()
-      await refuseOutOfReach(site, read, decided, reader)
       const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
-      const answer = await lookAt(site, path, look, reader)
+      const answer = isOutOfReach(read, decided, reader) ? undefined : await lookAt(site, path, look, reader)
       return answer ?? absence(site, read, decided, reader)
     },
   }
 }
 
-/** COMP-5. @throws Fault 401 or 403 where no element of what is found at the path could be read */
-async function refuseOutOfReach(site: Site, read: Read, authority: Authority, reader?: Reader): Promise<void> {
-  const { path, head, requested } = read
-  if (!reader || authority.reach(head ? 'HEAD' : 'GET', path) !== 'nothing') return
-  if (isAbsenceRefused(read, authority) || (await findFor(site, path, reader)))
-    throw authority.refusal('GET', requested)
+/** Whether no element of what is stored at the path could be read: it is as if nothing were there (COMP-5, ABS-1). */
+function isOutOfReach({ path, head }: Read, authority: Authority, reader?: Reader): boolean {
+  return reader !== undefined && authority.reach(head ? 'HEAD' : 'GET', path) === 'nothing'
 }
 
 function readWhole(site: Site, read: Read, authority: () => Authority, reader: Reader | undefined): Operation {
-  const { path, head } = read
-  const question = { ask: 'read', path, exists: true, head } as const
+  const { path } = read
   return {
     async admit() {
       const decided = authority()
-      refuseUnread(read, decided)
-      if (await findFor(site, path, reader)) refuseForbidden(decided, question, 'GET', read.requested)
-      else await findAbsence(site, read, decided, reader)
+      const found = isUnread(read, decided) ? undefined : await findFor(site, path, reader)
+      if (!found) await findAbsence(site, read, decided, reader)
       return {}
     },
     async carryOut() {
       const decided = authority()
-      refuseUnread(read, decided)
-      const found = await findFor(site, path, reader)
+      const found = isUnread(read, decided) ? undefined : await findFor(site, path, reader)
       if (!found) return absence(site, read, decided, reader)
       const { file, params } = found
-      requireAllowed(decided, question, 'GET', read.requested)
       const shared = decided.shareable(path)
       const jsonLd = file.kind === 'html' && negotiate(read.accept, false) === 'json-ld'
       if (jsonLd || isComposed(site, file, reader)) {
@@ -196,11 +188,9 @@ function untilChanged(site: Site, dependencies: Dependencies, rules: object): Re
   return { holds: () => isDeclared() && dependencies.hold(site) }
 }
 
-/** Whoever may read the whole in no case is told before anything is looked for. @throws Fault 401 or 403 */
-function refuseUnread(read: Read, authority: Authority): void {
-  const { path, head, requested } = read
-  if (authority.admit({ ask: 'read', path, exists: true, head }) !== 'refuse') return
-  if (isAbsenceRefused(read, authority)) throw authority.refusal('GET', requested)
+/** Whether the whole may not be read: it is as if nothing were there, and nothing is looked for (ABS-1). */
+function isUnread({ path, head }: Read, authority: Authority): boolean {
+  return authority.admit({ ask: 'read', path, exists: true, head }) === 'refuse'
 }
 
 /** Whether a path at which nothing is stored would be refused, whatever stands beside it. */
@@ -218,11 +208,13 @@ async function findAbsence(
   reader: Reader | undefined,
 ): Promise<'redirect' | Admission> {
   const { requested } = read
+  if (isAbsenceRefused(read, authority)) throw authority.refusal('GET', requested)
   const index = mayNameDirectory(requested) && (await findFor(site, `${requested}/index.html`, reader)) !== undefined
   const admission = mayNameDirectory(requested)
     ? authority.admitDirectory(requested, index)
     : authority.admit({ ask: 'read', path: read.path, exists: false, head: read.head })
-  if (admission === 'refuse') throw authority.refusal('GET', requested)
+  if (admission === 'redirect') return admission
+  if (admission === 'refuse' || isUnread(read, authority)) throw authority.refusal('GET', requested)
   return admission
 }
 

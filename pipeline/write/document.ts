@@ -33,10 +33,12 @@ import {
   type Found,
   findAllowed,
   locks,
+  mayRead,
   preconditions,
   type WholeGate,
   type WholeWrite,
   wholeOperation,
+  writeTag,
 } from './whole.ts'
 
 export interface DocumentPut extends WholeWrite {
@@ -76,7 +78,8 @@ export function putDocument(site: Site, write: DocumentPut, authority: Authorizi
       return prepare(site, path, write.type, body)
     },
     ...(mayFollow(write) && { follow: (found, asked, chain) => followPut(site, found, asked, chain) }),
-    async commit({ authority, file }, asked, chain) {
+    async commit(found, asked, chain) {
+      const { authority, file } = found
       const model = modelState(site, allowance, write)
       await race.refuseOvertaken(file)
       const current = await rederived(site, asked)
@@ -97,7 +100,7 @@ export function putDocument(site: Site, write: DocumentPut, authority: Authorizi
       if (!result.ok && result.reason === 'missing' && write.needsParent && result.path === parentOf(path))
         throw parentMissing(result.path)
       const done = carriedOut(result)
-      return done && putAnswer(write, prepared, done, file !== undefined)
+      return done && putAnswer(found, prepared, done)
     },
     async discard({ content }) {
       if ('staged' in content) await content.staged.discard()
@@ -119,10 +122,11 @@ function declaresNothing({ derived }: NewVersion): boolean {
 /** Commits a PUT over the bytes that others are about to leave. */
 async function followPut(
   site: Site,
-  { write, authority, file }: Found<DocumentPut>,
+  found: Found<DocumentPut>,
   prepared: NewVersion,
   chain: Chain,
 ): Promise<Answer | undefined> {
+  const { write, authority, file } = found
   const { path, cause } = write
   const model = modelState(site, write.allowance ?? oneAllowance(site), write)
   const { head } = chain
@@ -140,7 +144,7 @@ async function followPut(
   const row = [{ commit: askedCommit(model, own, NOTHING_FOLLOWS), written }]
   const [settled] = (await site.commitRow(row, before).finally(done)) ?? []
   if (settled?.status === 'rejected') throw settled.reason
-  return settled?.value.ok ? putAnswer(write, prepared, settled.value, true) : undefined
+  return settled?.value.ok ? putAnswer(found, prepared, settled.value) : undefined
 }
 
 /** Whether the site declares anything that writes of whole documents are judged by. */
@@ -207,19 +211,21 @@ function toChanges(write: DocumentPut, file: StoredFile | undefined, prepared: N
   return [put, { op: 'describe', path, set: [...properties], remove: [] }]
 }
 
+/** Whoever may not read what they have written is told a tag by which to name this write (SEC-11). */
 function putAnswer(
-  { path, stored }: DocumentPut,
+  { site, write: { path, stored }, authority, file }: Found<DocumentPut>,
   prepared: NewVersion,
   result: CommitResult & { ok: true },
-  existed: boolean,
 ): Answer {
-  stored?.(result.resources.get(path))
+  const resource = result.resources.get(path)
+  stored?.(resource)
+  const known = !resource || mayRead(authority, path)
   const headers: Record<string, string> = {
-    ETag: contentTag(prepared.digest),
-    'Last-Modified': formatHttpDate(result.at),
+    ETag: known ? contentTag(prepared.digest) : writeTag(site, resource),
+    ...(known && { 'Last-Modified': formatHttpDate(result.at) }),
     'Cache-Control': 'no-store',
   }
-  const status = existed ? 200 : 201
+  const status = file ? 200 : 201
   if (!prepared.bytes) return { status, headers, body: '' }
   headers['Content-Type'] = servedType(prepared.type, prepared.derived?.profile.utf8 ?? false)
   return { status, headers, body: prepared.bytes }

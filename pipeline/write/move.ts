@@ -52,7 +52,7 @@ function refusalOf({ path, to }: DocumentMove, authority: Authority, exists: boo
 async function findAllowed(site: Site, write: DocumentMove, authority: Authority): Promise<FoundMove> {
   const { path, to } = write
   if (isRefused(write, authority, true) && isRefused(write, authority, false)) throw refusalOf(write, authority, true)
-  return { write, authority, file: await site.find(path), replaced: await site.find(to) }
+  return { site, write, authority, file: await site.find(path), replaced: await site.find(to) }
 }
 
 const MOVE_GATES: readonly WholeGate<FoundMove>[] = [

@@ -15,6 +15,7 @@ import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { CommitResult } from '../store/commit.ts'
+import type { Resource } from '../store/resource.ts'
 import { commitLoop, type Judging } from './commit.ts'
 import { nameTaken } from './places.ts'
 import { type Chain, hasChains, inChain } from './put-chain.ts'
@@ -37,6 +38,7 @@ export interface WholeWrite extends Judging {
 
 /** What stands where a document is to be written, and who wants to. */
 export interface Found<Write extends WholeWrite = WholeWrite> {
+  site: Site
   write: Write
   authority: Authority
   file: StoredFile | undefined
@@ -67,19 +69,28 @@ export function mayRead(authority: Authority, path: string): boolean {
   return authority.admit({ ask: 'read', path, exists: true }) === 'allow'
 }
 
-/** HTTP-37 and HTTP-38 for whole documents; whoever may not read one is not told its tag. */
+/**
+ * HTTP-37 and HTTP-38 for whole documents. Whoever may not read one is not told its tag, nor by which one it would go: a
+ * guess of its bytes would be confirmed. They know what they wrote last by a tag of that write, and no dates fit (SEC-6).
+ */
 export const preconditions: WholeGate = {
   name: 'preconditions',
-  pass({ write: { path, conditions }, authority, file }) {
+  pass({ site, write: { path, conditions }, authority, file }) {
     if (!conditions) return
+    const known = mayRead(authority, path)
     const verdict = evaluateWrite(conditions, {
       exists: file !== undefined,
-      tags: file ? [file.tag] : [],
-      ...(file && { lastModified: file.resource.modified, sameSecond: file.resource.sameSecond }),
+      tags: file ? [known ? file.tag : writeTag(site, file.resource)] : [],
+      lastModified: known ? file?.resource.modified : Number.POSITIVE_INFINITY,
+      sameSecond: file?.resource.sameSecond,
     })
-    if (verdict !== 'proceed')
-      throw preconditionFailed(mayRead(authority, path) ? file?.tag : undefined, file !== undefined)
+    if (verdict !== 'proceed') throw preconditionFailed(known ? file?.tag : undefined, file !== undefined)
   },
+}
+
+/** Tag of one write of a resource, for its writer: it says nothing of the bytes, and no other write has it again (SEC-11). */
+export function writeTag(site: Site, { path, version }: Pick<Resource, 'path' | 'version'>): string {
+  return `"w-${site.documentPart({ path, digest: String(version) })}"`
 }
 
 export const locks: WholeGate = {
@@ -97,7 +108,7 @@ export async function findAllowed<W extends WholeWrite>(
   const { path } = write
   const isRefused = [true, false].every(exists => authority.admit({ ask, path, exists }) === 'refuse')
   if (isRefused) throw authority.refusal(ask.toUpperCase(), path)
-  return { write, authority, file: await site.find(path) }
+  return { site, write, authority, file: await site.find(path) }
 }
 
 /** How whole documents are written: found, passed through gates, made ready, and committed. */

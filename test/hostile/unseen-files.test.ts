@@ -1,0 +1,106 @@
+/** Files that somebody may not read, told neither from those that are not there nor by what their writers say of them. */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { page, put, putAll, remove, rulesPage } from '../support/content.ts'
+import { type Client, client, type Fields } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { told } from './told.ts'
+
+describe('files beside a folder that a route makes of every name', () => {
+  let server: TestServer
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'deny' } })
+    await putAll(server, {
+      '/rules.html': rulesPage(['*', 'GET', 'Allow', '/a/*/']),
+      '/a/:name/index.html': page('<p>of every name</p>'),
+      '/a/secret': 'x',
+    })
+  })
+  after(() => server.close())
+
+  for (const method of ['GET', 'HEAD'])
+    for (const fields of [{}, { Range: 'selector=p' }, { Range: 'bytes=0-1' }] as Fields[])
+      it(`ABS-1 HTTP-15 ${method} ${JSON.stringify(fields)} of one that may not be read is as of one that is not there`, async () => {
+        const of = async (name: string) =>
+          told(await client(server.port)(method, `/a/${name}`, fields)).replaceAll(name, 'NAME')
+        expect(await of('secret')).to.equal(await of('absent'))
+      })
+})
+
+describe('whole documents that somebody may write and not read', () => {
+  const SECRET = page('<p>4711</p>')
+  const UNFIT = { 'Content-Type': 'application/xml' }
+  let server: TestServer
+  let http: Client
+
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+    await put(
+      server,
+      '/rules.html',
+      rulesPage(
+        ['*', 'PUT|DELETE|MOVE', 'Allow', '/in/*'],
+        ['*', 'GET', 'Deny', '/in/*'],
+        ['*', '*', 'Allow', '/out/*'],
+      ),
+    )
+  })
+  after(() => server.close())
+
+  /** The tag and the date that the same bytes have where they may be read. */
+  async function guess(bytes: string): Promise<{ tag: string; date: string }> {
+    await http('PUT', '/out/guess.xml', UNFIT, bytes)
+    const { headers } = await http('HEAD', '/out/guess.xml')
+    return { tag: headers.etag ?? '', date: headers['last-modified'] ?? '' }
+  }
+
+  const conditions: [what: string, fields: (of: { tag: string; date: string }) => Fields][] = [
+    ['If-Match', ({ tag }) => ({ 'If-Match': tag })],
+    ['If-None-Match', ({ tag }) => ({ 'If-None-Match': tag })],
+    ['If-Unmodified-Since', ({ date }) => ({ 'If-Unmodified-Since': date })],
+  ]
+  for (const [what, fields] of conditions)
+    it(`SEC-6 HTTP-37 ${what} confirms no guess of them`, async () => {
+      const secret = '<a>4711</a>'
+      const right = await guess(secret)
+      const wrong = { ...(await guess('<a>4712</a>')), date: 'Mon, 01 Jan 2001 00:00:00 GMT' }
+      await put(server, '/in/x.xml', secret, 'application/xml')
+      // What does not parse changes nothing: the guess could be repeated.
+      const of = async (guessed: typeof right) =>
+        told(await http('PUT', '/in/x.xml', { ...UNFIT, ...fields(guessed) }, '<a>'))
+      expect(await of(right)).to.equal(await of(wrong))
+    })
+
+  it('HTTP-37 HTTP-38 the tag of what somebody wrote last is theirs to name', async () => {
+    const first = await http('PUT', '/in/mine.html', {}, SECRET)
+    expect(first.status).to.equal(201)
+    const again = await http('PUT', '/in/mine.html', { 'If-Match': first.headers.etag }, SECRET)
+    expect(again.status).to.equal(200)
+    const late = await http('PUT', '/in/mine.html', { 'If-Match': first.headers.etag }, SECRET)
+    expect(late.status).to.equal(412)
+    expect(late.headers.etag).to.equal(undefined)
+    const unlike = { 'If-None-Match': again.headers.etag }
+    expect((await http('PUT', '/in/mine.html', unlike, SECRET)).status).to.equal(412)
+    const moved = { Destination: '/in/moved.html', 'If-Match': again.headers.etag }
+    expect((await http('MOVE', '/in/mine.html', moved)).status).to.equal(204)
+    expect((await http('DELETE', '/in/moved.html', { 'If-Match': '"x"' })).status).to.equal(412)
+  })
+
+  it('SEC-6 that tag tells nothing of what others write afterwards, though it be the same bytes', async () => {
+    const mine = await http('PUT', '/in/y.html', {}, SECRET)
+    await put(server, '/in/y.html', page('<p>other</p>'))
+    await put(server, '/in/y.html', SECRET)
+    expect((await http('PUT', '/in/y.html', { 'If-Match': mine.headers.etag }, SECRET)).status).to.equal(412)
+    await remove(server, '/in/y.html')
+  })
+
+  it('HTTP-37 whether anything is stored there may be asked for as before', async () => {
+    await put(server, '/in/z.html', SECRET)
+    expect((await http('PUT', '/in/z.html', { 'If-None-Match': '*' }, SECRET)).status).to.equal(412)
+    expect((await http('PUT', '/in/z.html', { 'If-Match': '*' }, SECRET)).status).to.equal(200)
+    expect((await http('PUT', '/in/none.html', { 'If-Match': '*' }, SECRET)).status).to.equal(412)
+  })
+})
