@@ -40,6 +40,8 @@ export interface Authority {
   shareable(path: string): boolean
   /** The same for what is shown of elements, in steps. */
   sharing(path: string, keys: readonly Key[]): Steps<boolean>
+  /** Whether what is stored at a path may come from visitors whom no rule names. */
+  takesFromAnybody(path: string): boolean
   /**
    * What the answers for a path stand on, where every other requester who is nobody in particular gets the same: an
    * object that is another one as soon as a rule changes. Undefined where they depend on the request.
@@ -87,6 +89,7 @@ export const fullAuthority: Authority = {
   *sharing() {
     return false
   },
+  takesFromAnybody: () => false,
   repeatable: () => undefined,
   refusal: () => new Fault(403, 'Forbidden', 'This is not permitted.'),
 }

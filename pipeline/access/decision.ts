@@ -250,6 +250,15 @@ export class Access {
   }
 
   /**
+   * Whether files may come to a path from visitors who are not named: from anybody, or whoever signs in. Refusals and
+   * lookups are left out of account, in favour of a yes.
+   */
+  takesFromAnybody(path: string): boolean {
+    const grants = ({ allow, selector, actors }: Rule) => allow && !selector && actors.some(isUnnamed)
+    return ['PUT', 'MOVE'].some(method => this.rules.anyCovers('anybody', method, path, grants))
+  }
+
+  /**
    * The rules that match this requester, a method and a path, whatever the element.
    *
    * @param method upper case, or undefined for rules of any method
@@ -316,6 +325,11 @@ export class Access {
 /** Whether an actor is anybody but `*`. */
 function isSomebody({ form }: Actor): boolean {
   return form !== 'everybody'
+}
+
+/** Whether an actor may be anybody, or anybody who is signed in. */
+function isUnnamed({ form }: Actor): boolean {
+  return form === 'everybody' || form === 'signed-in' || form === 'lookup'
 }
 
 /** The names around an element, collected when a rule first asks for them. */

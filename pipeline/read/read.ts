@@ -13,7 +13,7 @@ import type { Range, SelectorRange } from '../http/range.ts'
 import type { Operation } from '../operation.ts'
 import { absent, noMatch, requireAdmission, toSelector } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
-import { notHtml } from '../site/stored-file.ts'
+import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { contentTag } from '../store/tags.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
@@ -130,7 +130,9 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
         return answer ?? absence(site, read, decided, reader)
       }
       const whole = wholeAnswer(file, readingOf(site, read, params ? undefined : onDocument(file), decided, shared))
-      const answer = file.isDocument ? withVersion(whole, read, () => storedPart(site, file)) : whole
+      const answer = file.isDocument
+        ? withVersion(whole, read, () => storedPart(site, file))
+        : withoutWorker(whole, site, file, decided)
       if (!params) return answer
       return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
     },
@@ -162,6 +164,15 @@ function* readView(
 function withVersion(answer: Answer, { versionField }: Read, part: () => string): Answer {
   if (versionField === undefined || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, [versionField]: part() } }
+}
+
+/**
+ * A script of any visitor is no service worker: it would go on answering what others ask for in its folder, also when it
+ * was removed. The scope that it may have is one in which nothing is served (SEC-13).
+ */
+function withoutWorker(answer: Answer, { settings }: Site, { resource }: StoredFile, authority: Authority): Answer {
+  if (!authority.takesFromAnybody(resource.path)) return answer
+  return { ...answer, headers: { ...answer.headers, 'Service-Worker-Allowed': `/-${settings.brand}/none/` } }
 }
 
 function readingOf(

@@ -80,6 +80,7 @@ function authorityBy(site: Site, access: Access): RulesAuthority {
     *sharing(path, keys) {
       return !access.dependsOnFacts('GET', path) && (yield* access.anonymous.permittingEvery('GET', path, keys))
     },
+    takesFromAnybody: path => access.takesFromAnybody(path),
     repeatable: path => (requester.principal || access.dependsOnRequest('GET', path) ? undefined : access.rules),
     refusal: (method, path) => refusal(requester, method, path),
   }

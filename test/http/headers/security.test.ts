@@ -155,3 +155,43 @@ describe('headers: security as operators set it', () => {
     })
   }
 })
+
+describe('headers: files that any visitor may have stored', () => {
+  const RULES = rulesPage(
+    ['*', 'PUT', 'Allow', '/any/*'],
+    ['authenticated', '*', 'Allow', '/users/*'],
+    [`\${request.auth.sub}`, 'MOVE', 'Allow', '/own/*'],
+    ['*', 'GET|POST|DELETE', 'Allow', '/read/*'],
+    ['ada|role:editors', 'PUT|MOVE', 'Allow', '/named/*'],
+    ['*', 'PUT', 'Allow', '/element/*', 'p'],
+  )
+  let server: TestServer
+  before(async () => {
+    server = await startServer()
+    const folders = ['any', 'users', 'own', 'read', 'named', 'element']
+    await putAll(server, { '/rules.html': RULES, '/any/p.html': page('') })
+    await putAll(server, Object.fromEntries(folders.map(name => [`/${name}/x.js`, 'x'])))
+  })
+  after(() => server.close())
+
+  for (const [folder, limited] of Object.entries({ any: 1, users: 1, own: 1, read: 0, named: 0, element: 0 }))
+    it(`SEC-13 of /${folder}/ ${limited ? 'are no' : 'may be'} service workers`, async () => {
+      const http = client(server.port)
+      const forms: [string, Fields, number][] = [
+        ['GET', {}, 200],
+        ['GET', {}, 200],
+        ['HEAD', {}, 200],
+        ['GET', { Range: 'bytes=0-0' }, 206],
+      ]
+      for (const [method, fields, status] of forms) {
+        const answer = await http(method, `/${folder}/x.js`, fields)
+        expect(answer.status).to.equal(status)
+        expect(answer.headers['service-worker-allowed']).to.equal(limited ? '/-platform/none/' : undefined)
+      }
+    })
+
+  it('SEC-13 pages are none in any case', async () => {
+    const { headers } = await client(server.port)('GET', '/any/p.html')
+    expect(headers).not.to.have.property('service-worker-allowed')
+  })
+})
