@@ -2,7 +2,7 @@
 
 import { expect } from 'chai'
 import { putAll } from '../support/content.ts'
-import { type Client, client, type Fields } from '../support/http.ts'
+import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { told } from './told.ts'
 
@@ -54,10 +54,11 @@ export async function twoSites(site: Record<string, unknown> = { defaultGet: 'de
     async same(requests, of = visitors, plain = told => told) {
       const statuses: number[] = []
       for (const [method, target, fields, body] of requests) {
-        const answers = []
+        const answers: Received[] = []
         for (const visitor of of) answers.push(await visitor(method, target, fields, body))
-        const [one, two] = answers.map(answer => plain(told(answer)))
-        expect(one, `${method} ${target} ${JSON.stringify(fields)}`).to.equal(two)
+        const [one = '', two = ''] = answers.map((answer): string => plain(told(answer)))
+        const sent = `${method} ${target} ${JSON.stringify(fields)} ${body}`
+        if (one !== two) expect.fail(`${sent} is answered differently:\n${difference(one, two)}`)
         statuses.push(answers[0]?.status ?? 0)
       }
       return statuses
@@ -66,4 +67,11 @@ export async function twoSites(site: Record<string, unknown> = { defaultGet: 'de
       for (const server of servers) await server.close()
     },
   }
+}
+
+/** What two answers say from a little before the place at which they part. */
+function difference(one: string, two: string): string {
+  let at = 0
+  while (at < one.length && one[at] === two[at]) at++
+  return [one, two].map(text => `${text.split('\n')[0]} … ${text.slice(Math.max(0, at - 100), at + 100)}`).join('\n')
 }
