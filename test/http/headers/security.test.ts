@@ -63,7 +63,9 @@ describe('headers: security', () => {
     it(`HTTP-160 no software name or version: ${name}`, async () => {
       const { lines, text } = await http(method, target, fields, body)
       expect(lines.map(([each]) => each.toLowerCase())).not.to.include.members(['server', 'x-powered-by', 'via'])
-      for (const [field, value] of lines) expect(`${field}: ${value}`).not.to.match(/node|koa|express|scriptorium/i)
+      // Sessions and tags are random: they may spell anything.
+      for (const [field, value] of lines)
+        expect(`${field}: ${value.replace(/[\w-]{22,}/g, '')}`).not.to.match(/node|koa|express|scriptorium/i)
       if (name !== 'health') expect(text).not.to.match(/node\.?js|koa|scriptorium|\/home\/|\.ts\b/i)
     })
 
