@@ -11,17 +11,21 @@ export function collapsed(text: string): string {
   return text.replace(RUNS, ' ')
 }
 
-/** `collapsed` without space at its ends, in steps. */
-export function* collapsing(text: string): Steps<string> {
-  if (text.length <= LONG) return collapsed(text).trim()
+/**
+ * `collapsed` without space at its ends, in steps.
+ *
+ * @param runs what is to become one space, wherever it is not one already
+ */
+export function* collapsing(text: string, runs = RUNS): Steps<string> {
+  if (text.length <= LONG) return text.replace(runs, ' ').replace(/^ | $/g, '')
   const whole = new LongText()
   let endsInSpace = true
   for (let at = 0; at < text.length; at += LONG) {
-    const piece = collapsed(text.slice(at, at + LONG))
+    const piece = text.slice(at, at + LONG).replace(runs, ' ')
     const added: string = endsInSpace && piece.startsWith(' ') ? piece.slice(1) : piece
     if (added !== '') endsInSpace = added.endsWith(' ')
     whole.add(added)
     yield
   }
-  return whole.whole.trim()
+  return endsInSpace ? whole.whole.slice(0, -1) : whole.whole
 }

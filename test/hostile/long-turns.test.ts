@@ -125,6 +125,12 @@ describe('long turns', () => {
     ['SES-143 microdata of many items', 100, () => programOn(parent, 'self.children().microdata()')],
     ['SES-42 one of many properties', 40, () => programOn(item, 'self.p7')],
     ['SES-42 a property of many values', 80, () => programOn(same, 'self.p')],
+    ['SES-80 many values of which each is kept once', 80, () => programOn(item, 'self.children().unique()')],
+    ['SES-80 a value that is not among many', 80, () => programOn(item, 'self.children().contains("y")')],
+    ['SES-80 values of which none is among others', 80, () => programOn(item, 'self.children().disjoint(["y"])')],
+    ['SES-80 values that are all among others', 160, () => programOn(item, 'self.children().subset(self.children())')],
+    ['SES-140 the text of many elements', 40, () => programOn(item, 'self.text()')],
+    ['SES-141 a long value', 40, () => programOn(first(`<p>${'a \n'.repeat(MEGABYTE)}</p>`), 'self.value()')],
     ['SES-143 the markup of many elements', 8, () => programOn(item, 'self.getHTML()')],
     ['HTTP-71 a long value as JSON', 20, () => writingPlain({ a: ['x'.repeat(2 * MEGABYTE)] })],
     ['SEC-12 HTTP-24 elements with long attributes that are compared', 40, () => comparing(lines('\r\n'), lines('\n'))],
@@ -201,6 +207,30 @@ describe('long turns', () => {
     )
     const nested = body(`<p>a<b>b<i>c</i></b>d<template>x</template></p>${'<b>y</b>'.repeat(2000)}`)
     expect(atOnce(gatheringText(nested))).to.equal(textContent(nested))
+  })
+
+  it('SES-140 the text of an element is the same whether it is long or not', () => {
+    const pieces = ['a', ' ', '  ', '\n', '\u00a0', '\t', '<b>b</b>', '<i> </i>', `${'x'.repeat(LONG - 1)}\n`]
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map(parts => parts.join(''))
+    fc.assert(
+      fc.property(text, given => {
+        const node = first(`<p>${given}</p>`)
+        const whole = textContent(node)
+        const wanted = whole.replace(/[ \t\n\f\r]+/g, ' ').replace(/^ | $/g, '')
+        expect(atOnce(programOn(node, 'self.text()'))).to.equal(whole)
+        expect(atOnce(programOn(node, 'self.value()'))).to.equal(wanted || null)
+        expect(atOnce(programOn(node, 'self.value() == [self].first().value()'))).to.equal(true)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('SES-140 the text of an element that is too long for one step fails where nobody can wait', () => {
+    const node = first(`<p>${'a'.repeat(2 * MEGABYTE)}</p>`)
+    expect(atOnce(programOn(node, 'self.text().count()'))).to.equal(BigInt(2 * MEGABYTE))
+    expect(() => atOnce(programOn(node, '[self].contains("a")'))).to.throw('longer than')
+    const longer = first(`<p>${'a'.repeat(17 * MEGABYTE)}</p>`)
+    expect(() => atOnce(programOn(longer, 'self.text()'))).to.throw('longer than')
   })
 
   it('HTTP-20 what is found out about a document is written in steps as at once', () => {

@@ -21,7 +21,7 @@ import {
   setAttribute,
   setText,
 } from './dom.ts'
-import { elementText, elementValue } from './element-text.ts'
+import { elementText, valueOfElement } from './element-text.ts'
 import { type Evaluation, type Given, Pending, pausing, typeError, type Work } from './evaluation.ts'
 import { FetchedElement, isMutable } from './kinds.ts'
 import { type Method, type Methods, textArgument } from './method.ts'
@@ -163,7 +163,7 @@ function insertBefore(element: ElementValue, [reference = null]: Value[], on: Ev
 }
 
 /** A getter that becomes a mutator with an argument. */
-function either(name: string, get: (element: ElementValue, on: Evaluation) => Value, set: Method['run']): Method {
+function either(name: string, get: (element: ElementValue, on: Evaluation) => Given, set: Method['run']): Method {
   return {
     least: 0,
     most: 1,
@@ -181,7 +181,7 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
     'value',
     either(
       'value',
-      (element, on) => elementValue(element, on.spend),
+      (element, on) => valueOfElement(element, on.spend),
       (element: ElementValue, [value = null], on) => setValue(element, value, on),
     ),
   ],

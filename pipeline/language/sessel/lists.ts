@@ -96,10 +96,48 @@ function extreme(wanted: -1 | 1): Method {
   })
 }
 
-function textsOf(list: List, on: Evaluation): string[] {
+/** Looks at the text forms of all items, with pauses. @returns whether one is what is looked for */
+function* someText(list: List, on: Evaluation, isFound: (text: string, item: Value) => boolean): Work<boolean> {
   on.spend(list.length)
+  for (let at = 0; at < list.length; at++) {
+    const item = list[at] as Value
+    if (isFound(textForm(item, on.spend), item)) return true
+    if (at % WITHOUT_PAUSE === WITHOUT_PAUSE - 1) yield undefined
+  }
+  return false
+}
+
+/** The text forms of all items. */
+function* textsOf(list: List, on: Evaluation): Work<Set<string>> {
   on.take(48 * list.length)
-  return list.map(item => textForm(item, on.spend))
+  const texts = new Set<string>()
+  yield* someText(list, on, text => {
+    texts.add(text)
+    return false
+  })
+  return texts
+}
+
+function* unique(list: List, on: Evaluation): Work {
+  on.take(48 * list.length)
+  const seen = new Set<string>()
+  const kept: Value[] = []
+  yield* someText(list, on, (text, item) => {
+    if (!seen.has(text)) kept.push(item)
+    seen.add(text)
+    return false
+  })
+  room(on, kept.length)
+  return kept
+}
+
+/** A method that compares the text forms of two lists. */
+function comparing(name: string, run: (list: List, other: List, on: Evaluation) => Work): Method {
+  return {
+    least: 1,
+    most: 1,
+    run: (list: List, [other], on) => new Pending(run(list, listArgument(name, other), on)),
+  }
 }
 
 function listArgument(name: string, value: Value | undefined): List {
@@ -241,40 +279,20 @@ export const LIST_METHODS: Methods = new Map<string, Method>([
   ],
   ['min', extreme(-1)],
   ['max', extreme(1)],
+  ['unique', plain((list, on) => new Pending(unique(list, on)))],
   [
-    'unique',
-    plain((list, on) => {
-      const seen = new Set<string>()
-      const texts = textsOf(list, on)
-      const kept = list.filter((_, at) => {
-        const text = texts[at] ?? ''
-        return !seen.has(text) && seen.add(text)
-      })
-      room(on, kept.length)
-      return kept
+    'subset',
+    comparing('subset', function* (list, other, on) {
+      const texts = yield* textsOf(other, on)
+      return !(yield* someText(list, on, text => !texts.has(text)))
     }),
   ],
   [
-    'subset',
-    {
-      least: 1,
-      most: 1,
-      run: (list: List, [other], on) => {
-        const texts = new Set(textsOf(listArgument('subset', other), on))
-        return textsOf(list, on).every(text => texts.has(text))
-      },
-    },
-  ],
-  [
     'disjoint',
-    {
-      least: 1,
-      most: 1,
-      run: (list: List, [other], on) => {
-        const texts = new Set(textsOf(listArgument('disjoint', other), on))
-        return !textsOf(list, on).some(text => texts.has(text))
-      },
-    },
+    comparing('disjoint', function* (list, other, on) {
+      const texts = yield* textsOf(other, on)
+      return !(yield* someText(list, on, text => texts.has(text)))
+    }),
   ],
   [
     'contains',
@@ -282,9 +300,8 @@ export const LIST_METHODS: Methods = new Map<string, Method>([
       least: 1,
       most: 1,
       run: (list: List, [value = null], on) => {
-        const text = textForm(value, on.spend)
-        on.spend(list.length)
-        return list.some(item => textForm(item, on.spend) === text)
+        const wanted = textForm(value, on.spend)
+        return new Pending(someText(list, on, text => text === wanted))
       },
     },
   ],

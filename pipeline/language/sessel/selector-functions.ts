@@ -4,7 +4,7 @@ import { normalForm } from '../../tree/normal-form.ts'
 import { type FunctionCall, functionCalls, replaced, resultOf } from '../../tree/selector/selector.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
 import { attributeOf } from './dom.ts'
-import { collapsed, elementValue, rawText } from './element-text.ts'
+import { collapsedText, elementValue } from './element-text.ts'
 import type { Evaluation, Work } from './evaluation.ts'
 
 /**
@@ -27,6 +27,6 @@ export function* withoutFunctions(text: string, find: (selector: string) => Work
 
 function said({ name, attribute }: FunctionCall, element: ElementValue, on: Evaluation): string {
   if (name === 'attr-of') return attributeOf(element.node, attribute ?? '') ?? ''
-  const text = name === 'text-of' ? collapsed(rawText(element.node, on.spend)) : elementValue(element, on.spend)
+  const text = name === 'text-of' ? collapsedText(element.node, on.spend) : elementValue(element, on.spend)
   return normalForm(text ?? '')
 }
