@@ -3,12 +3,13 @@
  * with the document's version and compiled when a site's rules are put together.
  */
 
+import { elementsIn } from '../tree/ids.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type Item, readingAllItems } from '../tree/microdata.ts'
 import { ruleValue } from '../tree/microdata-value.ts'
 import { localName } from '../tree/namespaces.ts'
 import { type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { atOnce, type Steps } from '../tree/steps.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { expandedWeight } from './glob-syntax.ts'
 import { splitLookups } from './lookup.ts'
 
@@ -88,7 +89,7 @@ export function* extractingAccess(
   const items = yield* readingAllItems(document.root, ruleValue, wanted)
   if (items.length === 0) return undefined
   const access: RawAccess = { ns, rules: [], groups: [] }
-  const positions = elementPositions(document)
+  const positions = yield* findingPositions(document)
   let surplus = 0
   for (const [i, item] of items.entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
@@ -164,16 +165,12 @@ function htmlName(element: ElementNode): string {
   return element.namespaceURI === '' ? element.tagName : ''
 }
 
-/** Place of every element in tree order; contents of templates are not counted. */
-export function elementPositions(document: TreeDocument): Map<ElementNode, number> {
+/** Place of every element in tree order; contents of templates are not counted. In steps. */
+export function* findingPositions({ root }: TreeDocument): Steps<Map<ElementNode, number>> {
   const positions = new Map<ElementNode, number>()
-  const open: ElementNode[] = document.root.childNodes.filter(isElement).reverse()
-  for (let element = open.pop(); element; element = open.pop()) {
+  for (const element of elementsIn(root.childNodes)) {
     positions.set(element, positions.size)
-    for (let i = element.childNodes.length - 1; i >= 0; i--) {
-      const child = element.childNodes[i]
-      if (child && isElement(child)) open.push(child)
-    }
+    if (positions.size % NODES_PER_STEP === 0) yield
   }
   return positions
 }

@@ -55,7 +55,7 @@ export interface Rule {
 
 export interface Group {
   readonly document: string
-  /** Place of the item's element among the document's elements (see `elementPositions`). */
+  /** Place of the item's element among the document's elements (see `findingPositions`). */
   readonly position: number
   readonly name: string
   readonly subtypes: readonly string[]

@@ -110,7 +110,7 @@ export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: 
     if (!node || !isElement(node)) continue
     if (++seen % NODES_PER_STEP === 0) yield
     tokens.add(node)
-    if (node.content) prefixes.noteWithin(node.content)
+    if (node.content) yield* prefixes.notingWithin(node.content)
     if (node.attrs.length > 0 && noting(node, prefixes))
       items.push({ element: node, types: typesOf(node), isShown: level.isShown })
     // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
@@ -172,14 +172,19 @@ export class Prefixes {
     }
   }
 
-  /** Contents of templates, which may hold others. */
-  noteWithin({ childNodes }: FragmentNode): void {
-    const open: ChildNode[] = [...childNodes]
-    for (let node = open.pop(); node; node = open.pop()) {
-      if (!isElement(node)) continue
-      this.note(node)
-      for (const child of node.childNodes) open.push(child)
-      for (const child of node.content?.childNodes ?? []) open.push(child)
+  /** Contents of templates, which may hold others; in steps. */
+  *notingWithin({ childNodes }: FragmentNode): Steps<void> {
+    const open = [childNodes.values()]
+    let seen = 0
+    for (let level = open.at(-1); level; level = open.at(-1)) {
+      const { value: node } = level.next()
+      if (++seen % NODES_PER_STEP === 0) yield
+      if (!node) open.pop()
+      else if (isElement(node)) {
+        this.note(node)
+        open.push(node.childNodes.values())
+        if (node.content) open.push(node.content.childNodes.values())
+      }
     }
   }
 

@@ -81,7 +81,8 @@ function idOf(element: ElementNode): string | undefined {
   return element.attrs.length === 0 ? undefined : attribute(element, 'id')
 }
 
-function* elementsIn(nodes: readonly ChildNode[]): Generator<ElementNode, void, void> {
+/** All elements, in the order of the source, without those in templates. */
+export function* elementsIn(nodes: readonly ChildNode[]): Generator<ElementNode, void, void> {
   const open = [nodes.values()]
   for (let level = open.at(-1); level; level = open.at(-1)) {
     const { value: node } = level.next()

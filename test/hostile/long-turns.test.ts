@@ -4,9 +4,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { extractingAccess } from '../../pipeline/access/extract.ts'
 import { memoryBody } from '../../pipeline/body.ts'
 import { awaiting, doing, type Work } from '../../pipeline/compose/work.ts'
-import { type Derived, type ItemEntry, writingStoredForm } from '../../pipeline/declarations/derive.ts'
+import { type Derived, deriving, type ItemEntry, writingStoredForm } from '../../pipeline/declarations/derive.ts'
 import { Allowance } from '../../pipeline/language/allowance.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
@@ -103,6 +104,9 @@ describe('long turns', () => {
   const profile = { utf8: true, types: [], namespaces: [] }
   const derived: Derived = { profile, declares: {}, tokens: [], items, entries }
   const row = body('<p>x</p>'.repeat(50_000))
+  const rule = `<p itemscope itemtype="${NS}/AuthorizationRule"></p>`
+  const ruled = parseDocument('html', `${rule}${'<p>x</p>'.repeat(50_000)}`)
+  const templated = parseDocument('html', `<template>${'<p>x</p>'.repeat(50_000)}</template>`)
   const beforeMany = () => {
     const document = parseDocument('html', `<p id=a>x</p>${'<p>x</p>'.repeat(50_000)}`)
     const target = atOnce(findingById(document, 0, 'a'))
@@ -134,6 +138,12 @@ describe('long turns', () => {
     ['SES-143 the markup of many elements', 8, () => programOn(item, 'self.getHTML()')],
     ['HTTP-71 a long value as JSON', 20, () => writingPlain({ a: ['x'.repeat(2 * MEGABYTE)] })],
     ['SEC-12 HTTP-24 elements with long attributes that are compared', 40, () => comparing(lines('\r\n'), lines('\n'))],
+    ['RULE-2 rules among many elements', 280, () => extractingAccess(ruled, NS)],
+    [
+      'HTTP-20 what a template of many elements declares',
+      80,
+      () => deriving(templated, { ns: NS, schemaHost: NS }, true),
+    ],
     ['HTTP-20 what the store keeps of many items', 40, () => writingStoredForm(derived)],
   )
   for (const [what, least, work] of cases)

@@ -2,13 +2,14 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import {
   type AccessTypes,
-  elementPositions,
   extractAccess,
+  findingPositions,
   type RawRule,
   sameDeclarations,
 } from '../../../pipeline/access/extract.ts'
 import { parseDocument, TreeError } from '../../../pipeline/tree/document.ts'
 import { attribute } from '../../../pipeline/tree/nodes.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { takesLess } from '../../support/cost.ts'
 import { html, NS } from './site.ts'
 
@@ -176,7 +177,7 @@ describe('rules in markup', () => {
     )
     const access = extractAccess(document, NS)
     expect(JSON.parse(JSON.stringify(access))).to.deep.equal(access)
-    const ids = new Map([...elementPositions(document)].map(([element, at]) => [at, attribute(element, 'id')]))
+    const ids = new Map([...atOnce(findingPositions(document))].map(([element, at]) => [at, attribute(element, 'id')]))
     expect(access?.rules.map(r => [ids.get(r.position), r.row])).to.deep.equal([
       ['a', undefined],
       ['b', 0],
