@@ -4,6 +4,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
+import { HeapError, isHeapTight, noteFreed } from '../tree/heap.ts'
 
 /**
  * Yields a promise where it has to wait, other work that is to be done before it goes on, and anything else where it can be
@@ -44,7 +45,11 @@ function isLater(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-/** Does the work; what takes long is left again and again, so that others get their turn. */
+/**
+ * Does the work; what takes long is left again and again, so that others get their turn.
+ *
+ * @throws what the work throws; HeapError where the heap has no room for it beside what else goes on
+ */
 export async function doing<T>(work: Work<T>): Promise<T> {
   return begun(work)
 }
@@ -59,18 +64,24 @@ export function begun<T>(work: Work<T>): T | Promise<T> {
 async function going<T>(run: Run, first: Unfinished): Promise<T> {
   let progress: Progress = first
   let due = performance.now() + TURN
-  for (;;) {
-    const isTurn = progress === 'turn'
-    if (progress !== 'turn') {
-      if (!('wait' in progress)) return progress.value as T
-      await progress.wait
+  try {
+    for (;;) {
+      const isTurn = progress === 'turn'
+      if (progress !== 'turn') {
+        if (!('wait' in progress)) return progress.value as T
+        await progress.wait
+      }
+      // What is waited for may be there at once, again and again: nobody else has a turn until then.
+      if (isTurn || performance.now() > due) {
+        await setImmediate()
+        if (isHeapTight()) throw new HeapError('busy')
+        due = performance.now() + TURN
+      }
+      progress = run.until(performance.now() + TURN)
     }
-    // What is waited for may be there at once, again and again: nobody else has a turn until then.
-    if (isTurn || performance.now() > due) {
-      await setImmediate()
-      due = performance.now() + TURN
-    }
-    progress = run.until(performance.now() + TURN)
+  } finally {
+    run.end()
+    noteFreed()
   }
 }
 
@@ -86,6 +97,11 @@ class Run {
 
   constructor(work: Work<unknown>) {
     this.#current = work
+  }
+
+  /** Has what is not done taken back. */
+  end(): void {
+    for (let work: Work<unknown> | undefined = this.#current; work; work = this.#under.pop()) work.return(undefined)
   }
 
   /** Goes on until the work is done, has to wait or may be left at `end`. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
+import { doing } from '../../../pipeline/compose/work.ts'
 import { asFault } from '../../../pipeline/failures.ts'
 import { cloneTree } from '../../../pipeline/tree/clone.ts'
 import { parseDocument, parsingDocument } from '../../../pipeline/tree/document.ts'
@@ -72,6 +73,24 @@ describe('tree/heap', () => {
     heapOf(100 * MIB, 99 * MIB, () => 95 * MIB)
     const refused = await inTurns(parsingDocument('html', '<p>x'.repeat(30_000)), 120_000).catch(error => error)
     expect(answered(refused)).to.equal('503 Unavailable {"Retry-After":"5"}')
+  })
+
+  it('HTTP-183 so is a page that is put together', async () => {
+    heapOf(100 * MIB, 99 * MIB, () => 95 * MIB)
+    let isTakenBack = false
+    const endless = function* () {
+      try {
+        for (;;) yield
+      } finally {
+        isTakenBack = true
+      }
+    }
+    const handing = function* () {
+      yield endless()
+    }
+    const refused = await doing(handing()).catch(error => error)
+    expect(answered(refused)).to.equal('503 Unavailable {"Retry-After":"5"}')
+    expect(isTakenBack).to.equal(true)
   })
 
   it('HTTP-183 where the heap is full, later works give way to the oldest', async () => {
