@@ -44,11 +44,14 @@ export const WAITING = [
   'test/server/cli/store.test.ts',
 ]
 
-/** How many other files of one folder are in a batch at most. */
+/** How many other files of one folder are in a batch at most, where nobody says. */
 const MOST = 8
 
-/** @param all paths of test files, from the root of the project */
-export function batchesOf(all: readonly string[]): Batch[] {
+/**
+ * @param all paths of test files, from the root of the project
+ * @param most how many other files of one folder are in a batch at most
+ */
+export function batchesOf(all: readonly string[], most = MOST): Batch[] {
   const rest = new Map<string, string[]>()
   for (const file of all.toSorted()) {
     const waits = WAITING.some(place => file.startsWith(place))
@@ -56,7 +59,7 @@ export function batchesOf(all: readonly string[]): Batch[] {
     if (!LONGEST.includes(file)) rest.set(place, [...(rest.get(place) ?? []), file])
   }
   const parts = [...rest.values()].flatMap(files => {
-    const count = Math.ceil(files.length / MOST)
+    const count = Math.ceil(files.length / most)
     return Array.from({ length: count }, (_, part) => files.filter((_, index) => index % count === part))
   })
   return [

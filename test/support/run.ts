@@ -1,7 +1,8 @@
 /**
  * `npm test`: types, lint and format, and beside them every test, folder by folder, in two processes more than there are
  * processors: half of them begin with tests that wait most of their time. Arguments choose test files instead, which one
- * process runs. `TEST_PROCESSES` sets another number of processes.
+ * process runs. `TEST_PROCESSES` sets another number of processes, `TEST_HEAP` the megabytes of heap that each file of
+ * tests has, together with the servers that it starts.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -80,11 +81,29 @@ async function runHere(files: readonly string[]): Promise<Tally> {
   })
 }
 
+/** Megabytes; undefined where Node decides. */
+const heap = process.env.TEST_HEAP
+
+/** The environment of processes that run tests; programs that these start inherit it. */
+const env =
+  heap === undefined
+    ? process.env
+    : { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --max-old-space-size=${heap}` }
+
+/** No server is started there; the tests themselves hold more: trees that a server would refuse, documents of jsdom. */
+const SERVERLESS = ['test/pipeline/tree/**', 'test/pipeline/model/shapes-random.test.ts']
+
+/** What the processes of a run of all tests run. */
+function allBatches(): Batch[] {
+  if (heap === undefined) return batchesOf(globSync('test/**/*.test.ts', { cwd: root }))
+  return batchesOf(globSync('test/**/*.test.ts', { cwd: root, exclude: SERVERLESS }), 1)
+}
+
 /** Runs test files in a process of their own and shows what it said when it has ended. */
 function runApart(files: readonly string[]): Promise<Tally> {
   return new Promise(finish => {
     const args = [...process.execArgv, fileURLToPath(import.meta.url), ...files]
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
     const output = saidBy(child)
     let tally: Tally | undefined
     child.on('message', (message: Tally) => {
@@ -101,7 +120,7 @@ function runApart(files: readonly string[]): Promise<Tally> {
 }
 
 async function runAll(processes: number): Promise<Tally> {
-  const queue = batchesOf(globSync('test/**/*.test.ts', { cwd: root }))
+  const queue = allBatches()
   const all: Tally = { passed: 0, pending: 0, failed: [] }
   /** The longest that waits, or that works, while there is one of that kind. */
   const take = (kind: Batch['kind']): readonly string[] | undefined => {
