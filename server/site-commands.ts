@@ -27,7 +27,8 @@ import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
 import { DEMO, objectsOf, openStore, useOf } from './start.ts'
-import { lockStore, requireStore, stored } from './store-commands.ts'
+
+import { half, lockStore, requireStore, stored } from './store-commands.ts'
 
 /** Opens one site for the time of some work. */
 async function withSite<T>(
@@ -86,12 +87,16 @@ export const importDemoFiles = (settings: Settings): Promise<void> =>
 
 const UNLIKE = 'The rules or models that it declares are not those that were stored of it'
 
+const UNFOUND = 'What it is found by is not what it holds'
+
 /** The store first: what documents declare can be told only of one that is sound. */
 export const check: Commands['check'] = async (settings, options) => {
   const outcome = await checkStore(settings, options)
   const { checked, problems } = outcome
   let { repaired } = outcome
   if (problems.length > repaired) return { checked, problems, repaired }
+  const unfinished = await half(settings)
+  if (unfinished !== undefined) return { checked, problems: [...problems, unfinished], repaired }
   const notes: string[] = []
   const table = siteTable(settings)
   for (const name of await stored(settings)) {
@@ -105,7 +110,8 @@ export const check: Commands['check'] = async (settings, options) => {
       },
     )
     if (!wrong) continue
-    problems.push(...wrong.map(path => `${name}${path}: ${UNLIKE}${repair ? ' (repaired)' : ''}`))
+    for (const { path, declares } of wrong)
+      problems.push(`${name}${path}: ${declares ? UNLIKE : UNFOUND}${repair ? ' (repaired)' : ''}`)
     if (repair) repaired += wrong.length
     const found = await withSite(settings, name, async site => siteFindings(site))
     notes.push(...found.map(finding => `${name}: ${finding}`))

@@ -17,8 +17,7 @@ import { Memory, memoryLimit } from '../pipeline/memory.ts'
 import type { Outbound } from '../pipeline/react/outbound/queue.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
-import { MOVING } from '../pipeline/store/backup/migrate.ts'
-import { RESTORING } from '../pipeline/store/backup/restore.ts'
+import { halfOf } from '../pipeline/store/backup/migrate.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
 import { objectAddress } from '../pipeline/store/objects/address.ts'
 import type { ObjectsOptions } from '../pipeline/store/objects/objects.ts'
@@ -134,12 +133,9 @@ export async function objectsOf({ blobs }: Pick<Settings, 'blobs'>, log?: Object
 export async function openServed(settings: Settings, log: Log): Promise<Store> {
   const store = await openStore(settings, log, useOf(settings), true)
   try {
-    const begun = await store.setting(RESTORING)
-    if (!begun) return store
-    const half = begun.startsWith(MOVING)
-      ? 'another store; run scriptorium migrate again to finish'
-      : 'a backup; run scriptorium restore again to finish'
-    throw new Unusable(`${settings.postgres === undefined ? settings.data : 'the database'} holds half of ${half}`)
+    const half = await halfOf(store, settings.postgres === undefined ? settings.data : 'the database')
+    if (half === undefined) return store
+    throw new Unusable(half)
   } catch (error) {
     await store.close()
     throw error

@@ -6,7 +6,7 @@ import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/site/unpublished-name.ts'
 import { packBackup, unpackBackup } from '../pipeline/store/backup/archive.ts'
-import { migrateStore } from '../pipeline/store/backup/migrate.ts'
+import { halfOf, migrateStore } from '../pipeline/store/backup/migrate.ts'
 import { checkBackup, restoreStore } from '../pipeline/store/backup/restore.ts'
 import { saveStore } from '../pipeline/store/backup/save.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
@@ -57,6 +57,10 @@ async function withStore<Result>(
 async function namesIn(state: Pick<Snapshot, 'sites'>): Promise<string[]> {
   return (await state.sites()).filter(name => siteOfUnpublished(name) === undefined)
 }
+
+/** What was begun to be put into the store and is not finished, in a sentence. */
+export const half = (settings: Settings): Promise<string | undefined> =>
+  withStore(settings, store => halfOf(store, settings.postgres === undefined ? settings.data : 'the database'))
 
 export const stored: Commands['stored'] = async settings => (isThere(settings) ? withStore(settings, namesIn) : [])
 

@@ -1,36 +1,64 @@
-/** Whether what a store keeps of the declarations of a site is what its documents say. */
+/** Whether what a store keeps of the documents of a site beside their bytes is what they say. */
 
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
+import { packEntries } from '../store/packed-entries.ts'
+import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
-import { readForStorage, storedForm } from './derive.ts'
+import { type Profile, readForStorage, type StoredForm, storedForm } from './derive.ts'
 import type { Derivation } from './kind.ts'
 import { KIND_NAMES } from './kinds.ts'
 
+/** A document of which something else is stored than it says. */
+export interface Disagreement {
+  path: string
+  /** Whether the rules or models that it declares are others; else only what it is found by. */
+  declares: boolean
+}
+
+/** What a document is found by, and what it is for whom neither has to be in order. */
+const FOUND_BY: Readonly<Record<string, (text: string) => string>> = {
+  profile: text => {
+    const { types, namespaces, ...rest } = JSON.parse(text) as Profile
+    return JSON.stringify([types.sort(), namespaces.sort(), rest])
+  },
+  tokens: text => JSON.stringify((JSON.parse(text) as string[]).sort()),
+  items: text => text,
+}
+
+/** What is there without items. */
+const NOTHING = '[]'
+
+/** Whether two forms say the same. What cannot be read says nothing. */
+function isSame(name: string, stored: string | undefined, wanted: string): boolean {
+  if (stored === wanted) return true
+  try {
+    const form = FOUND_BY[name]
+    return form !== undefined && form(stored ?? NOTHING) === form(wanted)
+  } catch {
+    return false
+  }
+}
+
+const inOrder = (packed: string) => packed.split('\n').sort().join('\n')
+
 /**
- * Reads all documents of a site again and compares the rules and models that they declare with those that are stored beside
- * them: a rule whose row is lost refuses nobody, though its document is there.
+ * Reads all documents of a site again and compares what they say with what is stored beside them: a rule whose row is lost
+ * refuses nobody, though its document is there, and a document without its entries and tokens is not found.
  *
  * @param repair stores what the documents say
- * @returns paths of the documents that disagreed
  */
-export async function checkDeclarations(store: SiteStore, derivation: Derivation, repair: boolean): Promise<string[]> {
-  const wrong: string[] = []
+export async function checkDeclarations(
+  store: SiteStore,
+  derivation: Derivation,
+  repair: boolean,
+): Promise<Disagreement[]> {
+  const wrong: Disagreement[] = []
   for await (const resource of store.walk('/')) {
+    const form = await formOf(store, resource, derivation)
+    if (!form) continue
     const { path, version } = resource
-    const kind = kindOf(resource.type)
-    if (resource.kind !== 'document' || kind === 'blob') continue
-    const body = await store.body(resource)
-    if (!body || !('bytes' in body)) continue
-    const derived = await readForStorage(body.bytes, kind, derivation).then(
-      read => storedForm(read.derived).derived,
-      error => {
-        // What was stored before a limit is no damage.
-        if (error instanceof Fault) return undefined
-        throw error
-      },
-    )
-    if (!derived) continue
+    const { derived, entries } = form
     const raises: string[] = []
     for (const name of KIND_NAMES) {
       const before = await store.derived(path, name)
@@ -38,9 +66,33 @@ export async function checkDeclarations(store: SiteStore, derivation: Derivation
       if (before !== undefined) derived[name] ??= 'null'
       raises.push(name)
     }
-    if (raises.length === 0) continue
-    wrong.push(path)
-    if (repair) await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
+    const isFound = await isFoundBy(store, path, form)
+    if (raises.length === 0 && isFound) continue
+    wrong.push({ path, declares: raises.length > 0 })
+    if (!repair) continue
+    if (raises.length > 0) await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
+    if (!isFound) await store.derive(resource, { items: NOTHING, ...derived }, entries)
   }
   return wrong
+}
+
+/** What is to be stored beside a document; undefined where nothing can be. */
+async function formOf(store: SiteStore, resource: Resource, derivation: Derivation): Promise<StoredForm | undefined> {
+  const kind = kindOf(resource.type)
+  if (resource.kind !== 'document' || kind === 'blob') return undefined
+  const body = await store.body(resource)
+  if (!body || !('bytes' in body)) return undefined
+  try {
+    return storedForm((await readForStorage(body.bytes, kind, derivation)).derived)
+  } catch (error) {
+    // What was stored before a limit is no damage.
+    if (error instanceof Fault) return undefined
+    throw error
+  }
+}
+
+async function isFoundBy(store: SiteStore, path: string, { derived, entries }: StoredForm): Promise<boolean> {
+  for (const name of Object.keys(FOUND_BY))
+    if (!isSame(name, await store.derived(path, name), derived[name] ?? NOTHING)) return false
+  return inOrder(await store.entries(path)) === inOrder(packEntries(entries))
 }

@@ -52,6 +52,8 @@ export interface SiteReader {
    * @param limit at most so many
    */
   lookup(keys: readonly string[], limit?: number): Promise<{ path: string; item: string }[]>
+  /** Its entries as `packEntries` writes them, empty for none: what the index was made from. */
+  entries(path: string): Promise<string>
   properties(path: string): Promise<Property[]>
   /**
    * Properties of members of one collection, from one member to another in the order of names, both included; one indexed

@@ -103,6 +103,29 @@ describe('damage: what a bad day leaves on a disk', () => {
     expect((await client(server.port)('GET', '/closed.html')).status).to.equal(401)
   })
 
+  it('what documents are found by is told by the check where it is not what they hold, and made anew', async () => {
+    const item = '<div itemscope itemtype="https://schema.org/Thing"><p itemprop="name">n</p></div>'
+    await put(server, '/a.html', page(item))
+    await put(server, '/plain.html', page('<p id="p">plain</p>'))
+    await server.stop()
+    const { settings } = await loadSettings({ file: join(server.data, 'settings.json') })
+    const look = (repair = false) => check(settings, { repair, progress: () => undefined })
+    expect((await look()).problems).to.deep.equal([])
+    for (const sql of [
+      'DELETE FROM entry_text; DELETE FROM entry',
+      "DELETE FROM derived WHERE name IN ('tokens', 'items')",
+      "UPDATE derived SET value = '{' WHERE name = 'profile'",
+    ]) {
+      const database = new DatabaseSync(join(server.data, 'store.sqlite'))
+      database.exec(sql)
+      database.close()
+      expect((await look()).problems.join(), sql).to.include('/a.html: What it is found by is not what it holds')
+      const { problems, repaired } = await look(true)
+      expect(repaired, sql).to.equal(problems.length)
+      expect((await look()).problems, sql).to.deep.equal([])
+    }
+  })
+
   it('declarations of which only a part is left are told by the check in a sentence', async () => {
     await put(server, '/rules.html', rulesPage(['*', 'GET', 'Deny', '/closed.html']))
     await server.stop()

@@ -31,7 +31,19 @@ const AT_ONCE = { changes: 500, bytes: 16 * 1024 * 1024 }
 const REPORT_EVERY = 100
 
 /** What the mark of a move that was begun starts with. */
-export const MOVING = 'migrate '
+const MOVING = 'migrate '
+
+/**
+ * What was begun to be put into a store and is not finished, in a sentence; undefined for nothing.
+ *
+ * @param place of the store, as people know it
+ */
+export async function halfOf(store: Store, place: string): Promise<string | undefined> {
+  const begun = await store.setting(RESTORING)
+  if (!begun) return undefined
+  const [half, command] = begun.startsWith(MOVING) ? ['another store', 'migrate'] : ['a backup', 'restore']
+  return `${place} holds half of ${half}; run scriptorium ${command} again to finish`
+}
 
 /** What the sites of a state are, in one value: an interrupted move goes on only if nothing was written meanwhile. */
 async function fingerprint(state: Snapshot): Promise<string> {
@@ -54,7 +66,8 @@ async function migrate(from: Store, state: Snapshot, to: Store, options: Migrate
   const names = await state.sites()
   const stored = await to.sites()
   const taken = names.find(name => stored.includes(name))
-  if (taken !== undefined && (await to.setting(RESTORING)) !== mark)
+  // It may have been interrupted behind its last step.
+  if (taken !== undefined && (await to.setting(RESTORING)) !== mark && !(await hasArrived(state, to)))
     throw new Unusable(`${taken} is stored there already, or the source has changed; migrate into an empty store`)
   await to.setSetting(RESTORING, mark)
   const outcome: Migrated = { sites: [], files: 0, bytes: 0, found: 0 }
@@ -71,6 +84,12 @@ async function migrate(from: Store, state: Snapshot, to: Store, options: Migrate
   }
   await to.setSetting(RESTORING, '')
   return outcome
+}
+
+async function hasArrived(state: Snapshot, to: Store): Promise<boolean> {
+  for (const name of await state.sites())
+    if (tagOf(await state.site(name).find('/')) !== tagOf(await to.site(name).find('/'))) return false
+  return true
 }
 
 /** Counts files and compares the tag of the root, which is the same only if everything below it is the same. */

@@ -13,6 +13,7 @@ import { requireHome } from './blobs/home.ts'
 import { strayObjects } from './blobs/strays.ts'
 import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
 import { readSite } from './read/reader.ts'
+import { type Recounted, recount } from './recount.ts'
 import { rebuildSums, whileNobodyCommits } from './repair.ts'
 import { prepareTables } from './schema.ts'
 import { type Session, sessionOn } from './session.ts'
@@ -132,8 +133,9 @@ export async function checkDatabase(
   try {
     await prepareTables(client, address)
     await requireHome(session, objects)
-    const { orphans, lost, sites } = await lookAtAll(session, report, { progress, objects })
+    const { orphans, recounted, lost, sites } = await lookAtAll(session, report, { progress, objects })
     for (const [problem, mend] of orphans) await found([problem], async () => void (await session.run(mend)))
+    for (const { problem, mend } of recounted) await found([problem], mend && (() => mend(session)))
     await found(lost)
     if (objects !== undefined) await lookAtObjects(session, objects, { repair, now }, report)
     for (const [name, faults] of sites) {
@@ -171,6 +173,8 @@ async function lookAtAll(session: Session, report: CheckReport, { progress, obje
     const count = await countOf(`SELECT count(*) AS count FROM ${table} WHERE ${condition}`)
     if (count > 0) orphans.push([`${count} ${what}`, `DELETE FROM ${table} WHERE ${condition}`])
   }
+  const recounted: Recounted[] = []
+  for await (const each of recount(session)) recounted.push(each)
   const lost: string[] = []
   for (const [what, condition] of LOST) {
     const count = await countOf(`SELECT count(*) AS count FROM resource r WHERE ${condition}`)
@@ -190,5 +194,5 @@ async function lookAtAll(session: Session, report: CheckReport, { progress, obje
     sites.set(name, faults)
   }
   await session.run('COMMIT')
-  return { orphans, lost, sites }
+  return { orphans, recounted, lost, sites }
 }

@@ -72,6 +72,15 @@ export function keyOf(key: string): Uint8Array {
   return hash('sha256', key, 'buffer').subarray(0, KEY_BYTES)
 }
 
+/** What an index has of entries: a key and an item for each. @param packed lines, an entry to each @throws SyntaxError */
+export function* indexedBy(packed: string): Generator<{ key: Uint8Array; item: string }> {
+  for (const line of packed.split('\n')) {
+    if (line === '') continue
+    const [item = '', ...keys] = JSON.parse(line) as string[]
+    for (const key of new Set(keys)) yield { key: keyOf(key), item }
+  }
+}
+
 /** Lines that two texts do not share: those of `a` alone, and those of `b` alone. */
 export function differentLines(a: string, b: string): [string[], string[]] {
   if (a === b) return [[], []]

@@ -35,6 +35,8 @@ export interface Database {
  */
 export function openDatabase(file: string, options: { readOnly?: boolean; wait: number }): Database {
   const database = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: options.wait })
+  // What stands in the file may have been put there by somebody else.
+  database.exec('PRAGMA trusted_schema = OFF')
   function prepare<Row>(sql: string, returnArrays: boolean): Statement<Row> {
     const statement = database.prepare(sql, { returnArrays })
     return {

@@ -277,8 +277,13 @@ function addColumns(database: Database): void {
   }
 }
 
+/** Makes what is missing of the tables of this format. */
+export function makeTables(database: Database): void {
+  database.exec(TABLES)
+}
+
 /**
- * Makes the tables where they are missing.
+ * Makes the tables in a folder where they are missing, or are those of an earlier format.
  * @throws Unusable when the folder was written by a newer release
  */
 export function prepareTables(folder: string): void {
@@ -292,7 +297,8 @@ export function prepareTables(folder: string): void {
     if (format === FORMAT) return
     database.exec('BEGIN IMMEDIATE')
     addColumns(database)
-    database.exec(`${TABLES} PRAGMA user_version = ${FORMAT}; COMMIT`)
+    makeTables(database)
+    database.exec(`PRAGMA user_version = ${FORMAT}; COMMIT`)
   } finally {
     database.close()
   }

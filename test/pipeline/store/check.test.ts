@@ -18,8 +18,11 @@ describe('check', () => {
       put('/docs/deep/b.html', 'B'),
       put('/docs/empty.html', ''),
       putBlob('/docs/large', Buffer.alloc(5000, 'x')),
+      put('/item.html', 'I', { entries: [{ item: '/item.html#i', keys: ['type', 'name'] }], derived: { d: '2' } }),
       { op: 'describe', path: '/a.html', set: [{ namespace: 'n', name: 'p', value: 'v' }], remove: [] },
     ])
+    await done(site, { changes: [], events: [{ path: '/a.html', payload: 'told' }] })
+    await done(opened.store.site('other.example'), [put('/o.html', 'O')])
   })
   afterEach(() => opened.close())
 
@@ -41,9 +44,9 @@ describe('check', () => {
   it('finds nothing wrong in a store that is being used', async () => {
     const reports: object[] = []
     const report = await checkFolder(opened.folder, { repair: false, progress: each => reports.push(each) })
-    expect(report).to.deep.equal({ checked: 8, findings: [], problems: [], repaired: 0 })
+    expect(report).to.deep.equal({ checked: 11, findings: [], problems: [], repaired: 0 })
     expect(reports).to.deep.equal([
-      { step: 'checking documents', done: 7, total: 7 },
+      { step: 'checking documents', done: 10, total: 10 },
       { step: 'checking blobs', done: 1, total: 1 },
     ])
   })
@@ -149,6 +152,133 @@ describe('check', () => {
       damage: () => damage(`INSERT INTO blob VALUES ('${'a'.repeat(64)}', 1, '', '', 9000000000000)`),
       kinds: ['blob'],
       repairable: true,
+    },
+    {
+      name: 'an entry of the index gone',
+      damage: () => damage('DELETE FROM entry WHERE key = (SELECT min(key) FROM entry)'),
+      kinds: ['index'],
+      repairable: true,
+    },
+    {
+      name: 'an entry of the index changed',
+      damage: () => damage("UPDATE entry SET item = '/item.html#other' WHERE key = (SELECT min(key) FROM entry)"),
+      kinds: ['index'],
+      repairable: true,
+    },
+    {
+      name: 'entries of the index under another site',
+      damage: () => damage('UPDATE entry SET site = 2'),
+      kinds: ['index'],
+      repairable: true,
+    },
+    {
+      name: 'entries that cannot be read',
+      damage: () => damage('UPDATE entry_text SET lines = substr(lines, 3)'),
+      kinds: ['index'],
+      repairable: true,
+    },
+    {
+      name: 'entries gone, their index left',
+      damage: () => damage('DELETE FROM entry_text'),
+      kinds: ['orphan'],
+      repairable: true,
+    },
+    {
+      name: 'derived data under another site',
+      damage: () => damage('UPDATE derived SET site = 2'),
+      kinds: ['site'],
+      repairable: true,
+    },
+    {
+      name: 'the number of the last commit set back',
+      damage: () => damage('UPDATE progress SET version = 0'),
+      kinds: ['number'],
+      repairable: true,
+    },
+    {
+      name: 'the number of the last commit gone',
+      damage: () => damage('DELETE FROM progress'),
+      kinds: ['number'],
+      repairable: true,
+    },
+    {
+      name: 'the id of the last event set back',
+      damage: () => damage('UPDATE site SET ms = 0, seq = 0'),
+      kinds: ['number'],
+      repairable: true,
+    },
+    {
+      name: 'the number of a site changed',
+      damage: () => damage("UPDATE site SET id = 9 WHERE name = 'example.org'"),
+      kinds: ['site', 'parent'],
+      repairable: true,
+    },
+    {
+      name: 'the row of a site gone',
+      damage: () => damage("DELETE FROM site WHERE name = 'example.org'"),
+      kinds: ['site'],
+      repairable: false,
+    },
+    {
+      name: 'counters of a site that is gone',
+      damage: () => damage("INSERT INTO counter VALUES (9, 'access', 1)"),
+      kinds: ['site'],
+      repairable: true,
+    },
+    {
+      name: 'the text of an event gone',
+      damage: () => damage('UPDATE event SET body = 999'),
+      kinds: ['body'],
+      repairable: false,
+    },
+    {
+      name: "a trigger that is not the store's",
+      damage: () => damage('CREATE TRIGGER foreign_one AFTER UPDATE ON resource BEGIN DELETE FROM body; END'),
+      kinds: ['schema'],
+      repairable: true,
+    },
+    {
+      name: "a view that is not the store's",
+      damage: () => damage('CREATE VIEW "a ""view" AS SELECT 1'),
+      kinds: ['schema'],
+      repairable: true,
+    },
+    {
+      name: "a table that is not the store's",
+      damage: () => damage('CREATE TABLE mine (a)'),
+      kinds: ['schema'],
+      repairable: false,
+    },
+    {
+      name: 'a trigger of the store gone',
+      damage: () => damage('DROP TRIGGER outdated'),
+      kinds: ['schema'],
+      repairable: true,
+    },
+    {
+      name: 'a trigger of the store changed',
+      damage: () =>
+        damage('DROP TRIGGER whole_body; CREATE TRIGGER whole_body AFTER INSERT ON body BEGIN SELECT 1; END'),
+      kinds: ['schema'],
+      repairable: true,
+    },
+    {
+      name: 'an index of the store gone',
+      damage: () => damage('DROP INDEX entry_item'),
+      kinds: ['schema'],
+      repairable: true,
+    },
+    {
+      name: 'a table of the index gone',
+      damage: () => damage('DROP TABLE entry'),
+      kinds: ['table', 'schema'],
+      repairable: true,
+    },
+    {
+      name: 'a column gone',
+      damage: () => damage('DROP INDEX dropped_time; ALTER TABLE dropped DROP COLUMN ms'),
+      kinds: ['table', 'schema'],
+      repairable: false,
     },
   ]
 

@@ -180,6 +180,8 @@ describe('command line: a store that is real', () => {
     const { code, output } = await command('serve', '-c', 'site.yaml', '--data', data, '--new-password')
     expect(code).to.equal(1)
     const half = 'holds half of a backup; run scriptorium restore again to finish'
+    const checked = await command('check', '--data', data)
+    expect(checked).to.deep.include({ code: 1, output: `${data} ${half}\n0 checked, 1 problem\n` })
     expect(output).to.equal(`scriptorium: ${data} ${half}\n`)
     const after = await openSqliteStore({ folder: data })
     expect(await after.setting(FIRST_PASSWORD)).to.equal(undefined)

@@ -179,6 +179,17 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       )
       return row && unpack(row.value)
     },
+    async entries(path) {
+      const { folder, name } = splitPath(path)
+      const row = await reads.row<{ lines: string }>(
+        `SELECT lines FROM resource r JOIN entry_text e ON e.id = r.id
+         WHERE r.site = $1 AND r.folder = $2 AND r.name = $3`,
+        await site(),
+        folder,
+        name,
+      )
+      return row === undefined ? '' : unpack(row.lines)
+    },
     async *allDerived(kind) {
       const number = await site()
       const places = await reads.rows<{ path: string }>(

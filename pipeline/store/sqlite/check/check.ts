@@ -2,11 +2,14 @@
 
 import { Unusable } from '../../errors.ts'
 import type { ProgressReport } from '../../transfer.ts'
+import { prepareBeginning } from '../commit/begin.ts'
 import { prepareStatements } from '../commit/statements.ts'
 import { connectReader, connectWriter, holdsStore, prepareTables } from '../schema.ts'
 import { checkBlobs, checkFiles, checkReferences } from './blobs.ts'
 import type { CheckContext, Disagreement, Found } from './context.ts'
+import { checkEntries, checkNumbers, checkSites } from './recount.ts'
 import { checkIntegrity, checkOrphans, checkResources, checkSums } from './rows.ts'
+import { checkSchema } from './schema.ts'
 
 export interface StoreFinding extends Disagreement {
   repaired: boolean
@@ -47,33 +50,19 @@ export async function checkFolder(folder: string, options: CheckOptions): Promis
   prepareTables(folder)
   const writer = connectWriter(folder)
   const reader = connectReader(folder)
-  const statements = prepareStatements(writer)
+  const begin = prepareBeginning(writer)
   let checked = 0
   const steps = new Map<string, number>()
 
   function locked<Result>(work: () => Result): Result {
-    statements.begin.run()
+    begin.run()
     try {
       const result = work()
-      statements.commit.run()
+      writer.exec('COMMIT')
       return result
     } finally {
-      if (writer.inTransaction()) statements.rollback.run()
+      if (writer.inTransaction()) writer.exec('ROLLBACK')
     }
-  }
-
-  const context: CheckContext = {
-    folder,
-    reader,
-    writer,
-    statements,
-    locked,
-    counted(step, total) {
-      checked++
-      const done = (steps.get(step) ?? 0) + 1
-      steps.set(step, done)
-      if (done % REPORT_EVERY === 0 || done === total) options.progress?.({ step, done, total })
-    },
   }
 
   const findings: StoreFinding[] = []
@@ -90,11 +79,28 @@ export async function checkFolder(folder: string, options: CheckOptions): Promis
     findings.push({ ...found, repaired })
   }
 
-  try {
+  /** All that is found in tables whose rows can be looked at. */
+  async function checkRows(): Promise<void> {
+    const context: CheckContext = {
+      folder,
+      reader,
+      writer,
+      statements: prepareStatements(writer),
+      locked,
+      counted(step, total) {
+        checked++
+        const done = (steps.get(step) ?? 0) + 1
+        steps.set(step, done)
+        if (done % REPORT_EVERY === 0 || done === total) options.progress?.({ step, done, total })
+      },
+    }
     for (const check of [
       checkIntegrity,
+      checkSites,
       checkResources,
       checkOrphans,
+      checkEntries,
+      checkNumbers,
       checkSums,
       checkReferences,
       checkBlobs,
@@ -105,6 +111,11 @@ export async function checkFolder(folder: string, options: CheckOptions): Promis
       for await (const found of check(context)) take(found)
       reader.exec('COMMIT')
     }
+  }
+
+  try {
+    for (const found of checkSchema(reader, writer)) take(found)
+    if (!findings.some(({ kind, repaired }) => kind === 'table' && !repaired)) await checkRows()
   } finally {
     reader.close()
     writer.close()

@@ -6,10 +6,24 @@ import type { Database } from '../database.ts'
 /** Something wrong, with the place as far as it is known. */
 export interface Disagreement {
   /**
-   * What does not agree: the database file itself, a path, a member with its parent, bytes with their digest, rows with
-   * their owners, a sum with its members, a blob with its row, a file with no row.
+   * What does not agree: the database file itself, a table, what acts on tables, what is stored with its site, a path, a member with its parent, bytes with their digest, rows with
+   * their owners, the index with entries, numbers with those given out, a sum with its members, a blob with its row, a
+   * file with no row.
    */
-  kind: 'integrity' | 'path' | 'parent' | 'body' | 'orphan' | 'sum' | 'blob' | 'file'
+  kind:
+    | 'integrity'
+    | 'table'
+    | 'schema'
+    | 'site'
+    | 'path'
+    | 'parent'
+    | 'body'
+    | 'orphan'
+    | 'index'
+    | 'number'
+    | 'sum'
+    | 'blob'
+    | 'file'
   /** One sentence. */
   message: string
   site?: string

@@ -4,7 +4,7 @@
  */
 
 import type { Guard } from '../../commit.ts'
-import { differentLines, keyOf } from '../../records/changes.ts'
+import { differentLines, indexedBy, keyOf } from '../../records/changes.ts'
 import { rarestFirst } from '../../records/rarity.ts'
 import { Refusal } from '../../records/refusals.ts'
 import type { CommitState } from './commit-state.ts'
@@ -20,10 +20,8 @@ export function exchangeEntries(
   if (before === packed) return
   const [gone, come] = differentLines(before, packed)
   for (const line of gone) statements.removeEntry.run(id, (JSON.parse(line) as string[])[0] ?? '')
-  for (const line of come) {
-    const [item = '', ...keys] = JSON.parse(line) as string[]
-    for (const key of new Set(keys)) statements.addEntry.run(site.id, keyOf(key), id, item)
-  }
+  for (const { key, item } of come.flatMap(line => [...indexedBy(line)]))
+    statements.addEntry.run(site.id, key, id, item)
   if (packed === '') statements.removeEntryText.run(id)
   else statements.setEntryText.run(id, packed)
 }

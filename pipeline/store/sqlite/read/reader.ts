@@ -75,6 +75,10 @@ function prepareReads(database: Database) {
     apart: database.prepare<ResourceRow>(KEPT_APART),
     body: prepareBody(database),
     digests: database.prepare<WeakDigests>('SELECT sha1, md5 FROM blob WHERE digest = ?'),
+    entries: database.prepare<{ lines: string }>(
+      `SELECT lines FROM resource JOIN entry_text ON entry_text.id = resource.id
+       WHERE site = ? AND folder = ? AND name = ?`,
+    ),
     derived: database.prepare<{ version: number; value: string }>(
       `SELECT version, value FROM resource JOIN derived ON derived.id = resource.id
        WHERE resource.site = ? AND folder = ? AND resource.name = ? AND derived.name = ?`,
@@ -239,6 +243,10 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     },
     async lookup(keys, limit = Number.MAX_SAFE_INTEGER) {
       return entries.lookup(site(), keys, limit)
+    },
+    async entries(path) {
+      const { folder, name } = splitPath(path)
+      return reads.entries.get(site(), folder, name)?.lines ?? ''
     },
     async properties(path) {
       const { folder, name } = splitPath(path)

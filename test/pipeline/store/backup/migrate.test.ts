@@ -74,6 +74,14 @@ for (const [name, openFrom, openTo] of [
       expect(await seen(to.store, 'b.example')).to.deep.equal(await seen(from.store, 'b.example'))
     })
 
+    it('what was interrupted behind its last step is all there, and told as such', async () => {
+      await migrateStore(from.store, to.store, SETTINGS)
+      expect(await migrateStore(from.store, to.store, SETTINGS)).to.deep.include({ files: 5, found: 5 })
+      await done(from.store.site('b.example'), [put('/new.html', 'N')])
+      const error = await migrateStore(from.store, to.store, SETTINGS).catch((thrown: unknown) => thrown)
+      expect(error).to.have.property('name', 'Unusable')
+    })
+
     it('a store that holds one of the sites is left alone', async () => {
       await done(to.store.site('b.example'), [put('/other.html', 'O')])
       const error = await migrateStore(from.store, to.store, SETTINGS).catch((thrown: unknown) => thrown)

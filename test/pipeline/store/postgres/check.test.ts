@@ -15,6 +15,7 @@ describe('checking a store in PostgreSQL', () => {
       putBlob('/large', Buffer.alloc(600_000, 'x')),
       { op: 'describe', path: '/d/', set: [{ namespace: 'n', name: 'p', value: 'v' }], remove: [] },
     ])
+    await done(opened.store.site('a.example'), { changes: [], events: [{ path: '/large', payload: 'told' }] })
   })
   afterEach(() => opened.close())
 
@@ -51,6 +52,20 @@ describe('checking a store in PostgreSQL', () => {
       'a property more',
       `INSERT INTO property SELECT id, '', 'q', '' FROM resource WHERE name = 'a.html'`,
       'properties',
+    ],
+    [true, 'an entry gone', 'DELETE FROM entry', 'a.example/d/a.html: the index does not find it'],
+    [true, 'entries that cannot be read', `UPDATE entry_text SET lines = '['`, 'the index does not find it'],
+    [true, 'derived data under another site', 'UPDATE derived SET site = 9', '1 rows of derived under another'],
+    [true, 'the last number set back', 'UPDATE progress SET version = 0', 'versions would come again'],
+    [true, 'the last number gone', 'DELETE FROM progress', 'versions would come again'],
+    [true, 'the last event set back', 'UPDATE site SET ms = 0, seq = 0', '1 sites whose last event is lost'],
+    [true, 'counters of no site', `INSERT INTO counter VALUES (9, 'access', 1)`, '1 rows of counter without a site'],
+    [false, 'a site that is gone', 'DELETE FROM site', 'documents and folders of a site that is not there'],
+    [
+      false,
+      'a trigger of somebody else',
+      'CREATE TRIGGER x BEFORE UPDATE ON resource FOR EACH ROW EXECUTE FUNCTION note_outdated()',
+      '1 triggers or rules that do not belong to the store',
     ],
     [true, 'a body too many', `INSERT INTO body VALUES (999999, 'x')`, '1 bodies without a document or event'],
     [true, 'derived data of nothing', `INSERT INTO derived VALUES (999999, 'x', 1, '')`, '1 rows of derived without'],
