@@ -68,11 +68,12 @@ function withoutStore(cause: StoreError, full: 503 | 507): unknown {
       headers: { 'Retry-After': '2' },
       cause,
     })
-  if (cause.reason !== 'busy' && cause.reason !== 'closed' && cause.reason !== 'full') return cause
-  const isFull = cause.reason === 'full'
-  const what = isFull ? 'Nothing can be stored now.' : 'What is stored cannot be reached now.'
+  const { reason } = cause
+  const takesNone = reason === 'full' || reason === 'unwritable'
+  if (!takesNone && reason !== 'busy' && reason !== 'closed') return cause
+  const what = takesNone ? 'Nothing can be stored now.' : 'What is stored cannot be reached now.'
   return new Fault(503, 'Unavailable', `${what} Try again in a moment.`, {
-    headers: { 'Retry-After': isFull ? '60' : '2' },
+    headers: { 'Retry-After': takesNone ? '60' : '2' },
     cause,
   })
 }

@@ -1,10 +1,10 @@
 /**
  * `invalid`: a path or a combination of paths that cannot be (a mistake of the caller); `busy`: another process kept
  * the store locked; `late`: the turn of a commit came when what it had confirmed counted no more, so that it is to be
- * confirmed again; `full`: no space left; `closed`: after `close`; `unknown`: the store went
- * away during the commit, which may have been carried out; `failed`: anything else, the outcome may be unknown.
+ * confirmed again; `full`: no space left; `unwritable`: the disk takes no writes; `closed`: after `close`; `unknown`: the
+ * store went away during the commit, which may have been carried out; `failed`: anything else, the outcome may be unknown.
  */
-type StoreErrorReason = 'invalid' | 'busy' | 'late' | 'full' | 'closed' | 'unknown' | 'failed'
+type StoreErrorReason = 'invalid' | 'busy' | 'late' | 'full' | 'unwritable' | 'closed' | 'unknown' | 'failed'
 
 /** Why a store could not do what was asked of it; nothing was changed unless the reason is `failed` or `unknown`. */
 export class StoreError extends Error {

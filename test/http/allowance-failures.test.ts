@@ -3,6 +3,7 @@ import { describe, it } from 'mocha'
 import { asFault } from '../../pipeline/failures.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { Allowance, type AllowanceLimits, AllowanceSpent } from '../../pipeline/language/allowance.ts'
+import { StoreError } from '../../pipeline/store/errors.ts'
 
 const SPENDERS: [spent: keyof AllowanceLimits, spend: (allowance: Allowance) => void][] = [
   ['steps', allowance => allowance.step(2)],
@@ -25,4 +26,11 @@ describe('HTTP-172 spent allowances', () => {
       expect(fault).to.be.instanceOf(Fault)
       expect(fault).to.include({ status: 503, kind: 'BudgetExceeded' })
     })
+
+  it('a disk without room, or one that takes no writes, is to be tried again', () => {
+    for (const reason of ['full', 'unwritable'] as const)
+      expect(asFault(new StoreError(reason, 'x')), reason).to.include({ status: 503, kind: 'Unavailable' })
+    const failed = new StoreError('failed', 'x')
+    expect(asFault(failed), 'nobody knows').to.equal(failed)
+  })
 })

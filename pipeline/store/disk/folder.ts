@@ -122,6 +122,11 @@ export function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
 }
 
+/** Whether an error of the file system says that it takes no writes, as after a failure of its disk. */
+export function isUnwritable(error: unknown): boolean {
+  return ((error ?? {}) as { code?: string }).code === 'EROFS'
+}
+
 /** @param size bytes */
 export function fileBlob(file: string, size: number): StoredBlob {
   return {

@@ -13,7 +13,7 @@ import { StoreError } from '../errors.ts'
 import { dropYoungGarbage } from '../garbage-collection.ts'
 import { OWN_FILE } from '../modes.ts'
 import type { Digesting, DigestThreads } from './digests.ts'
-import { HOST, isDiskFull, stagedName, stagingFolder } from './folder.ts'
+import { HOST, isDiskFull, isUnwritable, stagedName, stagingFolder } from './folder.ts'
 
 /** Bytes of a block and blocks on their way per body. */
 const BLOCK = 512 * 1024
@@ -189,7 +189,8 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
       } catch (error) {
         if (out !== undefined) await abandon(out)
         if (error instanceof StagingError || error instanceof StoreError) throw error
-        throw new StoreError(isDiskFull(error) ? 'full' : 'failed', 'The body could not be written', { cause: error })
+        const reason = isDiskFull(error) ? 'full' : isUnwritable(error) ? 'unwritable' : 'failed'
+        throw new StoreError(reason, 'The body could not be written', { cause: error })
       }
     },
     async clean() {

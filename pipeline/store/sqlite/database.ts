@@ -3,7 +3,7 @@
  */
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
-import { isDiskFull } from '../disk/folder.ts'
+import { isDiskFull, isUnwritable } from '../disk/folder.ts'
 
 /** What a column holds or a parameter takes. Integers stay below 2^53. */
 export type Value = null | number | string | Uint8Array
@@ -59,13 +59,18 @@ export function openDatabase(file: string, options: { readOnly?: boolean; wait: 
 /** Primary result codes of SQLite that callers tell apart. */
 const BUSY = 5
 const LOCKED = 6
+const READ_ONLY = 8
 const FULL = 13
 
-/** What an error of the binding means for a caller: try again, make room, or a failure. */
-export function reasonOf(error: unknown): 'busy' | 'full' | 'failed' {
+/** Extended code of a write that the file system refused. */
+const WRITE_FAILED = 778
+
+/** What an error of the binding means for a caller: try again, make room, have the disk taken care of, or a failure. */
+export function reasonOf(error: unknown): 'busy' | 'full' | 'unwritable' | 'failed' {
   const { errcode } = (error ?? {}) as { errcode?: number }
   const primary = typeof errcode === 'number' ? errcode & 0xff : undefined
   if (primary === BUSY || primary === LOCKED) return 'busy'
   if (primary === FULL || isDiskFull(error)) return 'full'
+  if (primary === READ_ONLY || errcode === WRITE_FAILED || isUnwritable(error)) return 'unwritable'
   return 'failed'
 }

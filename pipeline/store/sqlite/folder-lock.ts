@@ -40,8 +40,13 @@ export function lockFolder(folder: string, purpose: Purpose, shared = false): Fo
   )
   return {
     release() {
-      rmSync(join(folder, HOLDER), { force: true })
-      lock.release()
+      try {
+        rmSync(join(folder, HOLDER), { force: true })
+      } catch {
+        // A disk that takes no writes any more: nobody reads the file while nobody has the lock.
+      } finally {
+        lock.release()
+      }
     },
   }
 }

@@ -84,7 +84,8 @@ describe('SQLite store: failures', () => {
       expect((await site.list('/d/')).map(({ path }) => path)).to.deep.equal(['/d/a', '/d/c'])
       expect(await site.counters()).to.deep.equal({ n: 2 })
       expect(await site.allEvents(undefined, 10)).to.have.length(1)
-      expect((await checkFolder(opened.folder, { repair: false })).findings).to.deep.equal([])
+      const { findings } = await checkFolder(opened.folder, { repair: false })
+      expect(findings.map(({ message }) => message)).to.deep.equal(['The trigger tbad does not belong to the store'])
     })
   }
 
@@ -145,7 +146,7 @@ describe('SQLite store: failures', () => {
     })
     await once(child, 'exit')
     // A limit on file sizes is not called a full disk by the system, but ends the same way.
-    expect(errors).to.deep.equal(['failed', 'failed'])
+    expect(errors).to.deep.equal(['unwritable', 'unwritable'])
     expect(acknowledged.length).to.be.greaterThan(5)
     const store = await openSqliteStore({ folder })
     for (const path of acknowledged) expect(await store.site('s').find(path), path).to.not.equal(undefined)
@@ -164,7 +165,7 @@ describe('SQLite store: failures', () => {
     await remove()
   })
 
-  it('a full disk is told from other failures', async () => {
+  it('HTTP-172 a disk that is full or takes no writes is told from other failures', async () => {
     const database = connectWriter(opened.folder)
     database.exec('PRAGMA max_page_count = 1')
     expect(() => database.exec("INSERT INTO setting VALUES ('a', hex(zeroblob(100000)))"))
@@ -172,6 +173,10 @@ describe('SQLite store: failures', () => {
       .satisfy((error: unknown) => reasonOf(error) === 'full')
     database.close()
     expect(reasonOf(Object.assign(new Error(), { code: 'ENOSPC' }))).to.equal('full')
+    for (const refused of [{ errcode: 778 }, { errcode: 8 }, { errcode: 1032 }, { code: 'EROFS' }])
+      expect(reasonOf(Object.assign(new Error(), refused)), JSON.stringify(refused)).to.equal('unwritable')
+    // What could not be read, and what may be on disk or not.
+    for (const errcode of [10, 266, 1034]) expect(reasonOf(Object.assign(new Error(), { errcode }))).to.equal('failed')
     expect(reasonOf(new Error())).to.equal('failed')
     expect(reasonOf(undefined)).to.equal('failed')
   })
