@@ -44,6 +44,8 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   const bodiless = status === 204 || status === 304
   const unread = leavesLargeBody(request)
   if (unread) headers.Connection = 'close'
+  // Node throws away what nobody has begun to read, and nothing of what somebody has.
+  else if (!request.complete) response.once('finish', () => request.resume())
   if (!bodiless) headers['Content-Length'] = String(bodySize(body))
   const silent = bodiless || request.method === 'HEAD' || body === undefined
   // Opened before anything is said of it: a file that is missing is no 200.

@@ -1,7 +1,7 @@
 /** Clients that go away in the middle leave nothing behind: no open files, and no staged ones (SEC-12). */
 
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -32,6 +32,25 @@ describe('what clients leave behind', () => {
       await server.close()
     }
   })
+
+  it('HTTP-181 what is left of a body whose reading failed does not hold up the next request of its connection', async () => {
+    const server = await startServer()
+    try {
+      await put(server, '/rules.html', rulesPage(['*', '*', 'Allow', '/*']))
+      await rm(join(server.data, 'staging'), { recursive: true })
+      const connection = await connect(server.port)
+      const body = Buffer.alloc(1_000_000, 1)
+      const head = requestBytes('PUT', '/large.bin', { 'Content-Length': String(body.length) })
+      connection.send(Buffer.concat([Buffer.from(head), body.subarray(0, 400_000)]))
+      expect((await connection.receive()).status).to.equal(500)
+      connection.send(body.subarray(400_000))
+      connection.send(requestBytes('GET', '/rules.html'))
+      expect((await connection.receive()).status).to.equal(200)
+      connection.close()
+    } finally {
+      await server.close()
+    }
+  }).timeout(30_000)
 
   it('SEC-12 a download whose client has gone closes its file', async () => {
     const open = { now: 0, ever: 0 }
