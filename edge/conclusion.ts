@@ -4,16 +4,31 @@ import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
 
+/** Milliseconds for which an outage is recorded once, however many requests it fails. */
+const PAUSE = 1000
+
+/** When each outage was recorded last, by what people are told of it. */
+const recorded = new Map<string, number>()
+
+function isNews(message: string): boolean {
+  const now = performance.now()
+  if (now - (recorded.get(message) ?? Number.NEGATIVE_INFINITY) < PAUSE) return false
+  recorded.set(message, now)
+  return true
+}
+
 /**
  * The fault that answers a failure.
  *
- * @param tell records what is the server's own fault
+ * @param tell records what is the server's own fault; what keeps many requests from being answered, once a second
  * @param full status of a disk without room
  */
 export function faultFor(thrown: unknown, tell: (error: unknown, message: string) => void, full?: 503 | 507): Fault {
   const error = asFault(thrown, full)
   if (error instanceof Fault) {
-    if (error.status >= 500 && error.details.cause !== undefined) tell(error.details.cause, error.message)
+    const { cause } = error.details
+    if (cause !== undefined && (error.status === 500 || (error.status > 500 && isNews(error.message))))
+      tell(cause, error.message)
     return error
   }
   tell(error, 'unexpected failure')
