@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { checkFiles } from '../../../pipeline/store/sqlite/check/blobs.ts'
 import { type CheckReport, checkFolder } from '../../../pipeline/store/sqlite/check/check.ts'
 import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
@@ -116,8 +118,17 @@ describe('check', () => {
     {
       name: 'the row of a blob gone',
       damage: () => damage('DELETE FROM blob'),
-      kinds: ['blob', 'file'],
+      kinds: ['blob'],
       repairable: true,
+    },
+    {
+      name: 'the row of a blob gone, and its file longer',
+      damage: async blob => {
+        damage('DELETE FROM blob')
+        await appendFile(blob, 'x')
+      },
+      kinds: ['blob'],
+      repairable: false,
     },
     {
       name: 'the file of a blob gone',
@@ -274,6 +285,12 @@ describe('check', () => {
       kinds: ['table', 'schema'],
       repairable: true,
     },
+    ...['site', 'resource', 'body', 'property'].map(table => ({
+      name: `a table that holds what nothing else does gone (${table})`,
+      damage: () => damage(`DROP TABLE ${table}; DROP TABLE progress`),
+      kinds: ['table', 'table', ...(table === 'resource' ? ['schema', 'schema'] : table === 'body' ? ['schema'] : [])],
+      repairable: false,
+    })),
     {
       name: 'a column gone',
       damage: () => damage('DROP INDEX dropped_time; ALTER TABLE dropped DROP COLUMN ms'),
@@ -302,6 +319,50 @@ describe('check', () => {
       expect(kindsOf(await check())).to.deep.equal(repairable ? [] : kinds)
     })
   }
+
+  it('repairs nothing in a damaged file: what an index does not find is not lost', async () => {
+    await opened.store.close()
+    const database = connectWriter(opened.folder)
+    const { root = 0 } =
+      database
+        .prepare<{ root: number }>(
+          "SELECT max(rootpage) AS root FROM sqlite_schema WHERE name LIKE 'sqlite_autoindex_resource_%'",
+        )
+        .get() ?? {}
+    const rows = () => database.prepare('SELECT * FROM property').all().length
+    expect(rows()).to.equal(1)
+    database.close()
+    const file = await open(join(opened.folder, 'store.sqlite'), 'r+')
+    const { buffer } = await file.read(Buffer.alloc(100), 0, 100, 0)
+    const page = buffer.readUInt16BE(16)
+    // An empty leaf of an index.
+    const head = Buffer.from([0x0a, 0, 0, 0, 0, page >> 8, page & 255, 0])
+    await file.write(head, 0, head.length, (root - 1) * page)
+    await file.close()
+    const { findings, repaired } = await check(true)
+    expect(findings.map(({ kind }) => kind)).to.include.members(['integrity', 'orphan'])
+    expect(repaired).to.equal(0)
+    const after = connectWriter(opened.folder)
+    after.exec('REINDEX resource')
+    after.close()
+    expect((await check()).findings).to.deep.equal([])
+  })
+
+  it('leaves a file alone whose bytes are stored again while it is looked at', async () => {
+    const bytes = Buffer.alloc(6000, 'z')
+    const digest = hash('sha256', bytes)
+    const file = join(opened.folder, 'blobs', digest.slice(0, 2), digest.slice(2))
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, bytes)
+    const writer = connectWriter(opened.folder)
+    for await (const { repair } of checkFiles({ folder: opened.folder, writer, locked: work => work() })) {
+      await done(site, [putBlob('/again', bytes)])
+      repair?.()
+    }
+    writer.close()
+    expect((await site.find('/again'))?.digest).to.equal(digest)
+    expect(existsSync(file)).to.equal(true)
+  })
 
   it('names the place of what it finds', async () => {
     damage("DELETE FROM body WHERE bytes = x'42'")

@@ -5,6 +5,7 @@ import { createReadStream, unlinkSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { blobFile } from '../../disk/folder.ts'
+import { prepareNeed } from '../housekeeping/orphaned-blobs.ts'
 import type { CheckContext, Found } from './context.ts'
 
 /** Rows read at once. */
@@ -80,18 +81,25 @@ export async function* checkBlobs(context: CheckContext): AsyncGenerator<Found> 
   }
 }
 
-/** Every file has a row. */
-export async function* checkFiles(context: CheckContext): AsyncGenerator<Found> {
-  const { writer, folder } = context
-  const known = writer.prepare<{ digest: string }>('SELECT digest FROM blob WHERE digest = ?')
+/** Every file has a row. One that a resource refers to is told by its references, and all there is of its bytes. */
+export async function* checkFiles({
+  writer,
+  folder,
+  locked,
+}: Pick<CheckContext, 'writer' | 'folder' | 'locked'>): AsyncGenerator<Found> {
+  const needed = prepareNeed(writer)
   const shards = await readdir(join(folder, 'blobs')).catch((): string[] => [])
   for (const shard of shards.sort()) {
     for (const name of await readdir(join(folder, 'blobs', shard)).catch((): string[] => [])) {
       const digest = shard + name
       // Files get their names while their commit holds the lock, so behind it the row must be there.
-      if (context.locked(() => known.get(digest) !== undefined)) continue
+      if (locked(() => needed(digest))) continue
       const file = join(folder, 'blobs', shard, name)
-      const repair = /^[0-9a-f]{64}$/.test(digest) ? () => unlinkSync(file) : undefined
+      // The same bytes may have been stored since.
+      const remove = () => {
+        if (!needed(digest)) unlinkSync(file)
+      }
+      const repair = /^[0-9a-f]{64}$/.test(digest) ? remove : undefined
       yield { kind: 'file', message: `No row speaks of the file ${join('blobs', shard, name)}`, digest, repair }
     }
   }

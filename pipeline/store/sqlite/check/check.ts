@@ -66,9 +66,11 @@ export async function checkFolder(folder: string, options: CheckOptions): Promis
   }
 
   const findings: StoreFinding[] = []
+  /** What is not found in a damaged file may still be there; without it, what hangs on it seems to belong to nothing. */
+  const isWhole = () => !findings.some(({ kind, repaired }) => kind === 'integrity' || (kind === 'table' && !repaired))
   function take({ repair, ...found }: Found): void {
     let repaired = false
-    if (options.repair && repair !== undefined) {
+    if (options.repair && isWhole() && repair !== undefined) {
       try {
         locked(repair)
         repaired = true

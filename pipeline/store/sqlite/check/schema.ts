@@ -34,8 +34,11 @@ function drop(database: Database, { type, name }: Part): void {
   database.exec(`DROP ${type} "${name.replaceAll('"', '""')}"`)
 }
 
+/** Tables that hold what nothing else does: without them, all that hangs on their rows would seem to belong to nothing. */
+const CONTENT = ['site', 'resource', 'body', 'splice', 'property']
+
 /**
- * Compares what there is with what a new store has. Tables that are missing are made, empty.
+ * Compares what there is with what a new store has. Tables that are missing are made, empty, unless content was in them.
  *
  * @returns findings of kind `table` where the rows of a table cannot be looked at
  */
@@ -45,11 +48,14 @@ export function* checkSchema(reader: Database, writer: Database): Generator<Foun
   const wanted = partsOf(fresh)
   fresh.close()
   const found = partsOf(reader)
-  for (const [key, part] of wanted) {
+  const isContent = ({ type, name }: Part) => type === 'table' && CONTENT.includes(name)
+  // What repairs another part makes all tables.
+  for (const [key, part] of [...wanted].sort(([, a], [, b]) => Number(isContent(b)) - Number(isContent(a)))) {
     const there = found.get(key)
     const isTable = part.type === 'table'
     const kind = isTable ? 'table' : 'schema'
-    if (there === undefined) yield { kind, message: `The ${key} is missing`, repair: () => makeTables(writer) }
+    if (there === undefined && isContent(part)) yield { kind, message: `The ${key} is missing; restore a backup` }
+    else if (there === undefined) yield { kind, message: `The ${key} is missing`, repair: () => makeTables(writer) }
     else if (there.form !== part.form && isTable)
       yield { kind, message: `The ${key} has other columns than this release makes; restore a backup` }
     else if (there.form !== part.form) {

@@ -41,16 +41,22 @@ export function holdsBlobs(folder: string): boolean {
   return namesIn(join(folder, 'blobs')).some(name => SHARD.test(name))
 }
 
+/** Prepares the question whether the file of a blob is needed: by its row, or by something stored that refers to it. */
+export function prepareNeed(database: Database): (digest: string) => boolean {
+  const needed = database.prepare<{ found: number }>(
+    `SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?1)
+       OR EXISTS (SELECT 1 FROM resource WHERE digest = ?1 AND in_file = 1) AS found`,
+  )
+  return digest => needed.get(digest)?.found === 1
+}
+
 /**
  * @param database a connection for writing, outside of transactions
  * @param folder of the store
  */
 export function prepareOrphanSearch(database: Database, folder: string): OrphanSearch {
-  const needed = database.prepare<{ found: number }>(
-    `SELECT EXISTS (SELECT 1 FROM blob WHERE digest = ?1)
-       OR EXISTS (SELECT 1 FROM resource WHERE digest = ?1 AND in_file = 1) AS found`,
-  )
-  const isOrphan = (digest: string) => needed.get(digest)?.found !== 1
+  const needed = prepareNeed(database)
+  const isOrphan = (digest: string) => !needed(digest)
   const setAside = prepareSettingAside(folder)
   const blobs = join(folder, 'blobs')
   let shards: string[] | undefined
