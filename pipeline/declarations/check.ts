@@ -5,6 +5,7 @@ import { kindOf } from '../http/media.ts'
 import { packEntries } from '../store/packed-entries.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
+import { mayBeOfOne } from '../tree/tokens.ts'
 import { type Profile, readForStorage, type StoredForm, storedForm } from './derive.ts'
 import type { Derivation } from './kind.ts'
 import { KIND_NAMES } from './kinds.ts'
@@ -16,25 +17,26 @@ export interface Disagreement {
   declares: boolean
 }
 
-/** What a document is found by, and what it is for whom neither has to be in order. */
-const FOUND_BY: Readonly<Record<string, (text: string) => string>> = {
-  profile: text => {
-    const { types, namespaces, ...rest } = JSON.parse(text) as Profile
-    return JSON.stringify([types.sort(), namespaces.sort(), rest])
-  },
-  tokens: text => JSON.stringify((JSON.parse(text) as string[]).sort()),
-  items: text => text,
-}
-
 /** What is there without items. */
 const NOTHING = '[]'
 
-/** Whether two forms say the same. What cannot be read says nothing. */
-function isSame(name: string, stored: string | undefined, wanted: string): boolean {
+/** What a document is found by: whether two forms of it say the same, for most of which order does not matter. */
+const FOUND_BY: Readonly<Record<string, (stored: string, wanted: string) => boolean>> = {
+  profile: (stored, wanted) => profileInOrder(stored) === profileInOrder(wanted),
+  tokens: (stored, wanted) => mayBeOfOne(JSON.parse(stored) as string[], JSON.parse(wanted) as string[]),
+  items: () => false,
+}
+
+function profileInOrder(text: string): string {
+  const { types, namespaces, ...rest } = JSON.parse(text) as Profile
+  return JSON.stringify([types.sort(), namespaces.sort(), rest])
+}
+
+/** What cannot be read says nothing. */
+function isSame(name: string, stored = NOTHING, wanted = NOTHING): boolean {
   if (stored === wanted) return true
   try {
-    const form = FOUND_BY[name]
-    return form !== undefined && form(stored ?? NOTHING) === form(wanted)
+    return FOUND_BY[name]?.(stored, wanted) === true
   } catch {
     return false
   }
@@ -93,6 +95,6 @@ async function formOf(store: SiteStore, resource: Resource, derivation: Derivati
 
 async function isFoundBy(store: SiteStore, path: string, { derived, entries }: StoredForm): Promise<boolean> {
   for (const name of Object.keys(FOUND_BY))
-    if (!isSame(name, await store.derived(path, name), derived[name] ?? NOTHING)) return false
+    if (!isSame(name, await store.derived(path, name), derived[name])) return false
   return inOrder(await store.entries(path)) === inOrder(packEntries(entries))
 }

@@ -15,7 +15,16 @@ const MOST_CHARACTERS = 64 * 1024
 /** Stands for every token there is. */
 export const ANY_TOKEN = '*'
 
+/** Elements that a parser may make although no tag is written: who reads tags alone takes all of them to be there. */
 const IMPLIED = 'html head body tbody tr colgroup p br img'.split(' ')
+
+/** Whether two lists of tokens may be of one document, one from its tree and one from its tags. */
+export function mayBeOfOne(some: readonly string[], others: readonly string[]): boolean {
+  if (some.includes(ANY_TOKEN) || others.includes(ANY_TOKEN)) return true
+  const rest = (list: readonly string[]) => new Set(list.filter(token => !IMPLIED.includes(token)))
+  const [one, other] = [rest(some), rest(others)]
+  return one.size === other.size && [...one].every(token => other.has(token))
+}
 
 /** What the elements of a document say, from which its tokens are made. */
 interface Said {
