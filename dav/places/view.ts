@@ -91,9 +91,11 @@ export class View {
    * How to find out again and again whether these bytes are what is shown at their path; undefined for those of a helper
    * file, for which each look counts as use.
    */
-  showing({ resource: { path, version } }: StoredFile): (() => boolean) | undefined {
+  showing({ resource }: StoredFile): (() => boolean) | undefined {
+    const { path } = resource
     if (this.#names.of(path)) return undefined
-    return () => this.#site.inMemory(path)?.resource.version === version && !this.#unpublished.coverAt(path)
+    // Properties change what is shown, too, but no version; the file itself would hold its tree.
+    return () => this.#site.inMemory(path)?.resource === resource && !this.#unpublished.coverAt(path)
   }
 
   /**

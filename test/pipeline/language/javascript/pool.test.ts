@@ -127,7 +127,11 @@ describe('language: JavaScript: workers and limits', () => {
 
   it('counters tell what was done', async () => {
     const memory: number[] = []
-    const own: JavaScript = createJavaScript({ workers: 1, grown: () => memory.push(own.counters().memory) })
+    const own: JavaScript = createJavaScript({
+      workers: 1,
+      limits: { time: 60_000 },
+      grown: () => memory.push(own.counters().memory),
+    })
     expect(own.counters()).to.include({ evaluations: 0, workers: 0, busy: 0, queue: 0, memory: 0 })
     const both = Promise.all([
       own.evaluate(job('export default () => 1'), ample()),
