@@ -122,8 +122,9 @@ export const ELEMENT_GATES: ElementGates = [
   },
   {
     name: 'preconditions',
-    pass({ write: { conditions }, view, target, known }) {
-      if (conditions && view && target) return checkingConditions(conditions, view, target, known)
+    pass({ write, view, target, known, authority }) {
+      if (write.conditions && view && target)
+        return checkingConditions(write.conditions, view, target, known, mayKnow(authority, write.path))
       return undefined
     },
   },
@@ -345,30 +346,41 @@ function* checkingConditions(
   view: Representation,
   target: Key,
   known: Found['known'],
+  isKnown: IsKnown,
 ): Steps<void> {
   const fragment = yield* tellingFragment(yield* writingMarkup(target.element, target.document.kind))
   const documentPart = view.documentPart()
   const all = known === 'everything'
-  const { resource, tag } = view.originOf(target.element)?.file ?? view.file
+  const origin = view.originOf(target.element)
+  const { resource, tag } = origin?.file ?? view.file
+  const tags = all && (!view.composed || isKnown(resource.path)) ? [tag] : []
+  if (all && view.composed) tags.push(contentTag(yield* digestingText(yield* writingDocument(view.tree))))
+  const fragmentParts = known === 'nothing' ? [] : [fragment]
+  // Of a composed page the element as it is stored counts as well (HTTP-32).
+  if (known !== 'nothing' && view.composed && origin && isKnown(resource.path, origin))
+    fragmentParts.push(yield* tellingFragment(yield* writingMarkup(origin.element, origin.tree.kind)))
   const verdict = evaluateWrite(conditions, {
     exists: true,
-    tags: all
-      ? view.composed
-        ? [tag, contentTag(yield* digestingText(yield* writingDocument(view.tree)))]
-        : [tag]
-      : [],
+    tags,
     documentParts: [documentPart],
-    fragmentParts: known === 'nothing' ? [] : [fragment, ...(yield* storedPart(view, target))],
+    fragmentParts,
     ...(all && !view.composed && { lastModified: resource.modified, sameSecond: resource.sameSecond }),
   })
   if (verdict !== 'proceed')
     throw preconditionFailed(known === 'nothing' ? undefined : fragmentTag(fragment, documentPart), true)
 }
 
-/** Of a composed page the element as it is stored counts as well (HTTP-32). */
-function* storedPart(view: Representation, { element }: Key): Steps<string[]> {
-  const origin = view.composed ? view.originOf(element) : undefined
-  return origin ? [yield* tellingFragment(yield* writingMarkup(origin.element, origin.tree.kind))] : []
+/** Whether a requester may know what is stored at a path, or of an element there. */
+type IsKnown = (path: string, origin?: Origin) => boolean
+
+/** Pages show parts of documents to those who may not read these themselves (COMP-91, SEC-6). */
+function mayKnow(authority: Authority, page: string): IsKnown {
+  const question = (path: string, origin: Origin | undefined): Question => {
+    if (!origin) return { ask: 'read', path, exists: true }
+    const keys = [{ element: origin.element, document: origin.tree }]
+    return { ask: 'read-elements', path, exists: true, keys }
+  }
+  return (path, origin) => path === page || authority.admit(question(path, origin)) === 'allow'
 }
 
 export function isSibling(placement: Placement): boolean {

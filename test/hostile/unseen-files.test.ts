@@ -1,7 +1,9 @@
 /** Files that somebody may not read, told neither from those that are not there nor by what their writers say of them. */
 
+import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { composed } from '../pipeline/compose/composing.ts'
 import { page, put, putAll, remove, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -102,5 +104,58 @@ describe('whole documents that somebody may write and not read', () => {
     expect((await http('PUT', '/in/z.html', { 'If-None-Match': '*' }, SECRET)).status).to.equal(412)
     expect((await http('PUT', '/in/z.html', { 'If-Match': '*' }, SECRET)).status).to.equal(200)
     expect((await http('PUT', '/in/none.html', { 'If-Match': '*' }, SECRET)).status).to.equal(412)
+  })
+})
+
+describe('documents that somebody may not read, of which a page shows a part', () => {
+  const element = (pin: string) => `<div id="n"><i e:title="'${pin}'">x</i></div>`
+  const data = (pin: string) => composed(`<p>${pin}</p>${element(pin)}`)
+  const tags = {
+    document: (pin: string) => `"${hash('sha256', data(pin)).slice(0, 48)}"`,
+    element: (pin: string) => `"${hash('sha256', element(pin)).slice(0, 32)}-${'0'.repeat(32)}"`,
+  }
+  let server: TestServer
+  let http: Client
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'deny' } })
+    http = client(server.port)
+    await putAll(server, {
+      '/in/data.html': data('4711'),
+      '/page.html': composed('<p:include selector="#n" resource="/in/data.html"></p:include>'),
+      '/:any/routed.html': composed('<p:include selector="#n" resource="/in/data.html"></p:include><b>4711</b>'),
+    })
+  })
+  after(() => server.close())
+
+  const PAGES = ['GET|PUT', 'Allow', '/page.html|/7/routed.html'] as const
+  const ask = async (path: string, tag: string) =>
+    told(await http('PUT', path, { Range: 'selector=#n', 'If-Match': tag }, ''))
+  for (const path of ['/page.html', '/7/routed.html'])
+    for (const [what, tag] of Object.entries(tags)) {
+      it(`SEC-6 COMP-91 no guess of the ${what} is confirmed by a condition of a write through ${path}`, async () => {
+        await put(server, '/rules.html', rulesPage(['*', ...PAGES]))
+        expect(await ask(path, tag('4711'))).to.equal(await ask(path, tag('4712')))
+      })
+
+      it(`COMP-91 HTTP-32 who may read the ${what} there may name it by its tag in a write through ${path}`, async () => {
+        await put(server, '/rules.html', rulesPage(['*', ...PAGES], ['*', 'GET', 'Allow', '/in/*']))
+        expect(await ask(path, tag('4711'))).to.match(/^400/)
+        expect(await ask(path, tag('4712'))).to.match(/^412/)
+      })
+    }
+
+  it('COMP-91 HTTP-32 who may read nothing there but the element may name that by its tag', async () => {
+    await put(server, '/rules.html', rulesPage(['*', ...PAGES], ['*', 'GET', 'Allow', '/in/*', '#n']))
+    expect(await ask('/page.html', tags.element('4711'))).to.match(/^400/)
+    expect(await ask('/page.html', tags.document('4711'))).to.match(/^412/)
+  })
+
+  it('COMP-101 no guess of the template of a route is confirmed', async () => {
+    await put(server, '/rules.html', rulesPage(['*', ...PAGES]))
+    const right = (await server.site.find('/:any/routed.html'))?.tag ?? ''
+    const of = async (tag: string) =>
+      told(await http('PUT', '/7/routed.html', { Range: 'selector=b', 'If-Match': tag }, ''))
+    expect(await of(right)).to.equal(await of('"x"'))
   })
 })
