@@ -63,6 +63,10 @@ const spent: [title: string, source: string][] = [
     'LIQ-71 an array that doubles',
     '{% assign a = "x" | split: "," %}{% for i in (1..60) %}{% assign a = a | concat: a %}{% endfor %}',
   ],
+  [
+    'LIQ-71 a sentence of one long text many times',
+    '{% assign a = "aaaaa" %}{% for i in (1..20) %}{% assign a = a | append: a %}{% endfor %}{% assign l = "" | split: "," | push: a %}{% for i in (1..7) %}{% assign l = l | concat: l %}{% endfor %}{{ l | array_to_sentence_string | size }}',
+  ],
   ['LIQ-71 predicates in predicates', `{{ (1..5000) | where_exp: "x", "(1..5000) | where_exp: 'y', 'y > x'" | size }}`],
 ]
 

@@ -216,6 +216,11 @@ const data: Case[] = [
     'true 00:00:00',
   ],
   [
+    'LIQ-44 a format that is too long is an error',
+    `{{ 0 | date: "${'%999Y'.repeat(819)}" | size }}{{ 0 | date: "${'%999Y'.repeat(820)}" | size }}`,
+    `${819 * 999}!date: the format is longer than 4096 characters.!`,
+  ],
+  [
     'LIQ-44 what is no date is an error',
     '{{ "2026-02-30" | date }}{{ "soon" | date_add: 1 }}',
     '!date: the input is no date.!!date_add: the input is no date.!',

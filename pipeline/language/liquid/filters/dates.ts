@@ -23,6 +23,9 @@ const WRITTEN = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,
 
 const DAY = 86_400_000
 
+/** UTF-16 code units of a format: each field of it may become a thousand. */
+const LONGEST_FORMAT = 4096
+
 /** Seconds that a JavaScript date can hold on both sides of 1970. */
 const MAX_SECONDS = 8.64e12
 
@@ -88,7 +91,8 @@ function writtenDate(text: string, call: FilterCall): number {
 }
 
 function formatted(date: Date, format: string, call: FilterCall): string {
-  call.run.step(1 + (format.length >> 5))
+  if (format.length > LONGEST_FORMAT) throw fail(call, `the format is longer than ${LONGEST_FORMAT} characters.`)
+  call.run.step(1 + format.length)
   const text = format.replace(
     /%([-_0^#:]*)(\d{0,3})([A-Za-z%+])/g,
     (written, flags: string, width: string, key: string) => {

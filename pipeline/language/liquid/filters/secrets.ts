@@ -133,7 +133,8 @@ function randomText(call: FilterCall, length: number): string {
   if (named.has('chars')) {
     const least = Number(numberOf(named.get('chars_min') ?? 0n))
     if (!Number.isInteger(least) || least < 0) throw fail(call, 'chars_min is no count.')
-    sets.push({ characters: [...call.run.text(named.get('chars') ?? null)].slice(0, MAX_LENGTH), least })
+    const characters = [...call.run.text(named.get('chars') ?? null).slice(0, 2 * MAX_LENGTH)].slice(0, MAX_LENGTH)
+    sets.push({ characters, least })
   }
   if (named.size === 0) sets.push({ characters: [...`${LETTERS.toUpperCase()}${LETTERS}${DIGITS}`], least: 0 })
   const alphabet = [...new Set(sets.flatMap(({ characters }) => characters))]

@@ -115,13 +115,16 @@ export const STRING_FILTERS: Filters = {
       .replace(/^-|-$/g, ''),
   ),
   array_to_sentence_string: call => {
-    const parts = listOf(call.input, call.run).map(value => call.run.text(value))
-    call.run.step(parts.length)
+    const list = listOf(call.input, call.run)
+    call.run.step(list.length)
+    const parts = list.map(value => call.run.text(value))
     const word = textArgument(call, 0, 'and')
+    // Many parts may be one long text.
+    call.run.allowance.take(parts.reduce((size, part) => size + part.length + 2, word.length) * 2)
     const last = parts.pop() ?? ''
     if (parts.length === 0) return last
     const oxford = parts.length > 1 ? ',' : ''
-    return call.run.built(`${parts.join(', ')}${oxford} ${word} ${last}`)
+    return `${parts.join(', ')}${oxford} ${word} ${last}`
   },
   base64_encode: text(input => Buffer.from(input.toWellFormed()).toString('base64')),
   base64_url_safe_encode: text(input =>
