@@ -63,35 +63,40 @@ export class DocumentIndex {
    * @param needs one of these sets of tokens, and of it every token
    */
   find(needs: Needs): readonly string[] | Promise<readonly string[]> {
-    if (this.#isRead && this.#changed.size === 0) return this.#found(needs)
+    if (this.#isRead && !this.#reading && this.#changed.size === 0) return this.#found(needs)
     return this.#upToDate().then(() => this.#found(needs))
   }
 
   async #upToDate(): Promise<void> {
-    while (!this.#isRead || this.#changed.size > 0) {
-      this.#reading ??= this.#read().finally(() => {
+    while (!this.#isRead || this.#reading || this.#changed.size > 0) {
+      this.#reading ??= this.#read([...this.#changed]).finally(() => {
         this.#reading = undefined
       })
       await this.#reading
     }
   }
 
-  async #read(): Promise<void> {
-    if (!this.#isRead || this.#changed.has('/')) {
-      this.#changed.clear()
-      const found = new Map<string, string>()
-      for await (const { path, value } of this.#store.allDerived(TOKENS)) found.set(path, value)
-      for (const path of [...this.#tokens.keys()]) if (!found.has(path)) await this.#putInTurn(path, undefined)
-      for (const [path, value] of found) await this.#putInTurn(path, value)
-      this.#isRead = true
-      return
-    }
-    const changed = [...this.#changed]
+  async #read(changed: readonly string[]): Promise<void> {
     this.#changed.clear()
-    for (const path of changed) {
-      if (!path.endsWith('/')) this.#put(path, await this.#store.derived(path, TOKENS))
-      else await this.#readBelow(path)
+    try {
+      if (!this.#isRead || changed.includes('/')) await this.#readAll()
+      else
+        for (const path of changed) {
+          if (!path.endsWith('/')) this.#put(path, await this.#store.derived(path, TOKENS))
+          else await this.#readBelow(path)
+        }
+    } catch (error) {
+      for (const path of changed) this.#changed.add(path)
+      throw error
     }
+  }
+
+  async #readAll(): Promise<void> {
+    const found = new Map<string, string>()
+    for await (const { path, value } of this.#store.allDerived(TOKENS)) found.set(path, value)
+    for (const path of [...this.#tokens.keys()]) if (!found.has(path)) await this.#putInTurn(path, undefined)
+    for (const [path, value] of found) await this.#putInTurn(path, value)
+    this.#isRead = true
   }
 
   async #readBelow(collection: string): Promise<void> {

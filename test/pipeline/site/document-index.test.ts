@@ -54,6 +54,34 @@ describe('index of documents', () => {
       }),
     ))
 
+  it('COMP-4 who asks while changes are being read waits for them, too', async () => {
+    const stored = new Map<string, string>()
+    const index = new DocumentIndex(reader(stored), () => [])
+    await index.find([])
+    stored.set('/a', '["x"]')
+    index.changed(['/a'])
+    const both = [index.find([['x']]), index.find([['x']])]
+    expect(await Promise.all(both)).to.deep.equal([['/a'], ['/a']])
+  })
+
+  it('COMP-4 changes that could not be read are read later', async () => {
+    const stored = new Map<string, string>()
+    let isAway = false
+    const derived = async (path: string) => {
+      if (isAway) throw new Error('away')
+      return stored.get(path)
+    }
+    const index = new DocumentIndex({ ...reader(stored), derived } as SiteReader, () => [])
+    await index.find([])
+    stored.set('/a', '["x"]')
+    index.changed(['/a'])
+    isAway = true
+    const refused = await Promise.resolve(index.find([['x']])).catch((error: Error) => error.message)
+    expect(refused).to.equal('away')
+    isAway = false
+    expect(await index.find([['x']])).to.deep.equal(['/a'])
+  })
+
   it('SEC-4 many documents are read in turns', async () => {
     const stored = new Map(Array.from({ length: 2_000 }, (_, i) => [`/${i}`, '["x"]']))
     let turns = 0
