@@ -1,6 +1,7 @@
 /**
- * Repeated answers as bytes in one piece, head and body together, handed to the socket past `ServerResponse`: it would
- * check, join and write the same fields again for every request, which takes longer than all else about such an answer.
+ * Small answers as bytes in one piece, head and body together, handed to the socket past `ServerResponse`: it would
+ * hand them to the system as several, which costs more than the copy, and of a repeated answer check, join and write the
+ * same fields again for every request, which takes longer than all else about it.
  *
  * What is done in its place is little, but Node does not promise it: that an answer counts as ended when `finished` is
  * set, and that its connection goes on to the next request when the answer emits `finish`. So a process tries it once with
@@ -61,6 +62,11 @@ const OF_THE_CONNECTION = new Set([
   'expect',
   'upgrade',
 ])
+
+/** Whether it is worth the while to write a head for `sendInOnePiece`. @param size bytes of the body */
+export function mayBeOnePiece(response: ServerResponse, size: number): boolean {
+  return works && response.shouldKeepAlive && size < MOST / 2
+}
 
 /**
  * Sends an answer in one piece if that can be done for this request, on this connection, at this moment.

@@ -229,9 +229,14 @@ function endedEarly(): Fault {
   })
 }
 
+/** Whether an answer given now leaves a body behind, or some of it. */
+export function leavesBody(request: IncomingMessage): boolean {
+  return !request.complete && announcesBody(request)
+}
+
 /** Whether an answer given now leaves a body behind that is too large for Node to throw away quietly. */
 export function leavesLargeBody(request: IncomingMessage): boolean {
-  if (request.complete || stalled.has(request) || !announcesBody(request)) return false
+  if (!leavesBody(request) || stalled.has(request)) return false
   const declared = request.headers['content-length']
   return declared === undefined || Number(declared) > SMALL_BODY
 }

@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer, AnswerBody, BlobBody, PiecesBody } from '../pipeline/answer.ts'
 import type { CachedAnswer } from './answer-cache.ts'
-import { headText, sendInOnePiece } from './one-piece.ts'
-import { endUnread, leavesLargeBody } from './request-body.ts'
+import { headText, mayBeOnePiece, sendInOnePiece } from './one-piece.ts'
+import { endUnread, leavesBody, leavesLargeBody } from './request-body.ts'
 import { sendStream } from './send-stream.ts'
 
 type OpenBlob = Awaited<ReturnType<BlobBody['blob']['open']>>
@@ -48,6 +48,9 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   else if (!request.complete) response.once('finish', () => request.resume())
   if (!bodiless) headers['Content-Length'] = String(bodySize(body))
   const silent = bodiless || request.method === 'HEAD' || body === undefined
+  const small = silent ? NOTHING : body
+  // Node knows which connections end with a body that has not come, such as one that waits for `100 Continue`.
+  if (small instanceof Uint8Array && !leavesBody(request) && sendSmall(request, response, answer, small)) return
   // Opened before anything is said of it: a file that is missing is no 200.
   const opened = !silent && isBlob(body) ? await body.blob.open(body) : undefined
   response.writeHead(status, answer.repeated ? withRepeated(headers, answer.repeated) : headers)
@@ -62,6 +65,16 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   } else if (unread) response.flushHeaders()
   if (unread) endUnread(request, response)
   else response.end()
+}
+
+const NOTHING = new Uint8Array(0)
+
+/** Sends an answer whose fields are complete in one piece, if that can be done. @returns whether it was sent */
+function sendSmall(request: IncomingMessage, response: ServerResponse, answer: Answer, body: Uint8Array): boolean {
+  if (!mayBeOnePiece(response, body.length)) return false
+  const { status, headers, repeated } = answer
+  const head = headText(status, repeated ? withRepeated(headers, repeated) : Object.entries(headers).flat())
+  return head !== undefined && sendInOnePiece(request, response, head, [body], body.length, undefined)
 }
 
 /**

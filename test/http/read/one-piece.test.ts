@@ -1,10 +1,12 @@
-/** Repeated answers that leave in one piece: the same bytes as the usual way, and only where that can be. */
+/** Answers that leave in one piece: the same bytes as the usual way, and only where that can be. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
+import { after, before, beforeEach, describe, it } from 'mocha'
 import { goesOn, headText, KEEP_ALIVE, sendInOnePiece, tryOnePiece } from '../../../edge/one-piece.ts'
+import { send } from '../../../edge/send.ts'
+import type { Answer } from '../../../pipeline/answer.ts'
 import { connections } from '../../../server/connections.ts'
 
 const FIELDS = ['ETag', '"t"', 'Content-Type', 'text/plain']
@@ -17,7 +19,7 @@ describe('answers in one piece', () => {
   let pending = 0
 
   /** As the response caches do it: `/a/64/cookie` is 64 times that letter, with that cookie. */
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  function repeat(request: IncomingMessage, response: ServerResponse): void {
     const [, letter = 'x', size = '0', told] = (request.url ?? '').split('/')
     const cookie = told === undefined ? undefined : decodeURIComponent(told)
     const body = [Buffer.alloc(Number(size), letter)]
@@ -31,9 +33,17 @@ describe('answers in one piece', () => {
     response.end(body[0])
   }
 
+  let answer = repeat
+  beforeEach(() => {
+    answer = repeat
+  })
+
   before(async () => {
     expect(await tryOnePiece(), 'with this version of Node').to.equal(true)
-    const { handle } = connections(answer, () => ({ headers: {}, body: '' }))
+    const { handle } = connections(
+      (request, response) => answer(request, response),
+      () => ({ headers: {}, body: '' }),
+    )
     server = createServer({ keepAliveTimeout: KEEP_ALIVE }, handle)
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   })
@@ -135,6 +145,64 @@ describe('answers in one piece', () => {
     })
     slow.destroy()
     expect(seen[0x23], 'of the others').to.equal(0)
+  })
+
+  describe('of one request alone', () => {
+    const ANSWERS: [name: string, method: string, answer: Answer][] = [
+      ['content', 'GET', { status: 200, headers: { ETag: '"t"' }, body: Buffer.from('äöü') }],
+      ['a text', 'GET', { status: 404, headers: { 'Content-Type': 'text/plain' }, body: 'ä' }],
+      ['one of several pieces', 'GET', { status: 200, headers: {}, body: { pieces: [Buffer.from('a')], size: 1 } }],
+      ['no content', 'DELETE', { status: 204, headers: { ETag: '"t"' } }],
+      ['empty content', 'PUT', { status: 201, headers: {} }],
+      ['content that HEAD leaves out', 'HEAD', { status: 200, headers: {}, body: Buffer.alloc(9) }],
+      ['bytes beyond ASCII in a field', 'GET', { status: 200, headers: { A: '\u00c3\u00a4' } }],
+      [
+        'two fields of one name',
+        'GET',
+        {
+          status: 200,
+          headers: {},
+          repeated: [
+            ['A', '1'],
+            ['A', '2'],
+          ],
+        },
+      ],
+    ]
+    for (const [name, method, made] of ANSWERS)
+      it(`are byte for byte what Node would write: ${name}`, async () => {
+        answer = (request, response) => {
+          void send(request, response, { ...made, headers: { ...made.headers } })
+          ways.push(!response.headersSent)
+        }
+        const asked = (version: string, more: string) => `${method} / HTTP/${version}\r\nHost: a\r\n${more}\r\n`
+        const quick = await ask(asked('1.1', '') + LAST)
+        expect(ways).to.deep.equal([true, false])
+        const usual = await ask(asked('1.0', 'Connection: keep-alive\r\n') + LAST)
+        expect(ways[0]).to.equal(false)
+        expect(firstOf(quick)).to.equal(firstOf(usual))
+      })
+
+    /** The first answer of several, without what is said of the connection: HTTP/1.0 keeps none behind a 204. */
+    function firstOf(text: string): string {
+      const [, first = ''] = withoutDate(text).split('HTTP/1.1 ')
+      return first.replaceAll(/(Connection|Keep-Alive): [^\r]+\r\n/g, '')
+    }
+
+    const USUAL: [name: string, requests: string][] = [
+      ['of which not all has come', `PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\na`],
+      ['that waits for 100 Continue', 'PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n'],
+    ]
+    for (const [name, requests] of USUAL)
+      it(`go the usual way before a body ${name}`, async () => {
+        answer = (request, response) => {
+          void send(request, response, { status: 401, headers: {} })
+          ways.push(!response.headersSent)
+          request.socket.end()
+        }
+        await ask(requests)
+        expect(ways).to.deep.equal([false])
+      })
   })
 
   describe('are tried first, and left alone where Node', () => {
