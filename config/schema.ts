@@ -227,7 +227,7 @@ export const settingsSchema = z
             whole(1, 64).default(2),
             'Threads that run the scripts of sites. They are started when a script first runs; one more may run where one site holds all of them.',
           ),
-          time: setting(wait().default(SECOND), 'Longest time of one script; then 503.'),
+          time: setting(wait().default(SECOND), 'Longest processor time of one script; then 503.'),
           memory: setting(size().default(16 * 1024 * 1024), 'Most memory of one script; then 503.'),
         })
         .prefault({}),

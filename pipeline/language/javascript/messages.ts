@@ -15,10 +15,11 @@ export interface WorkerSetup {
 }
 
 /**
- * Places in the control block: what a waiting worker is woken by, and (as a Float64) when its evaluation began, and how many
- * bytes its heaps took when it last had nothing to do.
+ * Places in the control block: what a waiting worker is woken by, and (as a Float64) when its evaluation began, how many
+ * bytes its heaps took when it last had nothing to do, and milliseconds of processor time that its thread had taken when the
+ * evaluation began.
  */
-export const CONTROL = { bytes: 24, signal: 0, began: 1, memory: 2 }
+export const CONTROL = { bytes: 32, signal: 0, began: 1, memory: 2, taken: 3 }
 
 /** The document of an evaluation: a tree as it stands, or the source of a version that the worker may know already. */
 export type SentView = { tree: CompactTree } | { kind: DocumentKind; version: string; source: string | undefined }

@@ -19,6 +19,9 @@ const GRACE = 250
 /** Looks at a thread that does not start before it is given up. */
 const MOST_LOOKS = 20
 
+/** Looks at an evaluation that lasts, and has not taken its time yet as far as its thread says, before it is ended. */
+const MOST_PATIENCE = 8
+
 /** Megabytes of the worker's own heap: parsed documents, and nodes that programs build. */
 const HEAP = 384
 
@@ -35,12 +38,19 @@ export interface Answers {
   ran(report: Report, depth: number): void
 }
 
+/** A batch that a worker does. */
+interface Task {
+  done: (reports: Report[] | Lost) => void
+  answers: Answers
+  timer: NodeJS.Timeout
+}
+
 export class Thread {
   readonly #worker: Worker
   readonly #limits: Limits
   readonly #control = new SharedArrayBuffer(CONTROL.bytes)
   readonly #answers = new MessageChannel()
-  #task: { done: (reports: Report[] | Lost) => void; answers: Answers; timer: NodeJS.Timeout } | undefined
+  #task: Task | undefined
   #lost: Lost | undefined
   /** Versions of documents that the worker has parsed, with characters of their sources. */
   readonly versions = new Map<string, number>()
@@ -96,25 +106,53 @@ export class Thread {
     })
   }
 
+  get #began(): number {
+    return new Float64Array(this.#control)[CONTROL.began] ?? 0
+  }
+
   /** Looks after a while whether the evaluation that runs now should have ended. */
   #watch(after = this.#limits.time + GRACE, looks = 0): NodeJS.Timeout {
     return setTimeout(() => {
-      if (!this.#task) return
-      const began = new Float64Array(this.#control)[CONTROL.began] ?? 0
-      const limit = this.#limits.time + GRACE
-      // A thread that is still starting has begun nothing; that may take long on a machine with much else to do.
-      const left = began === 0 ? limit : began + limit - Date.now()
-      if (left <= 0 || looks > MOST_LOOKS) {
-        if (began === 0) this.#unstarted(new Error(`The worker has not begun after ${looks * limit} ms.`))
-        void this.end('killed')
-      } else this.#task.timer = this.#watch(left, began === 0 ? looks + 1 : 0)
+      if (this.#task) void this.#look(this.#task, looks)
     }, after)
+  }
+
+  async #look(task: Task, looks: number): Promise<void> {
+    const limit = this.#limits.time + GRACE
+    const began = this.#began
+    // A thread that is still starting has begun nothing; that may take long on a machine with much else to do.
+    if (began === 0 && looks > MOST_LOOKS) {
+      this.#unstarted(new Error(`The worker has not begun after ${looks * limit} ms.`))
+      return this.end('killed')
+    }
+    const passed = began === 0 ? 0 : Date.now() - began
+    if (passed < limit) {
+      task.timer = this.#watch(limit - passed, began === 0 ? looks + 1 : 0)
+      return
+    }
+    // So may anything that the thread does: what counts is what it has taken of a processor.
+    const taken = await this.#taken()
+    if (task !== this.#task) return
+    const left = began === this.#began ? limit - (taken ?? 0) : limit
+    if (left <= 0 || looks >= MOST_PATIENCE) return this.end('killed')
+    task.timer = this.#watch(taken === undefined ? GRACE : left, looks + 1)
+  }
+
+  /**
+   * Milliseconds of processor time that the evaluation has taken; undefined where its thread does not say so in time, as
+   * one that waits for an answer, or for a processor.
+   */
+  async #taken(): Promise<number | undefined> {
+    const timer = Promise.withResolvers<undefined>()
+    const timeout = setTimeout(() => timer.resolve(undefined), GRACE)
+    const usage = await Promise.race([this.#worker.cpuUsage().catch(() => undefined), timer.promise])
+    clearTimeout(timeout)
+    return usage && (usage.user + usage.system) / 1000 - (new Float64Array(this.#control)[CONTROL.taken] ?? 0)
   }
 
   /** Tells of a worker that was lost before it did anything: no script is to blame for it. */
   #unstarted(error: Error): void {
-    const began = new Float64Array(this.#control)[CONTROL.began] ?? 0
-    if (!this.#lost && !this.#hasSpoken && began === 0) this.#failed(error)
+    if (!this.#lost && !this.#hasSpoken && this.#began === 0) this.#failed(error)
   }
 
   #hear(news: News): void {

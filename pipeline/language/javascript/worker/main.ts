@@ -15,6 +15,7 @@ import {
   type SentJob,
   type WorkerSetup,
 } from '../messages.ts'
+import { threadTime } from './budget.ts'
 import type { Arguments, Engine, Host } from './engine.ts'
 import { startEngine } from './engine.ts'
 import { evaluate, type Worker } from './evaluation.ts'
@@ -97,6 +98,7 @@ async function work({ jobs, forget }: Order): Promise<void> {
   for (const version of forget) documents.delete(version)
   const reports: Report[] = []
   for (const [i, job] of jobs.entries()) {
+    figures[CONTROL.taken] = threadTime()
     figures[CONTROL.began] = Date.now()
     reports.push(run(job, 0, i))
     // An engine that is broken, or has grown, is given up with its memory.

@@ -5,6 +5,7 @@ import { Allowance } from '../../../../pipeline/language/allowance.ts'
 import {
   createJavaScript,
   type JavaScript,
+  type SchemaClasses,
   type ScriptJob,
 } from '../../../../pipeline/language/javascript/javascript.ts'
 import type { Value } from '../../../../pipeline/language/values.ts'
@@ -30,13 +31,34 @@ describe('language: JavaScript: workers and limits', () => {
 
   it('JS-32 a millisecond of script time costs 400 steps, a call of the DOM one and one for each node', async () => {
     const busy = new Allowance({ steps: 100_000_000, time: 60_000 })
-    const source = 'export default () => { const end = Date.now() + 20; while (Date.now() < end); }'
+    const source = 'export default () => { for (let i = 0; i < 300_000; i++); }'
+    const before = javascript().counters().time
     expect(await javascript().evaluate(job(source), busy)).to.have.property('value')
-    expect(busy.stepsTaken).to.be.within(19 * 400, 1_000 * 400)
+    const milliseconds = javascript().counters().time - before
+    expect(milliseconds).to.be.above(1)
+    expect(busy.stepsTaken / milliseconds).to.be.within(399, 801)
     const document = html('<p>x</p>'.repeat(2_000))
     const looking = 'export default () => { const n = () => document.querySelectorAll("i").length; n(); n(); n() }'
     const few = new Allowance({ steps: 5_000, time: 60_000 })
     expect(variant(await javascript().evaluate(job(looking, { document: { document } }), few))).to.equal('timeout')
+  })
+
+  it('JS-32 the time of a script is that of its thread: what it waits for is not its own', async () => {
+    const hurried = createJavaScript({ workers: 1, limits: { time: 50 } })
+    const schemas: SchemaClasses = {
+      find: type => ({ type, properties: [], methods: [{ name: 'slow', static: true }] }),
+      fields: () => new Map(),
+      build: () => Promise.reject(new Error('Nothing is built.')),
+      // Longer than a thread that does not end is left alone.
+      call: () => new Promise(resolve => setTimeout(resolve, 600, 'at last')),
+    }
+    const source = `import A from 'https://a.example/A' with { type: '${NS}/Schema' }; export default () => A.slow()`
+    // The thread starts with the first.
+    await hurried.evaluate(job('export default () => 1'), ample())
+    const outcome = await hurried.evaluate(job(source, { schemas }), ample())
+    await hurried.close()
+    expect(plain(outcome)).to.equal('at last')
+    expect(hurried.counters()).to.include({ kills: 0 })
   })
 
   it('JS-32 what is left of the request bounds a script, and stays spent', async () => {
