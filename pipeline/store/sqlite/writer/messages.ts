@@ -1,5 +1,6 @@
 /** What the threads of the store say to each other. */
 
+import type { MessagePort } from 'node:worker_threads'
 import type { Change, Commit, CommitResult } from '../../commit.ts'
 import type { StoreError } from '../../errors.ts'
 import type { NoteChange } from '../../notes.ts'
@@ -99,8 +100,8 @@ export type WriterReply =
   | { read: number; error: string }
   | { log: { level: 'warn' | 'error'; message: string; details: Record<string, unknown> } }
 
-/** What the writer is started with. */
-export interface WriterData {
+/** What the writer is told by whoever starts it. */
+export interface WriterSettings {
   folder: string
   /** Milliseconds. */
   eventRetention: number
@@ -112,4 +113,12 @@ export interface WriterData {
   pages: number
   /** Whether files without a row are searched for: once in the life of a process, where there are any files. */
   search: boolean
+}
+
+/** What its thread is started with. */
+export interface WriterData extends WriterSettings {
+  /** Where its messages go. */
+  replies: MessagePort
+  /** One number, set to 1 behind each of them, so that looking for one costs next to nothing. */
+  replied: Int32Array
 }

@@ -33,7 +33,7 @@ function connect(): MessagePort {
 }
 
 const port = connect()
-const { folder, eventRetention, lockWait, origin, pages, search }: WriterData = workerData
+const { folder, eventRetention, lockWait, origin, pages, search, replies, replied }: WriterData = workerData
 
 const database = connectWriter(folder, lockWait, pages)
 const retention = prepareRetention(database, eventRetention)
@@ -56,7 +56,8 @@ let closed = false
 const readBody = prepareBody(database)
 
 function reply(message: WriterReply, travels: ArrayBuffer[] = []): void {
-  port.postMessage(message, travels)
+  replies.postMessage(message, travels)
+  Atomics.store(replied, 0, 1)
 }
 
 /** Reads a body for the main thread, which it would keep from everything else. */
@@ -156,6 +157,7 @@ function work(first: WriterMessage): void {
     closed = true
     database.close()
     port.close()
+    replies.close()
   } else housekeeping(now)
 }
 

@@ -1,14 +1,22 @@
 /**
- * The main thread's side of the writing thread: jobs of one turn of the event loop travel in one message, each caller
- * gets a promise, and a thread that dies takes nobody's promise with it.
+ * The main thread's side of the writing thread: jobs of one turn of the event loop travel in one message, answers are
+ * taken whenever there is another job, each caller gets a promise, and a thread that dies takes nobody's promise with it.
  */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import { startThread } from '../../../thread.ts'
 import type { CommitResult } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
-import type { BodyPlace, ReadBody, WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
+import type {
+  BodyPlace,
+  ReadBody,
+  WriterData,
+  WriterJob,
+  WriterMessage,
+  WriterReply,
+  WriterSettings,
+} from './messages.ts'
 
 /** A job without number; contents are still where the caller has them. */
 export type NewJob = {
@@ -94,7 +102,7 @@ async function packSlowly(loaded: readonly Cargo[], size: number): Promise<Array
  *
  * @param isOverdue tells whether something waits to be cleaned up, at a time in unix milliseconds
  */
-export function startWriter(data: WriterData, log: Log, isOverdue: (now: number) => boolean): Writer {
+export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: number) => boolean): Writer {
   const waiting = new Map<number, Waiting<CommitResult | undefined>>()
   const reading = new Map<number, Waiting<ReadBody>>()
   let outgoing: WriterJob[] = []
@@ -105,6 +113,9 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
   /** Contents are on their way into one buffer. */
   let packing: Promise<void> | undefined
   let worker: Worker | undefined
+  let replies: MessagePort | undefined
+  /** As in `WriterData`. */
+  const replied = new Int32Array(new SharedArrayBuffer(4))
   /** Threads that were told to end. */
   const leaving = new Set<Worker>()
   let { search } = data
@@ -144,23 +155,43 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
     rest()
   }
 
+  function takeAll(port: MessagePort): void {
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
+      receive(next.message)
+  }
+
+  /**
+   * Takes what the thread has answered since this turn of the event loop began. Whoever waits for it would otherwise wait
+   * for all other requests of the turn as well: half as long again as the commit.
+   */
+  function takeReplies(): void {
+    if (replies !== undefined && Atomics.exchange(replied, 0, 0) === 1) takeAll(replies)
+  }
+
   /** Nobody waits for the thread any more, unless it is for its end. */
   function rest(): void {
     if (waiting.size === 0 && reading.size === 0 && closing === undefined) worker?.unref()
   }
 
   function start(): Worker {
+    const { port1, port2 } = new MessageChannel()
     const thread = startThread(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: { ...data, search } satisfies WriterData,
+      workerData: { ...data, search, replies: port2, replied } satisfies WriterData,
+      transferList: [port2],
       name: 'store writer',
     })
+    replies = port1
     search = false
     let reason = 'The writing thread ended'
-    thread.on('message', receive)
+    port1.on('message', receive)
+    // What keeps the process is the thread, while it has something to do.
+    port1.unref()
     thread.on('error', error => {
       reason = `The writing thread failed: ${error instanceof Error ? error.message : String(error)}`
     })
     thread.on('exit', () => {
+      takeAll(port1)
+      port1.close()
       if (leaving.delete(thread)) return
       worker = undefined
       if (closing !== undefined && waiting.size === 0 && reading.size === 0) return
@@ -256,6 +287,7 @@ export function startWriter(data: WriterData, log: Log, isOverdue: (now: number)
       return new Promise((resolve, reject) => {
         const id = ++lastId
         waiting.set(id, { resolve, reject })
+        takeReplies()
         if (outgoing.push({ ...order, id }) === 1) setImmediate(flush)
         cargo.push(...added)
       })

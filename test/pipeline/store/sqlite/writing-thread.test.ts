@@ -116,6 +116,23 @@ describe('The writing thread', () => {
     expect(await site.body(resource).catch(error => error.reason)).to.equal('closed')
   })
 
+  it('is heard within a turn of the event loop, as soon as there is more for it', async () => {
+    const store = await openSqliteStore({ folder })
+    await store.setSetting('name', 'first')
+    let heard = 0
+    void store.setSetting('name', 'second').then(() => heard++)
+    await turn()
+    // From here on no turn ends: the thread is given time by standing still.
+    const nothing = new Int32Array(new SharedArrayBuffer(4))
+    for (let looks = 0; heard === 0 && looks < 2_000; looks++) {
+      Atomics.wait(nothing, 0, 0, 20)
+      void store.setSetting('name', 'third')
+      for (let i = 0; i < 10; i++) await undefined
+    }
+    expect(heard).to.equal(1)
+    await store.close()
+  })
+
   it('begins to clean up when something is overdue', async () => {
     const store = await openSqliteStore({ folder })
     await store.close()
