@@ -15,6 +15,7 @@ import { benchConformance, CONFORMANCE_HEAD } from './mount/conformance.ts'
 import { benchReact, REACT_HEAD } from './react/bench.ts'
 import { benchSessel, SESSEL_HEAD } from './sessel/bench.ts'
 import { benchStores, STORES_HEAD } from './stores/bench.ts'
+import { CORES, SHARES_CORES } from './support/process.ts'
 import { type Row, table } from './support/table.ts'
 
 const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: string) => void) => Promise<Row[]> }> = {
@@ -45,13 +46,13 @@ for (const name of chosen) {
   const rows = await bench.run(line => console.log(`  ${line}`))
   const text = table(bench.head, rows)
   console.log(`\n${text}\n`)
-  if (values.write) keep(name, `${machine()}\n\n${text}`)
+  if (values.write) keep(SHARES_CORES ? `${name} on shared cores` : name, `${machine()}\n\n${text}`)
 }
 
 function machine(): string {
   const [first] = cpus()
   const memory = Math.round(totalmem() / 1024 ** 3)
-  return `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores (${first?.model.trim()}), ${memory} GB, Linux ${release()}, Node ${process.versions.node}. The server runs on one core, clients on the other.`
+  return `${new Date().toISOString().slice(0, 10)}, ${cpus().length} cores (${first?.model.trim()}), ${memory} GB, Linux ${release()}, Node ${process.versions.node}. ${CORES}`
 }
 
 /** Replaces one marked section of the README. */

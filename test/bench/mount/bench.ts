@@ -1,8 +1,6 @@
 /** The mount beside other WebDAV servers and a bare Node server, all in one run. */
 
-import { spawnSync } from 'node:child_process'
-import { cpus } from 'node:os'
-import { startBare } from '../support/process.ts'
+import { leaveServersCore, startBare } from '../support/process.ts'
 import { figure, type Row } from '../support/table.ts'
 import { memoryOfPages } from './memory.ts'
 import { mixed } from './mixed.ts'
@@ -166,8 +164,7 @@ async function prepare(server: MountServer, lines: readonly Line[]): Promise<voi
 
 /** All rows; `BENCH_LINES` chooses lines by a part of their titles, `BENCH_SERVERS` servers by the begin of their names. */
 export async function benchMount(say: (line: string) => void): Promise<Row[]> {
-  // The load comes from this process: it stays off the servers' core.
-  if (cpus().length > 1) spawnSync('taskset', ['-acp', `1-${cpus().length - 1}`, String(process.pid)])
+  leaveServersCore()
   const chosen = process.env.BENCH_LINES
   const lines = LINES.filter(
     ({ title }) => chosen === undefined || chosen.split(',').some(part => title.includes(part)),

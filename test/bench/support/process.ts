@@ -7,8 +7,19 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
+/** `BENCH_CORES=shared` leaves it to the system who runs where, as it is where nobody keeps server and clients apart. */
+export const SHARES_CORES = process.env.BENCH_CORES === 'shared'
+
 /** Cores can be chosen, and there is more than one. */
-const pins = cpus().length > 1 && spawnSync('taskset', ['-V']).status === 0
+const pins = !SHARES_CORES && cpus().length > 1 && spawnSync('taskset', ['-V']).status === 0
+
+/** Who runs where, for the line above a table. */
+export const CORES = pins ? 'The server runs on one core, clients on the other.' : 'Server and clients share all cores.'
+
+/** Keeps this process, which brings a load by itself, off the servers' core. */
+export function leaveServersCore(): void {
+  if (pins) spawnSync('taskset', ['-acp', `1-${cpus().length - 1}`, String(process.pid)])
+}
 
 /** A command line that keeps a program on the servers' core, or off it. */
 export function onCore(side: 'server' | 'client', command: string[]): string[] {
