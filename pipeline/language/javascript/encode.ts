@@ -36,13 +36,11 @@ export class Sender {
     this.#schemas = job.schemas
   }
 
-  /** @param knows whether the worker has the version */
-  view(knows: (version: string) => boolean): SentView | undefined {
+  /** The view as it stands. */
+  view(): SentView | undefined {
     const view = this.#view
     if (!view) return undefined
-    const { document, scope, version } = view
-    if (version !== undefined && !scope)
-      return { kind: document.kind, version, source: knows(version) ? undefined : document.source }
+    const { document, scope } = view
     let count = 0
     const tree = compact(document.kind, document.root.mode, scope ? [scope] : document.root.childNodes, node =>
       this.#viewNodes.set(node, count++),

@@ -22,7 +22,7 @@ import {
   type ScriptResult,
   type ThrownResponse,
 } from './interface.ts'
-import type { RealmAnswer, RealmQuestion, Report, SentJob } from './messages.ts'
+import type { RealmAnswer, RealmQuestion, Report, SentJob, SentView } from './messages.ts'
 import { Pool } from './pool.ts'
 import type { Lost, Thread } from './thread.ts'
 
@@ -155,7 +155,9 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
   }
 }
 
-type Prepared = Omit<SentJob, 'time' | 'steps' | 'view'> & { view: Sender['view'] }
+/** @param knows whether the worker has a version */
+type LaterView = (knows: (version: string) => boolean) => SentView | undefined
+type Prepared = Omit<SentJob, 'time' | 'steps' | 'view'> & { view: LaterView }
 
 /** Reads all that a job refers to. */
 function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepared }) | { failure: CodeFailure } {
@@ -164,9 +166,9 @@ function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepa
     const { site, ns, origin, place, source, document } = job
     // A tree is copied now: it may be edited before a worker is free.
     const isVersion = document?.version !== undefined && !document.scope
-    const view = isVersion || !document ? undefined : sender.view(() => false)
+    const view = isVersion ? undefined : sender.view()
     const values = sender.job(job)
-    const later: Sender['view'] = isVersion ? laterView(job) : () => view
+    const later: LaterView = isVersion ? laterView(job) : () => view
     return { job, sender, allowance, sent: { site, ns, origin, place, source, values, view: later } }
   } catch (error) {
     if (!(error instanceof Unsendable)) throw error
@@ -174,10 +176,10 @@ function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepa
   }
 }
 
-/** The view of a version; its source is taken down now. */
-function laterView({ document }: ScriptJob): Sender['view'] {
+/** The view of a version; its source is taken down now. Workers serve all sites, and the same bytes may be of either kind. */
+function laterView({ site, document }: ScriptJob): LaterView {
   const { kind, source } = document?.document ?? { kind: 'html', source: '' }
-  const version = document?.version ?? ''
+  const version = `${site}\n${kind}\n${document?.version ?? ''}`
   return knows => ({ kind, version, source: knows(version) ? undefined : source })
 }
 

@@ -45,12 +45,23 @@ let engine: Engine = await newEngine()
 /** Methods that call each other; what waits is kept aside. */
 const MOST_DEPTH = 8
 
-/** Parsed documents by version, the one used longest ago first. */
-const documents = new Map<string, DocumentNode>()
+/**
+ * Documents by version: all that this thread was told and not told to forget. Their sources come once, with whatever program
+ * is the first, so they are noted when they come; they are parsed for the first program that looks at them.
+ */
+const documents = new Map<string, { source: string } | { root: DocumentNode }>()
 
-function documentOf(view: Parameters<Worker['documentOf']>[0]): DocumentNode {
-  let root = documents.get(view.version)
-  if (!root) documents.set(view.version, (root = parseDocument(view.kind, view.source ?? '').root))
+function note({ view }: SentJob): void {
+  if (view && 'version' in view && view.source !== undefined) documents.set(view.version, { source: view.source })
+}
+
+function documentOf({ kind, version, source }: Parameters<Worker['documentOf']>[0]): DocumentNode {
+  const noted = documents.get(version)
+  if (noted && 'root' in noted) return noted.root
+  const text = noted?.source ?? source
+  if (text === undefined) throw new Error('A document that was never sent is asked for.')
+  const { root } = parseDocument(kind, text)
+  if (noted) documents.set(version, { root })
   return root
 }
 
@@ -96,6 +107,7 @@ function weigh(): void {
 
 async function work({ jobs, forget }: Order): Promise<void> {
   for (const version of forget) documents.delete(version)
+  for (const job of jobs) note(job)
   const reports: Report[] = []
   for (const [i, job] of jobs.entries()) {
     figures[CONTROL.taken] = threadTime()

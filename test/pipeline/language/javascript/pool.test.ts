@@ -9,6 +9,7 @@ import {
   type ScriptJob,
 } from '../../../../pipeline/language/javascript/javascript.ts'
 import type { Value } from '../../../../pipeline/language/values.ts'
+import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import { html, javascript, NS, plain, run, variant } from './programs.ts'
 
 const job = (source: string, more: Partial<ScriptJob> = {}): ScriptJob => ({
@@ -113,6 +114,44 @@ describe('language: JavaScript: workers and limits', () => {
         ),
       ).to.equal(null)
     }
+  })
+
+  it('JS-24 a version is what it is, also where programs before did not look at it', async () => {
+    const count = 'export default () => document.querySelectorAll("b").length'
+    const before = [
+      'export default () => { if (false) document; return 1 }',
+      'import "node:fs"; export default () => document',
+      'export default (',
+      'throw document; export default () => 1',
+      count,
+    ]
+    for (const source of before) {
+      const own = createJavaScript({ workers: 1 })
+      const document = { document: html('<b>1</b><b>2</b>'), version: 'v' }
+      await own.evaluate(job(source, { document }), ample())
+      expect(variant(await own.evaluate(job(count, { document }), ample())), source).to.equal(2n)
+      const batch = await own.batch([job(source, { document }), job(count, { document })], ample())
+      expect(variant(batch[1] ?? { failure: { language: '', variant: 'shape', message: '' } }), source).to.equal(2n)
+      await own.close()
+    }
+  })
+
+  it('JS-38 a version of one site is none of another, nor one of the other kind', async () => {
+    const own = createJavaScript({ workers: 1 })
+    const source = '<p xmlns="urn:x"><BR/></p>'
+    const count = job('export default () => [document.querySelectorAll("BR").length, !!document.body].join(" ")')
+    const seen: unknown[] = []
+    for (const [site, kind, text] of [
+      ['a.example', 'xml', source],
+      ['a.example', 'html', source],
+      ['b.example', 'html', '<p>no break'],
+      ['a.example', 'xml', source],
+    ] as const) {
+      const document = { document: parseDocument(kind, text), version: 'v' }
+      seen.push(variant(await own.evaluate({ ...count, site, document }, ample())))
+    }
+    expect(seen).to.deep.equal(['1 false', '1 true', '0 true', '1 false'])
+    await own.close()
   })
 
   it('JS-38 trees may change as soon as a script was asked for', async () => {

@@ -1,0 +1,26 @@
+/** Guards of a site that look at its pages (JS-24): what a visitor asked before changes nothing of what they see. */
+
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { javascript, NS, page, reactingSite, trigger } from '../pipeline/react/site.ts'
+
+describe('guards that look at a page', () => {
+  it('JS-24 see it, however many requests they let pass without a look', async () => {
+    const refusal = `throw { itemtype: "${NS}/HTTPResponse", status: 403, message: "closed" }`
+    const guard = `export default ({ request }) => { if (request.method === "POST" && document.querySelector(".closed")) ${refusal} }`
+    const site = await reactingSite({
+      '/page.html': page('<ul id="l" class="closed"></ul>'),
+      '/guard.html': page(trigger({ resource: '/page.html', action: javascript('action', guard) })),
+    })
+    try {
+      const range = { Range: 'selector=#l' }
+      const post = () => site.ask('POST', '/page.html', { headers: range, body: '<li>x</li>' })
+      // At once, so that every worker has seen such a request.
+      const reads = await Promise.all(Array.from({ length: 16 }, () => site.ask('GET', '/page.html')))
+      expect(reads.map(({ status }) => status)).to.deep.equal(reads.map(() => 200))
+      for (let i = 0; i < 4; i++) expect((await post()).status).to.equal(403)
+    } finally {
+      await site.close()
+    }
+  })
+})
