@@ -45,8 +45,10 @@ export interface Authority {
   /**
    * What the answers for a path stand on, where every other requester who is nobody in particular gets the same: an
    * object that is another one as soon as a rule changes. Undefined where they depend on the request.
+   *
+   * @param head to HEAD: rules about that method alone count as well (METH-2)
    */
-  repeatable(path: string): object | undefined
+  repeatable(path: string, head: boolean): object | undefined
   /** The failure that a refusal is (DENY-1). */
   refusal(method: string, path: string): Fault
 }

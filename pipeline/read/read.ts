@@ -182,7 +182,7 @@ function readingOf(
   authority: Authority,
   shared: boolean,
 ): Reading {
-  const rules = dependencies && authority.repeatable(read.path)
+  const rules = dependencies && authority.repeatable(read.path, read.head)
   return { read, shared, reuse: rules && untilChanged(site, dependencies, rules) }
 }
 

@@ -81,7 +81,10 @@ function authorityBy(site: Site, access: Access): RulesAuthority {
       return !access.dependsOnFacts('GET', path) && (yield* access.anonymous.permittingEvery('GET', path, keys))
     },
     takesFromAnybody: path => access.takesFromAnybody(path),
-    repeatable: path => (requester.principal || access.dependsOnRequest('GET', path) ? undefined : access.rules),
+    repeatable(path, head) {
+      const depends = (method: string) => access.dependsOnRequest(method, path)
+      return requester.principal || depends('GET') || (head && depends('HEAD')) ? undefined : access.rules
+    },
     refusal: (method, path) => refusal(requester, method, path),
   }
 }

@@ -1,10 +1,10 @@
 /** Random requests of all methods to two sites that differ only in what their sender may not read (SEC-6). */
 
 import { after, before, describe, it } from 'mocha'
-import { random } from '../http/hostile/fuzz-requests.ts'
 import { composed } from '../pipeline/compose/composing.ts'
 import { page, putAll, ruleMarkup } from '../support/content.ts'
 import type { Client, Fields } from '../support/http.ts'
+import { Drawing } from './drawing.ts'
 import { type Request, type TwoSites, twoSites } from './two-sites.ts'
 
 /** Requests to each face; `DIFFERENCES=<number>` looks further, from `SEED=<number>`. */
@@ -90,17 +90,7 @@ const PATHS = [
 ]
 
 /** Put together at random, from seeds. */
-class Making {
-  readonly #draw: () => number
-  constructor(seed: number) {
-    this.#draw = random(seed)
-  }
-  one<T>(of: readonly T[]): T {
-    return of[Math.floor(this.#draw() * of.length)] as T
-  }
-  is(share: number): boolean {
-    return this.#draw() < share
-  }
+class Making extends Drawing {
   simple(): string {
     return this.one([
       '.pub',
@@ -133,7 +123,7 @@ class Making {
     const inner = () => (depth < 2 ? this.selector(depth + 1) : this.simple())
     let text = this.simple()
     for (let i = 0; i < 3 && this.is(0.45); i++) {
-      const kind = Math.floor(this.#draw() * 12)
+      const kind = this.below(12)
       if (kind < 4) text += one.call(this, [' ', ' > ', ' + ', ' ~ ']) + this.simple()
       else if (kind < 7) text += `:${this.one(['has', 'not', 'is', 'where', 'only'])}(${inner()})`
       else if (kind === 7) text += `:contains(${this.one(['ZEBRA', 'a', '"ZEBRA"', `text-of(${inner()})`])})`

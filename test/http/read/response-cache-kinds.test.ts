@@ -188,6 +188,16 @@ describe('kept answers', () => {
       expect((await http('HEAD', '/small.html', returning)).status).to.equal(200)
     })
 
+    it('METH-2 one that tells requests apart is asked each time', async () => {
+      await put(server, '/heads.html', rulesPage(['*', 'HEAD', 'Deny', '/small.${request.headers.x-name}']))
+      for (let i = 0; i < UNDER_TEST; i++) {
+        expect((await http('HEAD', '/small.html', returning)).status).to.equal(200)
+        expect((await http('HEAD', '/small.html', { ...returning, 'X-Name': 'html' })).status).to.equal(401)
+        expect((await http('GET', '/small.html', { ...returning, 'X-Name': 'html' })).status).to.equal(200)
+      }
+      await remove(server, '/heads.html')
+    })
+
     it('other methods on the same address are themselves', async () => {
       await http('GET', '/small.html', returning)
       expect((await http('OPTIONS', '/small.html', returning)).headers).to.have.property('allow')
