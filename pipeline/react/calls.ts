@@ -18,6 +18,19 @@ export interface OutboundCall {
 const METHODS = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
 const MOST_RETRIES = 4
 
+/** Outbound requests of one request (REA-95). */
+const MOST_CALLS = 64
+
+/**
+ * Outbound requests that one request may queue: fewer where calls to own sites have led to it, for each of them may lead to
+ * as many again (REA-88).
+ *
+ * @param depth such calls before it
+ */
+export function mostCallsAt(depth: number): number {
+  return Math.max(1, MOST_CALLS >> (2 * depth))
+}
+
 /** Why a call is dropped (REA-80). */
 export interface Dropped {
   dropped: string

@@ -31,6 +31,8 @@ export interface ReactingRequest {
   /** Name of the server's own cookie. */
   sessionCookie: string
   languages: (phase: Phase) => readonly ReactionLanguage[]
+  /** Outbound requests that it may queue (REA-95). */
+  mostCalls: number
   /** Takes an outbound request. */
   queue: (call: OutboundCall) => void
   /** A failure as the answer that it would be. */
@@ -40,8 +42,6 @@ export interface ReactingRequest {
 
 export type Phase = 'trigger' | 'processor'
 
-/** Outbound requests of one request (REA-95). */
-const MOST_CALLS = 64
 /** Bytes of the body of one. */
 const LARGEST_CALL = 1024 * 1024
 
@@ -151,14 +151,14 @@ class Chain {
     const evaluate = async (value: RawValue) =>
       typeof value === 'string' ? value : this.#ask(phase, value, language => language.property(at(value)), response)
     const call = await callFrom(action, evaluate)
-    const { queue, report } = this.#request
+    const { queue, mostCalls, report } = this.#request
     if ('dropped' in call) {
       report('An outbound request is left out', { reason: call.dropped })
       return
     }
     this.#calls++
-    if (this.#calls > MOST_CALLS)
-      throw new Fault(500, 'BindingFailure', `A request may queue ${MOST_CALLS} outbound requests, no more.`)
+    if (this.#calls > mostCalls)
+      throw new Fault(500, 'BindingFailure', `A request may queue ${mostCalls} outbound requests here, no more.`)
     if (Buffer.byteLength(call.body) > LARGEST_CALL)
       throw new Fault(500, 'BindingFailure', 'The body of an outbound request is larger than 1 MiB.')
     queue(call)

@@ -16,7 +16,8 @@ import type { Fired } from '../write/transitions.ts'
 import { checkedCall, type OutboundCall } from './calls.ts'
 
 /**
- * The calls that handlers make. A gate that is closed or fails makes none (REA-123).
+ * The calls that handlers make. A gate that is closed or fails makes none (REA-123). The gates of one request share an
+ * allowance: when it is spent, the rest stay closed (REA-95).
  *
  * @param more languages of methods beside expressions
  */
@@ -27,9 +28,11 @@ export async function deliveriesOf(
   report: (message: string, details: object) => void,
 ): Promise<OutboundCall[]> {
   const calls: OutboundCall[] = []
+  const allowance = new Allowance({}, site)
   for (const each of fired) {
+    if (allowance.spent !== undefined && each.handler.handler.when.length > 0) continue
     const body = transitionDocument(each, site.settings.ns)
-    if (!(await isOpen(site, each, body, more, report))) continue
+    if (!(await isOpen(site, each, body, more, allowance, report))) continue
     const { url, method, headers } = each.handler.handler
     const fields = headers.filter(([name]) => name.toLowerCase() !== 'content-type')
     const call = checkedCall({ url, method, type: 'text/html', body, retry: '', fields })
@@ -61,11 +64,11 @@ async function isOpen(
   { handler }: Fired,
   text: string,
   more: readonly LanguageOf[],
+  allowance: Allowance,
   report: (message: string, details: object) => void,
 ): Promise<boolean> {
   const { when } = handler.handler
   if (when.length === 0) return true
-  const allowance = new Allowance({}, site)
   const reach = new SiteReach(site, allowance, { scope: '/' })
   // Messages of failures quote values of the item, which is the body of the call (REA-86).
   const failed = (reason: string) => {

@@ -10,6 +10,7 @@ import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
 import { KeptBody } from '../../pipeline/react/body.ts'
+import { mostCallsAt } from '../../pipeline/react/calls.ts'
 import { reactionsTo } from '../../pipeline/react/chain.ts'
 import { mayReadBody } from '../../pipeline/react/context.ts'
 import { codeOf } from '../../pipeline/react/declared/reactions.ts'
@@ -88,6 +89,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
         sesselReactions({ site, allowance, more: [scripts(parts.javascript)], writes }),
         javascriptReactions({ site, allowance, path, javascript: parts.javascript }),
       ],
+      mostCalls: mostCallsAt(0),
       queue: calls.add,
       toAnswer: failure => {
         throw failure

@@ -12,6 +12,7 @@ import { parseRange } from '../../pipeline/http/range.ts'
 import type { JavaScript } from '../../pipeline/language/javascript/interface.ts'
 import { type Operation, perform } from '../../pipeline/operation.ts'
 import { KeptBody } from '../../pipeline/react/body.ts'
+import { mostCallsAt } from '../../pipeline/react/calls.ts'
 import { type Phase, type ReactingRequest, reactionsTo } from '../../pipeline/react/chain.ts'
 import type { ReactionLanguage } from '../../pipeline/react/code.ts'
 import { mayReadBody } from '../../pipeline/react/context.ts'
@@ -42,9 +43,11 @@ export async function deliver(parts: ReactionParts, exchange: Exchange, fired: r
   const { site } = exchange
   const report = (message: string, details: object) => parts.report(site.store.name, message, details)
   try {
+    const about = aboutOf(exchange)
     const calls = await deliveriesOf(site, fired, [scripts(parts.javascript)], report)
     const outbound = parts.outbound()
-    outbound.deliver(outbound.entries(calls, aboutOf(exchange)))
+    // What a visitor has written may fire for each of its items; what calls have led to may not multiply (REA-88).
+    outbound.deliver(outbound.entries(about.depth === 0 ? calls : calls.slice(0, mostCallsAt(about.depth)), about))
   } catch (error) {
     report('Transitions could not be delivered', { err: error })
   }
@@ -139,6 +142,7 @@ function reactingRequest(
     body,
     allowance,
     sessionCookie: `${brand}_session`,
+    mostCalls: mostCallsAt(depthOf(exchange.request)),
     languages(phase) {
       const known = languages.get(phase) ?? languagesOf(phase)
       languages.set(phase, known)

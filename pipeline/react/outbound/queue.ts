@@ -16,6 +16,7 @@ import {
   WAITING_PREFIX,
   waitingKey,
 } from './entry.ts'
+import { sizeOf, type WaitingCall, WaitingCalls } from './waiting.ts'
 
 export interface OutboundParts {
   notes: Pick<NoteStore, 'note' | 'notes' | 'changeNotes'>
@@ -43,7 +44,7 @@ export interface OutboundFigures {
 }
 
 export interface Outbound {
-  /** Makes calls entries of this process. */
+  /** Makes calls entries of this process; those for which the queue has no room are dropped (REA-95). */
   entries(
     calls: readonly OutboundCall[],
     about: Pick<Entry, 'site' | 'authority' | 'brand' | 'brandHeader' | 'depth'>,
@@ -66,19 +67,14 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-/** Calls in flight (REA-95). */
-const MOST_OF_SITE = 16
-const MOST_OF_HOST = 4
 /** Milliseconds for which a process counts as alive, and after which it says again that it is. */
 const ALIVE = { for: 30_000, every: 10_000 }
 /** Milliseconds that calls under way have when the process ends. */
 const GRACE = 2_000
+/** Milliseconds in which dropped calls of a site are told once. */
+const TOLD_EVERY = 1_000
 
-interface Waiting {
-  id: string
-  site: string
-  host: string
-  due: number
+interface Waiting extends WaitingCall {
   /** Of what is not recorded. */
   entry?: Entry
 }
@@ -86,9 +82,10 @@ interface Waiting {
 export function createOutbound(parts: OutboundParts): Outbound {
   const { notes, leases, shared, send, log, clock = Date.now, firstWait = 2_000, lookEvery = 30_000 } = parts
   const owner = randomUUID()
-  const waiting = new Map<string, Waiting>()
-  const active = new Map<string, number>()
+  const waiting = new WaitingCalls<Waiting>()
   const running = new Set<Promise<void>>()
+  /** When it was last told that calls of a site are dropped. */
+  const told = new Map<string, number>()
   const figures = { delivered: 0, retried: 0, failed: 0 }
   let timer: NodeJS.Timeout | undefined
   let timerAt = Number.POSITIVE_INFINITY
@@ -96,27 +93,11 @@ export function createOutbound(parts: OutboundParts): Outbound {
   let aliveUntil = 0
   let closed = false
 
-  const count = (key: string, change: number) => {
-    const now = (active.get(key) ?? 0) + change
-    if (now > 0) active.set(key, now)
-    else active.delete(key)
-  }
-  const keysOf = ({ site, host }: Waiting) => [`site ${site}`, `host ${site} ${host}`] as const
-
   function pump(): void {
     if (closed) return
     const now = clock()
-    let next = Number.POSITIVE_INFINITY
-    for (const item of waiting.values()) {
-      if (item.due > now) next = Math.min(next, item.due)
-      else if (hasRoom(item)) start(item)
-    }
-    wake(next)
-  }
-
-  function hasRoom(item: Waiting): boolean {
-    const [site, host] = keysOf(item)
-    return (active.get(site) ?? 0) < MOST_OF_SITE && (active.get(host) ?? 0) < MOST_OF_HOST
+    for (let item = waiting.take(now); item; item = waiting.take(now)) start(item)
+    wake(waiting.nextDue)
   }
 
   function wake(at: number): void {
@@ -136,12 +117,10 @@ export function createOutbound(parts: OutboundParts): Outbound {
   }
 
   function start(item: Waiting): void {
-    waiting.delete(item.id)
-    for (const key of keysOf(item)) count(key, 1)
     const work = attemptOf(item)
       .catch(error => log('error', 'An outbound request could not be worked on', { delivery: item.id, err: error }))
       .finally(() => {
-        for (const key of keysOf(item)) count(key, -1)
+        waiting.done(item)
         running.delete(work)
         pump()
       })
@@ -181,7 +160,21 @@ export function createOutbound(parts: OutboundParts): Outbound {
 
   function enqueue(entry: Entry, isKept = true): void {
     const { id, site, due } = entry
-    waiting.set(id, { id, site, host: hostOf(entry), due, ...(!isKept && { entry }) })
+    const bytes = sizeOf(entry)
+    waiting.add({ id, site, host: hostOf(entry), due, bytes, ...(!isKept && { entry }) }, clock())
+  }
+
+  function admitted(calls: readonly OutboundCall[], site: string): readonly OutboundCall[] {
+    const fitting = waiting.fitting(site, calls)
+    const dropped = calls.length - fitting.length
+    if (dropped === 0) return calls
+    figures.failed += dropped
+    const now = clock()
+    if (now - (told.get(site) ?? Number.NEGATIVE_INFINITY) >= TOLD_EVERY) {
+      told.set(site, now)
+      log('warn', 'Outbound requests are dropped: too many of the site wait', { site })
+    }
+    return fitting
   }
 
   /** Says that the entries of this process are being looked after. */
@@ -240,7 +233,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
   }
 
   return {
-    entries: (calls, about) => calls.map(call => newEntry(call, { ...about, owner }, clock())),
+    entries: (calls, about) => admitted(calls, about.site).map(call => newEntry(call, { ...about, owner }, clock())),
     notes: entryNotes,
     async record(entries) {
       if (entries.length > 0) await notes.changeNotes(entryNotes(entries))
