@@ -11,8 +11,12 @@ export interface GroupOracle {
   /**
    * Calls `includes` with the email; the call has a small budget of its own. A failure of any kind is no membership
    * (GRP-5), whether it resolves to false or rejects.
+   *
+   * @param asking the same object for all groups that are asked one after another, those of a document together
+   * @returns undefined for one that is not asked, as those before it have spent what all may: rules that refuse its members
+   *   count then, and those that allow them do not
    */
-  includes(group: Group, email: string): Promise<boolean>
+  includes(group: Group, email: string, asking: object): Promise<boolean | undefined>
 }
 
 /** The memberships of one principal, kept for one request, also when the rules change meanwhile. */
@@ -56,11 +60,15 @@ export class Membership {
     const [email, oracle] = [this.#email, this.#oracle]
     if (email === undefined || !oracle) return
     const open = [...new Set(groups)].filter(group => this.includes(group) === undefined)
-    await Promise.all(
-      open.map(async group => {
-        const answer = await oracle.includes(group, email).catch(() => false)
-        this.#answers.set(group, answer)
-      }),
-    )
+    // However many there are, each is asked when the one before has answered.
+    const asking = {}
+    for (const group of open.sort(byDocument)) {
+      const answer = await oracle.includes(group, email, asking).catch(() => false)
+      if (answer !== undefined) this.#answers.set(group, answer)
+    }
   }
+}
+
+function byDocument(a: Group, b: Group): number {
+  return a.document < b.document ? -1 : a.document > b.document ? 1 : a.position - b.position
 }

@@ -3,13 +3,14 @@
 import { findingPositions } from '../access/extract.ts'
 import type { GroupOracle } from '../access/groups.ts'
 import type { Group } from '../access/rules.ts'
-import { Allowance, type AllowanceLimits } from '../language/allowance.ts'
+import { Allowance, type AllowanceLimits, AllowanceSpent } from '../language/allowance.ts'
 import type { RawMethod } from '../model/declarations.ts'
 import { cloning } from '../tree/clone.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import type { Site } from './site.ts'
+import type { StoredFile } from './stored-file.ts'
 
 /** The method that answers for a group, with the type it belongs to. */
 interface Answering {
@@ -27,46 +28,95 @@ function answering(site: Site, group: Group): Answering | undefined {
 }
 
 /** What a group may spend on its answer, apart from everything else that the request does (GRP-5). */
-const GROUP_LIMITS: Partial<AllowanceLimits> = { steps: 100_000, memory: 8 * 1024 * 1024, time: 500 }
+const GROUP_LIMITS = { steps: 100_000, memory: 8 * 1024 * 1024, time: 500 } satisfies Partial<AllowanceLimits>
 
+/** A copy of a document, with its elements in order. */
 interface Copied {
   document: TreeDocument
-  element: ElementNode | undefined
+  elements: readonly ElementNode[]
 }
 
-/** A copy of a document, and the element at one place of it. */
-async function copyOf(tree: TreeDocument, wanted: number): Promise<Copied> {
+async function copyOf(tree: TreeDocument): Promise<Copied> {
   const unpin = pinTree(tree)
   try {
-    return await inTurns(copying(tree, wanted), tree.source.length)
+    return await inTurns(copying(tree), tree.source.length)
   } finally {
     unpin()
   }
 }
 
-function* copying(tree: TreeDocument, wanted: number): Steps<Copied> {
+function* copying(tree: TreeDocument): Steps<Copied> {
   const document = yield* cloning(tree)
-  for (const [element, position] of yield* findingPositions(document))
-    if (position === wanted) return { document, element }
-  return { document, element: undefined }
+  return { document, elements: [...(yield* findingPositions(document)).keys()] }
+}
+
+/** What groups share that are asked one after another. */
+interface Together {
+  /** What all of them may spend. */
+  all: Allowance
+  /** The document of the last one. */
+  last: { file: StoredFile; copied: Copied } | undefined
+}
+
+/** Takes what a group has spent from what all may. */
+function spend(all: Allowance, steps: number): void {
+  try {
+    all.step(steps)
+  } catch (error) {
+    if (!(error instanceof AllowanceSpent)) throw error
+  }
 }
 
 /** @param refused is told of groups that do not include an email, with the reason where code has failed */
 export function schemaGroups(site: Site, refused?: (group: Group, failure: string | undefined) => void): GroupOracle {
+  const asked = new WeakMap<object, Together>()
+
+  function togetherOf(asking: object): Together {
+    let together = asked.get(asking)
+    if (!together) asked.set(asking, (together = { all: new Allowance({}, site), last: undefined }))
+    return together
+  }
+
+  async function copied(together: Together, file: StoredFile): Promise<Copied> {
+    const { last } = together
+    if (last?.file === file) return last.copied
+    // Of several large documents one copy is there at a time.
+    together.last = undefined
+    const copied = await copyOf(await site.parsed(file))
+    spend(together.all, copied.elements.length)
+    together.last = { file, copied }
+    return copied
+  }
+
   return {
     overrides: group => answering(site, group) !== undefined,
-    async includes(group, email) {
+    async includes(group, email, asking) {
       const found = answering(site, group)
+      if (!found) return false
+      const together = togetherOf(asking)
+      const { all } = together
+      if (all.stepsLeft === 0 || all.timeLeft === 0) {
+        refused?.(group, 'the groups before it have spent what all groups of a request may')
+        return undefined
+      }
       const file = await site.find(group.document)
-      if (!found || !file?.isDocument) return false
+      if (!file?.isDocument) return false
       const { itemtype, method } = found
-      const { document, element } = await copyOf(await site.parsed(file), group.position)
+      const { document, elements } = await copied(together, file)
+      const element = elements[group.position]
       if (!element) return false
-      const host = site.code(new Allowance(GROUP_LIMITS, site))
-      const outcome = await host.includes(method, { path: group.document, document, element, itemtype }, email)
-      const included = 'value' in outcome && outcome.value
-      if (!included) refused?.(group, 'failure' in outcome ? outcome.failure.message : undefined)
-      return included
+      const { steps, time } = GROUP_LIMITS
+      const limits = { ...GROUP_LIMITS, steps: Math.min(steps, all.stepsLeft), time: Math.min(time, all.timeLeft) }
+      const allowance = new Allowance(limits, site)
+      try {
+        const place = { path: group.document, document, element, itemtype }
+        const outcome = await site.code(allowance).includes(method, place, email)
+        const included = 'value' in outcome && outcome.value
+        if (!included) refused?.(group, 'failure' in outcome ? outcome.failure.message : undefined)
+        return included
+      } finally {
+        spend(all, allowance.stepsTaken)
+      }
     },
   }
 }

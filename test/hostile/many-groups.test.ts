@@ -1,0 +1,88 @@
+/** Many groups that decide by themselves in one document (GRP-5): what one request of somebody signed in takes. */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { sessel } from '../pipeline/react/site.ts'
+import { NS, page, putAll, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const GROUPS = 120
+
+describe('many groups that decide by themselves', () => {
+  let server: TestServer
+  let http: Client
+  let copies = 0
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'deny' } })
+    const { site } = server
+    const parsed = site.parsed.bind(site)
+    site.parsed = file => {
+      if (file.resource.path.startsWith('/groups')) copies++
+      return parsed(file)
+    }
+    const parameter = `<div itemprop="parameter" itemscope itemtype="${NS}/Parameter"><meta itemprop="name" content="email"></div>`
+    const schema = (type: string, code: string) =>
+      `<div hidden itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="${type}"><meta itemprop="parent" content="${NS}/Group"><div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="includes">${parameter}${sessel('implementation', code)}</div></div>`
+    const group = (type: string, name: string) =>
+      `<div itemscope itemtype="${type}"><meta itemprop="name" content="${name}"><i>x</i></div>`
+    const ten = '[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]'
+    const heavy = `${ten}.map(a => ${ten}.map(b => ${ten}.map(c => ${ten}.map(d => d)))).count() > 0`
+    const named = (prefix: string) => Array.from({ length: GROUPS }, (_, i) => `${prefix}${i}`)
+    await putAll(server, {
+      '/schema.html': page(schema('urn:t:Club', 'email.endsWith("@club.example")') + schema('urn:t:Slow', heavy)),
+      '/groups.html': page(
+        named('c')
+          .map(name => group('urn:t:Club', name))
+          .join(''),
+      ),
+      '/groups-slow.html': page(
+        named('s')
+          .map(name => group('urn:t:Slow', name))
+          .join(''),
+      ),
+      '/rules.html': rulesPage(
+        [named('c').join('|'), 'GET', 'Allow', '/club.html'],
+        [`c${GROUPS - 1}`, 'GET', 'Allow', '/last.html'],
+        [named('s').join('|'), 'GET', 'Allow', '/slow.html'],
+        [`s${GROUPS - 1}`, 'GET', 'Deny', '/slow.html'],
+        ['*', 'GET', 'Allow', '/open.html'],
+      ),
+      '/club.html': page('x'),
+      '/last.html': page('x'),
+      '/slow.html': page('x'),
+      '/open.html': page('x'),
+    })
+    http = client(server.port)
+  })
+  after(() => server.close())
+
+  async function as(email: string): Promise<{ Cookie: string }> {
+    const { siteSessions } = (await server.running.hosting.open('localhost')) ?? {}
+    const opened = await siteSessions?.open(undefined)
+    const claims = { sub: 'u', email, email_verified: true }
+    const session = opened && (await siteSessions?.signIn(opened, { claims, roles: [], at: Date.now() }))
+    return { Cookie: `platform_session=${session?.issue}` }
+  }
+
+  it('GRP-5 share one copy of their document, and each is asked about its own place', async () => {
+    for (const [email, path, status] of [
+      ['a@club.example', '/club.html', 200],
+      ['a@x.example', '/club.html', 403],
+      ['a@club.example', '/last.html', 200],
+      ['a@x.example', '/last.html', 403],
+    ] as const) {
+      copies = 0
+      expect((await http('GET', path, await as(email))).status, `${email} ${path}`).to.equal(status)
+      expect(copies, 'copies of the document').to.be.within(1, 2)
+    }
+  })
+
+  it('GRP-5 together spend no more than a request may, whatever each of them may', async () => {
+    const fields = await as('a@x.example')
+    // Those at the end are not asked any more. Whom they refuse is not let in for that.
+    expect((await http('GET', '/slow.html', fields)).status).to.equal(403)
+    expect((await http('GET', '/open.html', fields)).status, 'what no group decides').to.equal(200)
+  })
+})
