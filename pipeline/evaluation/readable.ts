@@ -3,7 +3,7 @@
 import type { Access } from '../access/decision.ts'
 import { cloning } from '../tree/clone.ts'
 import { type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /**
  * A document without the elements that a rule with a selector denies to be read or queried.
@@ -38,9 +38,17 @@ function* leavingOut(
   })
   spend(seen)
   const gone = new Set(hidden)
-  for (const node of hidden) {
-    const { parentNode } = node
-    if (parentNode) parentNode.childNodes = parentNode.childNodes.filter(child => !gone.has(child))
-  }
+  // Each of them once, however many of its children are hidden.
+  const parents = new Set(hidden.flatMap(({ parentNode }) => parentNode ?? []))
+  for (const parent of parents) parent.childNodes = yield* without(parent.childNodes, gone)
   return copy
+}
+
+function* without(nodes: readonly ChildNode[], gone: ReadonlySet<ChildNode>): Steps<ChildNode[]> {
+  const left: ChildNode[] = []
+  for (const [i, node] of nodes.entries()) {
+    if (!gone.has(node)) left.push(node)
+    if (i % NODES_PER_STEP === 0) yield
+  }
+  return left
 }
