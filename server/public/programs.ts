@@ -55,11 +55,20 @@ export function programOperation(exchange: Exchange, type: string): Operation {
   }
 }
 
-/** Whether the requester may read a document below a directory: of others nobody learns that they are there (SEC-6). */
+/** Steps that it costs to ask whether a document may be read. */
+const STEPS_PER_DOCUMENT = 10
+
+/**
+ * Whether the requester may read a document below a directory: of others nobody learns that they are there (SEC-6). Where there
+ * are so many of those that the request may not ask about more, it ends (HTTP-172).
+ */
 async function holdsDocuments(exchange: Exchange, directory: string): Promise<boolean> {
   const { covers } = boundsOf(exchange, directory)
-  for await (const { kind, path } of exchange.site.store.walk(directory))
+  const allowance = exchange.allowance()
+  for await (const { kind, path } of exchange.site.store.walk(directory)) {
+    allowance.step(STEPS_PER_DOCUMENT)
     if (kind === 'document' && (await covers?.(path))) return true
+  }
   return false
 }
 
