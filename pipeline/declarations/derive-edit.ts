@@ -43,28 +43,43 @@ export function* derivingEdit(
   derivation: Derivation,
   changed: ReadonlySet<ElementNode>,
 ): Steps<DerivedEdit> {
-  const { document, exchanges } = view
-  const base = document === before && revision !== undefined ? known.get(before) : undefined
-  const change = base?.revision === revision && base && exchanges && (yield* changing(base, exchanges))
-  if (base && change) {
-    change.apply(base.tokens)
+  const { document } = view
+  const change = yield* changingKnown(before, revision, view)
+  if (change) {
+    const { tokens, prefixes } = change.base
+    change.apply(tokens)
     try {
-      const noted = { ...base, items: change.items }
-      const derived = yield* concluding(document, noted, derivation, true, changed)
-      const made = (tree: TreeDocument) => {
-        if (tree !== before) return
-        change.apply(base.tokens)
-        keep(tree, noted)
-      }
-      return { derived, made }
+      const derived = yield* concluding(document, { items: change.items, prefixes, tokens }, derivation, true, changed)
+      return { derived, made: tree => keepChanged(before, tree, change) }
     } finally {
-      change.undo(base.tokens)
+      change.undo(tokens)
     }
   }
   const noted = { items: [] as NotedItem[], prefixes: new Prefixes(), tokens: new TokenCounts() }
   yield* notingAll(document.root.childNodes, true, noted)
   const derived = yield* concluding(document, noted, derivation, true, changed)
   return { derived, made: tree => keep(tree, noted) }
+}
+
+/**
+ * Has what is known of a tree follow an edit that was judged elsewhere, so that the next edit does not read all elements.
+ *
+ * @param before, revision, view as of `derivingEdit`
+ * @returns to be told of the tree that the edit has left, once it is made
+ */
+export function* notingEdit(
+  before: TreeDocument,
+  revision: number | undefined,
+  view: View,
+): Steps<DerivedEdit['made'] | undefined> {
+  const change = yield* changingKnown(before, revision, view)
+  return change && (tree => keepChanged(before, tree, change))
+}
+
+function keepChanged(before: TreeDocument, tree: TreeDocument, { base, items, apply }: KnownChange): void {
+  if (tree !== before) return
+  apply(base.tokens)
+  keep(tree, { ...base, items })
 }
 
 function keep(tree: TreeDocument, { items, prefixes, tokens }: Omit<Known, 'revision'>): void {
@@ -76,6 +91,23 @@ interface Change {
   items: readonly NotedItem[]
   apply(tokens: TokenCounts): void
   undo(tokens: TokenCounts): void
+}
+
+/** The same with what was known. */
+interface KnownChange extends Change {
+  base: Known
+}
+
+/** @returns undefined where nothing is known, or what follows is not */
+function* changingKnown(
+  before: TreeDocument,
+  revision: number | undefined,
+  { document, exchanges }: View,
+): Steps<KnownChange | undefined> {
+  const base = document === before && revision !== undefined ? known.get(before) : undefined
+  if (!base || !exchanges || base.revision !== revision) return undefined
+  const change = yield* changing(base, exchanges)
+  return change && { ...change, base }
 }
 
 /** @returns undefined where it does not follow from the exchanges alone */

@@ -3,6 +3,7 @@
  * part of what it costs to parse the new version.
  */
 
+import { notingEdit } from '../declarations/derive-edit.ts'
 import { forgetEntries } from '../model/entries.ts'
 import { elementsAround } from '../model/place.ts'
 import { cloning } from '../tree/clone.ts'
@@ -10,7 +11,8 @@ import { type Edit, editing, type Way } from '../tree/edit/edit.ts'
 import { type EditRecord, recalledEdit, recordEdit } from '../tree/edit/record.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { isPinned } from '../tree/pins.ts'
-import type { Steps } from '../tree/steps.ts'
+import { revisionOf } from '../tree/revisions.ts'
+import { ifShort, type Steps } from '../tree/steps.ts'
 
 /** An edit that made one version of a document out of another. */
 export interface FollowedEdit {
@@ -61,9 +63,15 @@ export function* following(
     for (const record of edits) {
       const wanted = recalledEdit(reached, record)
       if (!wanted) return undefined
-      const edit = yield* editing(reached, wanted)
-      const parents = edit.propose(view => view.parents)
+      const edited = reached
+      const revision = revisionOf(edited)
+      const edit = yield* editing(edited, wanted)
+      const { parents, noted } = edit.propose(view => ({
+        parents: view.parents,
+        noted: ifShort(notingEdit(edited, revision, view))?.value,
+      }))
       reached = yield* edit.accepting()
+      noted?.(reached)
       forgetEntries(elementsAround(reached, parents))
       yield
     }

@@ -1,14 +1,18 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
+import { type Derived, deriving } from '../../pipeline/declarations/derive.ts'
+import { derivingEdit } from '../../pipeline/declarations/derive-edit.ts'
 import { entriesOf } from '../../pipeline/model/entries.ts'
 import { isItem } from '../../pipeline/model/items.ts'
+import { elementsAround } from '../../pipeline/model/place.ts'
 import { editNotice, following, readNotice } from '../../pipeline/site/followed-edits.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { type Edit, EditError, edit } from '../../pipeline/tree/edit/edit.ts'
 import type { EditRecord } from '../../pipeline/tree/edit/record.ts'
 import { TreeError } from '../../pipeline/tree/limits.ts'
 import type { DocumentKind, TreeDocument } from '../../pipeline/tree/nodes.ts'
+import { revisionOf } from '../../pipeline/tree/revisions.ts'
 import { atOnce } from '../../pipeline/tree/steps.ts'
 import { command } from '../pipeline/tree/edit/command.ts'
 import { GRADES, type Grade, Writer } from '../pipeline/tree/edit/generator.ts'
@@ -19,6 +23,8 @@ import { page } from '../support/content.ts'
 import { members } from './members.ts'
 
 const NS = 'https://platform.example/ns'
+
+const DERIVATION = { ns: NS, schemaHost: 'https://schema.org' }
 
 /** Makes an edit where it was asked for. @returns what others hear of it, and the document it leads to */
 function made(document: TreeDocument, wanted: Edit): { record: EditRecord | undefined; document: TreeDocument } {
@@ -95,6 +101,76 @@ describe('edits of other processes', () => {
     expect(reached).to.equal(mine)
     expect(entries(mine, new Set())).to.deep.equal(entries(parseDocument('html', theirs.source)))
   })
+
+  /** Makes an edit as its writer does, who finds out about the document first. */
+  function madeAndDerived(document: TreeDocument, wanted: Edit) {
+    const proposed = edit(document, wanted)
+    const revision = revisionOf(document)
+    const work = proposed.propose(view => {
+      const around = new Set(elementsAround(view.document, view.parents))
+      const deriving = derivingEdit(document, revision, view, DERIVATION, around)
+      let steps = 1
+      for (let step = deriving.next(); ; step = deriving.next()) {
+        if (step.done) return { ...step.value, steps }
+        steps++
+      }
+    })
+    const notice = editNotice('/a.html', 1, wanted, proposed.way)
+    const reached = atOnce(proposed.accepting())
+    work.made(reached)
+    return { ...work, document: reached, record: notice === undefined ? undefined : readNotice(notice).edit }
+  }
+
+  /** What is found about a document but its entries; the order of tokens says nothing. */
+  const told = ({ profile, items, tokens, declares }: Derived) => ({ profile, items, tokens: tokens.sort(), declares })
+
+  it('RULE-11 leave what is known of all other elements: the next edit reads none of them', () => {
+    const source = page(`<ul id="l">${'<li class="c">x</li>'.repeat(20_000)}</ul>`)
+    const sides = [parseDocument('html', source), parseDocument('html', source)]
+    const steps: number[] = []
+    for (let i = 0; i < 6; i++) {
+      const [writer, reader] = [i % 2, 1 - (i % 2)]
+      const [writing, reading] = [sides[writer], sides[reader]]
+      if (!writing || !reading) throw new Error('a side is missing')
+      const made = madeAndDerived(writing, command(writing, `append l <li id="n${i}">new</li>`))
+      steps.push(made.steps)
+      sides[writer] = made.document
+      const followed = made.record && follow(reading, [made.record], made.document.source)
+      if (!followed) throw new Error('an edit was not followed')
+      sides[reader] = followed
+    }
+    const [first, second, ...others] = steps
+    expect(first).to.be.above(20)
+    expect(second).to.be.above(20)
+    for (const each of others) expect(each).to.be.below(5)
+  })
+
+  for (const grade of ['tidy', 'wild'] as const)
+    it(`RULE-11 leave known what a document holds, whoever edits it next: ${grade} HTML`, () => {
+      let compared = 0
+      for (let seed = 9_000_000; seed < 9_000_100; seed++) {
+        const writer = new Writer(randomFrom(seed), grade)
+        try {
+          let mine = parseDocument('html', writer.document())
+          let theirs = parseDocument('html', mine.source)
+          for (let n = 0; n < 8; n++) {
+            const wanted = writer.edit(mine)
+            if (!wanted) break
+            const { derived, document, record } = madeAndDerived(mine, wanted)
+            const fresh = atOnce(deriving(parseDocument('html', document.source), DERIVATION, true))
+            expect(told(derived), `seed ${seed}`).to.deep.equal(told(fresh))
+            compared++
+            const followed = record && follow(theirs, [record], document.source)
+            // Who has followed makes the next edit.
+            mine = followed ?? parseDocument('html', document.source)
+            theirs = document
+          }
+        } catch (error) {
+          if (!(error instanceof EditError) && !(error instanceof TreeError)) throw error
+        }
+      }
+      expect(compared).to.be.above(100)
+    })
 
   for (const [title, line, text] of [
     ['lead to another text', 'append a <li>x</li>', '<ul id="a"><li>y</li></ul>'],
