@@ -56,10 +56,9 @@ export class Coherence {
    */
   inStep(version?: number): Promise<void> | undefined {
     if (this.#isClosed) return this.#turn
-    if (this.#isBroken) return this.#inTurn()
-    if (version !== undefined && version <= this.#foreign.version()) return this.#turn
+    if (!this.#isBroken && version !== undefined && version <= this.#foreign.version()) return this.#turn
     const waiting = this.#foreign.waiting()
-    if (typeof waiting === 'boolean') return waiting ? this.#inTurn() : this.#turn
+    if (typeof waiting === 'boolean') return waiting || this.#isBroken ? this.#inTurn() : this.#turn
     const asked = waiting.then(isWaiting => (isWaiting || this.#isBroken ? this.#inTurn() : this.#turn))
     waiting.catch(this.#failed)
     // Not everybody who asks waits for the answer.

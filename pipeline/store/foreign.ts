@@ -26,7 +26,8 @@ export interface ForeignCommits {
   waiting(): boolean | Promise<boolean>
   /**
    * Commits of others since the last call, in their order; undefined when they can no longer be told one by one:
-   * anything may have changed. `version` is the newest that this covers.
+   * anything may have changed. `version` is the newest that this covers: all that was acknowledged before `waiting` was
+   * asked last, or later.
    */
   read(): Promise<{ version: number; commits: ForeignCommit[] | undefined }>
 }

@@ -3,33 +3,11 @@
  * All requests of a moment ask for that number together.
  */
 
-import { OUTDATED } from '../derivation.ts'
-import type { ForeignCommit, ForeignCommits } from '../foreign.ts'
+import type { ForeignCommits } from '../foreign.ts'
 import { KEPT_LOG } from './housekeeping/housekeeping.ts'
+import { type Entry, LOG, type News, readEntry } from './news.ts'
 import type { Reads } from './read/pool.ts'
-import { unpack } from './text.ts'
 import type { Watch } from './watch.ts'
-
-interface Entry {
-  version: number
-  origin: string
-  site: string
-  paths: string
-  raised: string
-  edit: string | null
-  outdated: boolean
-}
-
-function commitOf({ version, site, paths, raised, edit, outdated }: Entry): ForeignCommit {
-  return {
-    version,
-    site,
-    paths: JSON.parse(paths) as string[],
-    raised: JSON.parse(raised) as string[],
-    ...(edit !== null && { edit: unpack(edit) }),
-    ...(outdated && { outdated }),
-  }
-}
 
 /**
  * Milliseconds for which a process that cannot reach the database answers by what it knows. As long as the database is away
@@ -46,7 +24,7 @@ export type Committed = (after: number, to: number) => void
  */
 export function readForeign(
   reads: Reads,
-  { newest, awaySince }: Pick<Watch, 'newest' | 'awaySince'>,
+  { news, awaySince }: Pick<Watch, 'news' | 'awaySince'>,
   origin: string,
   from: number,
 ): ForeignCommits & { committed: Committed } {
@@ -58,24 +36,32 @@ export function readForeign(
     return since !== undefined && Date.now() - since < STALE
   }
 
+  /** The last answer that told of more than had been seen. */
+  let heard: News | undefined
+
+  function hear(told: News): boolean {
+    if (told.version <= seen) return false
+    if (told.version > (heard?.version ?? 0)) heard = told
+    return true
+  }
+
+  async function entriesBetween(after: number, to: number): Promise<Entry[]> {
+    if (to - after > KEPT_LOG) return []
+    return (await reads.rows<{ entry: string }>(LOG, after, origin, to)).map(({ entry }) => readEntry(entry))
+  }
+
   async function readLog(): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
+    const { version: to, log } = heard ?? (await news())
+    heard = undefined
     const after = seen
-    const to = await newest()
-    if (to <= seen) return { version: seen, commits: [] }
-    const entries =
-      to - after > KEPT_LOG
-        ? []
-        : await reads.rows<Entry>(
-            `SELECT version, origin, site, paths, raised, edit, EXISTS (
-               SELECT FROM derived d JOIN site s ON s.id = d.site WHERE s.name = l.site AND d.name = '${OUTDATED}'
-             ) AS outdated FROM commit_log l WHERE version > $1 AND version <= $2 ORDER BY version`,
-            after,
-            to,
-          )
+    if (to <= after) return { version: after, commits: [] }
+    // Commits have numbers without gaps: what has no entry was trimmed, or is not known yet.
+    const isWhole = (entries: readonly Entry[]) => entries.length === to - after
+    const told = log?.filter(({ version }) => version > after) ?? []
+    const entries = isWhole(told) ? told : await entriesBetween(after, to)
     seen = Math.max(seen, to)
-    // Commits have numbers without gaps: what has no entry was trimmed.
-    if (entries.length !== to - after) return { version: to, commits: undefined }
-    return { version: to, commits: entries.filter(entry => entry.origin !== origin).map(commitOf) }
+    if (!isWhole(entries)) return { version: to, commits: undefined }
+    return { version: to, commits: entries.flatMap(({ commit }) => commit ?? []) }
   }
 
   return {
@@ -88,20 +74,17 @@ export function readForeign(
     },
     waiting() {
       if (isForgivable()) return false
-      return newest().then(
-        version => version > seen,
-        error => {
-          if (isForgivable()) return false
-          throw error
-        },
-      )
+      return news().then(hear, error => {
+        if (isForgivable()) return false
+        throw error
+      })
     },
     async read() {
       try {
         return await readLog()
       } catch (error) {
         // Connections end one by one: whether the database is away shows when it is asked.
-        await newest().catch(() => undefined)
+        await news().catch(() => undefined)
         if (isForgivable()) return { version: seen, commits: [] }
         throw error
       }

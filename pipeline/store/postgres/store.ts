@@ -132,6 +132,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const settings = ['SET synchronous_commit = off']
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
   const foreign = readForeign(reads, watch, origin, newest)
+  if (options.shared) watch.tellFrom(foreign.version)
   const { committed } = foreign
   const { now } = watch
   const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere, committed, now })

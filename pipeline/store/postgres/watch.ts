@@ -9,6 +9,7 @@ import { StoreError, Unusable } from '../errors.ts'
 import { unlessAnswered } from '../unless-answered.ts'
 import { claim, type Use } from './claim.ts'
 import { applicationName, connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
+import { NEWEST, NEWS, type News, readEntries } from './news.ts'
 import { sessionOn } from './session.ts'
 import type { Log } from './writer.ts'
 
@@ -17,6 +18,10 @@ export interface Watch {
   now(): number
   /** Number of the last commit of anybody; those who ask at the same time are told together. @throws StoreError */
   newest(): Promise<number>
+  /** The same, with what `tellFrom` asked for. @throws StoreError */
+  news(): Promise<News>
+  /** Has the log of commits come along behind a version. @param seen asked whenever the database is */
+  tellFrom(seen: () => number): void
   /** @throws StoreError while the database is away */
   requireThere(): void
   /** Unix milliseconds of the last answer, by the system's clock; undefined while the database is there. */
@@ -25,9 +30,6 @@ export interface Watch {
   onAway(listener: () => void): void
   close(): Promise<void>
 }
-
-/** The database's milliseconds are those in which the statement began. */
-const NEWEST = 'SELECT version, (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now FROM progress'
 
 /** Milliseconds that an answer may take. */
 const ANSWER_WAIT = 1000
@@ -51,6 +53,12 @@ export function clockOfAnother(own: () => number = Date.now) {
       ahead = Math.min(Math.max(ahead, said - own()), said - sent)
     },
   }
+}
+
+interface Answer {
+  version: number
+  now: number
+  log?: string | null
 }
 
 /** Settles with the work, or fails when that takes too long. */
@@ -93,7 +101,9 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
   let isClosed = false
   let retry: NodeJS.Timeout | undefined
 
-  async function ask(): Promise<number> {
+  let seen: (() => number) | undefined
+
+  async function ask(): Promise<News> {
     if (client === undefined) {
       const opened = await connectPrimary(address, name)
       if (isClosed) {
@@ -107,10 +117,12 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
       })
     }
     const sent = Date.now()
-    const row = await inTime(sessionOn(client).row<{ version: number; now: number }>(NEWEST))
+    const session = sessionOn(client)
+    const asked = seen ? session.row<Answer>(NEWS, seen(), origin) : session.row<Answer>(NEWEST)
+    const { version = 0, now, log = null } = (await inTime(asked)) ?? {}
     lastAnswer = Date.now()
-    if (row !== undefined) clock.heard(row.now, sent)
-    return row?.version ?? 0
+    if (now !== undefined) clock.heard(now, sent)
+    return { version, log: log === null ? undefined : readEntries(log) }
   }
 
   function lose(error: unknown): void {
@@ -139,7 +151,7 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
     )
   }
 
-  const newest = sharedQuestion(async () => {
+  const news = sharedQuestion(async () => {
     requireThere()
     try {
       return await ask()
@@ -154,12 +166,16 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
   }
 
   const timer = setInterval(() => {
-    if (!isAway) newest().catch(() => undefined)
+    if (!isAway) news().catch(() => undefined)
   }, EVERY).unref()
 
   return {
     now: clock.now,
-    newest,
+    newest: async () => (await news()).version,
+    news,
+    tellFrom(from) {
+      seen = from
+    },
     requireThere,
     awaySince: () => (isAway ? lastAnswer : undefined),
     onAway: listener => void listeners.push(listener),

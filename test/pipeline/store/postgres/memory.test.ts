@@ -152,6 +152,28 @@ describe('what a writer remembers of PostgreSQL', () => {
     expect(foreign?.version()).to.equal(5)
   })
 
+  it('RULE-11 is told of commits of others one by one, be they many or of many paths', async () => {
+    const other = (await opened.another()).site('a.example')
+    const { foreign } = opened.store
+    const version = async () => (await other.find('/e.html'))?.version ?? 0
+    await done(other, [put('/e.html', '0')])
+    const first = await version()
+    const told = async () => {
+      expect(await foreign?.waiting()).to.equal(true)
+      return (await foreign?.read())?.commits?.map(({ version, paths }) => [version, paths.length])
+    }
+    expect(await told()).to.deep.equal([[first, 1]])
+    for (let i = 1; i <= 70; i++) await done(other, [put('/e.html', `${i}`)])
+    expect(await told()).to.deep.equal(Array.from({ length: 70 }, (_, i) => [first + 1 + i, 1]))
+    const many = Array.from({ length: 300 }, (_, i) => put(`/${'long'.repeat(10)}-${i}.html`, 'B'))
+    await done(other, many)
+    await done(other, [put('/e.html', 'last')])
+    expect(await told()).to.deep.equal([
+      [first + 71, 300],
+      [first + 72, 1],
+    ])
+  })
+
   it('sums that were repaired meanwhile stay as they were repaired', async () => {
     await opened.raw(`UPDATE resource SET members = NULL WHERE name = 'd'`)
     site = (await opened.reopen()).site('a.example')

@@ -39,14 +39,14 @@ describe('news of a database that goes away', () => {
   /** @param isAway whether asking finds the database away */
   function between(isAway: boolean) {
     let since: number | undefined
-    const rows = [{ version: 2, origin: 'other', site: 's', paths: '["/a"]', raised: '[]', edit: null }]
+    const rows = [{ entry: JSON.stringify([2, 's', '["/a"]', '[]', null, false]) }]
     let isCut = true
     let questions = 0
     const watch = {
       awaySince: () => since,
-      async newest() {
+      async news() {
         // It goes between the number of the last commit and the log.
-        if (questions++ < 2 || !isAway) return 2
+        if (questions++ < 1 || !isAway) return { version: 2, log: undefined }
         since = Date.now()
         throw CUT
       },
@@ -73,6 +73,31 @@ describe('news of a database that goes away', () => {
     back()
     expect(await foreign.waiting()).to.equal(true)
     expect((await foreign.read()).commits?.map(({ paths }) => paths)).to.deep.equal([['/a']])
+    expect(await foreign.waiting()).to.equal(false)
+  })
+
+  it('RULE-11 the log comes with the number of the last commit: who follows another asks once', async () => {
+    let questions = 0
+    const entry = (version: number, isOwn = false) => ({
+      version,
+      commit: isOwn ? undefined : { version, site: 's', paths: [`/${version}`], raised: [] },
+    })
+    const watch = {
+      awaySince: () => undefined,
+      async news() {
+        questions++
+        return { version: 5, log: [entry(2), entry(3, true), entry(4), entry(5)] }
+      },
+    }
+    const reads = { rows: () => Promise.reject(CUT) } as unknown as Reads
+    const foreign = readForeign(reads, watch, 'self', 1)
+    const asked = [foreign.waiting(), foreign.waiting()]
+    // What this process commits meanwhile needs no telling.
+    foreign.committed(1, 2)
+    expect(await Promise.all(asked)).to.deep.equal([true, true])
+    const { version, commits } = await foreign.read()
+    expect([version, commits?.map(({ paths }) => paths)]).to.deep.equal([5, [['/4'], ['/5']]])
+    expect(questions).to.equal(2)
     expect(await foreign.waiting()).to.equal(false)
   })
 
