@@ -14,7 +14,7 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { begin, type Steps } from '../tree/steps.ts'
 import type { DocumentCache } from './cache.ts'
-import type { FollowedEdit } from './followed-edits.ts'
+import { type FollowedEdit, followedVersion } from './followed-edits.ts'
 import { type NewTree, StoredFile } from './stored-file.ts'
 
 /** A version that a commit brings. */
@@ -303,7 +303,16 @@ export class Resources {
   /** Follows an edit of another process, if the version is held that it was made on. */
   follow(edit: FollowedEdit, to: number): void {
     this.#arrived(edit.path)
-    if (!this.#cache.get(this.#store.name, edit.path)?.follow(edit, to)) this.forget(edit.path)
+    const before = this.#cache.get(this.#store.name, edit.path)
+    const version = before && followedVersion(before, edit, to)
+    const isHeld = before?.follow(edit, to) ?? false
+    if (!version) {
+      if (!isHeld) this.forget(edit.path)
+      return
+    }
+    const file = new StoredFile(version.resource, version.body, version.profile)
+    if (isHeld) file.inherit(before)
+    this.#cache.set(this.#store.name, file)
   }
 
   /** Forgets a file or, by a path ending in `/`, everything below it. */

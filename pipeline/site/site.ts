@@ -359,9 +359,8 @@ export class Site {
     this.#resources.change()
     this.#underWay.note(commits)
     for (const { version, paths, edit } of commits) {
-      const followed = edit === undefined ? undefined : readNotice(edit)
       for (const path of paths) {
-        if (path === followed?.path) this.#resources.follow(followed, version)
+        if (path === edit?.path) this.#resources.follow(readNotice(edit), version)
         else this.#resources.forget(path)
       }
     }

@@ -133,8 +133,14 @@ export interface Commit {
    * @throws what becomes of the commit instead, of which nothing is done
    */
   confirm?: () => undefined | Promise<void>
-  /** How others may come from what they hold to what this commit stores; passed on to them as it is. */
-  edit?: string
+  /** How others may come from what they hold to what this commit stores; passed on to them with the state that it leaves. */
+  edit?: PassedEdit
+}
+
+/** An edit of a document, of which stores know no more. */
+export interface PassedEdit {
+  /** One that the changes name. */
+  readonly path: string
 }
 
 export type CommitResult =

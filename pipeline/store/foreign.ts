@@ -1,3 +1,6 @@
+import type { PassedEdit } from './commit.ts'
+import type { Resource } from './resource.ts'
+
 /** A commit made by another process. */
 export interface ForeignCommit {
   version: number
@@ -8,9 +11,15 @@ export interface ForeignCommit {
   /** Counters that it raised. */
   raised: readonly string[]
   /** As the commit had it. */
-  edit?: string
+  edit?: ForeignEdit
   /** Documents of the site were written by another derivation: `allDerived(OUTDATED)` names them. */
   outdated?: boolean
+}
+
+/** An edit that another process has made, as plain data. */
+export interface ForeignEdit extends PassedEdit {
+  /** State of its document after the commit. Entries of an earlier release have none. */
+  readonly left?: Resource | undefined
 }
 
 /** What other processes do to a store that several have open. */

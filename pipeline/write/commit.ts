@@ -7,7 +7,7 @@ import type { CodeHost } from '../model/code.ts'
 import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
-import type { Change, CommitResult, NewEvent } from '../store/commit.ts'
+import type { Change, CommitResult, NewEvent, PassedEdit } from '../store/commit.ts'
 import type { NoteChange } from '../store/notes.ts'
 import type { Consequences } from './consequences.ts'
 import { refuseConfiguring } from './may-configure.ts'
@@ -123,7 +123,7 @@ export interface OwnChanges {
   /** Value of the counter of rules that the write was decided under; undefined when no rules decided. */
   accessVersion?: number | undefined
   /** How others may make the same change of the document. */
-  edit?: string
+  edit?: PassedEdit
 }
 
 /** A write with what follows from it as one commit, which needs the site to be as the judgement requires. */

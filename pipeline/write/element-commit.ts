@@ -75,7 +75,7 @@ export async function commitEdit(
       ? putEvent(site, path, judged.digest, (await decodeInTurn(judged.body.bytes)).text, write.cause)
       : editEvent(site, { ...write, path }, selectors, judged)
   const isFollowed = site.isShared && !changed && asked.isAsAsked
-  const edit = isFollowed ? editNotice(path, file.resource.version, wanted, asked.way) : undefined
+  const edit = isFollowed ? editNotice(file, wanted, asked) : undefined
   const own = { ...ownChanges(located, judged, event, authority), ...(edit !== undefined && { edit }) }
   const result = await commitJudged(site, model, own, follows)
   return result.ok ? inBytes(answerTo(write, located, judged, result.at)) : undefined

@@ -7,8 +7,9 @@ import { entriesOf } from '../../pipeline/model/entries.ts'
 import { isItem } from '../../pipeline/model/items.ts'
 import { elementsAround } from '../../pipeline/model/place.ts'
 import { editNotice, following, readNotice } from '../../pipeline/site/followed-edits.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
-import { type Edit, EditError, edit } from '../../pipeline/tree/edit/edit.ts'
+import { type Edit, EditError, edit, type Way } from '../../pipeline/tree/edit/edit.ts'
 import type { EditRecord } from '../../pipeline/tree/edit/record.ts'
 import { TreeError } from '../../pipeline/tree/limits.ts'
 import type { DocumentKind, TreeDocument } from '../../pipeline/tree/nodes.ts'
@@ -29,8 +30,16 @@ const DERIVATION = { ns: NS, schemaHost: 'https://schema.org' }
 /** Makes an edit where it was asked for. @returns what others hear of it, and the document it leads to */
 function made(document: TreeDocument, wanted: Edit): { record: EditRecord | undefined; document: TreeDocument } {
   const proposed = edit(document, wanted)
-  const notice = editNotice('/a.html', 1, wanted, proposed.way)
-  return { record: notice === undefined ? undefined : readNotice(notice).edit, document: atOnce(proposed.accepting()) }
+  const record = told(wanted, proposed)
+  return { record, document: atOnce(proposed.accepting()) }
+}
+
+const FILE = { resource: { path: '/a.html', version: 1 } as Resource, profile: undefined }
+
+/** What others hear of an edit. */
+function told(wanted: Edit, { way }: { way: Way }): EditRecord | undefined {
+  const notice = editNotice(FILE, wanted, { way })
+  return notice && readNotice(JSON.parse(JSON.stringify(notice))).edit
 }
 
 const follow = (tree: TreeDocument, edits: readonly EditRecord[], text: string) => atOnce(following(tree, edits, text))
@@ -115,14 +124,14 @@ describe('edits of other processes', () => {
         steps++
       }
     })
-    const notice = editNotice('/a.html', 1, wanted, proposed.way)
+    const record = told(wanted, proposed)
     const reached = atOnce(proposed.accepting())
     work.made(reached)
-    return { ...work, document: reached, record: notice === undefined ? undefined : readNotice(notice).edit }
+    return { ...work, document: reached, record }
   }
 
   /** What is found about a document but its entries; the order of tokens says nothing. */
-  const told = ({ profile, items, tokens, declares }: Derived) => ({ profile, items, tokens: tokens.sort(), declares })
+  const found = ({ profile, items, tokens, declares }: Derived) => ({ profile, items, tokens: tokens.sort(), declares })
 
   it('RULE-11 leave what is known of all other elements: the next edit reads none of them', () => {
     const source = page(`<ul id="l">${'<li class="c">x</li>'.repeat(20_000)}</ul>`)
@@ -158,7 +167,7 @@ describe('edits of other processes', () => {
             if (!wanted) break
             const { derived, document, record } = madeAndDerived(mine, wanted)
             const fresh = atOnce(deriving(parseDocument('html', document.source), DERIVATION, true))
-            expect(told(derived), `seed ${seed}`).to.deep.equal(told(fresh))
+            expect(found(derived), `seed ${seed}`).to.deep.equal(found(fresh))
             compared++
             const followed = record && follow(theirs, [record], document.source)
             // Who has followed makes the next edit.
@@ -185,9 +194,8 @@ describe('edits of other processes', () => {
 
   it('RULE-11 are not told where the new version is read as fast', () => {
     const document = parseDocument('html', '<ul id="a"></ul><template><p id="t"></p></template>')
-    const notice = (line: string, way: 'splice' | 'document' = 'splice') =>
-      editNotice('/a.html', 1, command(document, line), way)
-    expect(notice('append a <li>x</li>')).to.be.a('string')
+    const notice = (line: string, way: 'splice' | 'document' = 'splice') => told(command(document, line), { way })
+    expect(notice('append a <li>x</li>')).to.be.an('object')
     expect(notice('append a <li>x</li>', 'document')).to.equal(undefined)
     expect(notice(`append a <li>${'x'.repeat(20_000)}</li>`)).to.equal(undefined)
     expect(notice('append t x')).to.equal(undefined)
@@ -212,6 +220,33 @@ describe('trees of several processes', () => {
     for (const each of [members[0], members[1]]) await isTrue(each, ['/a.html'])
     expect(new Set(trees).size).to.equal(2)
   })
+
+  for (const [title, before] of [
+    ['', ''],
+    [', behind a byte order mark', '\uFEFF'],
+  ])
+    it(`RULE-11 what an edit of another leaves is in memory without being loaded, as the store has it${title}`, async () => {
+      const members = await two(localLeases())
+      await members[0].put('/a.html', `${before}${page('<p>é</p><ul id="l"></ul>')}`)
+      for (const each of [members[0], members[1]]) await isTrue(each, ['/a.html'])
+      for (let i = 0; i < 10; i++) {
+        const [writer, reader] = i % 3 === 0 ? [members[1], members[0]] : [members[0], members[1]]
+        // Items change the profile.
+        const item = i === 4 ? `<b itemscope itemtype="https://a.example/T">${i}</b>` : `ü ${i}`
+        await writer.append('/a.html', item)
+        await reader.coherence.inStep()
+        const { site } = reader
+        const held = site.inMemory('/a.html')
+        if (!held) throw new Error('nothing is in memory')
+        const stored = await site.store.find('/a.html')
+        expect(held.resource).to.deep.equal(stored)
+        const body = stored && (await site.store.body(stored))
+        if (!body || !('bytes' in body)) throw new Error('there is no body')
+        expect(Buffer.from(held.bytes ?? []).equals(Buffer.from(body.bytes))).to.equal(true)
+        expect(held.profile).to.deep.equal(JSON.parse((await site.store.derived('/a.html', 'profile')) ?? ''))
+        if (i % 2 === 0) await isTrue(reader, ['/a.html'])
+      }
+    })
 
   it('RULE-11 an edit of a version that is not held, and one behind many others, are read from the store', async () => {
     const [one, other] = await two(localLeases())

@@ -119,7 +119,7 @@ export function members() {
       if (derived !== undefined) expect(site.rules.document(path), path).to.deep.equal(JSON.parse(derived))
       const held = await site.findParsed(path)
       if (!held?.bytes) continue
-      const fresh = parseDocument('html', Buffer.from(held.bytes).toString())
+      const fresh = parseDocument('html', new TextDecoder().decode(held.bytes))
       expect(dump(held.tree.root, true), path).to.equal(dump(fresh.root, true))
     }
     const counters = await store.site(NAME).counters()

@@ -5,6 +5,7 @@
 
 import { OUTDATED } from '../derivation.ts'
 import type { ForeignCommit } from '../foreign.ts'
+import { readEdit } from '../records/edits.ts'
 import { unpack } from './text.ts'
 
 /** An entry of the log, without the commit where that is the work of who asks. */
@@ -60,7 +61,7 @@ function entryOf(written: Written): Entry {
     site,
     paths: JSON.parse(paths) as string[],
     raised: JSON.parse(raised) as string[],
-    ...(edit !== null && { edit: unpack(edit) }),
+    ...(edit !== null && { edit: readEdit(unpack(edit)) }),
     ...(outdated && { outdated }),
   }
   return { version, commit }

@@ -3,6 +3,7 @@
 import type { Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
 import { namesCollection } from '../../paths.ts'
 import { pathsIn, pathsOf } from '../../records/changes.ts'
+import { writeEdit } from '../../records/edits.ts'
 import type { EventLimits } from '../../records/events.ts'
 import { startEventIds } from '../../records/events.ts'
 import { Refusal } from '../../records/refusals.ts'
@@ -100,14 +101,14 @@ async function carryOut(state: CommitState, { commit }: CommitJob, founded: bool
   const resources: Extract<CommitResult, { ok: true }>['resources'] = new Map()
   for (const path of named) resources.set(path, await resourceAt(state, path))
   pending.sites.set(site.id, { name: site.name, ms: state.ms, seq: state.seq })
-  const { changes, raises = [], edit = null } = commit
+  const { changes, raises = [], edit } = commit
   const paths = pathsOf(changes as readonly Change[], commit.events ?? [])
   pending.log.push({
     version: state.version,
     site: site.name,
     paths: JSON.stringify(paths),
     raised: JSON.stringify(raises),
-    edit,
+    edit: edit ? writeEdit(edit, resources) : null,
   })
   // Nothing of the commit can be refused any more.
   if (commit.notes !== undefined) await Promise.all(writeNotes(state.transaction.session, commit.notes))

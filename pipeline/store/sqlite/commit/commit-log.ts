@@ -6,6 +6,7 @@
 import { OUTDATED } from '../../derivation.ts'
 import type { ForeignCommit, ForeignCommits } from '../../foreign.ts'
 import { pathsOf } from '../../records/changes.ts'
+import { readEdit } from '../../records/edits.ts'
 import type { Database } from '../database.ts'
 import type { PackedChange } from '../writer/messages.ts'
 
@@ -94,7 +95,7 @@ function commitOf({ version, site, paths, raised, edit, outdated }: Row): Foreig
     site,
     paths: JSON.parse(paths) as string[],
     raised: JSON.parse(raised) as string[],
-    ...(edit !== null && { edit }),
+    ...(edit !== null && { edit: readEdit(edit) }),
     ...(outdated !== 0 && { outdated: true }),
   }
 }

@@ -3,6 +3,7 @@
 import type { CommitResult, NewEvent } from '../../commit.ts'
 import { adoptFile } from '../../disk/folder.ts'
 import { namesCollection } from '../../paths.ts'
+import { writeEdit } from '../../records/edits.ts'
 import { startEventIds } from '../../records/events.ts'
 import { Refusal } from '../../records/refusals.ts'
 import type { PackedChange, WriterJob } from '../writer/messages.ts'
@@ -123,7 +124,7 @@ function carryOut(state: CommitState, { commit }: CommitJob): CommitResult {
     changes,
     events: commit.events ?? [],
     raised,
-    edit,
+    edit: edit && writeEdit(edit, resources),
   })
   adopt(state)
   return { ok: true, version: state.version, at: state.at, events, resources, counters }

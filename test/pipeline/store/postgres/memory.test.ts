@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import pg from 'pg'
-import type { Change } from '../../../../pipeline/store/commit.ts'
+import type { Change, PassedEdit } from '../../../../pipeline/store/commit.ts'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
@@ -172,6 +172,16 @@ describe('what a writer remembers of PostgreSQL', () => {
       [first + 71, 300],
       [first + 72, 1],
     ])
+  })
+
+  it('RULE-11 is told how others have made an edit, and what it left', async () => {
+    const other = (await opened.another()).site('a.example')
+    const { foreign } = opened.store
+    const edit = { path: '/e.html', what: 'an edit\0' } as PassedEdit
+    await done(other, { changes: [put('/e.html', 'B')], edit })
+    expect(await foreign?.waiting()).to.equal(true)
+    const left = await site.find('/e.html')
+    expect((await foreign?.read())?.commits?.map(commit => commit.edit)).to.deep.equal([{ ...edit, left }])
   })
 
   it('sums that were repaired meanwhile stay as they were repaired', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type { PassedEdit } from '../../../../pipeline/store/commit.ts'
 import { connectReader } from '../../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../../pipeline/store/sqlite/store.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
@@ -58,9 +59,14 @@ describe('commits of other processes', () => {
 
   it('bring along how to make their edit, where the commit says so', () =>
     withShared(async (mine, other) => {
-      await done(other.site(SITE), { changes: [put('/a.html', 'a')], edit: 'an edit' })
+      await done(other.site(SITE), {
+        changes: [put('/a.html', 'a')],
+        edit: { path: '/a.html', what: 'an edit' } as PassedEdit,
+      })
+      const left = await other.site(SITE).find('/a.html')
       await done(other.site(SITE), [put('/a.html', 'b')])
-      expect((await read(mine))?.map(commit => commit.edit)).to.deep.equal(['an edit', undefined])
+      const edit = { path: '/a.html', what: 'an edit', left }
+      expect((await read(mine))?.map(commit => commit.edit)).to.deep.equal([edit, undefined])
     }))
 
   it('are nothing when they were refused', () =>

@@ -36,8 +36,8 @@ describe('SQLite store: folders of earlier releases', () => {
       database.close()
       const site = (await opened.reopen()).site('example.org')
       const other = await opened.another()
-      await done(site, { changes: [put('/a', 'A')], edit: 'an edit' })
-      expect((await other.foreign?.read())?.commits?.map(({ edit }) => edit)).to.deep.equal(['an edit'])
+      await done(site, { changes: [put('/a', 'A')], edit: { path: '/a' } })
+      expect((await other.foreign?.read())?.commits?.map(({ edit }) => edit?.path)).to.deep.equal(['/a'])
       await opened.intact()
     } finally {
       await opened.close()
