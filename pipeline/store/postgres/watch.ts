@@ -4,6 +4,7 @@
  * until it answers again. With the number comes the time, so that all processes have one clock.
  */
 
+import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
 import { StoreError, Unusable } from '../errors.ts'
 import { unlessAnswered } from '../unless-answered.ts'
@@ -70,7 +71,10 @@ function inTime<Result>(work: Promise<Result>): Promise<Result> {
   })
 }
 
-/** Answers all who ask while a question is under way with the next one: it is put after they asked. */
+/**
+ * Answers all who ask while a question is under way with the next one, and all who ask in one turn of the event loop with
+ * the same: it is put after they asked.
+ */
 export function sharedQuestion<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
   let running: Promise<unknown> | undefined
   let next: Promise<Answer> | undefined
@@ -82,7 +86,7 @@ export function sharedQuestion<Answer>(ask: () => Promise<Answer>): () => Promis
   }
   return () => {
     if (running === undefined) running = Promise.resolve()
-    next ??= running.then(begin)
+    next ??= running.then(() => setImmediate()).then(begin)
     return next
   }
 }

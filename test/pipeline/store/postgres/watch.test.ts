@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { readForeign } from '../../../../pipeline/store/postgres/foreign.ts'
 import type { Reads } from '../../../../pipeline/store/postgres/read/pool.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
-import { clockOfAnother, watchDatabase } from '../../../../pipeline/store/postgres/watch.ts'
+import { clockOfAnother, sharedQuestion, watchDatabase } from '../../../../pipeline/store/postgres/watch.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 
@@ -106,6 +107,30 @@ describe('news of a database that goes away', () => {
     expect(await foreign.read().catch((error: unknown) => error)).to.equal(CUT)
     back()
     expect((await foreign.read()).commits).to.have.length(1)
+  })
+})
+
+describe('a question that many ask', () => {
+  it('is put once for all who ask in one turn of the event loop, and once for all who ask until it is answered', async () => {
+    const { promise: first, resolve: answer } = Promise.withResolvers<void>()
+    let asked = 0
+    const ask = sharedQuestion(async () => {
+      const number = ++asked
+      if (number === 1) await first
+      return number
+    })
+    const all = [ask()]
+    // Each connection has its microtasks carried out before the next one is read.
+    for (let i = 0; i < 10; i++) await undefined
+    all.push(ask())
+    await setImmediate()
+    await setImmediate()
+    for (let i = 0; i < 3; i++) {
+      all.push(ask())
+      await setImmediate()
+    }
+    answer()
+    expect(await Promise.all(all)).to.deep.equal([1, 1, 2, 2, 2])
   })
 })
 
