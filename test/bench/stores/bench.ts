@@ -20,7 +20,12 @@ export const STORES_HEAD: Row = [
 
 const CLIENTS = 16
 const SECONDS = 2
-const ROUNDS = 3
+/** An even number, so that each installation goes as often before the others as behind them. */
+const ROUNDS = 4
+/** Requests that each server has had before it is measured: until then its code is compiled again and again. */
+const WARM = 1500
+/** Seconds that this may take. */
+const WARM_WAIT = 15
 
 /** Names of the installations, in the order of the columns. */
 const KINDS = ['sqlite', 'postgres', 'redis', 'two'] as const
@@ -33,7 +38,8 @@ interface Measured {
   cpu: number
 }
 
-type Work = (urls: readonly string[]) => Promise<number>
+/** @param least requests before it ends; 0 if not given @returns requests per second */
+type Work = (urls: readonly string[], least?: number) => Promise<number>
 
 const body = page(4096)
 let written = 0
@@ -47,12 +53,16 @@ const reads: Work = async urls => {
 
 /** Writes, one after the other to each server, by clients that cost little beside servers and database. */
 function writes(make: (n: number) => Call): Work {
-  return async urls => {
+  return async (urls, least = 0) => {
     const clients = await Promise.all(Array.from({ length: CLIENTS }, () => Promise.all(urls.map(openWire))))
     const begun = performance.now()
     let [n, done] = [0, 0]
+    const isOver = () => {
+      const seconds = (performance.now() - begun) / 1000
+      return seconds >= (done < least ? WARM_WAIT : SECONDS)
+    }
     const write = async (wires: readonly Wire[]) => {
-      while (performance.now() < begun + SECONDS * 1000) {
+      while (!isOver()) {
         const { method, path, headers = {}, body = '' } = make(n)
         const answer = await wires[n++ % wires.length]?.ask(request(method, path, headers, body))
         if (answer === undefined || answer.status >= 400) throw new Error(`a write was refused: ${answer?.head}`)
@@ -81,7 +91,12 @@ const appends = writes(n => ({
   body: `<li id="a${written++}">An entry of some length, as people write it</li>`,
 }))
 
-const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
+/** Half of the values are above it, half below. */
+function median(values: number[]): number {
+  const sorted = values.sort((a, b) => a - b)
+  const of = (at: number) => sorted[Math.floor(at)] ?? 0
+  return (of((sorted.length - 1) / 2) + of(sorted.length / 2)) / 2
+}
 
 /** All rows; `BENCH_LINES` chooses among `reads`, `files`, `puts`, `replacements` and `appends`. */
 export async function benchStores(say: (line: string) => void): Promise<Row[]> {
@@ -97,23 +112,23 @@ export async function benchStores(say: (line: string) => void): Promise<Row[]> {
     say(row.filter(Boolean).join('  '))
   }
 
-  async function measure(kind: Kind, work: Work): Promise<Measured> {
+  async function measure(kind: Kind, work: Work, least = 0): Promise<Measured> {
     const servers = installed.get(kind)?.servers ?? []
     const spent = () => servers.reduce((sum, each) => sum + each.ticks() * 10, databaseCpu(database))
     const [before, begun] = [spent(), performance.now()]
-    const rate = await work(servers.map(({ url }) => url))
+    const rate = await work(
+      servers.map(({ url }) => url),
+      least * servers.length,
+    )
     const requests = (rate * (performance.now() - begun)) / 1000
     return { rate, cpu: ((spent() - before) * 1000) / requests }
   }
 
   async function compare(work: Work): Promise<Record<Kind, Measured>> {
     const found = new Map(KINDS.map(kind => [kind, [] as Measured[]]))
-    // The first round warms up.
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const kind of KINDS) {
-        const measured = await measure(kind, work)
-        if (round > 0) found.get(kind)?.push(measured)
-      }
+    for (const kind of KINDS) await measure(kind, work, WARM)
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const kind of round % 2 === 0 ? KINDS : KINDS.toReversed()) found.get(kind)?.push(await measure(kind, work))
     }
     const of = (kind: Kind): Measured => {
       const all = found.get(kind) ?? []

@@ -10,6 +10,9 @@ import { type ServerProcess, startProcess } from '../support/process.ts'
 /** Documents of one element each that is appended to. */
 export const LISTS = 20
 
+/** One of them before anything is appended. */
+export const EMPTY_LIST = '<!doctype html><title>List</title><ul id="list"></ul>'
+
 /** Number of the document that the nth append goes to: all of them in turn, and each by way of every server. */
 export function listOf(n: number): number {
   return (n + Math.floor(n / LISTS)) % LISTS
@@ -42,10 +45,7 @@ export async function install(
   const files = new Map([
     ['rules.html', OPEN_RULES],
     ['page.html', page(6 * 1024)],
-    ...Array.from({ length: LISTS }, (_, i): [string, string] => [
-      `list-${i}.html`,
-      '<!doctype html><title>List</title><ul id="list"></ul>',
-    ]),
+    ...Array.from({ length: LISTS }, (_, i): [string, string] => [`list-${i}.html`, EMPTY_LIST]),
   ])
   for (const [name, text] of files) await writeFile(join(site, name), text)
   const settings = join(folder, 'settings.json')

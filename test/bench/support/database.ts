@@ -4,9 +4,13 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Cluster, newCluster } from '../../support/postgres.ts'
 
-/** A cluster that is running; commits are on disk when they are answered. */
-export async function startDatabase(): Promise<Cluster> {
-  const cluster = await newCluster({ fsync: 'on', shared_buffers: '256MB', max_wal_size: '4GB' })
+/**
+ * A cluster that is running; commits are on disk when they are answered.
+ *
+ * @param settings beside those of a small machine
+ */
+export async function startDatabase(settings: Record<string, string> = {}): Promise<Cluster> {
+  const cluster = await newCluster({ fsync: 'on', shared_buffers: '256MB', max_wal_size: '4GB', ...settings })
   await cluster.start()
   return cluster
 }
