@@ -2,6 +2,8 @@
 
 import { hash } from 'node:crypto'
 import type { PiecesBody } from '../answer.ts'
+import { measuring, piecesOf } from '../tree/document.ts'
+import type { Stretches } from '../tree/source-text.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import { type ByteRange, bytesContentRange } from './byte-ranges.ts'
 import { digesting } from './digest.ts'
@@ -12,7 +14,7 @@ export interface Part {
   /** Header fields in the order in which they are written. */
   headers: Readonly<Record<string, string>>
   /** Gets a `Content-Length` of its own; a part without content consists of its headers (HTTP-122). */
-  content?: string
+  content?: Stretches
 }
 
 /** A finished multipart body. */
@@ -46,10 +48,14 @@ export function* writingMultipart(
   parts: readonly Part[],
   boundary?: string,
 ): Steps<Multipart<PiecesBody & { pieces: Uint8Array[] }>> {
-  const texts: string[] = []
+  const texts: Stretches[][] = []
   for (const { headers, content } of parts) {
     if (texts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
-    texts.push(content === undefined ? head(headers, undefined) : head(headers, Buffer.byteLength(content)) + content)
+    if (content === undefined) texts.push([head(headers, undefined)])
+    else if (content.length <= PIECE) {
+      const short = content.slice(0)
+      texts.push([head(headers, Buffer.byteLength(short)) + short])
+    } else texts.push([head(headers, yield* measuring(content, 0, content.length)), content])
   }
   let chosen = boundary ?? (yield* digesting(inLines(texts))).slice(0, BOUNDARY_LENGTH)
   let pieces = yield* enclosing(texts, chosen)
@@ -61,20 +67,27 @@ export function* writingMultipart(
   return { contentType: `multipart/mixed; boundary=${chosen}`, body: { pieces, size } }
 }
 
-function* inLines(texts: readonly string[]): Generator<string> {
-  for (const [i, text] of texts.entries()) {
+function* inLines(texts: readonly Stretches[][]): Generator<Stretches> {
+  for (const [i, each] of texts.entries()) {
     if (i > 0) yield '\n'
-    yield text
+    yield* each
   }
 }
 
 /** @returns undefined when the boundary occurs in a part */
-function* enclosing(texts: readonly string[], boundary: string): Steps<Uint8Array[] | undefined> {
+function* enclosing(texts: readonly Stretches[][], boundary: string): Steps<Uint8Array[] | undefined> {
   const pieces: Uint8Array[] = []
   let body = ''
-  for (const text of texts) {
-    if (text.includes(boundary)) return undefined
-    body += `--${boundary}\r\n${text}\r\n`
+  for (const [first = '', long] of texts) {
+    const text = first.slice(0)
+    if (text.includes(boundary) || (long && (yield* holding(long, boundary)))) return undefined
+    body += `--${boundary}\r\n${text}`
+    for (const piece of long ? piecesOf(long, PIECE) : []) {
+      pieces.push(Buffer.from(body + piece))
+      body = ''
+      yield
+    }
+    body += '\r\n'
     if (body.length < PIECE) continue
     pieces.push(Buffer.from(body))
     body = ''
@@ -82,6 +95,15 @@ function* enclosing(texts: readonly string[], boundary: string): Steps<Uint8Arra
   }
   pieces.push(Buffer.from(`${body}--${boundary}--\r\n`))
   return pieces
+}
+
+/** Whether a word stands in a long text. */
+function* holding(text: Stretches, word: string): Steps<boolean> {
+  for (let at = 0; at < text.length; at += PIECE) {
+    if (text.slice(at, at + PIECE + word.length - 1).includes(word)) return true
+    yield
+  }
+  return false
 }
 
 /** Header lines of a part and the empty line below them. */

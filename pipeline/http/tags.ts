@@ -7,6 +7,7 @@
  */
 
 import { createHmac, hash, type KeyObject } from 'node:crypto'
+import type { Stretches } from '../tree/source-text.ts'
 import type { Steps } from '../tree/steps.ts'
 import { digesting, digestingText } from './digest.ts'
 
@@ -28,7 +29,7 @@ export function fragmentPart(outerMarkup: string): string {
 }
 
 /** `fragmentPart` of an element that may be long, in steps. */
-export function* tellingFragment(outerMarkup: string): Steps<string> {
+export function* tellingFragment(outerMarkup: Stretches): Steps<string> {
   return (yield* digestingText(outerMarkup)).slice(0, PART_DIGITS)
 }
 

@@ -17,7 +17,8 @@ import { writingJsonLd } from '../tree/json-ld.ts'
 import { readingItemsWithin, readingTopLevelItems } from '../tree/microdata.ts'
 import { jsonLdValue } from '../tree/microdata-value.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { writingMarkup } from '../tree/serialize.ts'
+import { writingStretches } from '../tree/serialize.ts'
+import type { Stretches } from '../tree/source-text.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { Reading } from './read.ts'
 import type { Representation } from './representation.ts'
@@ -30,7 +31,7 @@ export function* fragmentAnswer(
   reading: Reading,
 ): Steps<Answer> {
   const { file, tree } = view
-  const markup = yield* writingMarkup(element, tree.kind)
+  const markup = yield* writingStretches(element, tree.kind)
   const part = yield* tellingFragment(markup)
   const tag = fragmentTag(part, view.documentPart())
   const headers = commonHeaders(view, reading, tag)
@@ -42,8 +43,8 @@ export function* fragmentAnswer(
 }
 
 /** A body, in steps where it is long. */
-export function* bytesOf(text: string): Steps<Uint8Array> {
-  return text.length <= PIECE ? Buffer.from(text) : yield* encoding(text, false)
+export function* bytesOf(text: Stretches): Steps<Uint8Array> {
+  return text.length <= PIECE ? Buffer.from(text.slice(0)) : yield* encoding(text, false)
 }
 
 /** What the selectors of a requester are matched against, where it is not the whole document (SEC-6). */
@@ -120,7 +121,7 @@ export function* elementParts(
   let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)
   for (const element of elements) {
     if (parts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
-    const markup = yield* writingMarkup(element, tree.kind)
+    const markup = yield* writingStretches(element, tree.kind)
     const place = uniqueSelector(copyOf(element), document, index)
     left -= markup.length + place.length
     if (left < 0)
@@ -180,7 +181,7 @@ function* microdataText(
   elements: ElementNode[] | undefined,
   ns: string,
   mayRefer?: (element: ElementNode) => boolean,
-): Steps<string> {
+): Steps<Stretches> {
   const read = jsonLdValue(ns)
   try {
     const reading = elements ? readingItemsWithin(elements, read, mayRefer) : readingTopLevelItems(tree.root, read)

@@ -113,8 +113,8 @@ export function* measuring(text: Stretches, start: number, end: number): Steps<n
 }
 
 /** The same as `encode`, in steps. */
-export function* encoding(text: string, bom: boolean): Steps<Uint8Array> {
-  if (text.length <= PIECE) return encode(text, bom)
+export function* encoding(text: Stretches, bom: boolean): Steps<Uint8Array> {
+  if (text.length <= PIECE) return encode(text.slice(0), bom)
   const mark = encode('', bom)
   const bytes = Buffer.allocUnsafeSlow(mark.length + (yield* measuring(text, 0, text.length)))
   bytes.set(mark)

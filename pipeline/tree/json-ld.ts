@@ -2,7 +2,8 @@
 
 import { MAX_DEPTH, tooDeep, tooLarge } from './limits.ts'
 import type { Item } from './microdata.ts'
-import { writingPlain } from './plain-json.ts'
+import { writingLongPlain } from './plain-json.ts'
+import type { Stretches } from './source-text.ts'
 import { atOnce, type Steps } from './steps.ts'
 
 export type JsonLdValue = string | JsonLdObject | JsonLdValue[]
@@ -33,8 +34,8 @@ export function jsonLd(items: Item[]): JsonLdObject {
 }
 
 /** The text of `jsonLd`, in steps. */
-export function* writingJsonLd(items: Item[]): Steps<string> {
-  return yield* writingPlain(yield* mapping(items))
+export function* writingJsonLd(items: Item[]): Steps<Stretches> {
+  return yield* writingLongPlain(yield* mapping(items))
 }
 
 /** Items that are mapped in one step. */

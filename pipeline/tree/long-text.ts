@@ -1,19 +1,23 @@
 /** Markup that is too long to be written in one step. */
 
 import type { ElementNode } from './nodes.ts'
+import { SourceText, type Stretches } from './source-text.ts'
 import type { Steps } from './steps.ts'
 
 /** UTF-16 code units that are written in one step. */
 export const LONG = 64 * 1024
 
+/** What may stand behind the end tags of these elements, the parser puts into them all the same. */
+const OPEN_ENDED = new Set(['html', 'head', 'body', 'form'])
+
 /**
  * Whether an element is written in one step. One whose tags are implied may be of any length, and so may a body without end
- * tag: its place is that of its start tag.
+ * tag, whose place is that of its start tag, and one behind whose end tag more follows.
  */
-export function isShort({ sourceCodeLocation: place, childNodes }: ElementNode): boolean {
+export function isShort({ tagName, sourceCodeLocation: place, childNodes }: ElementNode): boolean {
   if (!place) return false
   const isWhole = place.endOffset !== place.startTag?.endOffset || childNodes.length === 0
-  return isWhole && place.endOffset - place.startOffset < LONG
+  return isWhole && place.endOffset - place.startOffset < LONG && !OPEN_ENDED.has(tagName)
 }
 
 /**
@@ -68,16 +72,14 @@ export function keepingTogether(join: (text: string) => void = inOnePiece): (tex
 
 /** A text that grows by small pieces. */
 export class LongText {
-  #whole = ''
+  readonly #pieces: string[] = []
   #latest = ''
 
   /** @returns whether it is time for a pause */
   add(piece: string): boolean {
     if (piece.length >= LONG) {
-      // It is put together already, as what is inside an element is: to read it again at every level would take as long as
-      // all levels together.
       this.#keep()
-      this.#whole += piece
+      this.#pieces.push(piece)
       return true
     }
     this.#latest += piece
@@ -86,13 +88,23 @@ export class LongText {
     return true
   }
 
+  /** The text so far. Whoever reads it puts all of it together. */
   get whole(): string {
     this.#keep()
-    return this.#whole
+    let whole = ''
+    for (const piece of this.#pieces) whole += piece
+    return whole
+  }
+
+  /** The same for those who read a part at a time, however long it is. */
+  get stretches(): Stretches {
+    this.#keep()
+    const [only = ''] = this.#pieces
+    return this.#pieces.length > 1 ? new SourceText(this.#pieces) : only
   }
 
   #keep(): void {
-    this.#whole += inOnePiece(this.#latest)
+    if (this.#latest !== '') this.#pieces.push(inOnePiece(this.#latest))
     this.#latest = ''
   }
 }

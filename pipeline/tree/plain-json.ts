@@ -1,7 +1,8 @@
 /** JSON of plain values in steps. */
 
 import { piecesOf } from './document.ts'
-import { LONG } from './long-text.ts'
+import { LONG, LongText } from './long-text.ts'
+import type { Stretches } from './source-text.ts'
 import type { Steps } from './steps.ts'
 
 /** What a value counts beside its text, in UTF-16 code units. */
@@ -9,48 +10,70 @@ const LEAST = 8
 
 /** @returns what `JSON.stringify` gives; `null` where that is nothing */
 export function* writingPlain(value: unknown): Steps<string> {
-  if (weigh(value) <= LONG) return JSON.stringify(value) ?? 'null'
-  if (typeof value === 'string') return yield* writingText(value)
-  if (Array.isArray(value)) return `[${(yield* writingList(value)).join()}]`
-  const members: string[] = []
-  for (const [name, member] of Object.entries(value as object)) {
-    if (member === undefined) continue
-    members.push(`${JSON.stringify(name)}:${yield* writingPlain(member)}`)
-    if (members.length % MEMBERS_PER_STEP === 0) yield
-  }
-  return `{${members.join()}}`
+  const text = new LongText()
+  yield* writing(value, text)
+  return text.whole
+}
+
+/** `writingPlain` for those who read a part at a time. */
+export function* writingLongPlain(value: unknown): Steps<Stretches> {
+  const text = new LongText()
+  yield* writing(value, text)
+  return text.stretches
+}
+
+function* writing(value: unknown, text: LongText): Steps<void> {
+  if (weigh(value) <= LONG) {
+    if (text.add(JSON.stringify(value) ?? 'null')) yield
+  } else if (typeof value === 'string') yield* writingText(value, text)
+  else if (Array.isArray(value)) yield* writingList(value, text)
+  else yield* writingMembers(value as object, text)
 }
 
 /** Members of an object that are written in one step. */
 const MEMBERS_PER_STEP = 200
 
-function* writingText(text: string): Steps<string> {
-  const parts: string[] = []
-  for (const piece of piecesOf(text, LONG)) {
-    parts.push(JSON.stringify(piece).slice(1, -1))
+function* writingMembers(value: object, text: LongText): Steps<void> {
+  let written = 0
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    text.add(`${written === 0 ? '{' : ','}${JSON.stringify(name)}:`)
+    yield* writing(member, text)
+    if (++written % MEMBERS_PER_STEP === 0) yield
+  }
+  text.add(written === 0 ? '{}' : '}')
+}
+
+function* writingText(value: string, text: LongText): Steps<void> {
+  text.add('"')
+  for (const piece of piecesOf(value, LONG)) {
+    text.add(JSON.stringify(piece).slice(1, -1))
     yield
   }
-  return `"${parts.join('')}"`
+  text.add('"')
 }
 
 /** Short entries are written together. */
-function* writingList(list: readonly unknown[]): Steps<string[]> {
-  const parts: string[] = []
+function* writingList(list: readonly unknown[], text: LongText): Steps<void> {
   let from = 0
   let together = 0
+  text.add('[')
   for (let at = 0; at <= list.length; at++) {
     const weight = at < list.length ? weigh(list[at]) : 0
     if (at < list.length && together + weight <= LONG) {
       together += weight
       continue
     }
-    if (from < at) parts.push(JSON.stringify(list.slice(from, at)).slice(1, -1))
+    if (from < at) text.add(`${from === 0 ? '' : ','}${JSON.stringify(list.slice(from, at)).slice(1, -1)}`)
     yield
-    if (weight > LONG) parts.push(yield* writingPlain(list[at]))
+    if (weight > LONG) {
+      if (at > 0) text.add(',')
+      yield* writing(list[at], text)
+    }
     from = weight > LONG ? at + 1 : at
     together = weight > LONG ? 0 : weight
   }
-  return parts
+  text.add(']')
 }
 
 /** About how long the text of a value is, as far as it is short. */

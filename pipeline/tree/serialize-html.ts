@@ -1,6 +1,6 @@
 /** Trees to HTML text by the serialization algorithm of the HTML standard. */
 
-import { isShort, LONG, LongText, writingText } from './long-text.ts'
+import { isShort, LONG, type LongText, writingText } from './long-text.ts'
 import {
   type AnyNode,
   type Attribute,
@@ -42,31 +42,37 @@ export function outerHtml(node: AnyNode): string {
   return one(node, node.parentNode !== null && isElement(node.parentNode) && isRaw(node.parentNode))
 }
 
-/** `outerHtml` in steps. */
-export function* writingHtml(node: AnyNode): Steps<string> {
-  if (!('tagName' in node) || isShort(node)) return outerHtml(node)
-  const start = yield* writingStart(node)
-  return isVoid(node) ? start : enclosed(node, start, yield* writingAll(contentNodes(node), isRaw(node)))
-}
-
-/** `innerHtml` in steps. */
-export function* writingInnerHtml(node: AnyNode): Steps<string> {
-  if (!('childNodes' in node)) return ''
-  if (!isElement(node)) return yield* writingAll(node.childNodes, false)
-  return isVoid(node) ? '' : withFirstLine(node, yield* writingAll(contentNodes(node), isRaw(node)))
-}
-
-function* writingAll(nodes: readonly ChildNode[], raw: boolean): Steps<string> {
-  const markup = new LongText()
-  for (const node of nodes) {
-    if (isText(node) && !raw && node.value.length > LONG) {
-      yield* writingText(node.value, markup, escapeText)
-      continue
-    }
-    const isLong = isElement(node) && !isShort(node)
-    if (markup.add(isLong ? yield* writingHtml(node) : one(node, raw))) yield
+/** Adds `outerHtml` to a text, in steps. */
+export function* writingHtml(node: AnyNode, markup: LongText): Steps<void> {
+  if (!('tagName' in node) || isShort(node)) {
+    if (markup.add(outerHtml(node))) yield
+    return
   }
-  return markup.whole
+  yield* writingStart(node, markup)
+  if (isVoid(node)) return
+  yield* writingContent(node, markup)
+  markup.add(endTag(node))
+}
+
+/** Adds `innerHtml` to a text, in steps. */
+export function* writingInnerHtml(node: AnyNode, markup: LongText): Steps<void> {
+  if (!('childNodes' in node)) return
+  if (!isElement(node)) yield* writingAll(node.childNodes, false, markup)
+  else if (!isVoid(node)) yield* writingContent(node, markup)
+}
+
+function* writingContent(element: ElementNode, markup: LongText): Steps<void> {
+  const nodes = contentNodes(element)
+  const [first] = nodes
+  if (first && isText(first)) markup.add(beforeFirstLine(element, first.value))
+  yield* writingAll(nodes, isRaw(element), markup)
+}
+
+function* writingAll(nodes: readonly ChildNode[], raw: boolean, markup: LongText): Steps<void> {
+  for (const node of nodes)
+    if (isText(node) && !raw && node.value.length > LONG) yield* writingText(node.value, markup, escapeText)
+    else if (isElement(node) && !isShort(node)) yield* writingHtml(node, markup)
+    else if (markup.add(one(node, raw))) yield
 }
 
 /** @returns markup of the node's children; of a `template`, that of its contents */
@@ -77,17 +83,17 @@ export function innerHtml(node: AnyNode): string {
 }
 
 function content(element: ElementNode): string {
-  return withFirstLine(element, all(contentNodes(element), isRaw(element)))
+  const markup = all(contentNodes(element), isRaw(element))
+  return beforeFirstLine(element, markup) + markup
 }
 
 function contentNodes(element: ElementNode): ChildNode[] {
   return (element.namespaceURI === HTML_NAMESPACE && element.content ? element.content : element).childNodes
 }
 
-function withFirstLine(element: ElementNode, markup: string): string {
-  const isHtml = element.namespaceURI === HTML_NAMESPACE
-  // The standard leaves this out, and the text would lose its first line when it is read again.
-  return isHtml && LEADING_LINE_FEED.has(element.tagName) && markup.startsWith('\n') ? `\n${markup}` : markup
+/** The standard leaves this out, and the text would lose its first line when it is read again. */
+function beforeFirstLine({ namespaceURI, tagName }: ElementNode, text: string): string {
+  return namespaceURI === HTML_NAMESPACE && LEADING_LINE_FEED.has(tagName) && text.startsWith('\n') ? '\n' : ''
 }
 
 function all(nodes: ChildNode[], raw: boolean): string {
@@ -98,8 +104,7 @@ function all(nodes: ChildNode[], raw: boolean): string {
 
 function one(node: ChildNode, raw: boolean): string {
   if (isElement(node)) {
-    if (isVoid(node)) return startTag(node)
-    return enclosed(node, startTag(node), all(contentNodes(node), isRaw(node)))
+    return isVoid(node) ? startTag(node) : startTag(node) + content(node) + endTag(node)
   }
   switch (node.nodeName) {
     case '#text':
@@ -113,9 +118,8 @@ function one(node: ChildNode, raw: boolean): string {
   }
 }
 
-/** An element around its content. */
-function enclosed(element: ElementNode, start: string, markup: string): string {
-  return `${start}${withFirstLine(element, markup)}</${element.tagName}>`
+function endTag({ tagName }: ElementNode): string {
+  return `</${tagName}>`
 }
 
 function startTag({ tagName, attrs }: ElementNode): string {
@@ -124,18 +128,20 @@ function startTag({ tagName, attrs }: ElementNode): string {
   return `${markup}>`
 }
 
-/** `startTag` in steps. */
-function* writingStart(element: ElementNode): Steps<string> {
+/** Adds `startTag` to a text, in steps. */
+function* writingStart(element: ElementNode, markup: LongText): Steps<void> {
   const { tagName, attrs } = element
-  if (!attrs.some(({ value }) => value.length > LONG)) return startTag(element)
-  const markup = new LongText()
+  if (!attrs.some(({ value }) => value.length > LONG)) {
+    if (markup.add(startTag(element))) yield
+    return
+  }
   markup.add(`<${tagName}`)
   for (const a of attrs) {
     markup.add(beforeValue(a))
     yield* writingText(a.value, markup, escapeAttribute)
     markup.add('"')
   }
-  return `${markup.whole}>`
+  markup.add('>')
 }
 
 /** A space, the name of an attribute, and what opens its value. */

@@ -13,27 +13,35 @@ type Bindings = Map<string, string>
  *   outside it that names inside it need are added to its start tag.
  */
 export function outerXml(node: AnyNode): string {
-  return atOnce(writingXml(node))
+  const markup = new LongText()
+  atOnce(writingXml(node, markup))
+  return markup.whole
 }
 
-/** `outerXml` in steps. */
-export function* writingXml(node: AnyNode): Steps<string> {
-  if (!('parentNode' in node)) return yield* writingInnerXml(node)
-  return isElement(node) ? yield* xmlWriter().writing(node, yield* findingOwed(node)) : leaf(node)
+/** Adds `outerXml` to a text, in steps. */
+export function* writingXml(node: AnyNode, markup: LongText): Steps<void> {
+  if (!('parentNode' in node)) yield* writingInnerXml(node, markup)
+  else if (isElement(node)) yield* xmlWriter(markup).writing(node, yield* findingOwed(node))
+  else yield* writingLeaf(node, markup)
 }
 
 /** @returns markup of the node's children, to be read with the namespaces in scope at the node */
 export function innerXml(node: AnyNode): string {
-  return atOnce(writingInnerXml(node))
+  const markup = new LongText()
+  atOnce(writingInnerXml(node, markup))
+  return markup.whole
 }
 
-/** `innerXml` in steps. */
-export function* writingInnerXml(node: AnyNode): Steps<string> {
-  if (!('childNodes' in node)) return ''
-  if (isElement(node)) return yield* xmlWriter(inScopeNamespaces(node)).writingAll(node.childNodes)
-  const texts: string[] = []
-  for (const child of node.childNodes) texts.push(yield* writingXml(child))
-  return texts.join(node.nodeName === '#document' ? '\n' : '')
+/** Adds `innerXml` to a text, in steps. */
+export function* writingInnerXml(node: AnyNode, markup: LongText): Steps<void> {
+  if (!('childNodes' in node)) return
+  if (isElement(node)) return yield* xmlWriter(markup, inScopeNamespaces(node)).writingAll(node.childNodes)
+  let between = ''
+  for (const child of node.childNodes) {
+    markup.add(between)
+    if (node.nodeName === '#document') between = '\n'
+    yield* writingXml(child, markup)
+  }
 }
 
 /** An element that is being looked into. */
@@ -79,12 +87,15 @@ function* findingOwed(cut: ElementNode): Steps<Bindings> {
 
 interface XmlWriter {
   /** @param declarations what to declare on the start tag beside the element's own attributes */
-  writing(node: ElementNode, declarations?: Bindings): Steps<string>
-  writingAll(nodes: readonly ChildNode[]): Steps<string>
+  writing(node: ElementNode, declarations?: Bindings): Steps<void>
+  writingAll(nodes: readonly ChildNode[]): Steps<void>
 }
 
-/** @param context namespaces in scope where the text will stand */
-function xmlWriter(context: Bindings = new Map()): XmlWriter {
+/**
+ * @param markup where it writes to
+ * @param context namespaces in scope where the text will stand
+ */
+function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   const scope: Bindings = new Map([['', ''], ['xml', XML_NAMESPACE], ...context])
   /** What the declarations of open elements have hidden. */
   const hidden: [prefix: string, namespace: string | undefined][] = []
@@ -101,21 +112,17 @@ function xmlWriter(context: Bindings = new Map()): XmlWriter {
     return ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(namespace)}"`
   }
 
-  /**
-   * @param values of the attributes, if they are written already
-   * @returns the start tag without its end
-   */
-  const enter = (node: ElementNode, declarations?: Bindings, values?: readonly string[]): string => {
-    let tag = `<${node.tagName}`
-    node.attrs.forEach((a, i) => {
+  /** @returns the declarations that the start tag needs beside the element's own attributes */
+  const enter = (node: ElementNode, declarations?: Bindings): string => {
+    for (const a of node.attrs) {
       const prefix = declaredPrefix(a)
       if (prefix !== undefined) bind(prefix, a.value.trim())
-      tag += ` ${a.prefix ? `${a.prefix}:${a.name}` : a.name}="${values?.[i] ?? escapeAttribute(a.value)}"`
-    })
-    for (const [prefix, namespace] of declarations ?? []) tag += ensure(prefix, namespace)
-    tag += ensure(prefixOf(node.tagName), node.namespaceURI)
-    for (const a of node.attrs) if (isPrefixed(a)) tag += ensure(a.prefix, a.namespace)
-    return tag
+    }
+    let owed = ''
+    for (const [prefix, namespace] of declarations ?? []) owed += ensure(prefix, namespace)
+    owed += ensure(prefixOf(node.tagName), node.namespaceURI)
+    for (const a of node.attrs) if (isPrefixed(a)) owed += ensure(a.prefix, a.namespace)
+    return owed
   }
 
   /** Ends the scope of an element. */
@@ -129,48 +136,51 @@ function xmlWriter(context: Bindings = new Map()): XmlWriter {
 
   const element = (node: ElementNode, declarations?: Bindings): string => {
     const outer = hidden.length
-    const tag = enter(node, declarations)
+    const owed = enter(node, declarations)
+    let tag = `<${node.tagName}`
+    for (const a of node.attrs) tag += `${beforeValue(a)}${escapeAttribute(a.value)}"`
     let content = ''
     for (const child of node.childNodes) content += isElement(child) ? element(child) : leaf(child)
     leave(outer)
-    return enclosed(node, tag, content)
+    return tag + owed + (node.childNodes.length === 0 ? '/>' : `>${content}</${node.tagName}>`)
   }
 
-  const writing = function* (node: ElementNode, declarations?: Bindings): Steps<string> {
-    if (isShort(node)) return element(node, declarations)
+  const writing = function* (node: ElementNode, declarations?: Bindings): Steps<void> {
+    if (isShort(node)) {
+      if (markup.add(element(node, declarations))) yield
+      return
+    }
     const outer = hidden.length
-    const tag = enter(node, declarations, yield* writingValues(node))
-    const content = yield* writingAll(node.childNodes)
+    const owed = enter(node, declarations)
+    markup.add(`<${node.tagName}`)
+    for (const a of node.attrs) {
+      markup.add(beforeValue(a))
+      yield* writingText(a.value, markup, escapeAttribute)
+      markup.add('"')
+    }
+    const isEmpty = node.childNodes.length === 0
+    markup.add(owed + (isEmpty ? '/>' : '>'))
+    yield* writingAll(node.childNodes)
     leave(outer)
-    return enclosed(node, tag, content)
+    if (!isEmpty) markup.add(`</${node.tagName}>`)
   }
 
-  const writingAll = function* (nodes: readonly ChildNode[]): Steps<string> {
-    const markup = new LongText()
-    for (const node of nodes)
-      if (isText(node) && node.value.length > LONG) yield* writingText(node.value, markup, escapeText)
-      else if (markup.add(isElement(node) ? yield* writing(node) : leaf(node))) yield
-    return markup.whole
+  const writingAll = function* (nodes: readonly ChildNode[]): Steps<void> {
+    for (const node of nodes) yield* isElement(node) ? writing(node) : writingLeaf(node, markup)
   }
 
   return { writing, writingAll }
 }
 
-/** The values of the attributes as they are written, where one of them is long. */
-function* writingValues({ attrs }: ElementNode): Steps<string[] | undefined> {
-  if (!attrs.some(({ value }) => value.length > LONG)) return undefined
-  const values: string[] = []
-  for (const { value } of attrs) {
-    const markup = new LongText()
-    yield* writingText(value, markup, escapeAttribute)
-    values.push(markup.whole)
-  }
-  return values
+/** A space, the name of an attribute, and what opens its value. */
+function beforeValue({ prefix, name }: Attribute): string {
+  return ` ${prefix ? `${prefix}:${name}` : name}="`
 }
 
-/** @param tag the start tag without its end */
-function enclosed({ childNodes, tagName }: ElementNode, tag: string, content: string): string {
-  return childNodes.length === 0 ? `${tag}/>` : `${tag}>${content}</${tagName}>`
+/** Adds `leaf` to a text, in steps. */
+function* writingLeaf(node: Exclude<ChildNode, ElementNode>, markup: LongText): Steps<void> {
+  if (isText(node) && node.value.length > LONG) yield* writingText(node.value, markup, escapeText)
+  else if (markup.add(leaf(node))) yield
 }
 
 function leaf(node: Exclude<ChildNode, ElementNode>): string {

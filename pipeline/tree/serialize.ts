@@ -4,6 +4,7 @@ import { LongText } from './long-text.ts'
 import { type AnyNode, type DocumentKind, isElement, isText, type TreeDocument } from './nodes.ts'
 import { innerHtml, outerHtml, writingHtml, writingInnerHtml } from './serialize-html.ts'
 import { innerXml, outerXml, writingInnerXml, writingXml } from './serialize-xml.ts'
+import type { Stretches } from './source-text.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 export { equalTrees } from './compare.ts'
@@ -16,9 +17,20 @@ export function outerMarkup(node: AnyNode, kind: DocumentKind): string {
   return kind === 'xml' ? outerXml(node) : outerHtml(node)
 }
 
-/** `outerMarkup` in steps. */
-export function writingMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
-  return kind === 'xml' ? writingXml(node) : writingHtml(node)
+/** `outerMarkup` in steps. Whoever reads the whole puts it together in one: `writingStretches` is for what may be long. */
+export function* writingMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
+  return (yield* outer(node, kind)).whole
+}
+
+/** `outerMarkup` in steps, for those who read a part at a time. */
+export function* writingStretches(node: AnyNode, kind: DocumentKind): Steps<Stretches> {
+  return (yield* outer(node, kind)).stretches
+}
+
+function* outer(node: AnyNode, kind: DocumentKind): Steps<LongText> {
+  const markup = new LongText()
+  yield* kind === 'xml' ? writingXml(node, markup) : writingHtml(node, markup)
+  return markup
 }
 
 /** Markup of a node's children (of the contents of a `template`), to be read in the context of the node. */
@@ -27,22 +39,32 @@ export function innerMarkup(node: AnyNode, kind: DocumentKind): string {
 }
 
 /** `innerMarkup` in steps. */
-export function writingInnerMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
-  return kind === 'xml' ? writingInnerXml(node) : writingInnerHtml(node)
+export function* writingInnerMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
+  const markup = new LongText()
+  yield* inner(node, kind, markup)
+  return markup.whole
+}
+
+function inner(node: AnyNode, kind: DocumentKind, markup: LongText): Steps<void> {
+  return kind === 'xml' ? writingInnerXml(node, markup) : writingInnerHtml(node, markup)
 }
 
 /** Markup of the whole document as its tree stands; an XML declaration is taken over from the source. */
 export function serializeDocument(document: TreeDocument): string {
-  if (document.kind === 'html') return innerHtml(document.root)
-  const declaration = /^<\?xml\s[^?]*\?>/.exec(document.source)
-  return declaration ? `${declaration[0]}\n${innerXml(document.root)}` : innerXml(document.root)
+  return declarationOf(document) + innerMarkup(document.root, document.kind)
 }
 
-/** `serializeDocument` in steps. */
-export function* writingDocument(document: TreeDocument): Steps<string> {
-  const markup = yield* writingInnerMarkup(document.root, document.kind)
-  const declaration = document.kind === 'xml' ? /^<\?xml\s[^?]*\?>/.exec(document.source) : null
-  return declaration ? `${declaration[0]}\n${markup}` : markup
+/** `serializeDocument` in steps, for those who read a part at a time. */
+export function* writingDocument(document: TreeDocument): Steps<Stretches> {
+  const markup = new LongText()
+  markup.add(declarationOf(document))
+  yield* inner(document.root, document.kind, markup)
+  return markup.stretches
+}
+
+function declarationOf({ kind, source }: TreeDocument): string {
+  const declaration = kind === 'xml' ? /^<\?xml\s[^?]*\?>/.exec(source) : null
+  return declaration ? `${declaration[0]}\n` : ''
 }
 
 /** The text of a node and all below it, in order; the contents of templates are not below them. */

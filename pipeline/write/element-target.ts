@@ -18,7 +18,7 @@ import { contentTag } from '../store/tags.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { findingOnly, type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
-import { writingDocument, writingMarkup } from '../tree/serialize.ts'
+import { writingDocument, writingStretches } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
 import { nowhere, placeOf } from './element-place.ts'
@@ -348,7 +348,7 @@ function* checkingConditions(
   known: Found['known'],
   isKnown: IsKnown,
 ): Steps<void> {
-  const fragment = yield* tellingFragment(yield* writingMarkup(target.element, target.document.kind))
+  const fragment = yield* tellingFragment(yield* writingStretches(target.element, target.document.kind))
   const documentPart = view.documentPart()
   const all = known === 'everything'
   const origin = view.originOf(target.element)
@@ -358,7 +358,7 @@ function* checkingConditions(
   const fragmentParts = known === 'nothing' ? [] : [fragment]
   // Of a composed page the element as it is stored counts as well (HTTP-32).
   if (known !== 'nothing' && view.composed && origin && isKnown(resource.path, origin))
-    fragmentParts.push(yield* tellingFragment(yield* writingMarkup(origin.element, origin.tree.kind)))
+    fragmentParts.push(yield* tellingFragment(yield* writingStretches(origin.element, origin.tree.kind)))
   const verdict = evaluateWrite(conditions, {
     exists: true,
     tags,

@@ -11,9 +11,10 @@ import { type Operation, perform } from '../operation.ts'
 import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
+import { encoding } from '../tree/document.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { writingDocument } from '../tree/serialize.ts'
-import { inTurns } from '../tree/steps.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import { type DocumentPut, putDocument } from './document.ts'
 
 /** A POST to a document without a place in it. */
@@ -63,7 +64,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       const target = targetOf(tree, write)
       if (isReserved(target, site.settings.brand)) throw reserved()
       write.refuse(target)
-      const bytes = Buffer.from(await inTurns(writingDocument(tree), Number.POSITIVE_INFINITY))
+      const bytes = await inTurns(writingBytes(tree), Number.POSITIVE_INFINITY)
       const check = async () => requireAllowed(await decide(), question(template), 'POST', path)
       const { type } = template.resource
       const put: DocumentPut = { ...write, path: target, type, conditions: newOnly(write), check, checksNoBytes: true }
@@ -71,6 +72,10 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       return { status: 301, headers: { Location: encodePath(target), 'Cache-Control': 'no-store' }, body: '' }
     },
   }
+}
+
+function* writingBytes(tree: TreeDocument): Steps<Uint8Array> {
+  return yield* encoding(yield* writingDocument(tree), false)
 }
 
 /** `If-None-Match: *` keeps what is there already; other conditions are about the template. */

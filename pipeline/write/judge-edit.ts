@@ -15,7 +15,7 @@ import { TreeError } from '../tree/limits.ts'
 import { inOnePiece } from '../tree/long-text.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { revisionOf } from '../tree/revisions.ts'
-import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
+import { outerMarkup, writingStretches } from '../tree/serialize.ts'
 import { type SourceText, textOf } from '../tree/source-text.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { done, ifShort, inOwnTurn, inTurns, type Steps } from '../tree/steps.ts'
@@ -268,7 +268,9 @@ function* taggingElement(
   stored: { path: string; digest: string },
 ): Steps<string | undefined> {
   const element = nodes.find(isElement)
-  return element && fragmentTag(yield* tellingFragment(yield* writingMarkup(element, kind)), site.documentPart(stored))
+  return (
+    element && fragmentTag(yield* tellingFragment(yield* writingStretches(element, kind)), site.documentPart(stored))
+  )
 }
 
 const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Fault>> = {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { type Part, writeByteranges, writeMultipart, writingMultipart } from '../../../pipeline/http/multipart.ts'
+import { PIECE } from '../../../pipeline/tree/document.ts'
 import { RUNS } from './seed.ts'
 
 /** Takes a body apart by RFC 2046, as strictly as a reader may. */
@@ -85,10 +86,8 @@ describe('multipart', () => {
   })
 
   it('HTTP-66 many parts are written in steps, and leave in pieces', () => {
-    const parts: Part[] = Array.from({ length: 5_000 }, (_, i) => ({
-      headers: { ETag: `"${i}"` },
-      content: '€'.repeat(60),
-    }))
+    const content = '€'.repeat(60)
+    const parts: Part[] = Array.from({ length: 5_000 }, (_, i) => ({ headers: { ETag: `"${i}"` }, content }))
     const work = writingMultipart(parts)
     let steps = 0
     let step = work.next()
@@ -99,11 +98,34 @@ describe('multipart', () => {
     expect(body.pieces.length).to.be.above(5)
     expect(body.size).to.equal(whole.length)
     expect(readMultipart(contentType, whole)).to.deep.equal(
-      parts.map(({ headers, content = '' }) => ({
+      parts.map(({ headers }) => ({
         headers: [`ETag: ${headers.ETag}`, `Content-Length: ${Buffer.byteLength(content)}`],
         content: Buffer.from(content),
       })),
     )
+  })
+
+  it('SEC-12 HTTP-66 a long part is read a piece at a time, also to look for the boundary in it', () => {
+    const text = `${'a€'.repeat(PIECE)}B0undaryaaaa${'€'.repeat(PIECE)}`
+    let longest = 0
+    const slice = (start: number, end = text.length) => {
+      longest = Math.max(longest, Math.min(end, text.length) - start)
+      return text.slice(start, end)
+    }
+    const content = { length: text.length, slice }
+    for (const boundary of ['B0undaryaaaa', 'B0undaryaaab', undefined]) {
+      longest = 0
+      const work = writingMultipart([{ headers: { ETag: '"a"' }, content }], boundary)
+      let steps = 0
+      let step = work.next()
+      for (; !step.done; step = work.next()) steps++
+      expect(steps).to.be.at.least(10)
+      expect(longest).to.be.at.most(PIECE + 1)
+      const whole = writeMultipart([{ headers: { ETag: '"a"' }, content: text }], boundary)
+      expect(step.value.contentType).to.equal(whole.contentType)
+      expect(step.value.contentType.endsWith('B0undaryaaaa')).to.equal(false)
+      expect(Buffer.compare(Buffer.concat(step.value.body.pieces), whole.body)).to.equal(0)
+    }
   })
 
   it('HTTP-67 a header value cannot begin another line', () => {
