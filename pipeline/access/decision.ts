@@ -146,7 +146,7 @@ export class Access {
       const test = singleTest()
       return keys.every(key => this.#permitted(this.#decide(method, path, key, test), method))
     }
-    const names = yield* collectingNames(keys.map(({ element }) => element))
+    const names = yield* collectingNames(elementsOf(keys))
     const near = this.matching(method, path).filter(({ rule: { selector }, scope }) => {
       return !scope || !selector?.needs || canBeMet(selector.needs, names)
     })
@@ -330,6 +330,10 @@ function isSomebody({ form }: Actor): boolean {
 /** Whether an actor may be anybody, or anybody who is signed in. */
 function isUnnamed({ form }: Actor): boolean {
   return form === 'everybody' || form === 'signed-in' || form === 'lookup'
+}
+
+function* elementsOf(keys: readonly Key[]): Iterable<Key['element']> {
+  for (const { element } of keys) yield element
 }
 
 /** The names around an element, collected when a rule first asks for them. */

@@ -14,7 +14,7 @@ import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
-import type { Steps } from '../tree/steps.ts'
+import { mapping, type Steps } from '../tree/steps.ts'
 import { bodyText } from './body-text.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
@@ -78,7 +78,7 @@ function* matching(
   requireSound(view)
   const document = view.tree
   const elements = yield* selectingAll(selector, document)
-  const keys = elements.map(element => ({ element, document }))
+  const keys = yield* mapping(elements, element => ({ element, document }))
   const question = { ask: 'read-elements', path, exists: true, keys } as const
   if (keys.length > 0 && (yield* authority.admitting(question)) === 'refuse') throw authority.refusal('GET', requested)
   return elements
@@ -95,7 +95,7 @@ function* answering(
   const { path } = read
   const document = view.tree
   const elements = yield* matching(read, selector, view, authority)
-  const keys = elements.map(element => ({ element, document }))
+  const keys = yield* mapping(elements, element => ({ element, document }))
   if (excludes(read.accept, 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = yield* elementParts(view, elements)

@@ -18,7 +18,7 @@ import { contentTag } from '../store/tags.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import { writingDocument } from '../tree/serialize.ts'
-import type { Steps } from '../tree/steps.ts'
+import { mapping, type Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 import {
   type Addressed,
@@ -269,10 +269,12 @@ function* searching(read: Read, selector: Selector, { file, view }: Seen, author
   const readable = yield* viewingOf(authority, path, view)
   const first = form === 'html' ? yield* selectingFirst(selector, readable.document) : undefined
   const seen = form === 'html' ? (first ? [first] : []) : yield* selectingAll(selector, readable.document)
-  const elements = seen.map(readable.original)
-  const keys: Key[] = elements.map(element => ({ element, document }))
+  const seesAll = readable.document === document
+  const elements = seesAll ? seen : yield* mapping(seen, readable.original)
+  const keys: Key[] = yield* mapping(elements, element => ({ element, document }))
   const admission = yield* authority.admitting({ ask: 'read-elements', path, exists: true, head, keys })
-  const copies = new Map(elements.map((element, at) => [element, seen[at]]))
+  const copies = new Map<ElementNode, ElementNode>()
+  if (!seesAll) yield* mapping(seen, copy => copies.set(readable.original(copy), copy))
   const addressed = { document: readable.document, copyOf: (element: ElementNode) => copies.get(element) ?? element }
   return admitted({ form, elements, keys, admission, readable, addressed })
 }

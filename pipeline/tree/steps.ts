@@ -35,6 +35,16 @@ export function atOnce<T>(work: Steps<T>): T {
   }
 }
 
+/** What `map` gives for a list of any length, in steps. */
+export function* mapping<From, To>(list: readonly From[], map: (each: From) => To): Steps<To[]> {
+  const mapped: To[] = []
+  for (const each of list) {
+    mapped.push(map(each))
+    if (mapped.length % NODES_PER_STEP === 0) yield
+  }
+  return mapped
+}
+
 /** Work that is done already. */
 // biome-ignore lint/correctness/useYield: nothing is left to do
 export function* done<T>(value: T): Steps<T> {

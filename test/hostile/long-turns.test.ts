@@ -33,7 +33,7 @@ import { readingTopLevelItems, topLevelItems } from '../../pipeline/tree/microda
 import { type ElementNode, isElement } from '../../pipeline/tree/nodes.ts'
 import { writingPlain } from '../../pipeline/tree/plain-json.ts'
 import { gatheringText, textContent } from '../../pipeline/tree/serialize.ts'
-import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../../pipeline/tree/steps.ts'
+import { atOnce, inTurns, mapping, NODES_PER_STEP, type Steps } from '../../pipeline/tree/steps.ts'
 import { treeBytes } from '../../pipeline/tree/weight.ts'
 import { scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { documentAt, hostFor } from '../pipeline/language/sessel/site.ts'
@@ -150,6 +150,12 @@ describe('long turns', () => {
     it(`${what}: ${least} steps at least`, () => {
       expect(stepsOf(work())).to.be.at.least(least)
     })
+
+  it('SEC-12 HTTP-65 what many matches are turned into is made in steps', () => {
+    const list = Array.from({ length: 20_000 }, (_, i) => i)
+    expect(stepsOf(mapping(list, i => i))).to.be.at.least(list.length / NODES_PER_STEP)
+    expect(atOnce(mapping(list, String))).to.deep.equal(list.map(String))
+  })
 
   it('SEC-12 HTTP-80 of many children few are looked at in one step', () => {
     const document = { kind: 'html' as const, source: '', root: row, clean: true }
