@@ -10,7 +10,7 @@ import { cloning } from '../tree/clone.ts'
 import { tooLarge } from '../tree/limits.ts'
 import { attribute, type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
-import { isItem, readingItem, valuesOf } from './items.ts'
+import { readingItem, valuesOf } from './items.ts'
 
 /** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
 const LONGEST_VALUE = 200
@@ -43,14 +43,28 @@ interface Known {
 }
 
 /**
- * Entries of items whose content has not changed since, so that a write to a large document reads only what it touched.
- * Whoever changes a tree in place names what lies around the change.
+ * Where an item has its entry as long as its content has not changed, so that a write to a large document reads only what it
+ * touched. Whoever changes a tree in place names what lies around the change. A weak map would be grown, and looked through
+ * by the collector, in turns that take as long as there are items.
  */
-const known = new WeakMap<ElementNode, Known>()
+const KNOWN = Symbol('entry')
+
+interface Noted extends ElementNode {
+  [KNOWN]?: Known | undefined
+}
+
+/** Who copies an element with its properties does not copy this one: the copy may become another item. */
+function keep(element: Noted, value: Known | undefined): void {
+  Object.defineProperty(element, KNOWN, { value, configurable: true, writable: true })
+}
+
+function knownOf(element: Noted): Known | undefined {
+  return element[KNOWN]
+}
 
 /** Has the entries of items made anew: their content has changed. */
 export function forgetEntries(items: Iterable<ElementNode>): void {
-  for (const element of items) known.delete(element)
+  for (const element of items) if (knownOf(element)) keep(element, undefined)
 }
 
 /**
@@ -66,8 +80,8 @@ export function copyingWithEntries(
   return cloning(document, (node, copy) => {
     copied?.(node, copy)
     if (!isElement(node) || !isElement(copy)) return
-    const entry = isItem(node) ? known.get(node) : undefined
-    if (entry) known.set(copy, entry)
+    const known = knownOf(node)
+    if (known) keep(copy, known)
   })
 }
 
@@ -113,14 +127,14 @@ function* entryOf(
   beyond: { left: number },
 ): Steps<Entry> {
   const isKept = changed !== undefined && !changed.has(element)
-  const before = isKept ? known.get(element) : undefined
+  const before = isKept ? knownOf(element) : undefined
   if (before?.ns === ns) return before.entry
   const keys = yield* keysOf(element, values, beyond)
   // Named by what it says, an item keeps its name when others come and go around it.
   const entry = { item: yield* fingerprint(keys), keys }
   // A change that is only proposed may not come about.
-  if (changed?.has(element)) known.delete(element)
-  else known.set(element, { ns, entry })
+  if (changed?.has(element)) forgetEntries([element])
+  else keep(element, { ns, entry })
   return entry
 }
 

@@ -16,7 +16,7 @@ import { newElement } from '../../pipeline/language/sessel/dom.ts'
 import { Machine } from '../../pipeline/language/sessel/machine.ts'
 import { compile, evaluate, jsonText, writingJson } from '../../pipeline/language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../../pipeline/language/values.ts'
-import { entriesOf, listingEntries } from '../../pipeline/model/entries.ts'
+import { entriesOf, forgetEntries, listingEntries } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
 import { bodyText } from '../../pipeline/read/body-text.ts'
 import { packEntries, packingEntries } from '../../pipeline/store/packed-entries.ts'
@@ -25,6 +25,7 @@ import { collapsed, collapsing } from '../../pipeline/tree/collapse.ts'
 import { comparing } from '../../pipeline/tree/compare.ts'
 import { measuring, PIECE, parseDocument, TreeError } from '../../pipeline/tree/document.ts'
 import { edit } from '../../pipeline/tree/edit/edit.ts'
+import { preparingPatch, withPatch } from '../../pipeline/tree/edit/patch.ts'
 import { parseFragment } from '../../pipeline/tree/fragment.ts'
 import { findingById } from '../../pipeline/tree/ids.ts'
 import { writingJsonLd } from '../../pipeline/tree/json-ld.ts'
@@ -175,6 +176,39 @@ describe('long turns', () => {
       seen = 0
     }
     expect(most).to.be.within(1, 2 * NODES_PER_STEP)
+  })
+
+  it('SEC-12 HTTP-80 an edit among many comments is shown and hidden again without going through them', () => {
+    const [parent] = body(`<p>x</p>${'<!--c-->'.repeat(20_000)}`).childNodes
+    const fresh = parseFragment('html', `<p>y</p>${'<!--c-->'.repeat(20_000)}`, newElement('body'))
+    if (!parent || !isElement(parent)) throw new Error('no element')
+    const inside = parent.childNodes.find(node => isElement(node) && node.tagName === 'body') as ElementNode
+    const before = [...inside.childNodes]
+    const work = preparingPatch([{ parent: inside, from: 0, to: before.length, nodes: fresh }])
+    let steps = 0
+    let step = work.next()
+    for (; !step.done; step = work.next()) steps++
+    expect(steps).to.be.at.least(80)
+    expect(step.value.links).to.have.length(1)
+    const [gone] = before
+    withPatch(step.value, () => {
+      expect(inside.childNodes).to.have.length(fresh.length)
+      expect(inside.childNodes.every(({ parentNode }) => parentNode === inside)).to.equal(true)
+      expect(gone?.parentNode).to.equal(null)
+    })
+    expect(inside.childNodes.every((node, i) => node === before[i] && node.parentNode === inside)).to.equal(true)
+  })
+
+  it('SEC-12 HTTP-20 what is known of an item is no property of its copies', () => {
+    const { root } = parseDocument('html', '<p itemscope itemtype=urn:t></p>')
+    const [element] = itemElements(root)
+    if (!element) throw new Error('no item')
+    const [entry] = entriesOf([element], NS)
+    expect(entriesOf([element], NS, new Set())[0]).to.equal(entry)
+    const other = { ...element, attrs: element.attrs.map(a => (a.name === 'itemtype' ? { ...a, value: 'urn:u' } : a)) }
+    expect(entriesOf([other], NS, new Set())[0]?.keys).not.to.deep.equal(entry?.keys)
+    forgetEntries([element])
+    expect(entriesOf([element], NS, new Set())[0]).not.to.equal(entry)
   })
 
   it('SEC-12 a copy of a tree weighs as much as its original, without being gone through', () => {

@@ -1,6 +1,6 @@
 /** Changes of child lists that can be taken back: how a proposed tree is shown without being the document yet. */
 
-import type { ChildNode, ParentNode } from '../nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode } from '../nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 
 /** A stretch of a child list that is replaced. Positions are those of the list before any change. */
@@ -18,18 +18,21 @@ interface List {
 }
 
 interface Link {
-  node: ChildNode
-  before: ParentNode | null
+  node: ElementNode
+  before: ParentNode
   after: ParentNode | null
 }
 
 export interface Patch {
   lists: List[]
+  /** Elements that stand elsewhere afterwards, or nowhere. */
   links: Link[]
 }
 
 /**
- * Prepares changes, in steps; nothing is changed yet. A node may leave one place and come in at another.
+ * Prepares changes, in steps; nothing of the tree is changed yet. An element may leave one place and come in at another.
+ * What is new names its parent at once, and text and comments that go still name theirs: there may be a million of them,
+ * and a patch is applied and taken back without a pause.
  *
  * @param changes stretches that do not overlap, in any order
  */
@@ -43,13 +46,15 @@ export function* preparingPatch(changes: ListChange[]): Steps<Patch> {
     lists.set(parent, list)
     for (const node of parent.childNodes.slice(from, to)) {
       if (++seen % NODES_PER_STEP === 0) yield
-      if (!links.has(node)) links.set(node, { node, before: parent, after: null })
+      if (isElement(node)) links.set(node, { node, before: parent, after: null })
     }
+  }
+  for (const { parent, nodes } of changes) {
     for (const node of nodes) {
       if (++seen % NODES_PER_STEP === 0) yield
       const link = links.get(node)
       if (link) link.after = parent
-      else links.set(node, { node, before: node.parentNode, after: parent })
+      else node.parentNode = parent
     }
   }
   return { lists: [...lists.values()], links: [...links.values()] }
