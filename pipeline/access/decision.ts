@@ -1,6 +1,6 @@
 /** The decision (DEC-1 to DEC-4): what a site's rules say to one requester about a method, a path and an element. */
 
-import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import type { AccessRules } from './access-rules.ts'
 import { Applicability } from './applicability.ts'
 import { pathNames } from './glob.ts'
@@ -34,6 +34,12 @@ export interface AccessSettings {
 
 /** Up to so many elements are tested one by one; for more, all elements of a selector are found at once. */
 const FEW = 16
+
+/** Rules that elements are held against in one step: a few milliseconds. */
+export const RULES_PER_STEP = 5000
+
+/** What an element costs beside its rules, in rules. */
+const ELEMENT = 10
 
 /**
  * What one requester may do, by one snapshot of the rules. Made once for each request; remembers what it found out.
@@ -151,8 +157,13 @@ export class Access {
       return !scope || !selector?.needs || canBeMet(selector.needs, names)
     })
     const test = sharedTest()
-    for (const [at, key] of keys.entries()) {
-      if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+    let asked = 0
+    for (const key of keys) {
+      asked += ELEMENT + near.length
+      if (asked >= RULES_PER_STEP) {
+        asked = 0
+        yield
+      }
       const decision = resolve(near, rule => applies(rule, key, test))
       if (!this.#permitted(decision, method)) return false
     }
@@ -162,19 +173,21 @@ export class Access {
   /**
    * `permit` for many elements of trees that do not change meanwhile, asked one by one; together they take time in
    * proportion to the document.
+   *
+   * @param asked is told of the rules that each answer goes through
    */
-  permitting(method: string, path: string): (key: Key) => boolean {
+  permitting(method: string, path: string, asked: (rules: number) => void): (key: Key) => boolean {
     if (!this.selectorDependence(method, path)) {
       const permitted = this.permit(method, path)
       return () => permitted
     }
     const matching = this.matching(method, path)
     const test = lastingTest()
-    return key =>
-      this.#permitted(
-        resolve(matching, rule => applies(rule, key, test)),
-        method,
-      )
+    return key => {
+      asked(matching.length)
+      const decision = resolve(matching, rule => applies(rule, key, test))
+      return this.#permitted(decision, method)
+    }
   }
 
   /**

@@ -16,7 +16,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import type { Access } from './decision.ts'
+import { type Access, RULES_PER_STEP } from './decision.ts'
 import type { Key } from './matching.ts'
 
 export interface ReadableView {
@@ -49,8 +49,12 @@ export function wholeView(document: TreeDocument): ReadableView {
  */
 export function* viewing(access: Access, path: string, document: TreeDocument): Steps<ReadableView> {
   if (access.readable(path)) return wholeView(document)
-  const mayRead = access.permitting('GET', path)
-  const mayName = KEY_METHODS.map(method => access.permitting(method, path))
+  let asked = 0
+  const ask = (rules: number) => {
+    asked += rules
+  }
+  const mayRead = access.permitting('GET', path, ask)
+  const mayName = KEY_METHODS.map(method => access.permitting(method, path, ask))
   const copies = new Copies(document)
   const levels: { nodes: readonly ChildNode[]; at: number; parent: ParentNode; readable: boolean }[] = []
   let level = {
@@ -75,7 +79,10 @@ export function* viewing(access: Access, path: string, document: TreeDocument): 
     const readable = level.readable || mayRead(key)
     const isNamed = readable || mayName.some(permits => permits(key))
     const copy = copies.add(node, level.parent, readable, isNamed)
-    if (++seen % NODES_PER_STEP === 0) yield
+    if (++seen % NODES_PER_STEP === 0 || asked >= RULES_PER_STEP) {
+      asked = 0
+      yield
+    }
     if (node.childNodes.length === 0) continue
     levels.push(level)
     level = { nodes: node.childNodes, at: 0, parent: copy, readable }

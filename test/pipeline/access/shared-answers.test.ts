@@ -40,6 +40,18 @@ describe('several elements at once', () => {
     }
     for (const [name, work] of Object.entries(works)) expect(stepsOf(work()), name).to.be.at.least(all.length / 500)
   })
+  it('SEC-12 ALL-1 elements under many rules are decided in as many more steps', () => {
+    const short = html(`<ul>${'<li></li>'.repeat(100)}</ul>`)
+    const rulesOf = (action: string, selector: (i: number) => string) =>
+      site(Array.from({ length: 2000 }, (_, i): Line => ['*', 'GET', action, '/a', selector(i)]))
+    const facts = { method: 'GET', path: '/a', headers: () => undefined, queryString: '' }
+    const rules = rulesOf('Allow', i => `.c${i}`)
+    const hosted = { rules, settings: { defaultGet: 'deny' } } as unknown as Site
+    const authority = rulesAuthority(hosted, { facts, principal: user('u') })()
+    expect(stepsOf(authority.viewing('/a', short))).to.be.at.least((100 * 2000) / 5000 - 1)
+    const mine = access(rulesOf('Deny', i => `:not(.c${i}, *)`))
+    expect(stepsOf(mine.permittingEvery('GET', '/a', keys(short, 'li')))).to.be.at.least(30)
+  })
 })
 
 describe('what is worth asking', () => {
