@@ -1,6 +1,6 @@
 /** Items as transitions see them: which one each is, and the states of the properties that are watched (REA-100 to REA-105). */
 
-import { isItem, readItem, valueReader } from '../model/items.ts'
+import { isItem, readingItem, valuesOf } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -30,6 +30,9 @@ export interface ItemStates {
 /** Items that are looked at in one step. */
 const ITEMS_PER_STEP = 50
 
+/** Values that are read in one step. */
+const VALUES_PER_STEP = 500
+
 /** Reads items of one document, in steps. */
 export type ReadItems = (document: TreeDocument, elements: readonly ElementNode[]) => Steps<ItemStates[]>
 
@@ -39,15 +42,23 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
     ...handlers.map(({ handler }) => handler.property),
   ])
   return function* (document, elements) {
-    const read = valueReader(registry.vocabulary.ns)
+    const { reading } = valuesOf(registry.vocabulary.ns)
     const matchers = constraints.map(placed => ({ placed, asking: askingIn(placed.selector, document) }))
     const found: ItemStates[] = []
     for (const element of elements) {
       if (!isItem(element)) continue
       if (found.length % ITEMS_PER_STEP === 0) yield
-      const item = readItem(element)
-      const texts = (name: string) => (item.properties.get(name) ?? []).map(value => read(value, item) ?? '')
-      const values = new Map([...properties].map(name => [name, texts(name)]))
+      const item = yield* readingItem(element)
+      const texts = function* (name: string): Steps<string[]> {
+        const list: string[] = []
+        for (const value of item.properties.get(name) ?? []) {
+          list.push((yield* reading(value, item)) ?? '')
+          if (list.length % VALUES_PER_STEP === 0) yield
+        }
+        return list
+      }
+      const values = new Map<string, string[]>()
+      for (const name of properties) values.set(name, yield* texts(name))
       const watchers = new Map<string, PlacedConstraint[]>()
       for (const { placed, asking } of matchers) {
         if (!(yield* askingWhether(asking(element)))) continue
@@ -56,7 +67,7 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
       }
       const [type = ''] = item.types
       const keyed = item.types.map(each => registry.schema(each)?.key?.name).find(name => name !== undefined)
-      const [key] = keyed === undefined ? [] : texts(keyed)
+      const [key] = keyed === undefined ? [] : yield* texts(keyed)
       found.push({ element, type, types: item.types, key: key || undefined, values, watchers })
     }
     return found

@@ -10,10 +10,9 @@ import type { Registry } from '../model/registry.ts'
 import { type ConstraintViolation, shown } from '../model/violations.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
 import type { Site } from '../site/site.ts'
-import { cloneNode } from '../tree/clone.ts'
 import type { Edit, View, Way } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
-import { outerMarkup } from '../tree/serialize.ts'
+import { writingMarkup } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import { itemsAround, placesOf } from './edit-losses.ts'
 import {
@@ -118,7 +117,7 @@ export class TransitionJudge {
     const { property } = handler.handler
     const [now] = yield* this.#read(after, [element])
     return now && stateOf(now, property) === stateOf(before, property)
-      ? this.#fired(handler, path, place, now)
+      ? yield* this.#fired(handler, path, place, now)
       : undefined
   }
 
@@ -177,7 +176,9 @@ export class TransitionJudge {
     const firing = pairs.flatMap(pair => this.#firing(pair))
     if (firing.length === 0 || !after) return { violations, fired: [] }
     const places = new Map((yield* findingItems(after.root)).map((element, place) => [element, place]))
-    const fired = firing.map(({ handler, item }) => this.#fired(handler, path, places.get(item.element) ?? -1, item))
+    const fired: Fired[] = []
+    for (const { handler, item } of firing)
+      fired.push(yield* this.#fired(handler, path, places.get(item.element) ?? -1, item))
     return { violations, fired }
   }
 
@@ -208,18 +209,22 @@ export class TransitionJudge {
     })
   }
 
-  #fired(handler: PlacedHandler, path: string, place: number, { element, type, types, key }: ItemStates): Fired {
+  *#fired(
+    handler: PlacedHandler,
+    path: string,
+    place: number,
+    { element, type, types, key }: ItemStates,
+  ): Steps<Fired> {
     const property = types.map(each => this.#registry.schema(each)?.key?.name).find(name => name !== undefined)
-    const copy = cloneNode(element)
-    const attrs = copy.attrs.filter(({ name, prefix }) => name !== 'itemprop' || prefix)
-    copy.attrs = [{ name: 'itemprop', value: 'body' }, ...attrs]
+    const attrs = element.attrs.filter(({ name, prefix }) => name !== 'itemprop' || prefix)
+    const body = { ...element, attrs: [{ name: 'itemprop', value: 'body' }, ...attrs], parentNode: null }
     return {
       handler,
       path,
       place,
       type,
       key: property !== undefined && key !== undefined ? { property, value: key } : undefined,
-      item: outerMarkup(copy, 'html'),
+      item: yield* writingMarkup(body, 'html'),
     }
   }
 
