@@ -108,6 +108,8 @@ export class SiteGraph {
     const found: ElementValue[] = []
     const needs = neededTokens(selector)
     for (const path of globs ? yield* this.matching(globs, needs) : yield* this.paths(needs)) {
+      // Short documents that are in memory are none of the places where a search can be left.
+      yield
       const page = yield* this.page(path)
       if (!page) continue
       for (const element of yield* selectingAll(selector, page.search))

@@ -1,0 +1,45 @@
+/** A search through many short documents can be left between them, also where all of them are in memory (SEC-12). */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { SiteGraph } from '../../../pipeline/compose/graph.ts'
+import { Reads } from '../../../pipeline/compose/reads.ts'
+import { selectorFor } from '../../../pipeline/tree/selector/selector.ts'
+import { put } from '../../support/content.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+const COUNT = 40
+
+describe('searches through short documents', () => {
+  let server: TestServer
+  before(async () => {
+    server = await startServer()
+    for (let i = 0; i < COUNT; i++) await put(server, `/many/${i}.html`, `<p class=x>${i}</p>`)
+  })
+  after(() => server.close())
+
+  it('SEC-12 COMP-25 can be left at each of them', async () => {
+    const { site } = server
+    for (let i = 0; i < COUNT; i++) {
+      const file = await site.find(`/many/${i}.html`)
+      if (file) await site.parsed(file)
+    }
+    const graph = new SiteGraph(site, new Reads(site), () => {
+      throw new Error('no request')
+    })
+    const work = graph.select(selectorFor('.x'), ['/many/*'])
+    let [places, waits] = [0, 0]
+    let step = work.next()
+    for (; !step.done; step = work.next()) {
+      if (step.value === undefined) places++
+      else {
+        waits++
+        await step.value
+      }
+    }
+    graph.release()
+    expect(step.value).to.have.length(COUNT)
+    expect(places).to.be.at.least(COUNT)
+    expect(waits).to.be.below(COUNT)
+  })
+})
