@@ -27,12 +27,13 @@ export class Reads {
   #routes: { current: (site: Site) => unknown; were: unknown } | undefined
   /** State of the site in which reading began. */
   readonly #began: number
-  /** State in which everything was as it was read. */
-  #holding: number | undefined
+  /** State in which everything was as it was read: nothing may be different before the first change. */
+  #holding: number
 
   constructor(site: Site) {
     rememberChanges(site)
     this.#began = site.changes
+    this.#holding = site.changes
   }
 
   /** @param version undefined where nothing is stored */

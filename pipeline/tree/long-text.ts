@@ -1,6 +1,6 @@
 /** Markup that is too long to be written in one step. */
 
-import type { ElementNode } from './nodes.ts'
+import { type ElementNode, isText } from './nodes.ts'
 import { SourceText, type Stretches } from './source-text.ts'
 import type { Steps } from './steps.ts'
 
@@ -14,10 +14,20 @@ const OPEN_ENDED = new Set(['html', 'head', 'body', 'form'])
  * Whether an element is written in one step. One whose tags are implied may be of any length, and so may a body without end
  * tag, whose place is that of its start tag, and one behind whose end tag more follows.
  */
-export function isShort({ tagName, sourceCodeLocation: place, childNodes }: ElementNode): boolean {
-  if (!place) return false
+export function isShort(element: ElementNode): boolean {
+  const { tagName, sourceCodeLocation: place, childNodes } = element
+  if (!place) return isShortLeaf(element)
   const isWhole = place.endOffset !== place.startTag?.endOffset || childNodes.length === 0
   return isWhole && place.endOffset - place.startOffset < LONG && !OPEN_ENDED.has(tagName)
+}
+
+/** Most elements of a page that is put together hold one text or nothing. */
+function isShortLeaf({ attrs, childNodes, content }: ElementNode): boolean {
+  const [only] = childNodes
+  if (childNodes.length > 1 || content || (only && !isText(only))) return false
+  let length = only?.value.length ?? 0
+  for (const { value } of attrs) length += value.length
+  return length < LONG
 }
 
 /**
@@ -70,21 +80,27 @@ export function keepingTogether(join: (text: string) => void = inOnePiece): (tex
   }
 }
 
+/** Pieces behind which it is time for a pause, however short they are: each may be an element. */
+const MANY = 500
+
 /** A text that grows by small pieces. */
 export class LongText {
   readonly #pieces: string[] = []
   #latest = ''
+  /** Pieces since the last pause. */
+  #added = 0
 
   /** @returns whether it is time for a pause */
   add(piece: string): boolean {
     if (piece.length >= LONG) {
       this.#keep()
       this.#pieces.push(piece)
-      return true
+    } else {
+      this.#latest += piece
+      if (this.#latest.length >= LONG) this.#keep()
+      else if (++this.#added < MANY) return false
     }
-    this.#latest += piece
-    if (this.#latest.length < LONG) return false
-    this.#keep()
+    this.#added = 0
     return true
   }
 

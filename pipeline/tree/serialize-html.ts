@@ -51,7 +51,7 @@ export function* writingHtml(node: AnyNode, markup: LongText): Steps<void> {
   yield* writingStart(node, markup)
   if (isVoid(node)) return
   yield* writingContent(node, markup)
-  markup.add(endTag(node))
+  if (markup.add(endTag(node))) yield
 }
 
 /** Adds `innerHtml` to a text, in steps. */

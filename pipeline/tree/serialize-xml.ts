@@ -162,7 +162,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     markup.add(owed + (isEmpty ? '/>' : '>'))
     yield* writingAll(node.childNodes)
     leave(outer)
-    if (!isEmpty) markup.add(`</${node.tagName}>`)
+    if (!isEmpty && markup.add(`</${node.tagName}>`)) yield
   }
 
   const writingAll = function* (nodes: readonly ChildNode[]): Steps<void> {

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { digestingText } from '../../pipeline/http/digest.ts'
+import { cloneTree } from '../../pipeline/tree/clone.ts'
 import {
   decode,
   decoding,
@@ -95,6 +96,21 @@ describe('documents that are one long text', () => {
       }),
       { numRuns: 100 },
     )
+  })
+
+  it('SEC-12 many short elements are written in steps, also those that stand in no source', () => {
+    for (const kind of ['html', 'xml'] as const) {
+      const document = parseDocument(kind, `<r>${'<p><i/></p>'.repeat(10_000)}</r>`.replaceAll('<i/>', '<i></i>'))
+      const copy = cloneTree(document)
+      const open: ChildNode[] = [...copy.root.childNodes]
+      for (let node = open.pop(); node; node = open.pop()) {
+        delete node.sourceCodeLocation
+        if (isElement(node)) open.push(...node.childNodes)
+      }
+      const { steps, value } = counted(writingDocument(copy))
+      expect(steps, kind).to.be.at.least(40)
+      expect(value.slice(0) === serializeDocument(document), kind).to.equal(true)
+    }
   })
 
   it('SEC-12 long markup is never put together in one piece for its tag and its bytes', () => {

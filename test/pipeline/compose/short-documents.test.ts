@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { SiteGraph } from '../../../pipeline/compose/graph.ts'
 import { Reads } from '../../../pipeline/compose/reads.ts'
+import type { Site } from '../../../pipeline/site/site.ts'
 import { selectorFor } from '../../../pipeline/tree/selector/selector.ts'
 import { put } from '../../support/content.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -41,5 +42,24 @@ describe('searches through short documents', () => {
     expect(step.value).to.have.length(COUNT)
     expect(places).to.be.at.least(COUNT)
     expect(waits).to.be.below(COUNT)
+  })
+
+  it('SEC-12 COMP-4 none of them is looked up again as long as nothing on the site has changed', () => {
+    let lookedUp = 0
+    const site = {
+      changes: 1,
+      watch: () => undefined,
+      inMemory: (path: string) => {
+        lookedUp++
+        return { resource: { path, version: 1 } }
+      },
+    }
+    const reads = new Reads(site as unknown as Site)
+    for (let i = 0; i < COUNT; i++) reads.document(`/many/${i}.html`, 1)
+    expect(reads.hold(site as unknown as Site)).to.equal(true)
+    expect(lookedUp).to.equal(0)
+    site.changes++
+    expect(reads.hold(site as unknown as Site)).to.equal(true)
+    expect(lookedUp).to.equal(COUNT)
   })
 })
