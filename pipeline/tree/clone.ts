@@ -31,9 +31,21 @@ export function* cloning(
   const { root } = document
   const copy: DocumentNode = { nodeName: '#document', childNodes: [] }
   if (root.mode !== undefined) copy.mode = root.mode
-  // In the order of the source, as the parser makes them: whoever goes through the copy finds it so in memory, too.
-  const open: { nodes: readonly ChildNode[]; next: number; parent: ParentNode }[] = []
-  open.push({ nodes: root.childNodes, next: 0, parent: copy })
+  yield* copyingBelow([{ nodes: root.childNodes, next: 0, parent: copy }], copied)
+  noteCopy(copy, root)
+  return { ...document, root: copy }
+}
+
+/** Nodes that are being copied. */
+interface Level {
+  nodes: readonly ChildNode[]
+  next: number
+  /** Where the copies go. */
+  parent: ParentNode
+}
+
+/** In the order of the source, as the parser makes them: whoever goes through the copy finds it so in memory, too. */
+function* copyingBelow(open: Level[], copied?: (node: ChildNode, copy: ChildNode) => void): Steps<void> {
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
     const node = level.nodes[level.next++]
@@ -45,12 +57,22 @@ export function* cloning(
     const other = copyNode(node, level.parent)
     level.parent.childNodes.push(other)
     copied?.(node, other)
-    if (!isElement(node) || !isElement(other)) continue
-    if (node.content && other.content) open.push({ nodes: node.content.childNodes, next: 0, parent: other.content })
-    if (node.childNodes.length > 0) open.push({ nodes: node.childNodes, next: 0, parent: other })
+    if (isElement(node) && isElement(other)) open.push(...levelsOf(node, other))
   }
-  noteCopy(copy, root)
-  return { ...document, root: copy }
+}
+
+function levelsOf(node: ElementNode, copy: ElementNode): Level[] {
+  const levels: Level[] = []
+  if (node.content && copy.content) levels.push({ nodes: node.content.childNodes, next: 0, parent: copy.content })
+  if (node.childNodes.length > 0) levels.push({ nodes: node.childNodes, next: 0, parent: copy })
+  return levels
+}
+
+/** A copy of an element and all below it without a parent, offsets included; in steps. */
+export function* cloningElement(element: ElementNode): Steps<ElementNode> {
+  const copy = copyElement(element, null)
+  yield* copyingBelow(levelsOf(element, copy))
+  return copy
 }
 
 /**
@@ -70,7 +92,12 @@ export function cloneNode(node: ChildNode, parent: ParentNode | null = null): Ch
 
 /** A node without what is below it. */
 function copyNode(node: ChildNode, parent: ParentNode | null): ChildNode {
-  if (!isElement(node)) return { ...node, parentNode: parent, sourceCodeLocation: copyPlace(node.sourceCodeLocation) }
+  return isElement(node)
+    ? copyElement(node, parent)
+    : { ...node, parentNode: parent, sourceCodeLocation: copyPlace(node.sourceCodeLocation) }
+}
+
+function copyElement(node: ElementNode, parent: ParentNode | null): ElementNode {
   const copy: ElementNode = {
     nodeName: node.nodeName,
     tagName: node.tagName,

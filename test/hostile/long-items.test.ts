@@ -2,11 +2,17 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { Allowance } from '../../pipeline/language/allowance.ts'
+import { Machine } from '../../pipeline/language/sessel/machine.ts'
+import { compile } from '../../pipeline/language/sessel/sessel.ts'
+import { ElementValue, type Value } from '../../pipeline/language/values.ts'
 import { Registry } from '../../pipeline/model/registry.ts'
 import type { PlacedHandler } from '../../pipeline/react/declared/reactions.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
+import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import { TransitionJudge } from '../../pipeline/write/transitions.ts'
+import { hostFor } from '../pipeline/language/sessel/site.ts'
 import { NS } from '../support/content.ts'
 
 const handler: PlacedHandler = {
@@ -24,6 +30,38 @@ const handler: PlacedHandler = {
 
 const declared = { constraints: [], handlers: [handler] }
 const site = { declarations: () => declared, model: Registry.empty({ ns: NS, schemaHost: NS }) } as unknown as Site
+
+/** Steps of a program about a stored element of 20,000 others, and what it gives. */
+function program(text: string): { steps: number; value: Value } {
+  const document = parseDocument('html', `<ul>${'<li><b>x</b></li>'.repeat(20_000)}</ul>`)
+  const node = selectFirst(compileSelector('ul'), document)
+  if (!node) throw new Error('no element')
+  const host = { ...hostFor(), self: new ElementValue(node, { path: '/a.html', document }) }
+  const machine = new Machine(compile(text), host, new Allowance())
+  for (let steps = 0; ; steps++) {
+    const progress = machine.run(0)
+    if (progress instanceof Promise) throw new Error('nothing to wait for')
+    if (progress !== 'turn') return { steps, value: progress.value }
+  }
+}
+
+describe('large elements that programs copy', () => {
+  for (const [what, text] of [
+    ['a clone', 'self.clone().children().count()'],
+    ['what is appended', 'let a = new div; a.append(self); a.children().first().children().count()'],
+    ['what is put in front', 'let a = new div { "x" }; a.prepend([self]); a.children().first().children().count()'],
+    [
+      'what stands instead',
+      'let a = new p; let b = new div { a }; a.replaceWith(self); b.children().first().children().count()',
+    ],
+    ['what is constructed with it', '(new div { "x", [self] }).children().first().children().count()'],
+  ] as const)
+    it(`SEC-12 SES-144 ${what} is copied in steps`, () => {
+      const { steps, value } = program(text)
+      expect(steps).to.be.at.least(80)
+      expect(value).to.equal(20_000n)
+    })
+})
 
 describe('large items', () => {
   const page = (state: string, inside: string) =>

@@ -16,14 +16,14 @@ import {
   parseDocument,
   parsingDocument,
 } from '../../pipeline/tree/document.ts'
-import { bodyOf, findingTail } from '../../pipeline/tree/edit/tail.ts'
+import { bodyOf, findingTail, workingWithoutTail } from '../../pipeline/tree/edit/tail.ts'
 import { provingWithinLimits } from '../../pipeline/tree/limits.ts'
 import { isShort, LONG } from '../../pipeline/tree/long-text.ts'
 import { type ChildNode, isElement } from '../../pipeline/tree/nodes.ts'
 import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import { outerMarkup, serializeDocument, writingDocument, writingMarkup } from '../../pipeline/tree/serialize.ts'
 import { SourceText } from '../../pipeline/tree/source-text.ts'
-import type { Steps } from '../../pipeline/tree/steps.ts'
+import { done, type Steps } from '../../pipeline/tree/steps.ts'
 
 const MEGABYTE = 1024 * 1024
 /** Characters of one step, at most. */
@@ -142,6 +142,10 @@ describe('documents that are one long text', () => {
       expect(steps).to.be.at.least((2 * MEGABYTE) / STEP)
       expect(value.start).to.equal('<!doctype html><body><p>x</p>'.length)
       expect(value.text === parsed.repeat(times)).to.equal(true)
+      const children = bodyOf(document)?.childNodes ?? []
+      const read = counted(workingWithoutTail(children, value, done(outerMarkup(document.root, 'html').length)))
+      // The text of the tree and that of the tail are each read in a step of its own.
+      expect(read.steps).to.be.at.least(4)
     })
 
   it('SEC-12 long texts and bytes are hashed in steps', () => {

@@ -1,10 +1,10 @@
 /** `new …`: elements, instances and selectors (SES-129, SES-160 to SES-163, SES-173). */
 
 import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
-import { ElementValue, isDictionary, isList, NamedValue, type Value } from '../values.ts'
+import { ElementValue, isDictionary, isList, type List, NamedValue, type Value } from '../values.ts'
 import type { ConstructionPlan, PlannedModifier } from './code.ts'
 import { typeOf } from './comparison.ts'
-import { append, copyOf, detach, insert, insertText, insideOf, newElement, setAttribute } from './dom.ts'
+import { append, copyOf, detach, insert, insertText, insideOf, newElement, puttingIn, setAttribute } from './dom.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { PropertyView, SchemaView } from './host.ts'
 import { isMutable, SelectorValue } from './kinds.ts'
@@ -35,13 +35,15 @@ export function construct(plan: ConstructionPlan, values: Value[], items: Value[
   const node = newElement(...tagOf(plan, on))
   modify(node, plan.modifiers, values, on)
   const wrapped = new ElementValue(node)
-  items.forEach((value, at) => {
-    const key = plan.items?.[at]
-    if (key === undefined) append(node, value, on)
-    else if (key !== 'text') throw typeError(`“${key}:” in an element: only “text:” has a name there`)
-    else if (value !== null) insertText(node, insideOf(node).childNodes.length, textForm(value, on.spend), on)
+  return puttingIn(items, on, own => {
+    for (const [at, value] of (own as List).entries()) {
+      const key = plan.items?.[at]
+      if (key === undefined) append(node, value, on)
+      else if (key !== 'text') throw typeError(`“${key}:” in an element: only “text:” has a name there`)
+      else if (value !== null) insertText(node, insideOf(node).childNodes.length, textForm(value, on.spend), on)
+    }
+    return wrapped
   })
-  return wrapped
 }
 
 function tagOf({ prefix, name }: ConstructionPlan, on: Evaluation): [tag: string, namespace: string] {

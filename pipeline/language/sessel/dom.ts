@@ -1,7 +1,8 @@
 /** Changing the trees of constructed elements (SES-144): they stay trees, and no deeper than documents may be. */
 
-import { cloneNode } from '../../tree/clone.ts'
+import { cloneNode, cloningElement } from '../../tree/clone.ts'
 import { MAX_DEPTH } from '../../tree/limits.ts'
+import { isShort } from '../../tree/long-text.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -12,9 +13,10 @@ import {
   type TextNode,
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
-import { ElementValue, isList, type Value } from '../values.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { ElementValue, isList, type List, type Value } from '../values.ts'
 import { typeOf } from './comparison.ts'
-import { type Evaluation, typeError } from './evaluation.ts'
+import { type Evaluation, type Given, Pending, pausing, typeError, type Work } from './evaluation.ts'
 import { isMutable } from './kinds.ts'
 import { textForm } from './text-form.ts'
 
@@ -51,10 +53,51 @@ export function copyOf(node: ElementNode, on: Evaluation): ElementNode {
   return copy
 }
 
-/** Counts what a copy of a tree takes, before it is made. */
+/** `copyOf` with pauses. */
+export function* copying(node: ElementNode, on: Evaluation): Work<ElementNode> {
+  yield* pausing(counting(node, on))
+  const copy = yield* pausing(cloningElement(node))
+  delete copy.sourceCodeLocation
+  return copy
+}
+
+/**
+ * What is to be put into an element: of what is stored a copy goes there, and long ones are made with pauses before.
+ *
+ * @param put takes the value then
+ */
+export function puttingIn<T extends Value>(value: Value, on: Evaluation, put: (value: Value) => T): Given {
+  if (!isLong(value)) return put(value)
+  const work = function* (): Work {
+    return put(yield* owning(value, on))
+  }
+  return new Pending(work())
+}
+
+/** Whether anything in a value is stored and takes long to copy. */
+function isLong(value: Value): boolean {
+  if (value instanceof ElementValue) return !isMutable(value) && !isShort(value.node)
+  return value !== null && isList(value) && value.some(isLong)
+}
+
+function* owning(value: Value, on: Evaluation): Work {
+  if (!isLong(value)) return value
+  if (value instanceof ElementValue) return new ElementValue(yield* copying(value.node, on))
+  const values: Value[] = []
+  for (const each of value as List) values.push(yield* owning(each, on))
+  return values
+}
+
 function count(node: ElementNode, on: Evaluation): void {
+  atOnce(counting(node, on))
+}
+
+/** Counts what a copy of a tree takes, before it is made. */
+function* counting(node: ElementNode, on: Evaluation): Steps<void> {
   const open: ParentNode[] = [node]
+  let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
+    if (++seen % NODES_PER_STEP === 0) yield
     on.spend(1 + (next.childNodes.length >> 2))
     on.take(200 + ('attrs' in next ? 96 * next.attrs.length : 0))
     for (const child of next.childNodes) {

@@ -3,6 +3,7 @@
 import { parsingFragment } from '../../tree/fragment.ts'
 import { parsingHtml } from '../../tree/html.ts'
 import { TreeError } from '../../tree/limits.ts'
+import { isShort } from '../../tree/long-text.ts'
 import { valueAttribute } from '../../tree/microdata-value.ts'
 import { attribute, type ElementNode, isElement, isText, parentElement, rootElement } from '../../tree/nodes.ts'
 import { writingInnerMarkup } from '../../tree/serialize.ts'
@@ -13,11 +14,13 @@ import {
   append,
   attributeOf,
   clear,
+  copying,
   copyOf,
   detach,
   insertValue,
   insideOf,
   newElement,
+  puttingIn,
   setAttribute,
   setText,
 } from './dom.ts'
@@ -139,15 +142,24 @@ function* replacingHtml(element: ElementValue, markup: string, on: Evaluation): 
   return element
 }
 
-function replaceWith(element: ElementValue, [value = null]: Value[], on: Evaluation): Value {
-  const parent = parentElement(element.node)
-  if (parent) {
+function replaceWith(element: ElementValue, [value = null]: Value[], on: Evaluation): Given {
+  if (!parentElement(element.node) || (value instanceof ElementValue && value.node === element.node)) return value
+  return puttingIn(value, on, own => {
+    const parent = parentElement(element.node)
+    if (!parent) return value
     const at = parent.childNodes.indexOf(element.node)
-    if (value instanceof ElementValue && value.node === element.node) return value
     detach(element.node)
-    insertValue(parent, at, value, on)
+    insertValue(parent, at, own, on)
+    return value
+  })
+}
+
+function cloneOf({ node, type }: ElementValue, on: Evaluation): Given {
+  if (isShort(node)) return new ElementValue(copyOf(node, on), undefined, type)
+  const work = function* (): Work {
+    return new ElementValue(yield* copying(node, on), undefined, type)
   }
-  return value
+  return new Pending(work())
 }
 
 function insertBefore(element: ElementValue, [reference = null]: Value[], on: Evaluation): Value {
@@ -216,7 +228,7 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
   ],
   ['getHTML', getter(innerHtml)],
   ['innerhtml', getter(innerHtml)],
-  ['clone', getter(({ node, type }, on) => new ElementValue(copyOf(node, on), undefined, type))],
+  ['clone', getter(cloneOf)],
   ['microdata', getter((element, on) => new Pending(microdataOf(element, on)))],
   [
     'metadata',
@@ -229,17 +241,21 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
   ['set_attr', mutator('set_attr', 2, 2, setAttr)],
   [
     'append',
-    mutator('append', 1, 1, (element: ElementValue, [value = null], on) => {
-      append(element.node, value, on)
-      return element
-    }),
+    mutator('append', 1, 1, (element: ElementValue, [value = null], on) =>
+      puttingIn(value, on, own => {
+        append(element.node, own, on)
+        return element
+      }),
+    ),
   ],
   [
     'prepend',
-    mutator('prepend', 1, 1, (element: ElementValue, [value = null], on) => {
-      insertValue(element.node, 0, value, on)
-      return element
-    }),
+    mutator('prepend', 1, 1, (element: ElementValue, [value = null], on) =>
+      puttingIn(value, on, own => {
+        insertValue(element.node, 0, own, on)
+        return element
+      }),
+    ),
   ],
   ['setHTML', mutator('setHTML', 1, 1, setHtml)],
   [

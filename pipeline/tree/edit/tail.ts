@@ -3,7 +3,7 @@
  * follows every edit at the end of the body; edits are compared without it.
  */
 
-import { LONG, LongText } from '../long-text.ts'
+import { LONG, LongText, puttingInOnePiece } from '../long-text.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -114,12 +114,21 @@ function* parsedSpace(space: string): Steps<string> {
  * @param tail its `start` counts like the offsets of these nodes
  */
 export function* workingWithoutTail<T>(nodes: ChildNode[], tail: Tail, work: Steps<T>): Steps<T> {
+  yield* puttingTogether(nodes, tail)
   const putBack = takeOut(nodes, tail)
   try {
     return yield* work
   } finally {
     putBack()
   }
+}
+
+/** The parser may have left long white space as thousands of pieces, which a look at it would put together among other work. */
+function* puttingTogether(nodes: ChildNode[], { text }: Tail): Steps<void> {
+  const last = lastNode(nodes)
+  if (text.length <= LONG || !last || !isText(last)) return
+  yield* puttingInOnePiece(last.value)
+  yield* puttingInOnePiece(text)
 }
 
 /** @returns puts the white space back */
@@ -136,7 +145,9 @@ function takeOut(nodes: ChildNode[], tail: Tail): () => void {
 /** Takes the trailing white space out of a tree that is no document's yet, in steps. */
 export function* droppingTail(document: TreeDocument): Steps<void> {
   const tail = yield* findingTail(document)
-  const node = tailText(bodyOf(document)?.childNodes ?? [], tail)
+  const nodes = bodyOf(document)?.childNodes ?? []
+  yield* puttingTogether(nodes, tail)
+  const node = tailText(nodes, tail)
   if (node) node.value = node.value.slice(0, node.value.length - tail.text.length)
 }
 
