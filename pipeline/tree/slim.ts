@@ -17,6 +17,12 @@ const SHARED = 64
 /** UTF-16 code units of the source that are looked at in one step. */
 const STRETCH = 256 * 1024
 
+/** Siblings that are gone through: a million of them would be put aside in one step. */
+interface Level {
+  nodes: readonly ChildNode[]
+  next: number
+}
+
 /**
  * In steps.
  *
@@ -32,10 +38,15 @@ export function* slimming(root: DocumentNode, source: string): Steps<void> {
     return text
   }
   root.childNodes = root.childNodes.slice()
-  const open: ChildNode[] = [...root.childNodes]
+  const open: Level[] = [{ nodes: root.childNodes, next: 0 }]
   let seen = 0
   const counts: Counts = { elements: 0, leaves: 0, attributes: 0 }
-  for (let node = open.pop(); node; node = open.pop()) {
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) {
+      open.pop()
+      continue
+    }
     if (++seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) {
       counts.leaves++
@@ -57,11 +68,10 @@ export function* slimming(root: DocumentNode, source: string): Steps<void> {
       else attribute.value = shared(attribute.value)
     }
     if (node.attrs.length > 0) node.attrs = node.attrs.slice()
-    node.childNodes = node.childNodes.slice()
-    for (const child of node.childNodes) open.push(child)
-    if (!node.content) continue
-    node.content.childNodes = node.content.childNodes.slice()
-    for (const child of node.content.childNodes) open.push(child)
+    for (const parent of node.content ? [node, node.content] : [node]) {
+      parent.childNodes = parent.childNodes.slice()
+      if (parent.childNodes.length > 0) open.push({ nodes: parent.childNodes, next: 0 })
+    }
   }
   noteCounts(root, source, counts)
 }
