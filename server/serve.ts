@@ -10,7 +10,8 @@ import { addressesOf, tryAddress } from './addresses.ts'
 import { banner, type ListedSite } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
 import { createLog, type Log } from './log.ts'
-import { importDemo, openServed, type RunningServer, startServer } from './start.ts'
+import { openServed } from './open-store.ts'
+import { importDemo, type RunningServer, startServer } from './start.ts'
 import { type Addresses, isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
 
 /** Settles when the process is asked to end. */

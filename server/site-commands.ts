@@ -26,7 +26,8 @@ import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
-import { DEMO, objectsOf, openStore, useOf } from './start.ts'
+import { objectsOf, openStore, useOf } from './open-store.ts'
+import { DEMO } from './start.ts'
 
 import { half, lockStore, requireStore, stored } from './store-commands.ts'
 

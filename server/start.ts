@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { SettingsError } from '../config/load.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { clientReader, proxyTrust } from '../edge/request.ts'
@@ -13,17 +12,9 @@ import { systemClock } from '../pipeline/events/clock.ts'
 import { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
-import { Memory, memoryLimit } from '../pipeline/memory.ts'
 import type { Outbound } from '../pipeline/react/outbound/queue.ts'
 import { documentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
-import { halfOf } from '../pipeline/store/backup/migrate.ts'
-import { Unusable } from '../pipeline/store/errors.ts'
-import { objectAddress } from '../pipeline/store/objects/address.ts'
-import type { ObjectsOptions } from '../pipeline/store/objects/objects.ts'
-import { databaseAddress } from '../pipeline/store/postgres/address.ts'
-import type { Use } from '../pipeline/store/postgres/claim.ts'
-import { openSqliteStore } from '../pipeline/store/sqlite/store.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
 import { mountAddress } from './addresses.ts'
@@ -37,6 +28,7 @@ import { type Listener, type ListenOptions, listen } from './listen.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { createMounts, type Mounts, routeToMount } from './mounts.ts'
+import { memoryOf } from './open-store.ts'
 import { mountTriggers } from './outbound/mount-triggers.ts'
 import { serverOutbound } from './outbound/outbound.ts'
 import { platformRoutes } from './platform/routes.ts'
@@ -75,76 +67,6 @@ async function sessionSecret(store: Store): Promise<Uint8Array> {
   if (kept !== undefined) return Buffer.from(kept, 'base64')
   await store.setSetting(SESSION_SECRET, randomBytes(32).toString('base64'), { unlessSet: true })
   return sessionSecret(store)
-}
-
-/** What writers claim a database for: with a Redis they are several. */
-export function useOf({ redis }: Pick<Settings, 'redis'>): Use {
-  return redis === undefined ? 'alone' : 'together'
-}
-
-/**
- * Opens the store that the settings name.
- *
- * @param use what a database is claimed for; a folder has its lock
- * @param withoutBlobs whether it is opened while an object store is away, too
- * @throws Unusable when others use it in a way that does not go together with this, SettingsError where they name one that there is none for: documents must not go anywhere else instead
- */
-export async function openStore(settings: Settings, log: Log, use?: Use, withoutBlobs = false): Promise<Store> {
-  const { siteFor } = siteTable(settings)
-  const common = {
-    // What a site keeps for a shorter time it shows for a shorter time (EVT-46).
-    eventRetention: Math.max(...[settings.defaults, ...settings.sites].map(({ events }) => events.retention)),
-    eventLimits: (site: string) => {
-      const events = siteFor(site)?.events
-      return events && { events: events.keptEvents, bytes: events.keptBytes }
-    },
-    shared: settings.redis !== undefined,
-    log: (level: 'warn' | 'error', message: string, details: object) => log[level]({ ...details }, message),
-  }
-  if (settings.postgres === undefined)
-    return openSqliteStore({ folder: settings.data, pages: memoryOf(settings).share('pages'), ...common })
-  const address = databaseAddress(settings.postgres)
-  if (!address) throw new SettingsError(['postgres: this is no address of a database'])
-  // Its client is loaded only where it is used: every start would wait for it.
-  const { openPostgresStore } = await import('../pipeline/store/postgres/store.ts')
-  const objects = await objectsOf(settings, common.log)
-  return openPostgresStore({ ...address, ...common, objects, withoutBlobs, ...(use && { use }) })
-}
-
-/**
- * The object store that the settings name.
- *
- * @returns undefined where they name none
- * @throws SettingsError, Unusable
- */
-export async function objectsOf({ blobs }: Pick<Settings, 'blobs'>, log?: ObjectsOptions['log']) {
-  if (blobs === undefined) return undefined
-  const address = objectAddress(blobs)
-  if (!address) throw new SettingsError(['blobs: this is no address of a bucket'])
-  const { openObjects } = await import('../pipeline/store/objects/objects.ts')
-  return openObjects(address, { log })
-}
-
-/**
- * Opens the store that a server is to serve, before anything is made or told for it.
- *
- * @throws what `openStore` does, and Unusable when a restore into the store was begun and not finished
- */
-export async function openServed(settings: Settings, log: Log): Promise<Store> {
-  const store = await openStore(settings, log, useOf(settings), true)
-  try {
-    const half = await halfOf(store, settings.postgres === undefined ? settings.data : 'the database')
-    if (half === undefined) return store
-    throw new Unusable(half)
-  } catch (error) {
-    await store.close()
-    throw error
-  }
-}
-
-/** The memory of the caches of this process. */
-function memoryOf({ limits, workers }: Settings): Memory {
-  return new Memory(memoryLimit(limits.memory) / workers)
 }
 
 /** How a host that no site answers for is answered. */

@@ -20,7 +20,8 @@ import type { Snapshot, Store } from '../pipeline/store/store.ts'
 import type { BackupOptions, Commands, Progress, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
-import { objectsOf, openStore, SESSION_SECRET } from './start.ts'
+import { objectsOf, openStore } from './open-store.ts'
+import { SESSION_SECRET } from './start.ts'
 
 /** Values of the installation that belong to a backup: visitors stay signed in, and the first password stays what it is. */
 const SAVED_SETTINGS = [SESSION_SECRET, FIRST_PASSWORD]

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { loadSettings } from '../../config/load.ts'
 import { databaseAddress } from '../../pipeline/store/postgres/address.ts'
 import { createLog } from '../../server/log.ts'
-import { openStore } from '../../server/start.ts'
+import { openStore } from '../../server/open-store.ts'
 import { freePort } from '../support/ports.ts'
 
 describe('settings: documents in PostgreSQL', () => {

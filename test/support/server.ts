@@ -8,7 +8,8 @@ import { loadSettings } from '../../config/load.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { importFolder } from '../../pipeline/write/import.ts'
 import { createLog } from '../../server/log.ts'
-import { importDemo, openStore, type RunningServer, startServer as start } from '../../server/start.ts'
+import { openStore } from '../../server/open-store.ts'
+import { importDemo, type RunningServer, startServer as start } from '../../server/start.ts'
 
 export interface TestServer {
   /** Origin of the public surface, without slash at the end. */
