@@ -19,14 +19,25 @@ export function useOf({ redis }: Pick<Settings, 'redis'>): Use {
   return redis === undefined ? 'alone' : 'together'
 }
 
+export interface OpenOptions {
+  /** What a database is claimed for; a folder has its lock. */
+  use?: Use | undefined
+  /** Opens it while an object store is away, too. */
+  withoutBlobs?: boolean
+  /** The installation whose data are brought into the store. */
+  installation?: string | undefined
+}
+
 /**
  * Opens the store that the settings name.
  *
- * @param use what a database is claimed for; a folder has its lock
- * @param withoutBlobs whether it is opened while an object store is away, too
  * @throws Unusable when others use it in a way that does not go together with this, SettingsError where they name one that there is none for: documents must not go anywhere else instead
  */
-export async function openStore(settings: Settings, log: Log, use?: Use, withoutBlobs = false): Promise<Store> {
+export async function openStore(
+  settings: Settings,
+  log: Log,
+  { use, withoutBlobs = false, installation }: OpenOptions = {},
+): Promise<Store> {
   const { siteFor } = siteTable(settings)
   const common = {
     // What a site keeps for a shorter time it shows for a shorter time (EVT-46).
@@ -45,7 +56,7 @@ export async function openStore(settings: Settings, log: Log, use?: Use, without
   // Its client is loaded only where it is used: every start would wait for it.
   const { openPostgresStore } = await import('../pipeline/store/postgres/store.ts')
   const objects = await objectsOf(settings, common.log)
-  return openPostgresStore({ ...address, ...common, objects, withoutBlobs, ...(use && { use }) })
+  return openPostgresStore({ ...address, ...common, objects, withoutBlobs, installation, ...(use && { use }) })
 }
 
 /**
@@ -68,7 +79,7 @@ export async function objectsOf({ blobs }: Pick<Settings, 'blobs'>, log?: Object
  * @throws what `openStore` does, and Unusable when a restore into the store was begun and not finished
  */
 export async function openServed(settings: Settings, log: Log): Promise<Store> {
-  const store = await openStore(settings, log, useOf(settings), true)
+  const store = await openStore(settings, log, { use: useOf(settings), withoutBlobs: true })
   try {
     const half = await halfOf(store, settings.postgres === undefined ? settings.data : 'the database')
     if (half === undefined) return store

@@ -39,7 +39,7 @@ async function withSite<T>(
   use?: Use,
 ): Promise<T> {
   const log = createLog(settings.log, 2)
-  const store = await openStore(settings, log, use)
+  const store = await openStore(settings, log, { use })
   // No thread is begun before a script runs.
   const javascript = createJavaScript({ workers: 1 })
   try {

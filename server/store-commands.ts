@@ -6,13 +6,14 @@ import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/site/unpublished-name.ts'
 import { packBackup, unpackBackup } from '../pipeline/store/backup/archive.ts'
+import { readHead } from '../pipeline/store/backup/format.ts'
 import { halfOf, migrateStore } from '../pipeline/store/backup/migrate.ts'
 import { checkBackup, restoreStore } from '../pipeline/store/backup/restore.ts'
 import { saveStore } from '../pipeline/store/backup/save.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
 import { objectAddress } from '../pipeline/store/objects/address.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
-import type { Use } from '../pipeline/store/postgres/claim.ts'
+import { INSTALLATION } from '../pipeline/store/postgres/blobs/owner.ts'
 import { lockFolder, type Purpose } from '../pipeline/store/sqlite/folder-lock.ts'
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
 import { inFolderAlone, inWorkFolder } from '../pipeline/store/sqlite/work-folder.ts'
@@ -20,11 +21,14 @@ import type { Snapshot, Store } from '../pipeline/store/store.ts'
 import type { BackupOptions, Commands, Progress, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
-import { objectsOf, openStore } from './open-store.ts'
+import { type OpenOptions, objectsOf, openStore } from './open-store.ts'
 import { SESSION_SECRET } from './start.ts'
 
-/** Values of the installation that belong to a backup: visitors stay signed in, and the first password stays what it is. */
-const SAVED_SETTINGS = [SESSION_SECRET, FIRST_PASSWORD]
+/**
+ * Values of the installation that belong to a backup: visitors stay signed in, the first password stays what it is, and large
+ * files in a bucket are known as its own.
+ */
+const SAVED_SETTINGS = [SESSION_SECRET, FIRST_PASSWORD, INSTALLATION]
 
 /** Whether anything has ever been stored where the settings say. */
 function isThere(settings: Settings): boolean {
@@ -45,9 +49,9 @@ export function lockStore({ data, postgres }: Settings, purpose: Purpose): { rel
 async function withStore<Result>(
   settings: Settings,
   work: (store: Store) => Promise<Result>,
-  use?: Use,
+  options?: OpenOptions,
 ): Promise<Result> {
-  const store = await openStore(settings, createLog(settings.log, 2), use)
+  const store = await openStore(settings, createLog(settings.log, 2), options)
   try {
     return await work(store)
   } finally {
@@ -122,8 +126,10 @@ function withBackup<Result>(
 export const restore: Commands['restore'] = async (settings, options) => {
   const lock = lockStore(settings, 'restore')
   try {
-    return await withBackup(options, dirname(settings.postgres === undefined ? settings.data : options.place), folder =>
-      withStore(
+    const parent = dirname(settings.postgres === undefined ? settings.data : options.place)
+    return await withBackup(options, parent, async folder => {
+      const installation = (await readHead(folder))?.settings[INSTALLATION]
+      return withStore(
         settings,
         async store => {
           const restored = await restoreStore(store, folder, { progress: options.progress })
@@ -131,9 +137,9 @@ export const restore: Commands['restore'] = async (settings, options) => {
           for (const { name } of restored.sites) await basisOf(store, name).write('')
           return restored
         },
-        'alone',
-      ),
-    )
+        { use: 'alone', installation },
+      )
+    })
   } finally {
     lock.release()
   }
@@ -158,8 +164,11 @@ export const migrate: Commands['migrate'] = async (settings, { from, to, progres
   requireStore(source)
   const locks = [source, target].map(store => lockStore(store, 'migrate'))
   try {
-    const move = (from: Store) => withStore(target, to => moveInto(to, from, progress), 'alone')
-    return await withStore(source, move, 'alone')
+    const move = async (from: Store) => {
+      const installation = await from.setting(INSTALLATION)
+      return withStore(target, to => moveInto(to, from, progress), { use: 'alone', installation })
+    }
+    return await withStore(source, move, { use: 'alone' })
   } finally {
     for (const lock of locks) lock.release()
   }

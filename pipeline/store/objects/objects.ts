@@ -28,6 +28,10 @@ export interface Objects {
   remove(name: string): Promise<void>
   /** Everything below the prefix. @throws StoreError */
   list(): AsyncIterable<Listed>
+  /** Names that begin with something, without what they begin with. @throws Unusable with what to do, or NoAnswer */
+  namesWith(beginning: string): Promise<string[]>
+  /** Writes an object whose name is what it says. @throws Unusable with what to do, or NoAnswer */
+  note(name: string): Promise<void>
   /** Writes an object, reads it and removes it. @throws Unusable with what to do, or NoAnswer */
   prove(): Promise<void>
   /** Whether the object store answers, as far as anybody has noticed. */
@@ -58,6 +62,24 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
   const blocks = createBlocks(BLOCKS, BLOCK_WAIT)
   const { start } = client.waits
   const atStart = { ...client, waits: { ...client.waits, first: start, more: start } }
+
+  /** Has an operator told what to do about a failure. @throws Unusable, NoAnswer */
+  async function advised<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      const cause = causeOf(error)
+      const message = `${placeOf(address)} cannot be used: ${advice(address, cause)}`
+      throw new (isNoAnswer(cause) ? NoAnswer : Unusable)(message, { cause: error })
+    }
+  }
+
+  async function write(name: string, bytes: Uint8Array): Promise<void> {
+    const upload = startUpload(atStart, blocks, name, { note: async () => undefined })
+    await upload.write(bytes)
+    await upload.finish()
+  }
+
   return {
     place: placeOf(address),
     upload: (name, options) => startUpload(client, blocks, name, options),
@@ -66,24 +88,24 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
       for (const uploadId of await uploadsOf(client, name)) await removeObject(client, name, uploadId, HOUSEKEEPING)
       await removeObject(client, name, undefined, HOUSEKEEPING)
     },
-    list: () => listAll(client),
-    async prove() {
-      const name = `trial-${randomUUID()}`
-      const bytes = Buffer.from(name)
-      try {
-        const trial = startUpload(atStart, blocks, name, { note: async () => undefined })
-        await trial.write(bytes)
-        await trial.finish()
+    list: () => listAll(client, '', HOUSEKEEPING),
+    namesWith: beginning =>
+      advised(async () => {
+        const names: string[] = []
+        for await (const { name } of listAll(client, beginning, start)) names.push(name.slice(beginning.length))
+        return names
+      }),
+    note: name => advised(() => write(name, Buffer.from(name))),
+    prove: () =>
+      advised(async () => {
+        const name = `trial-${randomUUID()}`
+        const bytes = Buffer.from(name)
+        await write(name, bytes)
         const open = () => openObject(atStart, name, bytes.length, undefined, start)
         const read = await blobBytes({ size: bytes.length, open })
         if (!read.equals(bytes)) throw new Error('what was written comes back as something else')
         await removeObject(client, name, undefined, start)
-      } catch (error) {
-        const cause = causeOf(error)
-        const message = `${placeOf(address)} cannot be used: ${advice(address, cause)}`
-        throw new (isNoAnswer(cause) ? NoAnswer : Unusable)(message, { cause: error })
-      }
-    },
+      }),
     isThere: () => !client.circuit.isAway,
     loseUntil: client.circuit.loseUntil,
     relax: blocks.relax,
@@ -100,17 +122,19 @@ async function uploadsOf(client: Client, name: string): Promise<string[]> {
   return Uploads.flatMap(({ Key, UploadId }) => (Key === Prefix && UploadId !== undefined ? [UploadId] : []))
 }
 
-async function* listAll(client: Client): AsyncGenerator<Listed> {
-  const { bucket: Bucket, prefix: Prefix } = client
+/** @param beginning of the names that are wanted, below the prefix */
+async function* listAll(client: Client, beginning: string, patience: Patience): AsyncGenerator<Listed> {
+  const { bucket: Bucket, prefix } = client
+  const Prefix = prefix + beginning
   for (let token: string | undefined; ; ) {
-    const { Contents = [], NextContinuationToken } = await client.ask(HOUSEKEEPING, ({ client: asked, options }) =>
+    const { Contents = [], NextContinuationToken } = await client.ask(patience, ({ client: asked, options }) =>
       asked.send(
         new (sdk().ListObjectsV2Command)({ Bucket, Prefix, ...(token !== undefined && { ContinuationToken: token }) }),
         options,
       ),
     )
     for (const { Key = '', LastModified } of Contents)
-      yield { name: Key.slice(Prefix.length), modified: LastModified?.getTime() ?? Date.now() }
+      yield { name: Key.slice(prefix.length), modified: LastModified?.getTime() ?? Date.now() }
     if (NextContinuationToken === undefined) return
     token = NextContinuationToken
   }
@@ -130,6 +154,6 @@ function advice({ bucket, prefix, endpoint, region }: ObjectAddress, error: unkn
   if (name === 'PermanentRedirect' || name === 'AuthorizationHeaderMalformed')
     return `the bucket is in another region than ${region} (${words})`
   if (meaningOf(error) === 'refused')
-    return `the key must be allowed to put, get and delete objects at ${bucket}/${prefix}* (${words})`
+    return `the key must be allowed to put, get and delete objects at ${bucket}/${prefix}*, and to list the bucket (${words})`
   return `${endpoint ?? 'the service'} does not answer as it should (${words})`
 }

@@ -10,6 +10,7 @@ import type { SiteReader } from '../store.ts'
 import { memberSum, propertySum } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
 import { requireHome } from './blobs/home.ts'
+import { doubtOfOwner } from './blobs/owner.ts'
 import { strayObjects } from './blobs/strays.ts'
 import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
 import { readSite } from './read/reader.ts'
@@ -149,7 +150,7 @@ export async function checkDatabase(
   }
 }
 
-/** Objects that nobody knows: they only take room. */
+/** Objects that nobody knows: they only take room, unless another database has them. */
 async function lookAtObjects(
   session: Session,
   objects: Objects,
@@ -157,7 +158,9 @@ async function lookAtObjects(
   report: CheckReport,
 ): Promise<void> {
   const strays = await strayObjects(session, objects, now)
-  if (strays.length === 0) return
+  const doubt = await doubtOfOwner(session, objects)
+  if (doubt !== undefined) report.problems.push(doubt)
+  if (doubt !== undefined || strays.length === 0) return
   if (repair) for (const name of strays) await objects.remove(name)
   report.problems.push(`${strays.length} objects that nothing in the database knows${repair ? ' (repaired)' : ''}`)
   if (repair) report.repaired++

@@ -15,6 +15,7 @@ import type { SiteStore, Store } from '../store.ts'
 import { databaseName } from './address.ts'
 import { requireHome, settleHome } from './blobs/home.ts'
 import { intoObject } from './blobs/objects.ts'
+import { markOwner } from './blobs/owner.ts'
 import { createStaging, intoChunks } from './blobs/staging.ts'
 import { needsUnloading, unload } from './blobs/unload.ts'
 import type { Use } from './claim.ts'
@@ -52,6 +53,8 @@ export interface PostgresOptions extends DatabaseAddress {
   log?: Log
   /** Takes blobs instead of the database, and is closed with the store. */
   objects?: Objects | undefined
+  /** The installation whose backup or data are brought into the database. */
+  installation?: string | undefined
   /** Opens the store without its blobs while what keeps them does not answer: they are there as soon as it does. */
   withoutBlobs?: boolean
 }
@@ -69,10 +72,20 @@ async function siteNames(session: Session): Promise<string[]> {
 /** What the client says where the database wants a password and there is none. */
 const NO_PASSWORD = /client password must be a string/
 
-/** Sees that blobs can be kept in an object store, and notes that they are there. @throws Unusable, NoAnswer */
-async function moveIn(session: Session, objects: Objects): Promise<void> {
+/**
+ * Sees that blobs can be kept in an object store, and notes there and here that they are.
+ *
+ * @throws Unusable, NoAnswer
+ */
+async function moveIn(
+  session: Session,
+  objects: Objects,
+  { installation, log }: Pick<PostgresOptions, 'installation' | 'log'>,
+): Promise<void> {
   await objects.prove()
+  const doubt = await markOwner(session, objects, installation)
   await settleHome(session, objects)
+  if (doubt !== undefined) log?.('warn', doubt, {})
 }
 
 /**
@@ -88,7 +101,7 @@ async function prepare(address: DatabaseAddress, options: PostgresOptions): Prom
     await prepareTables(client, address)
     const session = sessionOn(client)
     await requireHome(session, objects)
-    if (objects !== undefined && use !== undefined) await moveIn(session, objects)
+    if (objects !== undefined && use !== undefined) await moveIn(session, objects, options)
   } catch (cause) {
     if (cause instanceof Unusable && cause.message.startsWith('s3:')) throw cause
     const { message, code = '' } = (cause ?? {}) as { message?: string; code?: string }
@@ -138,7 +151,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere, committed, now })
   if (objects !== undefined && away !== undefined) {
     log('error', 'The object store does not answer: large files are 503 until it does', { error: away.message })
-    objects.loseUntil(() => moveIn(reads, objects).catch(refused))
+    objects.loseUntil(() => moveIn(reads, objects, options).catch(refused))
   }
   const stageChunks = createStaging(() => intoChunks(uploads), inlineLimit)
   const stage = objects ? createStaging(() => intoObject(objects, reads), inlineLimit) : stageChunks

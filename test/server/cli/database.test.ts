@@ -7,6 +7,7 @@ import { openPostgresStore } from '../../../pipeline/store/postgres/store.ts'
 import { page, rulesPage } from '../../support/content.ts'
 import { sharedCluster } from '../../support/postgres.ts'
 import { run } from '../../support/program.ts'
+import { sharedObjects } from '../../support/swift.ts'
 import { scriptorium } from './terminal.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../../server/launch.mjs', import.meta.url))
@@ -43,8 +44,8 @@ describe('command line: a database', () => {
     return output
   }
 
-  async function exportsAll(address: string, into: string): Promise<void> {
-    await done(address, 'export', into)
+  async function exportsAll(address: string, into: string, ...options: string[]): Promise<void> {
+    await done(address, 'export', into, ...options)
     for (const [name, bytes] of Object.entries(FILES))
       expect((await readFile(join(folder, into, name))).equals(Buffer.from(bytes)), name).to.equal(true)
   }
@@ -79,6 +80,27 @@ describe('command line: a database', () => {
     }
     for (const place of [there, 'two']) expect(await done(place, 'check')).to.match(/ 0 problems\n$/)
     await exportsAll('two', 'exported')
+  })
+
+  it('a restore and a move go on in a bucket that the database before has marked; another database is refused it', async () => {
+    const objects = await sharedObjects()
+    const bucket = ['--set', `blobs=${objects.url(`cli-${process.pid}`)}`]
+    const [one, restored, moved, other] = [newSchema(), newSchema(), newSchema(), newSchema()].map(at)
+    for (const [argv, address] of [
+      [['import', 'files'], one],
+      [['backup', 'saved'], one],
+      [['restore', 'saved'], restored],
+    ] as const)
+      await done(String(address), ...argv, ...bucket)
+    const migrated = await command(
+      ...['migrate', '--from', String(one), '--to', String(moved), '--set', `postgres=${one}`],
+      ...bucket,
+    )
+    expect(migrated.code, migrated.output).to.equal(0)
+    await exportsAll(String(moved), 'exported', ...bucket)
+    const refused = await command('import', 'files', '--set', `postgres=${other}`, ...bucket)
+    expect(refused.code).to.equal(1)
+    expect(refused.output).to.include('holds the large files of another database')
   })
 
   it('while servers use it, nothing is moved out of it, nor anything moved or restored into it', async () => {

@@ -11,6 +11,7 @@ import { prepareTables } from '../schema.ts'
 import { type Session, sessionOn } from '../session.ts'
 import { homeOf, settleHome } from './home.ts'
 import { intoObject, uploadOf } from './objects.ts'
+import { leaveOwner, markOwner } from './owner.ts'
 import { intoChunks, type Outflow } from './staging.ts'
 import { openChunks } from './stored.ts'
 
@@ -114,6 +115,7 @@ export async function moveBlobs(
     await requireRoom(session, objects, into)
     if (into === 'objects') {
       await objects.prove()
+      await markOwner(session, objects)
       await settleHome(session, objects)
     }
     for (let after = ''; ; ) {
@@ -144,4 +146,7 @@ async function clear(address: DatabaseAddress, session: Session, objects: Object
     `UPDATE object SET due = '-infinity' WHERE NOT EXISTS (SELECT 1 FROM blob WHERE blob.upload = object.id)`,
   )
   while (await collectObjects(address, objects));
+  // What could not be moved or removed keeps its mark.
+  const left = await session.row('SELECT 1 AS found FROM object LIMIT 1')
+  if (left === undefined) await leaveOwner(session, objects)
 }

@@ -4,7 +4,7 @@ import type { Objects } from '../../objects/objects.ts'
 import type { Session } from '../session.ts'
 
 /** Names of objects: everything else below the prefix is not of this store. */
-const NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+export const OBJECT_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Milliseconds: younger ones may have come since. */
 const YOUNG = 24 * 60 * 60_000
@@ -28,7 +28,7 @@ export async function strayObjects(session: Session, objects: Objects, now: numb
     names = []
   }
   for await (const { name, modified } of objects.list()) {
-    if (!NAME.test(name) || now - modified < YOUNG) continue
+    if (!OBJECT_NAME.test(name) || now - modified < YOUNG) continue
     names.push(name)
     if (names.length === AT_ONCE) await compare()
   }

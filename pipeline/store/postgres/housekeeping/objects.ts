@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Objects } from '../../objects/objects.ts'
+import { doubtOfOwner } from '../blobs/owner.ts'
 import { connectPrimary, type DatabaseAddress, drop } from '../connection.ts'
 import { type Session, sessionOn } from '../session.ts'
 
@@ -43,6 +44,7 @@ async function collect(session: Session, objects: Objects): Promise<boolean> {
   const ids = (used: boolean) => due.filter(each => each.used === used).map(({ id }) => id)
   if (ids(true).length > 0) await session.run('UPDATE object SET due = NULL WHERE id = ANY ($1::uuid[])', ids(true))
   if (ids(false).length === 0) return due.length === AT_ONCE
+  if ((await doubtOfOwner(session, objects)) !== undefined) return false
   const unseen = await session.row<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS mine', SNAPSHOTS)
   if (unseen?.mine !== true) return false
   const gone = await removeAll(objects, ids(false))
@@ -51,7 +53,8 @@ async function collect(session: Session, objects: Objects): Promise<boolean> {
 }
 
 /**
- * One round of cleaning; none where another process is at it, or where a snapshot is being read.
+ * One round of cleaning; none where another process is at it, where a snapshot is being read, or where another database may
+ * have what would be removed.
  *
  * @returns true when more is waiting
  * @throws the database's error

@@ -19,6 +19,8 @@ export interface OpenedObjects extends OpenedSchema {
   server: ObjectServer
   /** What the names of its objects begin with. */
   prefix: string
+  /** Names of its objects, without marks. */
+  names: () => Promise<string[]>
   /** Opens the objects once more. */
   objects: () => Objects
 }
@@ -37,6 +39,7 @@ export const openWithObjects: Open<PostgresOptions, OpenedObjects> = async (opti
   const server = await sharedObjects()
   const prefix = `test-${process.pid}-${++number}/`
   const objects = () => objectsAt(server.url(prefix))
-  const opened = await openSchemaWith(() => ({ ...options, objects: objects() }))
-  return Object.assign(opened, { server, prefix, objects })
+  const opened = await openSchemaWith(() => ({ use: 'together', ...options, objects: objects() }))
+  const names = async () => (await server.names(prefix)).filter(name => !name.startsWith(`${prefix}owner/`))
+  return Object.assign(opened, { server, prefix, objects, names })
 }

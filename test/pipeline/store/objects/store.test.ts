@@ -31,7 +31,7 @@ describe('PostgreSQL store: blobs in objects', () => {
   })
   afterEach(() => opened.close())
 
-  const names = () => opened.server.names(opened.prefix)
+  const names = () => opened.names()
   const bytesAt = async (path: string, of = site) => {
     const body = await of.body(await there(of, path))
     if (body === undefined) throw new Error(`No body at ${path}`)
@@ -202,6 +202,7 @@ describe('PostgreSQL store: blobs in objects', () => {
     expect((await bytesAt('/a')).equals(large)).to.equal(true)
     expect((await bytesAt('/b')).equals(other)).to.equal(true)
     await opened.intact()
+    await opened.store.close()
     expect(await moveBlobs(address(), objects, { into: 'database' })).to.include({ blobs: 2, bytes: 10_000 })
     expect(await names()).to.deep.equal([])
     const back = await openPostgresStore({ ...address(), inlineLimit: 1000 })
@@ -230,7 +231,7 @@ describe('PostgreSQL store: blobs in objects', () => {
     try {
       await saveStore(opened.store, folder, { settings: [] })
       await restoreStore(empty.store, folder)
-      expect(await empty.server.names(empty.prefix)).to.have.length(1)
+      expect(await empty.names()).to.have.length(1)
       expect((await bytesAt('/a', empty.store.site('example.org'))).equals(large)).to.equal(true)
     } finally {
       await empty.close()
