@@ -17,7 +17,7 @@ import type { Steps } from '../tree/steps.ts'
 export interface ElementFacts {
   /** Texts of the selectors that were tried. */
   tried: string[]
-  /** For each changed element the places of those that match it. */
+  /** Places of those that match a changed element: one list for all elements that the same selectors match. */
   keys: number[][]
   /** Places of those that took too long: a Deny matches, an Allow does not. */
   costly?: number[]
@@ -53,18 +53,20 @@ export function* tellingFacts(
       scopes.set(text, selector)
     }
   }
-  const facts: ElementFacts = { tried: [...scopes.keys()], keys: keys.map(() => []) }
+  const matched: number[][] = keys.map(() => [])
+  const facts: ElementFacts = { tried: [...scopes.keys()], keys: matched }
   const spent = limited(most)
   for (const [place, selector] of [...scopes.values()].entries()) {
     const [first] = keys
     const asking = first && askingIn(selector, first.document, undefined, spent)
     try {
-      for (const [i, { element }] of keys.entries()) if (asking && (yield* asking(element))) facts.keys[i]?.push(place)
+      for (const [i, { element }] of keys.entries()) if (asking && (yield* asking(element))) matched[i]?.push(place)
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
       facts.costly = [...(facts.costly ?? []), place]
     }
   }
+  facts.keys = [...new Map(matched.map(places => [places.join(), places])).values()]
   return JSON.stringify(facts)
 }
 

@@ -12,7 +12,7 @@ export interface Cause {
 
 export interface Mutation {
   method: 'PUT' | 'POST' | 'DELETE' | 'MOVE'
-  /** Empty when the whole document changed. */
+  /** Empty when the whole document changed, or is to be fetched because of the change's size. */
   selector: string
   /** Quotes included; absent for DELETE. */
   etag?: string
@@ -24,13 +24,29 @@ export interface Mutation {
   destination?: string
 }
 
-/** Whole documents up to this size travel in their event (EVT-25); bytes. */
-const LARGEST_WHOLE_BODY = 64 * 1024
+/**
+ * What travels in an event is up to this size (EVT-25); bytes. Every subscriber gets it uncompressed, and it is kept for those
+ * that come back; a larger one is had for less by fetching the document, which is compressed and the same for all.
+ */
+const LARGEST_BODY = 64 * 1024
+
+function mayTravel(...texts: readonly string[]): boolean {
+  if (texts.reduce((sum, { length }) => sum + length, 0) > LARGEST_BODY) return false
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= LARGEST_BODY
+}
 
 /** The body of a whole-document event: documents that are small enough, nothing for others (EVT-25). */
 export function wholeBody(text: string | undefined): string {
-  if (text === undefined || text.length > LARGEST_WHOLE_BODY) return ''
-  return Buffer.byteLength(text) <= LARGEST_WHOLE_BODY ? text : ''
+  return text !== undefined && mayTravel(text) ? text : ''
+}
+
+/**
+ * What is told of a change of elements: all that it takes to make it as well or, where that is too large to travel, that the
+ * document is to be fetched (EVT-25).
+ */
+export function elementMutation(mutation: Mutation): Mutation {
+  const { selector, body, destination = '', ...rest } = mutation
+  return mayTravel(selector, body, destination) ? mutation : { ...rest, selector: '', body: '' }
 }
 
 function escapeText(text: string): string {
@@ -88,7 +104,7 @@ export function treeEvents(site: Site, cause: Cause): TreeEvents {
   return {
     gone: { ...cause, around: [beforeGone, afterGone] },
     come: { ...cause, around: [beforeTag, beforePath, beforeBody, end] },
-    largestBody: LARGEST_WHOLE_BODY,
+    largestBody: LARGEST_BODY,
   }
 }
 

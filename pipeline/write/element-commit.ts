@@ -6,7 +6,7 @@ import { type Gained, gainedByEdit } from '../compose/gained.ts'
 import { introducesDirectives, isInTemplate } from '../compose/introduced.ts'
 import type { Derived } from '../declarations/derive.ts'
 import { AT_ONCE, changedElements, tellingFacts } from '../events/facts.ts'
-import { mutationEvent, putEvent } from '../events/mutation.ts'
+import { elementMutation, type Mutation, mutationEvent, putEvent } from '../events/mutation.ts'
 import { eventSelector } from '../events/selector.ts'
 import { Fault } from '../fault.ts'
 import { formatHttpDate } from '../http/conditions.ts'
@@ -307,15 +307,20 @@ export function editEvent(
   { inserted, tag, facts }: JudgedEdit,
 ) {
   const { ns, host } = site.settings
-  return mutationEvent(ns, host, mutationOf(write, selectors, inserted, tag), write.cause, facts)
+  return mutationEvent(ns, host, elementMutation(mutationOf(write, selectors, inserted, tag)), write.cause, facts)
 }
 
-function mutationOf(write: ElementWrite, selectors: EventSelectors, body: string, tag: string | undefined) {
+function mutationOf(
+  write: ElementWrite,
+  selectors: EventSelectors,
+  body: string,
+  tag: string | undefined,
+): Mutation {
   const common = { selector: selectors.target, path: write.path }
-  if (write.op === 'delete') return { ...common, method: 'DELETE' as const, body: '' }
+  if (write.op === 'delete') return { ...common, method: 'DELETE', body: '' }
   const etag = tag === undefined ? {} : { etag: tag }
-  if (write.op === 'put') return { ...common, ...etag, method: 'PUT' as const, body }
-  if (write.op === 'post') return { ...common, ...etag, method: 'POST' as const, body, placement: write.placement }
+  if (write.op === 'put') return { ...common, ...etag, method: 'PUT', body }
+  if (write.op === 'post') return { ...common, ...etag, method: 'POST', body, placement: write.placement }
   const { placement } = write.destination
-  return { ...common, ...etag, method: 'MOVE' as const, body, placement, destination: selectors.anchor }
+  return { ...common, ...etag, method: 'MOVE', body, placement, destination: selectors.anchor }
 }

@@ -120,6 +120,16 @@ describe('live.mjs in a browser', function () {
     expect(elements).to.have.members(['h', 'new', 'p'])
   })
 
+  it('EVT-25 EVT-70 a change that is too large to travel: the document is fetched', async () => {
+    const page = await visit()
+    await settled(page)
+    await page.evaluate("window.kept = document.querySelector('#a')")
+    await http('PUT', PATH, { Range: 'selector=#b' }, `<li id="b">${'large '.repeat(20_000)}</li>`)
+    await comes(page, "document.querySelector('#b')?.textContent.startsWith('large')")
+    await inStep(page)
+    expect(await page.evaluate("kept === document.querySelector('#a')")).to.equal(true)
+  })
+
   it('EVT-70 no match in the page: the document is fetched', async () => {
     const page = await visit()
     await settled(page)

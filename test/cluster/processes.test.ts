@@ -107,6 +107,24 @@ describe('two processes on one data folder', () => {
     for (const stream of [...streams, resumed]) stream.close()
   })
 
+  it('EVT-25 EVT-80 a change that is too large to travel is word to fetch the page, on every process and in replays', async () => {
+    const streams = await Promise.all([one, two].map(({ server }) => openStream({ port: server.port }, LIST)))
+    await Promise.all(streams.map(stream => stream.until(() => stream.events.length > 0)))
+    await append(one, 'before')
+    expect((await append(one, 'large '.repeat(200_000))).status).to.equal(206)
+    await Promise.all(streams.map(stream => stream.until(() => stream.mutations.length === 2)))
+    const [before] = streams[0]?.mutations ?? []
+    streams.push(await openStream({ port: two.server.port }, LIST, { 'Last-Event-ID': before?.id ?? '' }))
+    await streams[2]?.until(() => streams[2]?.mutations.length === 1)
+    for (const stream of streams) {
+      const data = stream.mutations.at(-1)?.data ?? ''
+      expect(data).to.include('<span itemprop="method">POST</span>')
+      expect(data).to.include('<span itemprop="selector"></span>').and.to.include('<div itemprop="body"></div>')
+      expect(data.length).to.be.below(1000)
+      stream.close()
+    }
+  })
+
   it('EVT-35 word of an event goes from one to the other within 250 ms', async () => {
     const stream = await openStream({ port: two.server.port }, LIST)
     await stream.until(() => stream.events.length > 0)

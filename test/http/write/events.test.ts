@@ -171,6 +171,26 @@ describe('events of writes', () => {
     expect((await since())[0]).to.include('<div itemprop="body"></div>')
   })
 
+  it('EVT-25 elements travel up to 64 KiB; beyond, the event says that the document has changed', async () => {
+    const sized = (id: string, size: number, letter = 'x') =>
+      `<li id="${id}">${letter.repeat((size - `<li id="${id}"></li>`.length) / Buffer.byteLength(letter))}</li>`
+    const room = 64 * 1024 - '#a'.length
+    const fitting = sized('a', room)
+    const etags = [tagOf(await http('PUT', PATH, selecting('#a'), fitting))]
+    for (const body of [sized('a', room + 1), sized('a', room + 2, '\u00e4')])
+      etags.push(tagOf(await http('PUT', PATH, selecting('#a'), body)))
+    etags.push(tagOf(await http('POST', PATH, selecting('#l', 'prepend'), sized('c', 20_000_000))))
+    await http('MOVE', PATH, moving(PATH, '#a', '#b', 'after'))
+    etags.push(tagOf(await http('GET', PATH, selecting('#a'))))
+    expect(await since()).to.deep.equal([
+      payload({ method: 'PUT', selector: '#a', etag: etags[0], body: fitting }),
+      payload({ method: 'PUT', etag: etags[1] }),
+      payload({ method: 'PUT', etag: etags[2] }),
+      payload({ method: 'POST', etag: etags[3], placement: 'prepend' }),
+      payload({ method: 'MOVE', etag: etags[4], placement: 'after' }),
+    ])
+  })
+
   it('EVT-25 all nodes of a body are there, the tag is that of the first element', async () => {
     const answer = await http('POST', PATH, selecting('#l'), 'text <li id="x">x</li><!-- c --><li id="y">y</li>')
     expect(await since()).to.deep.equal([

@@ -36,7 +36,7 @@ describe('facts about changed elements', () => {
     expect(facts).not.to.have.property('costly')
   })
 
-  it('SEC-12 many new elements share what is found out about them, and the loop with others', () => {
+  it('SEC-12 EVT-67 many new elements share what is found out about them and what is kept of it, and the loop with others', () => {
     const list = html(`<ul>${'<li>x</li>'.repeat(20_000)}<li>y</li></ul>`)
     const work = tellingFacts(site([['*', 'GET', 'Deny', PATH, 'li:nth-last-child(2)']]), PATH, keys(list, 'li'))
     for (let steps = 0; ; steps++) {
@@ -46,7 +46,7 @@ describe('facts about changed elements', () => {
       const facts = JSON.parse(value) as ElementFacts
       // Asked one by one, they would cost more than all may.
       expect(facts.costly).to.equal(undefined)
-      expect(facts.keys.map(places => places.length).join('')).to.equal(`${'0'.repeat(19_999)}10`)
+      expect(facts.keys).to.have.deep.members([[], [0]])
       break
     }
   })

@@ -1,6 +1,7 @@
 /**
  * The surfaces on the stores of several machines: a second, shorter pass of suites that go through the whole server. Chosen
- * is what asks the store in a way of its own: bytes and conditions of writes, competing writers, guards and cascades of models,
+ * is what asks the store in a way of its own: bytes and conditions of writes, competing writers, what is kept
+ * of events, guards and cascades of models,
  * what litmus does, and random operations with a restart. Left out is what repeats those ways: references (cascades declare
  * them), recorded clients (litmus sends the same methods), single elements by POST (competitors send them). Kept
  * sessions have a contract, whose tests run on Redis; events across processes, their replay among them, are watched in
@@ -18,8 +19,8 @@ import { startRedis, type TestRedis } from '../../coordination/redis-server.ts'
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 
 const SUITES: Readonly<Record<string, readonly string[]>> = {
-  'the public surface: writes, their conditions and competitors, guards and cascades of models': [
-    ...['bytes', 'conditions', 'concurrency'].map(name => `test/http/write/${name}.test.ts`),
+  'the public surface: writes, their conditions, competitors and events, guards and cascades of models': [
+    ...['bytes', 'conditions', 'concurrency', 'events'].map(name => `test/http/write/${name}.test.ts`),
     ...['unique', 'cascades'].map(name => `test/http/model/${name}.test.ts`),
   ],
   'the mount: litmus and random operations': [
