@@ -62,6 +62,13 @@ export interface Authorizing<Given extends Authority = Authority> {
    * @param paths that are about to be decided
    */
   settle?(paths: readonly string[]): Promise<void>
+  /**
+   * Asks whether the requester is still who it was: to be called under the lease of what is written, so that nothing is stored
+   * that comes after a sign-out, whichever process has acknowledged that.
+   *
+   * @throws Fault 503 when nobody can be asked
+   */
+  confirm?(): void | Promise<void>
   /** Whether nothing has changed since. */
   isSettled?(): boolean
 }

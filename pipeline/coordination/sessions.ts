@@ -68,6 +68,10 @@ export interface Sessions {
    * others within a second.
    */
   hasEnded(site: string, id: string): boolean
+  /**
+   * Whether somebody is still signed in by a session, whatever process may have ended it: asked where that is not known here.
+   */
+  isSignedIn(site: string, id: string): boolean | Promise<boolean>
   /** A value, unless its time is over. */
   value(site: string, id: string, name: string): Promise<string | undefined>
   /** Values whose names begin with a text that is not empty, ascending by name. */

@@ -14,9 +14,18 @@ export interface RulesAuthority extends Authority {
   readonly access: Access
 }
 
+/** Whether the session has ended in which a requester has signed in: then it is nobody's any more (DEC-6). */
+export interface Standing {
+  /** As far as this process knows. */
+  isOver(): boolean
+  /** Whatever process has ended it. @throws Fault 503 when nobody can be asked */
+  isOverNow(): boolean | Promise<boolean>
+}
+
+const LASTING: Standing = { isOver: () => false, isOverNow: () => false }
+
 /**
  * @param groups answers for groups that decide by themselves
- * @param isOver whether the session has ended in which the requester has signed in: then it is nobody's any more (DEC-6)
  * @returns the authority by the site's rules as they stand at each call; the same object while they do not change. Groups are
  *   asked again when `settle` finds that something of the site has changed (GRP-5).
  */
@@ -24,7 +33,7 @@ export function rulesAuthority(
   site: Site,
   requester: Requester,
   groups?: GroupOracle,
-  isOver: () => boolean = () => false,
+  standing = LASTING,
 ): Authorizing<RulesAuthority> {
   const { facts, principal } = requester
   let held: Membership | undefined
@@ -32,18 +41,31 @@ export function rulesAuthority(
   /** State of the site by which groups were asked. */
   let { changes } = site
   let asking = requester
+  function beNobody(): void {
+    asking = { facts }
+    current = undefined
+  }
+
+  function confirm(): void | Promise<void> {
+    if (!asking.principal) return
+    const isOver = standing.isOverNow()
+    if (isOver === true) beNobody()
+    else if (isOver !== false)
+      return isOver.then(isSure => {
+        if (isSure) beNobody()
+      })
+  }
+
   const authority = () => {
-    if (asking.principal && isOver()) {
-      asking = { facts }
-      current = undefined
-    }
+    if (asking.principal && standing.isOver()) beNobody()
     if (current?.access.rules !== site.rules) {
       const membership = () => (held ??= new Membership(principal, groups))
       current = authorityBy(site, new Access(site.rules, asking, site.settings, asking.principal && membership))
     }
     return current
   }
-  return principal && groups ? Object.assign(authority, settling()) : authority
+  if (!principal) return authority
+  return Object.assign(authority, { confirm }, groups && settling())
 
   function settling() {
     const asked = new Set<string>()

@@ -310,12 +310,7 @@ export function editEvent(
   return mutationEvent(ns, host, elementMutation(mutationOf(write, selectors, inserted, tag)), write.cause, facts)
 }
 
-function mutationOf(
-  write: ElementWrite,
-  selectors: EventSelectors,
-  body: string,
-  tag: string | undefined,
-): Mutation {
+function mutationOf(write: ElementWrite, selectors: EventSelectors, body: string, tag: string | undefined): Mutation {
   const common = { selector: selectors.target, path: write.path }
   if (write.op === 'delete') return { ...common, method: 'DELETE', body: '' }
   const etag = tag === undefined ? {} : { etag: tag }

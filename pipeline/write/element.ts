@@ -50,6 +50,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     let { prefix } = place
     const alone = async () => {
       if (write.reader) delete write.reader.composed
+      await authority.confirm?.()
       const found = await find()
       const { view, target } = found
       const about = view && target && sessionWriteOf(write, view, target.element)
@@ -81,6 +82,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
       isWaiting = false
       return commitLoop(async () => {
         await write.check?.()
+        await authority.confirm?.()
         await authority.settle?.([write.path])
         if (!at.place || !isCurrent(site, at.place, authority())) {
           at.place = await locate()

@@ -142,6 +142,7 @@ export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeP
       await passGates(gates, await find())
       const ready = await parts.prepare(body)
       const look = async () => {
+        await authority.confirm?.()
         const found = await find()
         await passGates(gates, found)
         await write.check?.(found.file)

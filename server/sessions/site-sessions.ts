@@ -246,6 +246,8 @@ export interface SiteSessions {
    * Whether a session is over that a request came with: another process that has ended it tells within a second.
    */
   isOver(session: Session): boolean
+  /** The same, asked where sessions are kept if that can tell more. @throws Fault 503 */
+  isOverNow(session: Session): boolean | Promise<boolean>
   /** Something that a session holds. @throws Fault 503 */
   values(session: Session, prefix: string): Promise<SessionValue[]>
   /** @returns false when the session has ended; @throws Fault 503 */
@@ -294,6 +296,10 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
   const anonymous = options.external ? externalSessions() : signed
   const step = Math.min(MOVED_EVERY, idle / 100)
   const ends = sessionExpiry({ site, sessions, clock, again: step })
+
+  function isOver({ id, until = Number.POSITIVE_INFINITY }: Session): boolean {
+    return hasEnded(id) || until <= clock()
+  }
 
   /** The session of a cookie that stands for a sign-in. */
   async function find(cookie: string): Promise<Session | undefined> {
@@ -352,7 +358,12 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
       await reach(sessions.end(site, { id: session.id, until: clock() + signedIn }))
       return anonymous.open(undefined)
     },
-    isOver: ({ id, until = Number.POSITIVE_INFINITY }) => hasEnded(id) || until <= clock(),
+    isOver,
+    isOverNow(session) {
+      if (isOver(session)) return true
+      const standing = sessions.isSignedIn(site, session.id)
+      return typeof standing === 'boolean' ? !standing : reach(standing).then(isSignedIn => !isSignedIn)
+    },
     values: ({ id }, prefix) => reach(sessions.values(site, id, prefix)),
     keep: ({ id }, value) => reach(sessions.keep(site, id, value)),
     take: ({ id }, name) => reach(sessions.take(site, id, name)),

@@ -151,6 +151,9 @@ export function authorityOf(hosted: HostedSite, request: IncomingMessage, target
     headers: (name: string) => header({ request }, name),
     queryString: target.query ?? '',
   }
-  const isOver = () => hosted.siteSessions.isOver(session)
-  return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups, isOver)
+  const { siteSessions } = hosted
+  return rulesAuthority(hosted.site, { facts, ...(principal && { principal }) }, hosted.groups, {
+    isOver: () => siteSessions.isOver(session),
+    isOverNow: () => siteSessions.isOverNow(session),
+  })
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { selecting } from '../http/write-checks.ts'
@@ -104,6 +104,20 @@ describe('sessions and their limits over two processes', () => {
         await stream.ended
       }
       expect(await meanwhile(form, cookie, signOut)).to.equal(401)
+    })
+
+    it(`DEC-6 SSN-6 so it is before word of the sign-out has come there: ${form[0]} ${form[1]}`, async () => {
+      const cookie = await signedIn(one)
+      // What a sign-out at another process does, all but its word.
+      const signOut = async () => {
+        const id = hash('sha256', cookie.slice(COOKIE.length + 1), 'base64url')
+        const { admin } = cluster.redis
+        expect(await admin.del(...(await admin.keys(`*:sessions:{localhost}:signed:${id}`)))).to.equal(1)
+      }
+      expect(await meanwhile(form, cookie, signOut)).to.equal(401)
+      const [method, path, fields] = form
+      expect((await one.http(method, path, { Cookie: cookie, ...fields }, 'x')).status, 'a new write').to.equal(401)
+      expect((await one.http('GET', '/own.html', { Cookie: cookie })).status, 'a new read').to.equal(401)
     })
 
     it(`DEC-6 GRP-5 so has who is in a group no more: ${form[0]} ${form[1]}`, async () => {

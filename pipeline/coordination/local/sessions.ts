@@ -112,6 +112,7 @@ export async function openLocalSessions({ store, clock = Date.now }: LocalSessio
       }),
     end: (site, ending) => inTurn(site, ending.id, () => finish(site, ending, [])),
     hasEnded,
+    isSignedIn: (site, id) => !hasEnded(site, id),
     value: (site, id, name) => reach(async () => (await store.note(`${HELD}/${site}/${id}/${name}`))?.value),
     values: (site, id, prefix) =>
       reach(async () => {

@@ -109,6 +109,7 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
       const until = ended.get(`${site}/${id}`)
       return until !== undefined && until > clock()
     },
+    isSignedIn: async (site, id) => (await reach(() => redis.exists(`${baseOf(site)}:signed:${id}`))) === 1,
     async value(site, id, name) {
       return timed(await reach(() => redis.hget(`${baseOf(site)}:held:${id}`, name)), clock())?.value
     },

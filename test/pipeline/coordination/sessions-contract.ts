@@ -52,6 +52,14 @@ export function sessionsContract(open: () => Promise<KeptSessions>): void {
       expect(await sessions.find(SITE, 'old')).to.equal(undefined)
     })
 
+    it('DEC-6 SSN-6 whoever asks knows at once who is still signed in', async () => {
+      await sessions.signIn(SITE, 'new', signedIn(), ending('old'))
+      expect(await sessions.isSignedIn(SITE, 'new')).to.equal(true)
+      await sessions.end(SITE, ending('new'))
+      expect(await sessions.isSignedIn(SITE, 'new')).to.equal(false)
+      expect(await (await kept.restart()).isSignedIn(SITE, 'new')).to.equal(false)
+    })
+
     it('SSN-6 the old session is dead at once', async () => {
       expect(sessions.hasEnded(SITE, 'old')).to.equal(false)
       await sessions.signIn(SITE, 'new', signedIn(), ending('old'))

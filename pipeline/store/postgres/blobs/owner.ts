@@ -14,8 +14,11 @@ import { pack, unpack } from '../text.ts'
 import { homeOf } from './home.ts'
 import { OBJECT_NAME } from './strays.ts'
 
-/** Name of the installation's value that says which one it is. */
-export const INSTALLATION = 'installation'
+/**
+ * Name of the value that says which installation it is. Unlike that which keeps processes apart in a Redis, it goes along with
+ * copies.
+ */
+export const INSTALLATION = 'objects-installation'
 
 /** What the names of marks begin with. */
 const OWNERS = 'owner/'
