@@ -1,6 +1,7 @@
 /**
- * Whether an object store answers. It is asked when a request has heard nothing for a while, and then, as long as it is away,
- * more and more seldom until it answers: never by each request. What is asked of it meanwhile is refused at once.
+ * Whether an object store answers. It is asked when a request has heard nothing for a while, or nobody has asked it anything for
+ * longer, and then, as long as it is away, more and more seldom until it answers: never by each request. What is asked of it
+ * meanwhile is refused at once.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,6 +25,8 @@ export interface Circuit {
    * @param returning carried out again and again until it succeeds: then it is there
    */
   loseUntil(returning: () => Promise<void>): void
+  /** Has it asked now and then from now on, as long as nobody else has an answer from it. It keeps no process running. */
+  watch(): void
   /** Has a function called when it goes away. @returns ends that */
   onAway(listener: () => void): () => void
   close(): void
@@ -31,6 +34,9 @@ export interface Circuit {
 
 /** Milliseconds before it is asked again, the first time and later ones at most: each time twice as long. */
 export const [SOON, SELDOM] = [250, 4000]
+
+/** Milliseconds without any answer after which it is asked. */
+export const IDLE = 10_000
 
 const AWAY = 'The object store does not answer'
 
@@ -48,6 +54,7 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
   let isTold = false
   let isAway = false
   let isAsking = false
+  let isHeard = false
   /** What proves that it is back, where an answer alone does not. */
   let returning: (() => Promise<void>) | undefined
 
@@ -91,6 +98,25 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
       })
   }
 
+  function suspect(): void {
+    if (isAsking || isAway || end.signal.aborted) return
+    isAsking = true
+    outcomeOf(probe).then(failure => {
+      isAsking = false
+      if (failure === undefined || end.signal.aborted) return
+      lose(failure.error)
+      startAsking()
+    })
+  }
+
+  async function look(): Promise<void> {
+    for (;;) {
+      await wait(IDLE, end.signal)
+      if (!isHeard) suspect()
+      isHeard = false
+    }
+  }
+
   return {
     get isAway() {
       return isAway
@@ -98,18 +124,10 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
     requireThere() {
       if (isAway) throw new StoreError('busy', AWAY)
     },
-    suspect() {
-      if (isAsking || isAway || end.signal.aborted) return
-      isAsking = true
-      outcomeOf(probe).then(failure => {
-        isAsking = false
-        if (failure === undefined || end.signal.aborted) return
-        lose(failure.error)
-        startAsking()
-      })
-    },
+    suspect,
     failed: tell,
     answered() {
+      isHeard = true
       if (returning === undefined) back()
     },
     loseUntil(work) {
@@ -117,6 +135,9 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
       isTold = true
       isAway = true
       if (!isAsking) startAsking()
+    },
+    watch() {
+      look().catch(() => undefined)
     },
     onAway(listener) {
       listeners.add(listener)

@@ -36,6 +36,8 @@ export interface Objects {
   prove(): Promise<void>
   /** Whether the object store answers, as far as anybody has noticed. */
   isThere(): boolean
+  /** Notices when it goes away while nobody uses it. */
+  watch(): void
   /** Refuses everything until some work has succeeded, which is tried from time to time. */
   loseUntil(returning: () => Promise<void>): void
   /** Gives memory back that nobody uses. */
@@ -107,6 +109,7 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
         await removeObject(client, name, undefined, start)
       }),
     isThere: () => !client.circuit.isAway,
+    watch: client.circuit.watch,
     loseUntil: client.circuit.loseUntil,
     relax: blocks.relax,
     close: client.close,

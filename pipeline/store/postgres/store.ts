@@ -156,6 +156,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const stageChunks = createStaging(() => intoChunks(uploads), inlineLimit)
   const stage = objects ? createStaging(() => intoObject(objects, reads), inlineLimit) : stageChunks
   const unloading = { reads, inlineLimit, objects, stage, stageChunks }
+  if (options.use !== undefined) objects?.watch()
   const collecting = objects && options.use !== undefined ? startCollecting(address, reads, objects) : undefined
   const context = { reads, objects, clock, eventRetention, opened: clock() }
   const idle = setInterval(() => writer.housekeeping(clock()), IDLE_HOUSEKEEPING).unref()

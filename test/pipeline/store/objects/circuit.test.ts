@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { StoreError } from '../../../../pipeline/store/errors.ts'
-import { createCircuit, SELDOM, SOON } from '../../../../pipeline/store/objects/circuit.ts'
+import { createCircuit, IDLE, SELDOM, SOON } from '../../../../pipeline/store/objects/circuit.ts'
 
 const NO = new Error('Timeout: no answer')
 
@@ -62,6 +62,26 @@ describe('objects: whether the object store is there', () => {
     circuit.requireThere()
     circuit.suspect()
     expect(probes).to.have.length(2)
+  })
+
+  it('HTTP-4 it is asked when nobody else has heard of it for a while, and else not', async () => {
+    const { circuit, naps, probes, log, answer, wake } = played()
+    circuit.watch()
+    circuit.answered()
+    await wake()
+    expect([naps, probes.length]).to.deep.equal([[IDLE, IDLE], 0])
+    await wake()
+    expect(probes).to.have.length(1)
+    await answer()
+    circuit.requireThere()
+    await wake()
+    expect(probes).to.have.length(2)
+    await answer(NO)
+    expect(circuit.isAway).to.equal(true)
+    isRefused(circuit)
+    expect(log).to.deep.equal(['error: The object store does not answer'])
+    expect(naps.at(-1), 'it is asked again soon').to.equal(SOON)
+    circuit.close()
   })
 
   it('HTTP-4 while it is away everything is refused at once, and nobody asks it but one who does so more and more seldom', async () => {
