@@ -26,6 +26,8 @@ export interface ReadableView {
   original(element: ElementNode): ElementNode
   /** Whether an element of the document may be read, with all that is in it. */
   isReadable(element: ElementNode): boolean
+  /** No element may be read. */
+  isBlank: boolean
 }
 
 /** Methods whose permission makes an element known by name to whoever has it. */
@@ -39,7 +41,7 @@ const ELEMENT_SOURCE = 40
 
 /** The view of those who may read everything. */
 export function wholeView(document: TreeDocument): ReadableView {
-  return { document, original: element => element, isReadable: () => true }
+  return { document, original: element => element, isReadable: () => true, isBlank: false }
 }
 
 /**
@@ -147,6 +149,7 @@ class Copies {
       document,
       original: element => this.#originals.get(element) ?? element,
       isReadable: element => this.#readable.has(element),
+      isBlank: this.#readable.size === 0,
     }
   }
 }

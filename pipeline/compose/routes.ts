@@ -28,9 +28,10 @@ interface Route {
  * What serves a path: what is stored there, else the template of the best route (COMP-97).
  *
  * @param path canonical
+ * @param unseen what is stored at the path itself does not count
  */
-export async function resolvePath(site: Site, path: string): Promise<Resolved | undefined> {
-  const file = await site.find(path)
+export async function resolvePath(site: Site, path: string, unseen = false): Promise<Resolved | undefined> {
+  const file = unseen ? undefined : await site.find(path)
   if (file) return { file, params: undefined }
   const segments = path.split('/')
   for (const route of await routesOf(site)) {

@@ -82,14 +82,14 @@ export interface Reading {
  * @throws Fault 422 for a selector that does not parse (gate 7)
  */
 export function readResource(site: Site, read: Read, authority: () => Authority, reader?: Reader): Operation {
-  const { path, range } = read
+  const { range } = read
   if (range?.unit !== 'selector') return readWhole(site, read, authority, reader)
   const selector = toSelector(range.selector, site)
   return {
     async admit() {
       const decided = authority()
       const look = (seen: Seen) => searching(read, selector, seen, decided)
-      const found = isOutOfReach(read, decided, reader) ? undefined : await lookAt(site, path, look, reader)
+      const found = await lookAtSeen(site, read, look, decided, reader)
       if (!found) await findAbsence(site, read, decided, reader)
       return { elements: found ? found.elements : [] }
     },
@@ -97,7 +97,7 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
       // A request is decided by the rules as they stood when it came (RULE-11).
       const decided = authority()
       const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
-      const answer = isOutOfReach(read, decided, reader) ? undefined : await lookAt(site, path, look, reader)
+      const answer = await lookAtSeen(site, read, look, decided, reader)
       return answer ?? absence(site, read, decided, reader)
     },
   }
@@ -106,6 +106,29 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
 /** Whether no element of what is stored at the path could be read: it is as if nothing were there (COMP-5, ABS-1). */
 function isOutOfReach({ path, head }: Read, authority: Authority, reader?: Reader): boolean {
   return reader !== undefined && authority.reach(head ? 'HEAD' : 'GET', path) === 'nothing'
+}
+
+/**
+ * Looks at what serves the path. A file of which nothing may be seen is as if it were not there: in its place stands what
+ * would be shown without it (SEC-6, ABS-1).
+ *
+ * @param look undefined where nothing may be seen
+ */
+async function lookAtSeen<T>(
+  site: Site,
+  read: Read,
+  look: (seen: Seen) => Steps<T | undefined>,
+  authority: Authority,
+  reader: Reader | undefined,
+): Promise<T | undefined> {
+  if (isOutOfReach(read, authority, reader)) return undefined
+  let isStored = false
+  const noting = (seen: Seen) => {
+    isStored = seen.view?.routed !== true
+    return look(seen)
+  }
+  const found = await lookAt(site, read.path, noting, reader)
+  return found !== undefined || !isStored ? found : lookAt(site, read.path, look, reader, true)
 }
 
 function readWhole(site: Site, read: Read, authority: () => Authority, reader: Reader | undefined): Operation {
@@ -253,12 +276,18 @@ interface Matches {
   addressed: Addressed | undefined
 }
 
-/** Gate 8 of a read by selector, in steps. @throws Fault 401 or 403 */
-function* searching(read: Read, selector: Selector, { file, view }: Seen, authority: Authority): Steps<Matches> {
+/** Gate 8 of a read by selector, in steps. @returns undefined where nothing may be seen @throws Fault 401 or 403 */
+function* searching(
+  read: Read,
+  selector: Selector,
+  { file, view }: Seen,
+  authority: Authority,
+): Steps<Matches | undefined> {
   const { path, head, requested } = read
-  const admitted = (matches: Matches): Matches => {
-    if (matches.admission === 'refuse') throw authority.refusal('GET', requested)
-    return matches
+  const admitted = (matches: Matches): Matches | undefined => {
+    if (matches.admission !== 'refuse') return matches
+    if (matches.readable?.isBlank !== false) return undefined
+    throw authority.refusal('GET', requested)
   }
   if (!view) {
     const admission = authority.admit({ ask: 'read', path, exists: true, head })
@@ -279,7 +308,7 @@ function* searching(read: Read, selector: Selector, { file, view }: Seen, author
   return admitted({ form, elements, keys, admission, readable, addressed })
 }
 
-/** In steps. */
+/** In steps. @returns undefined where nothing may be seen */
 function* readElements(
   site: Site,
   read: Read,
@@ -287,8 +316,10 @@ function* readElements(
   selector: Selector,
   seen: Seen,
   authority: Authority,
-): Steps<Answer> {
-  const { form, elements, keys, admission, readable, addressed } = yield* searching(read, selector, seen, authority)
+): Steps<Answer | undefined> {
+  const found = yield* searching(read, selector, seen, authority)
+  if (!found) return undefined
+  const { form, elements, keys, admission, readable, addressed } = found
   requireAdmission(admission, 'GET', read.requested, authority)
   if (!seen.view || !readable || !addressed) throw notHtml()
   const view = linkingReadable(seen.view, readable.isReadable)

@@ -178,9 +178,16 @@ export function routeHeaders(params: Params): Record<string, string> {
  * What serves a path for a reader; those without one see what is stored, and no routes (COMP-3).
  *
  * @param path canonical
+ * @param unseen what is stored at the path itself does not count
  */
-export async function findFor(site: Site, path: string, reader: Reader | undefined): Promise<Resolved | undefined> {
-  if (reader) return resolvePath(site, path)
+export async function findFor(
+  site: Site,
+  path: string,
+  reader: Reader | undefined,
+  unseen = false,
+): Promise<Resolved | undefined> {
+  if (reader) return resolvePath(site, path, unseen)
+  if (unseen) return undefined
   const file = await site.find(path)
   return file && { file, params: undefined }
 }
@@ -195,6 +202,7 @@ export function isComposed(site: Site, file: StoredFile, reader: Reader | undefi
  * at changes, whatever is committed.
  *
  * @param reader for whom a page is put together; without one everybody sees what is stored
+ * @param unseen what is stored at the path itself does not count
  * @returns undefined when nothing is stored there
  * @throws what looking throws; Fault 422 for a document that cannot be parsed, and of a composition
  */
@@ -203,8 +211,9 @@ export async function lookAt<T>(
   path: string,
   look: (seen: Seen) => Steps<T>,
   reader?: Reader,
+  unseen = false,
 ): Promise<T | undefined> {
-  const found = await findFor(site, path, reader)
+  const found = await findFor(site, path, reader, unseen)
   if (found && isComposed(site, found.file, reader)) {
     const view = composedDocument(site, found, await composedFor(site, found, path, reader))
     const soon = ifShort(look({ file: found.file, view }))

@@ -31,6 +31,62 @@ describe('files beside a folder that a route makes of every name', () => {
       })
 })
 
+describe('files of which somebody may read no element, beside what would be shown if they were not there', () => {
+  let server: TestServer
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'deny' } })
+    await putAll(server, {
+      '/rules.html': rulesPage(
+        ['*', 'GET', 'Allow', '/a/*/'],
+        ['*', 'GET', 'Allow', '/a/*', '.open'],
+        ['*', 'GET', 'Allow', '/topics/*', '.open'],
+        ['*', 'GET', 'Allow', '/plain/*', '.open'],
+      ),
+      '/a/:name/index.html': page('<p class="open">of every name</p>'),
+      '/a/secret': page('<p>secret</p>'),
+      '/topics/:topic.html': composed('<p class="open">of every topic</p><p class="open">more</p><b>b</b>'),
+      '/topics/secret.html': page('<p>secret</p>'),
+      '/topics/opened.html': page('<p>secret</p><b class="open">open</b>'),
+      '/plain/:topic.html': page('<p class="open">of every topic</p>'),
+      '/plain/secret.html': page('<p>secret</p>'),
+      '/plain/thing2.html': composed('<p>secret</p>'),
+    })
+  })
+  after(() => server.close())
+
+  const FIELDS: Fields[] = [
+    {},
+    { Range: 'selector=p' },
+    { Range: 'selector=p', Accept: 'multipart/mixed' },
+    { Range: 'selector=p', Accept: 'application/ld+json' },
+    { Range: 'selector=i' },
+    { Range: 'bytes=0-1' },
+    { Accept: 'application/ld+json' },
+  ]
+  for (const method of ['GET', 'HEAD'])
+    for (const fields of FIELDS)
+      for (const [folder, names, absent] of [
+        ['/a/', ['secret'], 'absent'],
+        ['/topics/', ['secret.html'], 'absent.html'],
+        ['/plain/', ['secret.html', 'thing2.html'], 'absent.html'],
+      ] as const)
+        it(`SEC-6 ABS-1 ${method} ${folder} ${JSON.stringify(fields)} of one is as of one that is not there`, async () => {
+          const of = async (name: string) => {
+            const text = told(await client(server.port)(method, folder + name, fields))
+            return text.replaceAll(name, 'NAME').replaceAll(name.replace('.html', ''), 'NAME')
+          }
+          for (const name of names) expect(await of(name)).to.equal(await of(absent))
+        })
+
+  it('KEY-1 COMP-97 a file of which an element may be read stands before the route', async () => {
+    const of = async (selector: string) =>
+      client(server.port)('GET', '/topics/opened.html', { Range: `selector=${selector}` })
+    expect((await of('b')).text).to.equal('<b class="open">open</b>')
+    expect((await of('p')).status).to.equal(401)
+  })
+})
+
 describe('whole documents that somebody may write and not read', () => {
   const SECRET = page('<p>4711</p>')
   const UNFIT = { 'Content-Type': 'application/xml' }
