@@ -26,9 +26,23 @@ export function asFault(error: unknown, full: 503 | 507 = 503): unknown {
   if (error instanceof SelectorError) return invalidSelector(error)
   if (error instanceof HeapError) return withoutHeap(error)
   if (error instanceof LockError) return withoutLocks(error)
-  if (error instanceof StoreError) return withoutStore(error, full)
+  if (error instanceof StoreError && !isWithoutDescriptors(error)) return withoutStore(error, full)
   if (error instanceof LeaseError) return withoutLeases(error)
+  if (isWithoutDescriptors(error)) return withoutDescriptors(error)
   return error instanceof LeaseTimeout ? busy() : error
+}
+
+/** The system lets the process, or all of them, open no more files now. */
+function isWithoutDescriptors(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
+  return code === 'EMFILE' || code === 'ENFILE' || (cause !== undefined && isWithoutDescriptors(cause))
+}
+
+function withoutDescriptors(cause: unknown): Fault {
+  return new Fault(503, 'Unavailable', 'Too many files are open now. Try again in a moment.', {
+    headers: { 'Retry-After': '2' },
+    cause,
+  })
 }
 
 /** HTTP-183 */

@@ -5,6 +5,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isOver } from '../edge/one-piece.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { STATUS_CODES } from '../pipeline/http/node-http.ts'
+import type { ConnectionRoom } from './descriptors.ts'
 
 export interface Connections {
   /** The handler, called for the requests of one connection one after another. */
@@ -35,8 +37,15 @@ export type BrokenDocument = (fault: Fault) => { headers: Record<string, string>
 /** Milliseconds between two looks for connections that have become idle. */
 const SWEEP = 100
 
-/** @param handler answers every request that is usable */
-export function connections(handler: RequestListener, brokenDocument: BrokenDocument): Connections {
+/**
+ * @param handler answers every request that is usable
+ * @param room for connections of all listeners together
+ */
+export function connections(
+  handler: RequestListener,
+  brokenDocument: BrokenDocument,
+  room: ConnectionRoom,
+): Connections {
   /** The newest answer on each open connection. */
   const newest = new Map<Duplex, ServerResponse>()
   /** Connections as the system knows them; some may still be about their keys. */
@@ -48,7 +57,8 @@ export function connections(handler: RequestListener, brokenDocument: BrokenDocu
   function begin(request: IncomingMessage, response: ServerResponse): void {
     // Behind a request that offers another protocol the parser reads no further one: the client has to come again.
     if (closing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    const fault = unusable(request)
+    const hasRoom = room.waiting.size === 0 || room.mayAsk(request.socket)
+    const fault = hasRoom ? unusable(request) : noRoom()
     if (fault) refuse(fault, response)
     else handler(request, response)
   }
@@ -89,6 +99,13 @@ export function connections(handler: RequestListener, brokenDocument: BrokenDocu
         socket.once('close', () => sockets.delete(socket))
       }
       server.on('connection', collect(accepted))
+      server.on('connection', (socket: Socket) => {
+        if (room.take(socket)) return
+        // What it may ask stays unread: on most systems the answer is read all the same.
+        if (!secure) socket.end(lastAnswer(noRoom(), brokenDocument))
+        setImmediate(() => socket.destroy())
+      })
+      room.onFull(() => server.closeIdleConnections())
       server.on(secure ? 'secureConnection' : 'connection', collect(open))
     },
 
@@ -108,6 +125,24 @@ export function connections(handler: RequestListener, brokenDocument: BrokenDocu
       clearTimeout(timer)
     },
   }
+}
+
+/** An answer, and the end of its connection, as it goes over the wire. */
+export function lastAnswer(fault: Fault, brokenDocument: BrokenDocument): string {
+  const { headers, body } = brokenDocument(fault)
+  const all: Record<string, string> = {
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('')}\r\n${body}`
+}
+
+function noRoom(): Fault {
+  return new Fault(503, 'Unavailable', 'There are too many connections. Try again in a moment.', {
+    headers: { 'Retry-After': '2' },
+  })
 }
 
 /** What the parser lets pass although nobody in between may read it otherwise. */

@@ -9,7 +9,7 @@ import type { Store } from '../pipeline/store/store.ts'
 export type Service = 'redis' | 'postgres' | 'blobs'
 
 /** What the server waits for before it can do its work. */
-export type Missing = 'start' | Service | 'disk'
+export type Missing = 'start' | Service | 'disk' | 'descriptors'
 
 /** Whether each program that the settings name can be reached. */
 export type Services = { readonly [name in Service]?: () => boolean }
@@ -18,6 +18,8 @@ export interface HealthParts {
   /** False while starting and while shutting down. */
   isServing: () => boolean
   services: Services
+  /** Whether there is room for one more connection. */
+  hasRoom?: () => boolean
   /** Folder of the data. */
   folder: string
 }
@@ -54,7 +56,7 @@ export function reached(services: Services): { name: Service; isThere: boolean }
   })
 }
 
-export function readiness({ isServing, services, folder }: HealthParts): Readiness {
+export function readiness({ isServing, services, hasRoom: hasDescriptors, folder }: HealthParts): Readiness {
   let looked = Number.NEGATIVE_INFINITY
   let room: Promise<boolean> = Promise.resolve(true)
   const hasRoomNow = () => {
@@ -67,6 +69,7 @@ export function readiness({ isServing, services, folder }: HealthParts): Readine
     ...(isServing() ? [] : ['start' as const]),
     ...reached(services).flatMap(({ name, isThere }) => (isThere ? [] : [name])),
     ...((await hasRoomNow()) ? [] : ['disk' as const]),
+    ...(hasDescriptors?.() === false ? ['descriptors' as const] : []),
   ]
 }
 

@@ -9,9 +9,10 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { KEEP_ALIVE, tryOnePiece } from '../edge/one-piece.ts'
 import { expectContinue } from '../edge/request-body.ts'
 import { Fault } from '../pipeline/fault.ts'
-import { createServer, STATUS_CODES } from '../pipeline/http/node-http.ts'
+import { createServer } from '../pipeline/http/node-http.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
-import { type BrokenDocument, connections } from './connections.ts'
+import { type BrokenDocument, connections, lastAnswer } from './connections.ts'
+import { type ConnectionRoom, ENDLESS } from './descriptors.ts'
 
 export interface ListenOptions {
   host: string
@@ -24,6 +25,8 @@ export interface ListenOptions {
   /** Milliseconds to wait for a head. */
   headerWait: number
   brokenDocument: BrokenDocument
+  /** For connections of all listeners together. */
+  room?: ConnectionRoom
 }
 
 export interface Listener {
@@ -60,7 +63,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     // Most requests have no body: what Node does to read its end takes a tenth of a repeated answer.
     optimizeEmptyRequests: true,
   }
-  const { handle, pending, watch, close } = connections(handler, options.brokenDocument)
+  const { handle, pending, watch, close } = connections(handler, options.brokenDocument, options.room ?? ENDLESS)
   const server: Server = options.tls
     ? createTlsServer({ ...settings, ...certified(options.tls) }, handle)
     : createServer(settings, handle)
@@ -130,15 +133,7 @@ function answerBroken(error: { code?: string }, socket: Duplex, options: ListenO
     socket.destroy()
     return
   }
-  const fault = brokenFault(error.code)
-  const { headers, body } = options.brokenDocument(fault)
-  const all: Record<string, string> = {
-    ...headers,
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('')}\r\n${body}`)
+  socket.end(lastAnswer(brokenFault(error.code), options.brokenDocument))
   setTimeout(() => socket.destroy(), 1_000).unref()
 }
 

@@ -21,6 +21,7 @@ import { mountAddress } from './addresses.ts'
 import { publicApp } from './app.ts'
 import { openAudit } from './audit.ts'
 import { openCoordination } from './coordination.ts'
+import { type ConnectionRoom, connectionRoom, descriptors, ENDLESS, sharedOut } from './descriptors.ts'
 import { errorDocument, errorHeaders } from './documents/error.ts'
 import { readiness, servicesOf } from './health.ts'
 import { createHosting, type Hosting } from './hosting.ts'
@@ -72,6 +73,15 @@ async function sessionSecret(store: Store): Promise<Uint8Array> {
 /** How a host that no site answers for is answered. */
 function fallbackOf({ defaults }: Settings) {
   return { ...defaults, errorNs: defaults.errorNs ?? `${defaults.ns}/error` }
+}
+
+/** Room for connections, as far as the system lets this process have descriptors. */
+function roomOf(log: Log): ConnectionRoom {
+  const found = descriptors()
+  if (!found) return ENDLESS
+  const full = (connections: number) =>
+    log.warn({ connections, descriptors: found.limit }, 'too few descriptors for more connections: they are 503')
+  return connectionRoom({ ...sharedOut(found), full })
 }
 
 /** How the server listens, on whichever port. */
@@ -152,11 +162,12 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     idle: settings.limits.bodyIdle,
   }
   let ready = false
+  let room = ENDLESS
   const platform = platformRoutes({
     brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
     metrics,
     isServing: () => ready,
-    readiness: readiness({ isServing: () => ready, services, folder: settings.data }),
+    readiness: readiness({ isServing: () => ready, services, hasRoom: () => room.hasRoom(), folder: settings.data }),
     open: { health: settings.health.public, metrics: settings.metrics.public },
   })
   const fallback = fallbackOf(settings)
@@ -214,7 +225,8 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   const shared: RequestListener = isForMount
     ? (request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)
     : handler
-  const listening = listenOptions(settings)
+  room = roomOf(log)
+  const listening = { ...listenOptions(settings), room }
   const rest = watchRest(
     () => metrics.requests.total,
     () => {

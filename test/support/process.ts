@@ -27,19 +27,24 @@ export interface ServerProcess {
  * @param folder existing folder; the settings file is written into it
  * @param settings as a settings file has them; free ports unless they say something else
  * @param env variables of the environment besides those of this process
+ * @param descriptors that the system lets it have
  * @throws with the output, when it ends before it is ready
  */
 export async function startProcess(
   folder: string,
   settings: Record<string, unknown>,
   env: Readonly<Record<string, string>> = {},
+  descriptors?: number,
 ): Promise<ServerProcess> {
   const file = join(folder, 'settings.json')
   await writeFile(
     file,
     JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, limits: { writesPerMinute: 0 }, ...settings }),
   )
-  const child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', file], {
+  const command = [process.execPath, LAUNCHER, 'serve', '--config', file]
+  const [program = '', ...args] =
+    descriptors === undefined ? command : ['sh', '-c', 'ulimit -n "$0" && exec "$@"', String(descriptors), ...command]
+  const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })

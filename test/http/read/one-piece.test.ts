@@ -8,6 +8,7 @@ import { goesOn, headText, KEEP_ALIVE, sendInOnePiece, tryOnePiece } from '../..
 import { send } from '../../../edge/send.ts'
 import type { Answer } from '../../../pipeline/answer.ts'
 import { connections } from '../../../server/connections.ts'
+import { ENDLESS } from '../../../server/descriptors.ts'
 
 const FIELDS = ['ETag', '"t"', 'Content-Type', 'text/plain']
 
@@ -43,6 +44,7 @@ describe('answers in one piece', () => {
     const { handle } = connections(
       (request, response) => answer(request, response),
       () => ({ headers: {}, body: '' }),
+      ENDLESS,
     )
     server = createServer({ keepAliveTimeout: KEEP_ALIVE }, handle)
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -1,0 +1,131 @@
+/**
+ * Room for connections. The system gives a process so many descriptors; files, threads and databases need some of them. Where
+ * none is left, it closes what comes without a word: so a part is kept free, and who comes beyond it is answered.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+
+export interface ConnectionRoom {
+  /**
+   * Counts a connection until it is closed, and closes idle ones where there is no room.
+   *
+   * @returns false where nobody can wait for its first request
+   */
+  take(socket: Socket): boolean
+  /** Connections that found no room when they came, by name. */
+  readonly waiting: { readonly size: number }
+  /** Whether the next request of a connection is to be answered by what it asks for; always while nobody waits. */
+  mayAsk(socket: Socket): boolean
+  /** Whether there is room for one more. */
+  hasRoom(): boolean
+  /** Has a function called that closes idle connections. */
+  onFull(closeIdle: () => void): void
+}
+
+export interface RoomOptions {
+  /** Connections whose requests are answered. */
+  most: number
+  /** Connections beyond them that may wait for room, and are told if there is none. */
+  spare: number
+  /** Told now and then of connections that find no room. */
+  full: (connections: number) => void
+  /** Milliseconds; the system's by default. */
+  now?: () => number
+}
+
+/** Milliseconds that a connection without room has for its first request. */
+const PATIENCE = 2000
+
+/** Milliseconds between two times that idle connections are closed, and between two words of it. */
+const [SWEEP, WORD] = [5, 10_000]
+
+/** @returns how many descriptors this process may have, and has; undefined where the system does not tell */
+export function descriptors(): { limit: number; used: number } | undefined {
+  try {
+    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return limit === undefined ? undefined : { limit: Number(limit), used: readdirSync('/proc/self/fd').length }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * @param found descriptors when all that stays open is open
+ * @returns how they are shared out: a quarter of what is left stays free for files and other services
+ */
+export function sharedOut({ limit, used }: { limit: number; used: number }): Pick<RoomOptions, 'most' | 'spare'> {
+  const free = Math.max(limit - used, 0)
+  const kept = Math.max(16, Math.floor(free / 4))
+  return { most: Math.max(free - kept, 4), spare: Math.floor(kept / 2) }
+}
+
+/** The same on both ends of a connection's TLS. */
+const nameOf = ({ remoteAddress, remotePort, localPort }: Socket) => `${remoteAddress} ${remotePort} ${localPort}`
+
+export function connectionRoom({ most, spare, full, now = () => performance.now() }: RoomOptions): ConnectionRoom {
+  const sweeps: (() => void)[] = []
+  /** Those that found no room when they came, with the end of their patience. */
+  const waiting = new Map<string, NodeJS.Timeout>()
+  let count = 0
+  let swept = Number.NEGATIVE_INFINITY
+  let told = Number.NEGATIVE_INFINITY
+
+  function makeRoom(): void {
+    if (now() - swept < SWEEP) return
+    swept = now()
+    for (const closeIdle of sweeps) closeIdle()
+  }
+
+  function tell(): void {
+    if (now() - told < WORD) return
+    told = now()
+    full(count)
+  }
+
+  return {
+    waiting,
+    hasRoom: () => count < most,
+    onFull: closeIdle => void sweeps.push(closeIdle),
+    take(socket) {
+      count++
+      socket.once('close', () => count--)
+      if (count <= most) return true
+      makeRoom()
+      if (count > most + spare) {
+        tell()
+        return false
+      }
+      const name = nameOf(socket)
+      const timer = setTimeout(() => socket.destroy(), PATIENCE).unref()
+      waiting.set(name, timer)
+      socket.once('close', () => {
+        clearTimeout(timer)
+        waiting.delete(name)
+      })
+      return true
+    },
+    mayAsk(socket) {
+      const name = nameOf(socket)
+      const timer = waiting.get(name)
+      if (timer === undefined) return true
+      if (count > most) {
+        tell()
+        return false
+      }
+      // Others have gone meanwhile.
+      clearTimeout(timer)
+      waiting.delete(name)
+      return true
+    },
+  }
+}
+
+/** Room without a bound, where the system tells of none. */
+export const ENDLESS: ConnectionRoom = {
+  waiting: { size: 0 },
+  take: () => true,
+  mayAsk: () => true,
+  hasRoom: () => true,
+  onFull: () => undefined,
+}

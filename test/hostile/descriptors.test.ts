@@ -1,0 +1,129 @@
+import { EventEmitter } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect as connectTo, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { asFault } from '../../pipeline/failures.ts'
+import { Fault } from '../../pipeline/fault.ts'
+import { StoreError } from '../../pipeline/store/errors.ts'
+import { connectionRoom, descriptors, sharedOut } from '../../server/descriptors.ts'
+import { eventually } from '../support/eventually.ts'
+import { client } from '../support/http.ts'
+import { startProcess } from '../support/process.ts'
+
+let port = 0
+
+/** A connection that is only counted. */
+function counted() {
+  const socket = Object.assign(new EventEmitter(), {
+    remoteAddress: '127.0.0.1',
+    remotePort: ++port,
+    localPort: 80,
+    isClosed: false,
+    destroy() {
+      socket.isClosed = true
+      socket.emit('close')
+    },
+  })
+  return socket as unknown as Socket & { isClosed: boolean }
+}
+
+/** What comes on a connection of one's own that stays open after its request, until something has come or it is closed. */
+function answerOn(to: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const socket = connectTo(to, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'))
+  socket.once('data', bytes => resolve(String(bytes))).on('error', error => resolve(error.message))
+  socket.once('close', () => resolve('closed'))
+  return promise.finally(() => setTimeout(() => socket.destroy(), 100))
+}
+
+describe('more connections than the system has descriptors for', () => {
+  it('a part stays free for files, however few there are', () => {
+    expect(sharedOut({ limit: 64, used: 31 })).to.deep.equal({ most: 17, spare: 8 })
+    expect(sharedOut({ limit: 1024, used: 31 })).to.deep.equal({ most: 745, spare: 124 })
+    expect(sharedOut({ limit: 20, used: 31 })).to.deep.equal({ most: 4, spare: 8 })
+    expect(descriptors()?.limit).to.be.greaterThan(descriptors()?.used ?? 0)
+  })
+
+  it('SEC-12 who finds no room is told, unless there is room by the time of its first request', () => {
+    const words: number[] = []
+    const room = connectionRoom({ most: 2, spare: 2, full: connections => words.push(connections), now: () => 0 })
+    let idle: Socket | undefined
+    room.onFull(() => idle?.destroy())
+    const all = Array.from({ length: 5 }, counted)
+    expect(all.map(room.take), 'there is room to wait').to.deep.equal([true, true, true, true, false])
+    const [first, second, third, fourth, fifth] = all
+    if (!first || !second || !third || !fourth || !fifth) throw new Error('no connections')
+    fifth.destroy()
+    expect([first, second, third, fourth].map(room.mayAsk)).to.deep.equal([true, true, false, false])
+    expect(words, 'one line for all').to.deep.equal([5])
+    expect(room.hasRoom()).to.equal(false)
+    fourth.destroy()
+    first.destroy()
+    expect(room.mayAsk(third)).to.equal(true)
+    second.destroy()
+    third.destroy()
+    expect(room.hasRoom()).to.equal(true)
+  })
+
+  it('connections that nobody uses make room for others', () => {
+    const room = connectionRoom({ most: 1, spare: 1, full: () => undefined })
+    const idle = counted()
+    room.onFull(() => idle.destroy())
+    room.take(idle)
+    const next = counted()
+    room.take(next)
+    expect([idle.isClosed, room.mayAsk(next)]).to.deep.equal([true, true])
+    next.destroy()
+  })
+
+  it('HTTP-4 a file that cannot be opened for lack of descriptors is 503 with Retry-After', () => {
+    const cause = Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE' })
+    for (const error of [cause, new StoreError('failed', 'no', { cause })]) {
+      const fault = asFault(error)
+      if (!(fault instanceof Fault)) throw new Error('no fault')
+      expect([fault.status, fault.details.headers]).to.deep.equal([503, { 'Retry-After': '2' }])
+    }
+  })
+
+  it('SEC-12 with 64 descriptors, of 80 connections none that sends a request stays unanswered, and health says why', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'scriptorium-descriptors-'))
+    const settings = { data: join(folder, 'data'), log: { level: 'warn', format: 'json' }, health: { public: true } }
+    const server = await startProcess(folder, { ...settings, sites: [{ host: 'localhost' }] }, {}, 64)
+    const held: Socket[] = []
+    try {
+      const { most } = sharedOut({ limit: 64, used: 31 })
+      // They say nothing, so that none of them is idle.
+      for (let i = 0; i < most; i++) {
+        const socket = connectTo(server.port, '127.0.0.1')
+        socket.write('GET / HTTP/1.1\r\n')
+        held.push(socket.on('error', () => undefined))
+        await new Promise(resolve => socket.once('connect', resolve))
+      }
+      const http = client(server.port)
+      const refused = await eventually(async () => {
+        const answer = await http('GET', '/-platform/health/ready', { Connection: 'close' })
+        expect(answer.status).to.equal(503)
+        return answer
+      })
+      expect(refused.headers['retry-after'] ?? refused.text).to.match(/2|descriptors/)
+      const statuses: number[] = []
+      for (let i = held.length; i < 80; i++) {
+        const { status } = await http('GET', '/', { Connection: 'close' })
+        statuses.push(status)
+      }
+      expect(new Set(statuses)).to.deep.equal(new Set([503]))
+      await eventually(() => expect(server.everything()).to.include('too few descriptors for more connections'))
+      for (const socket of held) socket.destroy()
+      await eventually(async () => expect((await http('GET', '/-platform/health/ready')).status).to.equal(200))
+      const answers = await Promise.all(Array.from({ length: 80 }, () => answerOn(server.port)))
+      expect(answers.filter(answer => !/^HTTP\/1\.1 [2-5]\d\d /.test(answer))).to.deep.equal([])
+    } finally {
+      for (const socket of held) socket.destroy()
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
