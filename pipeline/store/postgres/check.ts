@@ -5,6 +5,7 @@ import { blobStream } from '../blobs.ts'
 import { StoreError } from '../errors.ts'
 import type { Objects } from '../objects/objects.ts'
 import { splitPath } from '../paths.ts'
+import { changedMember } from '../records/changed-member.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader } from '../store.ts'
 import { memberSum, propertySum } from '../tags.ts'
@@ -13,6 +14,7 @@ import { requireHome } from './blobs/home.ts'
 import { doubtOfOwner } from './blobs/owner.ts'
 import { strayObjects } from './blobs/strays.ts'
 import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
+import { checkIndexes } from './indexes.ts'
 import { readSite } from './read/reader.ts'
 import { type Recounted, recount } from './recount.ts'
 import { rebuildSums, whileNobodyCommits } from './repair.ts'
@@ -70,13 +72,18 @@ const LOST: readonly (readonly [what: string, condition: string])[] = [
   ['resources without their blob', 'r.blob IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.digest = r.blob)'],
 ]
 
-async function digestOf(site: SiteReader, resource: Resource): Promise<string | undefined> {
+/** The bytes of a file as they are. */
+async function bytesOf(site: SiteReader, resource: Resource): Promise<{ digest: string; size: number } | undefined> {
   const body = await site.body(resource)
   if (body === undefined) return undefined
-  if ('bytes' in body) return hash('sha256', body.bytes)
+  if ('bytes' in body) return { digest: hash('sha256', body.bytes), size: body.bytes.length }
   const digest = createHash('sha256')
-  for await (const piece of blobStream(body.blob)) digest.update(piece)
-  return digest.digest('hex')
+  let size = 0
+  for await (const piece of blobStream(body.blob)) {
+    digest.update(piece)
+    size += piece.length
+  }
+  return { digest: digest.digest('hex'), size }
 }
 
 async function* everything(site: SiteReader): AsyncGenerator<Resource> {
@@ -85,12 +92,35 @@ async function* everything(site: SiteReader): AsyncGenerator<Resource> {
   yield* site.walk('/', { collections: true })
 }
 
-const WRONG_SUM = 'another sum'
+/** Something that is wrong at a path. */
+interface Fault {
+  problem: string
+  /** Sums are made anew for a whole site; nothing mends bytes. */
+  mend?: 'sums' | ((session: Session) => Promise<void>)
+}
+
+/** Sets one column of a file. */
+function setting(name: string, path: string, column: 'type' | 'size', value: string | number): Fault['mend'] {
+  const { folder, name: own } = splitPath(path)
+  return async session =>
+    void (await session.run(
+      `UPDATE resource SET ${column} = $1 WHERE site = (SELECT id FROM site WHERE name = $2) AND folder = $3 AND name = $4`,
+      value,
+      name,
+      folder,
+      own,
+    ))
+}
 
 /** What is wrong with a resource. @param name of its site */
-async function* faultsOf(session: Session, name: string, site: SiteReader, resource: Resource): AsyncGenerator<string> {
-  const { path, kind, digest } = resource
-  if (propertySum(await site.properties(path)) !== resource.properties) yield `its properties have ${WRONG_SUM}`
+async function* faultsOf(session: Session, name: string, site: SiteReader, resource: Resource): AsyncGenerator<Fault> {
+  const { path, kind, digest, size } = resource
+  const fault = (message: string, mend?: Fault['mend'], at = path): Fault => ({
+    problem: `${name}${at}: ${message}`,
+    ...(mend && { mend }),
+  })
+  if (propertySum(await site.properties(path)) !== resource.properties)
+    yield fault('its properties have another sum', 'sums')
   if (kind === 'collection') {
     const hidden = await session.rows<{ name: string }>(
       'SELECT name FROM resource WHERE site = (SELECT id FROM site WHERE name = $1) AND folder = $2 AND unlisted = 1',
@@ -99,16 +129,27 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
     )
     const unlisted = new Set(hidden.map(each => each.name))
     const listed = (await site.list(path)).filter(member => !unlisted.has(splitPath(member.path).name))
-    if (memberSum(listed) !== resource.members) yield `its members have ${WRONG_SUM}`
+    if (memberSum(listed) === resource.members) return
+    const was = changedMember(listed, resource.members)
+    const is = listed.find(member => member.path === was?.path)
+    if (was === undefined) yield fault('its members have another sum', 'sums')
+    else
+      yield fault(
+        `its type is ${is?.type}, and was ${was.type} when it was stored`,
+        setting(name, was.path, 'type', was.type),
+        was.path,
+      )
     return
   }
-  const found = await digestOf(site, resource).catch(error => {
+  const found = await bytesOf(site, resource).catch(error => {
     // An object store that is away has lost nothing.
     if (error instanceof StoreError) throw error
     return undefined
   })
-  if (found === undefined) yield 'its bytes are missing'
-  else if (found !== digest) yield 'its bytes are not those that were stored'
+  if (found === undefined) yield fault('its bytes are missing')
+  else if (found.digest !== digest) yield fault('its bytes are not those that were stored')
+  else if (found.size !== size)
+    yield fault(`its size is noted as ${size} bytes, and is ${found.size}`, setting(name, path, 'size', found.size))
 }
 
 /**
@@ -140,9 +181,9 @@ export async function checkDatabase(
     await found(lost)
     if (objects !== undefined) await lookAtObjects(session, objects, { repair, now }, report)
     for (const [name, faults] of sites) {
-      const isSum = (fault: string) => fault.endsWith(WRONG_SUM)
-      await found(faults.filter(fault => !isSum(fault)))
-      await found(faults.filter(isSum), () => rebuildSums(session, name))
+      for (const { problem, mend } of faults) if (mend !== 'sums') await found([problem], mend && (() => mend(session)))
+      const sums = faults.filter(({ mend }) => mend === 'sums').map(({ problem }) => problem)
+      await found(sums, () => rebuildSums(session, name))
     }
     return report
   } finally {
@@ -177,6 +218,7 @@ async function lookAtAll(session: Session, report: CheckReport, { progress, obje
     if (count > 0) orphans.push([`${count} ${what}`, `DELETE FROM ${table} WHERE ${condition}`])
   }
   const recounted: Recounted[] = []
+  for await (const each of checkIndexes(session)) recounted.push(each)
   for await (const each of recount(session)) recounted.push(each)
   const lost: string[] = []
   for (const [what, condition] of LOST) {
@@ -185,13 +227,12 @@ async function lookAtAll(session: Session, report: CheckReport, { progress, obje
   }
   const reads = { ...session, inOneState: <Result>(work: (own: Session) => Promise<Result>) => work(session) }
   const context = { reads, objects, clock: Date.now, eventRetention: 0, opened: 0 }
-  const sites = new Map<string, string[]>()
+  const sites = new Map<string, Fault[]>()
   for (const { name } of await session.rows<{ name: string }>('SELECT name FROM site ORDER BY name')) {
     const site = readSite(context, name)
-    const faults: string[] = []
+    const faults: Fault[] = []
     for await (const resource of everything(site)) {
-      for await (const fault of faultsOf(session, name, site, resource))
-        faults.push(`${name}${resource.path}: ${fault}`)
+      for await (const fault of faultsOf(session, name, site, resource)) faults.push(fault)
       if (++report.checked % REPORT_EVERY === 0) progress?.({ step: 'checking', done: report.checked })
     }
     sites.set(name, faults)

@@ -53,6 +53,18 @@ describe('check', () => {
     ])
   })
 
+  it('names what is not as it was stored: the type or the size of a file', async () => {
+    damage("UPDATE resource SET type = 'x' WHERE name = 'b.html'")
+    damage("UPDATE resource SET size = 7 WHERE name = 'large'")
+    expect((await check()).problems).to.include.members([
+      'example.org/docs/deep/b.html: Its type is x, and was text/html when it was stored',
+      'example.org/docs/large: Its size is noted as 7 bytes, and is 5000',
+    ])
+    await check(true)
+    expect(await site.find('/docs/deep/b.html')).to.include({ type: 'text/html' })
+    expect(await site.find('/docs/large')).to.include({ size: 5000 })
+  })
+
   it('refuses a folder without a store, and makes none', async () => {
     const { folder, remove } = await temporaryFolder()
     const error = await checkFolder(folder, { repair: true }).catch((error: unknown) => error)
@@ -95,6 +107,30 @@ describe('check', () => {
       name: 'a property without a resource',
       damage: () => damage("INSERT INTO property VALUES (999, 'n', 'p', 'v')"),
       kinds: ['orphan'],
+      repairable: true,
+    },
+    {
+      name: 'another type',
+      damage: () => damage("UPDATE resource SET type = 'x' WHERE name = 'b.html'"),
+      kinds: ['sum'],
+      repairable: true,
+    },
+    {
+      name: 'another type of a file in the root',
+      damage: () => damage("UPDATE resource SET type = 'x' WHERE name = 'a.html'"),
+      kinds: ['sum'],
+      repairable: true,
+    },
+    {
+      name: 'another size of a document',
+      damage: () => damage("UPDATE resource SET size = 7 WHERE name = 'empty.html'"),
+      kinds: ['body', 'sum', 'sum'],
+      repairable: true,
+    },
+    {
+      name: 'another size of a blob',
+      damage: () => damage("UPDATE resource SET size = 7 WHERE name = 'large'"),
+      kinds: ['body', 'sum', 'sum'],
       repairable: true,
     },
     {

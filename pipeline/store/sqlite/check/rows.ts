@@ -2,10 +2,11 @@
 
 import { hash } from 'node:crypto'
 import { isStorable, parentOf, splitPath } from '../../paths.ts'
-import { COLUMNS, pathOf, type ResourceRow } from '../../records/rows.ts'
+import { changedMember } from '../../records/changed-member.ts'
+import { COLUMNS, pathOf, type ResourceRow, resourceOf } from '../../records/rows.ts'
 import { sumsOf } from '../../records/sums.ts'
 import type { Property } from '../../resource.ts'
-import { propertySum, ZERO } from '../../tags.ts'
+import { memberSum, propertySum, ZERO } from '../../tags.ts'
 import { rebuildSums } from '../commit/sums.ts'
 import type { Database } from '../database.ts'
 import { SPLICES, type SpliceRow, spliced } from '../splices.ts'
@@ -68,6 +69,8 @@ export function* checkResources(context: CheckContext): Generator<Found> {
   const find = reader.prepare<{ kind: number }>('SELECT kind FROM resource WHERE site = ? AND folder = ? AND name = ?')
   const properties = reader.prepare<Property>('SELECT namespace, name, value FROM property WHERE id = ?')
   const setProperties = context.writer.prepare('UPDATE resource SET properties = ? WHERE id = ?')
+  const setSize = context.writer.prepare('UPDATE resource SET size = ? WHERE id = ?')
+  const blobs = reader.prepare<{ size: number }>('SELECT size FROM blob WHERE digest = ?')
   const total = reader.prepare<{ count: number }>('SELECT count(*) AS count FROM resource').get()?.count ?? 0
   for (const site of sitesOf(reader)) {
     /** The collection last found to be there: members of one follow each other. */
@@ -75,6 +78,11 @@ export function* checkResources(context: CheckContext): Generator<Found> {
     for (const row of resourcesOf(reader, site.id)) {
       const path = pathOf(row)
       const at = { site: site.name, path }
+      function* checkSize(size: number): Generator<Found> {
+        if (size === row.size) return
+        const repair = () => void setSize.run(size, row.id)
+        yield { kind: 'body', message: `Its size is noted as ${row.size} bytes, and is ${size}`, ...at, repair }
+      }
       context.counted('checking documents', total)
       if (!isStorable(path)) yield { kind: 'path', message: 'No such path can exist', ...at }
       if (row.folder !== known && path !== '/') {
@@ -90,10 +98,12 @@ export function* checkResources(context: CheckContext): Generator<Found> {
         const body = bodies.get(row.id)?.bytes
         const bytes = body ? spliced(body, splices.all(row.id)) : row.size === 0 ? new Uint8Array() : undefined
         if (bytes === undefined) yield { kind: 'body', message: 'Its bytes are missing', ...at }
-        else if (bytes.length !== row.size || hash('sha256', bytes) !== row.digest) {
+        else if (hash('sha256', bytes) !== row.digest)
           yield { kind: 'body', message: 'Its bytes are not those that were stored', ...at }
-        }
+        else yield* checkSize(bytes.length)
       }
+      const blob = row.in_file === 1 ? blobs.get(row.digest) : undefined
+      if (blob !== undefined) yield* checkSize(blob.size)
       const sum = propertySum(properties.all(row.id))
       if (sum !== (row.properties ?? ZERO)) {
         const repair = () => void setProperties.run(sum === ZERO ? null : sum, row.id)
@@ -131,19 +141,61 @@ export function* checkOrphans({ reader, writer }: CheckContext): Generator<Found
   }
 }
 
+/** A member whose type is not what the sum of its collection was made of. */
+interface ChangedType {
+  row: ResourceRow
+  was: string
+}
+
+/** Types that have changed, as far as sums of collections tell. @param sumAt the sum of a path as it is stored */
+function* changedTypes(
+  rows: Iterable<ResourceRow>,
+  sumAt: (path: string) => string | null | undefined,
+): Generator<ChangedType> {
+  let members: ResourceRow[] = []
+  function* look(): Generator<ChangedType> {
+    const folder = members[0]?.folder ?? ''
+    const lines = members.filter(row => row.unlisted === 0).map(resourceOf)
+    const stored = folder === '' ? undefined : sumAt(folder)
+    if (stored === undefined || memberSum(lines) === (stored ?? ZERO)) return
+    const was = changedMember(lines, stored ?? ZERO)
+    const row = members.find(each => pathOf(each) === was?.path)
+    if (was && row) yield { row, was: was.type }
+  }
+  for (const row of rows) {
+    if (row.folder !== members[0]?.folder) {
+      yield* look()
+      members = []
+    }
+    members.push(row)
+  }
+  yield* look()
+}
+
 /** Sums of collections (DAV-52), computed anew from their members. */
-export function* checkSums({ reader, statements }: CheckContext): Generator<Found> {
+export function* checkSums({ reader, writer, statements }: CheckContext): Generator<Found> {
+  const setType = writer.prepare('UPDATE resource SET type = ? WHERE id = ?')
   const find = reader.prepare<{ members: string | null }>(
     'SELECT members FROM resource WHERE site = ? AND folder = ? AND name = ?',
   )
   for (const site of sitesOf(reader)) {
+    const sumAt = (path: string) => {
+      const { folder, name } = splitPath(path)
+      return find.get(site.id, folder, name)?.members
+    }
+    const types = new Map<number, string>()
+    for (const { row, was } of changedTypes(resourcesOf(reader, site.id), sumAt)) {
+      types.set(row.id, was)
+      const repair = () => void setType.run(was, row.id)
+      const message = `Its type is ${row.type}, and was ${was} when it was stored`
+      yield { kind: 'sum', message, site: site.name, path: pathOf(row), repair }
+    }
     const rows = resourcesOf(reader, site.id)
     const belowRoot = (function* () {
-      for (const row of rows) if (row.folder !== '') yield row
+      for (const row of rows) if (row.folder !== '') yield { ...row, type: types.get(row.id) ?? row.type }
     })()
     for (const [path, sum] of sumsOf(belowRoot, '/')) {
-      const { folder, name } = splitPath(path)
-      if ((find.get(site.id, folder, name)?.members ?? null) === sum) continue
+      if ((sumAt(path) ?? null) === sum) continue
       const repair = () => rebuildSums(statements, site.id, '/')
       yield { kind: 'sum', message: 'The sum of its members is wrong', site: site.name, path, repair }
     }

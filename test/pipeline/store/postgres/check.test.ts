@@ -32,6 +32,16 @@ describe('checking a store in PostgreSQL', () => {
     expect(await checkDatabase(opened, {})).to.deep.equal({ checked: 5, problems: [], repaired: 0 })
   })
 
+  it('asks amcheck where it may, and finds nothing where all is well', async () => {
+    const cluster = await sharedCluster()
+    await cluster.run('CREATE EXTENSION amcheck SCHEMA public')
+    try {
+      expect(await check()).to.deep.equal([])
+    } finally {
+      await cluster.run('DROP EXTENSION amcheck')
+    }
+  })
+
   for (const [isMended, what, sql, problem] of [
     [
       false,
@@ -45,7 +55,27 @@ describe('checking a store in PostgreSQL', () => {
       true,
       'another type',
       `UPDATE resource SET type = 'x' WHERE name = 'a.html'`,
+      'a.example/d/a.html: its type is x, and was text/html when it was stored',
+    ],
+    [
+      true,
+      'another time that is shown',
+      `UPDATE resource SET shown = 1 WHERE name = 'a.html'`,
       'a.example/d/: its members have another',
+    ],
+    [
+      true,
+      'another size',
+      `UPDATE resource SET size = 7 WHERE name = 'a.html'`,
+      'a.example/d/a.html: its size is noted as 7 bytes, and is 1',
+    ],
+    [
+      true,
+      'a row that an index lacks',
+      `UPDATE pg_index SET indisready = false WHERE indexrelid = 'note_expires'::regclass;
+       INSERT INTO note VALUES ('x', 1, '');
+       UPDATE pg_index SET indisready = true WHERE indexrelid = 'note_expires'::regclass`,
+      'the index note_expires of note is damaged: it holds 0 rows of 1',
     ],
     [
       true,
