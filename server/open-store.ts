@@ -73,6 +73,12 @@ export async function objectsOf({ blobs }: Pick<Settings, 'blobs'>, log?: Object
   return openObjects(address, { log })
 }
 
+/** @throws Unusable for a store that holds half of a restore or a move: nobody has ever had that state */
+export async function requireWhole({ postgres, data }: Settings, store: Store): Promise<void> {
+  const half = await halfOf(store, postgres === undefined ? data : 'the database')
+  if (half !== undefined) throw new Unusable(half)
+}
+
 /**
  * Opens the store that a server is to serve, before anything is made or told for it.
  *
@@ -81,9 +87,8 @@ export async function objectsOf({ blobs }: Pick<Settings, 'blobs'>, log?: Object
 export async function openServed(settings: Settings, log: Log): Promise<Store> {
   const store = await openStore(settings, log, { use: useOf(settings), withoutBlobs: true })
   try {
-    const half = await halfOf(store, settings.postgres === undefined ? settings.data : 'the database')
-    if (half === undefined) return store
-    throw new Unusable(half)
+    await requireWhole(settings, store)
+    return store
   } catch (error) {
     await store.close()
     throw error

@@ -26,7 +26,7 @@ import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
-import { objectsOf, openStore, useOf } from './open-store.ts'
+import { objectsOf, openStore, requireWhole, useOf } from './open-store.ts'
 import { DEMO } from './start.ts'
 
 import { half, lockStore, requireStore, stored } from './store-commands.ts'
@@ -63,7 +63,10 @@ async function withSite<T>(
 
 export const exportCommand: Commands['export'] = async (settings, { site: name, directory, progress }) => {
   requireStore(settings)
-  return withSite(settings, name, site => exportSite(site.store, directory, { progress }))
+  return withSite(settings, name, async (site, store) => {
+    await requireWhole(settings, store)
+    return exportSite(site.store, directory, { progress })
+  })
 }
 
 export const importCommand: Commands['import'] = async (settings, { site: name, directory, progress }) => {
@@ -72,7 +75,10 @@ export const importCommand: Commands['import'] = async (settings, { site: name, 
     return await withSite(
       settings,
       name,
-      (site, store) => importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files })),
+      async (site, store) => {
+        await requireWhole(settings, store)
+        return importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files }))
+      },
       useOf(settings),
     )
   } finally {
@@ -90,9 +96,21 @@ const UNLIKE = 'The rules or models that it declares are not those that were sto
 
 const UNFOUND = 'What it is found by is not what it holds'
 
-/** The store first: what documents declare can be told only of one that is sound. */
+/** What is repaired must not be in anybody's memory who does not learn of it. */
 export const check: Commands['check'] = async (settings, options) => {
-  const outcome = await checkStore(settings, options)
+  requireStore(settings)
+  if (!options.repair) return checkAll(settings, options)
+  const lock = lockStore(settings, 'check --repair')
+  try {
+    return await checkAll(settings, options, useOf(settings))
+  } finally {
+    lock.release()
+  }
+}
+
+/** The store first: what documents declare can be told only of one that is sound. */
+async function checkAll(settings: Settings, options: Parameters<Commands['check']>[1], use?: Use) {
+  const outcome = await checkStore(settings, options, use)
   const { checked, problems } = outcome
   let { repaired } = outcome
   if (problems.length > repaired) return { checked, problems, repaired }
@@ -103,13 +121,12 @@ export const check: Commands['check'] = async (settings, options) => {
   for (const name of await stored(settings)) {
     if (table.siteFor(name)?.host !== name) continue
     const { repair } = options
-    const wrong = await withSite(settings, name, site => checkDeclarations(site.store, site.derivation, repair)).catch(
-      (error: unknown) => {
-        // What stands there is no JSON.
-        if (!(error instanceof SyntaxError)) throw error
-        problems.push(`${name}: what is stored of the declarations of its documents cannot be read; restore a backup`)
-      },
-    )
+    const look = (site: Site) => checkDeclarations(site.store, site.derivation, repair)
+    const wrong = await withSite(settings, name, look, use).catch((error: unknown) => {
+      // What stands there is no JSON.
+      if (!(error instanceof SyntaxError)) throw error
+      problems.push(`${name}: what is stored of the declarations of its documents cannot be read; restore a backup`)
+    })
     if (!wrong) continue
     for (const { path, declares } of wrong)
       problems.push(`${name}${path}: ${declares ? UNLIKE : UNFOUND}${repair ? ' (repaired)' : ''}`)
@@ -181,12 +198,12 @@ export const query: Commands['query'] = async (settings, { site: name, path, pro
 }
 
 /** `scriptorium check` of bytes, sums and rows of whichever store the settings name; what the documents of sites declare is not looked at. */
-const checkStore: Commands['check'] = async (settings, options) => {
+async function checkStore(settings: Settings, options: Parameters<Commands['check']>[1], use: Use | undefined) {
   const address = settings.postgres === undefined ? undefined : databaseAddress(settings.postgres)
   if (!address) return checkFolder(settings.data, options)
   const objects = await objectsOf(settings)
   try {
-    return await checkDatabase(address, { ...options, objects })
+    return await checkDatabase(address, { ...options, objects, ...(use && { use }) })
   } finally {
     objects?.close()
   }

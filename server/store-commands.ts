@@ -1,12 +1,13 @@
 /** What the command line does to a store as a whole: list its sites, save it, restore it. */
 
-import { dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { FIRST_PASSWORD } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/site/unpublished-name.ts'
 import { packBackup, unpackBackup } from '../pipeline/store/backup/archive.ts'
-import { readHead } from '../pipeline/store/backup/format.ts'
+import { HEAD, readHead } from '../pipeline/store/backup/format.ts'
 import { halfOf, migrateStore } from '../pipeline/store/backup/migrate.ts'
 import { checkBackup, restoreStore } from '../pipeline/store/backup/restore.ts'
 import { saveStore } from '../pipeline/store/backup/save.ts'
@@ -16,12 +17,12 @@ import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { INSTALLATION } from '../pipeline/store/postgres/blobs/owner.ts'
 import { lockFolder, type Purpose } from '../pipeline/store/sqlite/folder-lock.ts'
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
-import { inFolderAlone, inWorkFolder } from '../pipeline/store/sqlite/work-folder.ts'
+import { inFolderAlone, inWorkFolder, whileNobodyWrites } from '../pipeline/store/sqlite/work-folder.ts'
 import type { Snapshot, Store } from '../pipeline/store/store.ts'
 import type { BackupOptions, Commands, Progress, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
-import { type OpenOptions, objectsOf, openStore } from './open-store.ts'
+import { type OpenOptions, objectsOf, openStore, requireWhole } from './open-store.ts'
 import { SESSION_SECRET } from './start.ts'
 
 /**
@@ -101,7 +102,10 @@ async function sizeOf(state: Snapshot, name: string) {
 export const backup: Commands['backup'] = async (settings, { place, isArchive, progress }) => {
   requireStore(settings)
   const save = (folder: string) =>
-    withStore(settings, store => saveStore(store, folder, { settings: SAVED_SETTINGS, progress }))
+    withStore(settings, async store => {
+      await requireWhole(settings, store)
+      return saveStore(store, folder, { settings: SAVED_SETTINGS, progress })
+    })
   if (!isArchive) return inFolderAlone(place, () => save(place))
   return inWorkFolder(dirname(place), async folder => {
     const saved = await save(folder)
@@ -116,7 +120,8 @@ function withBackup<Result>(
   parent: string,
   work: (folder: string) => Promise<Result>,
 ): Promise<Result> {
-  if (!isArchive) return work(place)
+  // Elsewhere there is nothing to read.
+  if (!isArchive) return existsSync(join(place, HEAD)) ? whileNobodyWrites(place, () => work(place)) : work(place)
   return inWorkFolder(parent, async folder => {
     await unpackBackup(place, folder)
     return work(folder)
@@ -162,9 +167,11 @@ async function moveInto(target: Store, source: Store, progress: Progress) {
 export const migrate: Commands['migrate'] = async (settings, { from, to, progress }) => {
   const [source, target] = [settingsFor(settings, from), settingsFor(settings, to)]
   requireStore(source)
-  const locks = [source, target].map(store => lockStore(store, 'migrate'))
+  const locks: { release(): void }[] = []
   try {
+    for (const store of [source, target]) locks.push(lockStore(store, 'migrate'))
     const move = async (from: Store) => {
+      await requireWhole(source, from)
       const installation = await from.setting(INSTALLATION)
       return withStore(target, to => moveInto(to, from, progress), { use: 'alone', installation })
     }

@@ -13,6 +13,7 @@ import type { ProgressReport } from '../transfer.ts'
 import { requireHome } from './blobs/home.ts'
 import { doubtOfOwner } from './blobs/owner.ts'
 import { strayObjects } from './blobs/strays.ts'
+import { claim, type Use } from './claim.ts'
 import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
 import { checkIndexes } from './indexes.ts'
 import { readSite } from './read/reader.ts'
@@ -34,6 +35,8 @@ export interface CheckOptions {
   /** Repair what can be repaired without losing content: rows that belong to nothing, and sums. */
   repair?: boolean
   progress?: (report: ProgressReport) => void
+  /** What the database is claimed for while it is repaired: others must not have it in memory, or learn of commits. */
+  use?: Use
   /** Where blobs are that are not in the database. */
   objects?: Objects | undefined
   /** Unix milliseconds; the system's by default. */
@@ -153,13 +156,15 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
 }
 
 /**
- * Checks the store in a database, as it is at one moment. Servers may use it meanwhile.
+ * Checks the store in a database, as it is at one moment. Others may use it meanwhile; while it is repaired, only those who go
+ * together with the claim.
  *
- * @throws the database's error when it cannot be reached, Unusable when blobs are in a bucket that is not given
+ * @throws the database's error when it cannot be reached, Unusable when blobs are in a bucket that is not given, and when others use a database
+ *   that is to be repaired
  */
 export async function checkDatabase(
   address: DatabaseAddress,
-  { repair = false, progress, objects, now = Date.now() }: CheckOptions,
+  { repair = false, progress, objects, now = Date.now(), use }: CheckOptions,
 ): Promise<CheckReport> {
   const client = await connectPrimary(address, 'check')
   const report: CheckReport = { checked: 0, problems: [], repaired: 0 }
@@ -174,6 +179,7 @@ export async function checkDatabase(
   }
   try {
     await prepareTables(client, address)
+    if (repair && use !== undefined) await claim(session, use, 'check')
     await requireHome(session, objects)
     const { orphans, recounted, lost, sites } = await lookAtAll(session, report, { progress, objects })
     for (const [problem, mend] of orphans) await found([problem], async () => void (await session.run(mend)))

@@ -12,7 +12,7 @@ import { LOCK } from '../modes.ts'
 import { lockFile } from './file-lock.ts'
 
 /** What a folder is used for. */
-export type Purpose = 'serve' | 'import' | 'restore' | 'migrate'
+export type Purpose = 'serve' | 'import' | 'restore' | 'migrate' | 'check --repair'
 
 /** Somebody else has the folder. */
 export class FolderInUse extends Error {}
@@ -53,7 +53,7 @@ export function lockFolder(folder: string, purpose: Purpose, shared = false): Fo
 
 function advice(purpose: Purpose): string {
   if (purpose === 'import') return 'Copy the files into the mount of the running server, or end it first.'
-  if (purpose === 'migrate') return 'End the server first.'
+  if (purpose === 'migrate' || purpose === 'check --repair') return 'End that first.'
   if (purpose === 'restore') return 'Restore into another folder.'
   return 'End that server first, or give both the same redis.'
 }

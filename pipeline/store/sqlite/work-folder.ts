@@ -1,6 +1,6 @@
 /** Folders that one command has for itself: made for it and never left for long, or there already. */
 
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, rmSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../disk/folder.ts'
@@ -48,6 +48,20 @@ export async function inFolderAlone<Result>(folder: string, work: () => Promise<
     rmSync(join(folder, LOCK), { force: true })
     lock.release()
   }
+}
+
+/**
+ * Reads a folder that stays as it is meanwhile. Where this user may not write, a backup there is a copy that nobody writes to.
+ *
+ * @throws Unusable when another command has it
+ */
+export async function whileNobodyWrites<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch {
+    return work()
+  }
+  return inFolderAlone(folder, work)
 }
 
 /** Whoever had it before may have removed the file that was locked: then another one is there, or none. */
