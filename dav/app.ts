@@ -14,6 +14,7 @@ import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { canonicalPath, decodeTarget, reserved } from '../pipeline/http/path.ts'
 import type { Memory } from '../pipeline/memory.ts'
+import { asRequest } from '../pipeline/tree/precedence.ts'
 import type { Alongside } from '../pipeline/write/commit.ts'
 import { oneAllowance } from '../pipeline/write/commit.ts'
 import type { Author } from './access/credentials.ts'
@@ -351,13 +352,13 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       }
     }
     if (submitted.size === 0) {
-      state.answer = await handled()
+      state.answer = await asRequest(handled)
       return
     }
     // An upload that takes longer than its lock lives must not lose it (DAV-83).
     const hold = await mount.locks.keepAlive(mount.site.store.name, author.user, submitted)
     try {
-      state.answer = await handled()
+      state.answer = await asRequest(handled)
     } finally {
       hold.release()
     }

@@ -23,6 +23,7 @@ import { WRITES } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, reserved } from '../pipeline/http/path.ts'
 import { type Operation, perform } from '../pipeline/operation.ts'
 import { ZERO } from '../pipeline/store/tags.ts'
+import { asRequest } from '../pipeline/tree/precedence.ts'
 import { oneAllowance } from '../pipeline/write/commit.ts'
 import type { Fired } from '../pipeline/write/transitions.ts'
 import type { Audit } from './audit.ts'
@@ -373,16 +374,18 @@ function dispatch(parts: AppParts): Step {
     }
     const reactions = hosted.site.declarations('reactions')
     const candidates = reactions.isEmpty ? undefined : reactions.candidates(exchange.method, target.path)
-    state.answer = candidates
-      ? await performReacting(
-          parts.reactions,
-          exchange,
-          candidates,
-          handler,
-          thrown => failure(parts, context, thrown),
-          work => void state.afterwards.push(work),
-        )
-      : await perform(handler(exchange), exchange.body)
+    state.answer = await asRequest(() =>
+      candidates
+        ? performReacting(
+            parts.reactions,
+            exchange,
+            candidates,
+            handler,
+            thrown => failure(parts, context, thrown),
+            work => void state.afterwards.push(work),
+          )
+        : perform(handler(exchange), exchange.body),
+    )
     if (fired.length > 0) state.afterwards.push(() => void deliver(parts.reactions, exchange, fired))
   }
 }

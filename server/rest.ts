@@ -1,5 +1,6 @@
 /** What the server gives back when nobody asks for anything, and where its heap is full. */
 
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { heapAsked, type Memory, nodeOptions } from '../pipeline/memory.ts'
 import { dropGarbage, shrinkHeap } from '../pipeline/store/garbage-collection.ts'
 import { watchHeap } from '../pipeline/tree/heap.ts'
@@ -51,8 +52,16 @@ export function watchRest(
   }
 }
 
-/** Has the heap of the server watched where its size was set (HTTP-183): where Node decides, there is enough. @param memory gives way */
-export function watchOwnHeap(memory: Memory): void {
-  const size = heapAsked(nodeOptions())
-  if (Number.isFinite(size)) watchHeap({ size, collect: dropGarbage, release: () => memory.release() })
+/**
+ * Has the heap of the server watched (HTTP-183).
+ *
+ * @param memory gives way
+ * @param asked bytes that the heap may take by options of Node; infinite without any
+ */
+export function watchOwnHeap(memory: Memory, asked = heapAsked(nodeOptions())): void {
+  // V8 ends a process after four collections in a row that found little, however much of the heap is left. Here work that
+  // finds no room is refused before it is used up.
+  setFlagsFromString('--no-detect-ineffective-gcs-near-heap-limit')
+  const size = Math.min(asked, getHeapStatistics().heap_size_limit)
+  watchHeap({ size, collect: dropGarbage, release: () => memory.release() })
 }

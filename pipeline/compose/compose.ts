@@ -3,7 +3,9 @@
 import { canonicalPath } from '../http/path.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
+import { HeapError } from '../tree/heap.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { untilFirst } from '../tree/precedence.ts'
 import type { Composing, FailedPart, Paginator } from './composing.ts'
 import { asFault, failureOfPart } from './failure.ts'
 import { SiteGraph } from './graph.ts'
@@ -78,13 +80,20 @@ export async function compose(
         composing(site, file, viewer, languages, params ?? new Map(), graph, reads, options),
       )
       // What was read over several turns is of one state only if nothing has changed (COMP-4).
-      if (tries === ATTEMPTS || reads.hold(site)) return composition
+      if (tries >= ATTEMPTS || reads.hold(site)) return composition
+      continue
     } catch (error) {
-      throw asFault(error)
+      if (!isOutrun(error) || viewer.allowance.timeLeft === 0) throw asFault(error)
     } finally {
       graph.release()
     }
+    // It holds nothing any more, and is begun anew when those are done that came first.
+    await untilFirst()
   }
+}
+
+function isOutrun(error: unknown): boolean {
+  return error instanceof HeapError && error.reason === 'outrun'
 }
 
 function* composing(

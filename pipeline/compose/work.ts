@@ -4,7 +4,8 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
-import { HeapError, isHeapTight, noteFreed } from '../tree/heap.ts'
+import { noteFreed } from '../tree/heap.ts'
+import { isOutrun, Precedence } from '../tree/precedence.ts'
 
 /**
  * Yields a promise where it has to wait, other work that is to be done before it goes on, and anything else where it can be
@@ -20,6 +21,9 @@ const TURN = 5
 
 /** Milliseconds of work without a pause that nobody notices. */
 const UNNOTICED = 20
+
+/** The same where others wait for room: what is short is not held up by them, and what is not holds little while it waits. */
+const BRIEF = 2
 
 /** Works that were handed over to between two looks at the clock: a fraction of a millisecond. */
 const HANDED_PER_LOOK = 100
@@ -57,30 +61,34 @@ export async function doing<T>(work: Work<T>): Promise<T> {
 /** The same, with the result at once where the work is short and waits for nothing. */
 export function begun<T>(work: Work<T>): T | Promise<T> {
   const run = new Run(work)
-  const progress = run.until(performance.now() + UNNOTICED)
+  const progress = run.until(performance.now() + (isOutrun() ? BRIEF : UNNOTICED))
   return progress === 'turn' || 'wait' in progress ? going(run, progress) : (progress.value as T)
 }
 
 async function going<T>(run: Run, first: Unfinished): Promise<T> {
   let progress: Progress = first
   let due = performance.now() + TURN
+  const precedence = new Precedence()
+  precedence.begin()
   try {
     for (;;) {
       const isTurn = progress === 'turn'
       if (progress !== 'turn') {
         if (!('wait' in progress)) return progress.value as T
+        precedence.rest()
         await progress.wait
       }
       // What is waited for may be there at once, again and again: nobody else has a turn until then.
       if (isTurn || performance.now() > due) {
         await setImmediate()
-        if (isHeapTight()) throw new HeapError('busy')
         due = performance.now() + TURN
       }
+      await precedence.next()
       progress = run.until(performance.now() + TURN)
     }
   } finally {
     run.end()
+    precedence.end()
     noteFreed()
   }
 }

@@ -1,13 +1,16 @@
-/** The room that the heap of JavaScript has left for trees, where its size was set (HTTP-183). Nothing is watched elsewhere. */
+/** The room that the heap of JavaScript has left for trees (HTTP-183). Servers watch it; nothing is watched elsewhere. */
 
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
 
-/** There is not enough memory for a tree: now, or on this server at all. */
-export class HeapError extends Error {
-  readonly reason: 'busy' | 'small'
+/** Whether there is no memory now, not beside others, or on this server at all. */
+type Reason = 'busy' | 'outrun' | 'small'
 
-  constructor(reason: 'busy' | 'small') {
-    super(reason === 'busy' ? 'The heap has no room left.' : 'The tree does not fit into the heap.')
+/** There is not enough memory for a tree. */
+export class HeapError extends Error {
+  readonly reason: Reason
+
+  constructor(reason: Reason) {
+    super(reason === 'small' ? 'The tree does not fit into the heap.' : 'The heap has no room left.')
     this.name = 'HeapError'
     this.reason = reason
   }
@@ -25,6 +28,10 @@ export interface Heap {
 
 /** The part that may be in use. Above it V8 gives up when a few collections in a row have found little. */
 const MOST = 0.75
+
+/** The part, and the bytes, above which large works no longer go on side by side. */
+const CROWDED = 0.5
+const AMPLE = 1024 * 1024 * 1024
 
 /** The part by which the heap grows before it is collected again. */
 const GROWTH = 0.04
@@ -67,6 +74,11 @@ export function requireHeap(bytes: number): void {
 /** Whether a heap is watched. */
 export function isHeapWatched(): boolean {
   return watched !== undefined
+}
+
+/** Whether large works had better wait for each other. Garbage counts, so that this says it early. */
+export function isHeapCrowded(): boolean {
+  return watched !== undefined && watched.used() >= Math.min(watched.size * CROWDED, AMPLE)
 }
 
 /** Whether what is in use leaves no room for further work. Collects garbage, and what is kept, before it says so. */

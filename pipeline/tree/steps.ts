@@ -4,7 +4,8 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
-import { HeapError, isHeapTight, noteFreed } from './heap.ts'
+import { noteFreed } from './heap.ts'
+import { Precedence } from './precedence.ts'
 
 /** Yields at least every few milliseconds; what it works on must not change meanwhile. */
 export type Steps<T> = Generator<void, T, void>
@@ -90,14 +91,12 @@ export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
   if (made) return made.value
   const needs = length <= LIGHT ? 0 : Math.min(length, ROOM)
   await enter(needs)
-  underWay.add(work)
+  const precedence = new Precedence()
+  precedence.begin()
   try {
     for (;;) {
       await waitingTurn()
-      if (isHeapTight() && !(await othersGiveWay(work))) {
-        work.return(undefined as never)
-        throw new HeapError('busy')
-      }
+      await precedence.next()
       const end = performance.now() + TURN
       do {
         const step = work.next()
@@ -105,27 +104,12 @@ export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
       } while (performance.now() < end)
     }
   } finally {
-    underWay.delete(work)
+    // What the work has prepared is taken back, if it was broken off.
+    work.return(undefined as never)
+    precedence.end()
     noteFreed()
     leave(needs)
   }
-}
-
-/** Works that have begun, the oldest first. */
-const underWay = new Set<Steps<unknown>>()
-
-/**
- * Where the heap is full, all works but the oldest are broken off, each in its turn.
- *
- * @returns whether there is room for this one after all
- */
-async function othersGiveWay(work: Steps<unknown>): Promise<boolean> {
-  const [oldest] = underWay
-  while (oldest === work && underWay.size > 1) {
-    await waitingTurn()
-    if (!isHeapTight()) return true
-  }
-  return !isHeapTight()
 }
 
 let room = ROOM

@@ -1,6 +1,7 @@
 /** Work that can be left for a turn of the event loop, or until a promise is settled (LIQ-71). */
 
-import { setImmediate } from 'node:timers/promises'
+import { Precedence } from '../../tree/precedence.ts'
+import { waitingTurn } from '../../tree/steps.ts'
 
 /** Yields nothing where it can be left, and promises that it waits for. */
 export type Work<T> = Generator<Promise<unknown> | undefined, T, undefined>
@@ -34,31 +35,33 @@ export function doing<T>(work: Work<T>): T | Promise<T> {
 async function inTurns<T>(work: Work<T>, first: Promise<unknown> | undefined): Promise<T> {
   let waiting = first
   let end = 0
-  for (;;) {
-    try {
-      if (waiting) await waiting
-    } catch (error) {
-      const step = work.throw(error)
+  const precedence = new Precedence()
+  precedence.begin()
+  try {
+    for (;;) {
+      try {
+        if (waiting) {
+          precedence.rest()
+          await waiting
+        }
+      } catch (error) {
+        const step = work.throw(error)
+        if (step.done) return step.value
+        waiting = step.value
+        continue
+      }
+      if (performance.now() >= end) {
+        await waitingTurn()
+        end = performance.now() + TURN
+      }
+      await precedence.next()
+      const step = work.next()
       if (step.done) return step.value
       waiting = step.value
-      continue
     }
-    if (performance.now() >= end) {
-      await turn()
-      end = performance.now() + TURN
-    }
-    const step = work.next()
-    if (step.done) return step.value
-    waiting = step.value
+  } finally {
+    precedence.end()
   }
-}
-
-/** The end of the line of works that wait for a turn of the event loop. */
-let line: Promise<unknown> = Promise.resolve()
-
-function turn(): Promise<unknown> {
-  line = line.then(() => setImmediate())
-  return line
 }
 
 /** Does what may meet values that are not there yet. */

@@ -3,6 +3,7 @@
  * reaches of its surroundings is given by a `SesselHost`.
  */
 
+import { Precedence } from '../../tree/precedence.ts'
 import { waitingTurn } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { ElementValue, type Value } from '../values.ts'
@@ -54,11 +55,14 @@ export function evaluate(program: Program, host: SesselHost, allowance: Allowanc
 async function inTurns(machine: Machine, first: Progress, host: SesselHost): Promise<Outcome> {
   let progress = first
   let due = performance.now() + TURN
+  const precedence = new Precedence()
+  precedence.begin()
   try {
     while (!isValue(progress)) {
       let failed: { error: unknown } | undefined
       const isTurn = progress === 'turn'
       if (progress instanceof Promise) {
+        precedence.rest()
         try {
           await progress
         } catch (error) {
@@ -70,12 +74,14 @@ async function inTurns(machine: Machine, first: Progress, host: SesselHost): Pro
         await waitingTurn()
         due = performance.now() + TURN
       }
+      await precedence.next()
       progress = machine.run(performance.now() + TURN, failed)
     }
     return { value: progress.value }
   } catch (error) {
     return outcomeOf(error, host)
   } finally {
+    precedence.end()
     machine.charge()
   }
 }
