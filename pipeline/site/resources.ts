@@ -155,6 +155,11 @@ export class Resources {
       await file.parse()
       // A version that came meanwhile has a tree of its own, unless it is the work of another process.
       if (this.inMemory(path) === file) return file
+      // What has left the memory meanwhile comes back as another object.
+      const newest = await this.find(path)
+      if (newest?.resource.version !== file.resource.version) continue
+      newest.adoptTree(file)
+      return newest
     }
   }
 

@@ -221,6 +221,12 @@ export class StoredFile {
     this.releaseTree()
   }
 
+  /** Takes over the tree of the same version as it was in memory before, if there is one. */
+  adoptTree(before: StoredFile): void {
+    this.#tree ??= before.#tree
+    before.releaseTree()
+  }
+
   /** The tree goes to the version that follows this one. */
   releaseTree(): void {
     this.#tree = undefined
