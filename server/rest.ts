@@ -63,5 +63,6 @@ export function watchOwnHeap(memory: Memory, asked = heapAsked(nodeOptions())): 
   // finds no room is refused before it is used up.
   setFlagsFromString('--no-detect-ineffective-gcs-near-heap-limit')
   const size = Math.min(asked, getHeapStatistics().heap_size_limit)
-  watchHeap({ size, collect: dropGarbage, release: () => memory.release() })
+  const committed = () => getHeapStatistics().total_heap_size
+  watchHeap({ size, committed, collect: dropGarbage, compact: shrinkHeap, release: () => memory.release() })
 }

@@ -22,6 +22,10 @@ export interface Heap {
   /** Bytes in use there; garbage counts. */
   used?: () => number
   collect(): void
+  /** Bytes of all its pages, which garbage may have left half empty. */
+  committed?: () => number
+  /** Joins half-empty pages. */
+  compact?: () => void
   /** Lets go of what is only kept to answer faster. */
   release(): void
 }
@@ -36,17 +40,25 @@ const AMPLE = 1024 * 1024 * 1024
 /** The part by which the heap grows before it is collected again. */
 const GROWTH = 0.04
 
+/** Parts that all pages take together when half-empty ones are joined: V8 ends a process that gets no further pages. */
+const SPREAD = 1.15
+/** The part by which they grow before that is done again. */
+const SPREADING = 0.25
+
 /** Bytes of modules and their data, with those of a server that has worked. */
 const PROGRAM = 40 * 1024 * 1024
 
 let watched: Required<Heap> | undefined
+/** Bytes that all pages took when half-empty ones were joined last. */
+let joined = 0
 /** Bytes that were in use behind the last collection. */
 let live = 0
 
 /** @param heap undefined ends it */
 export function watchHeap(heap: Heap | undefined): void {
-  watched = heap && { used: bytesUsed, ...heap }
+  watched = heap && { used: bytesUsed, committed: () => 0, compact: heap.collect, ...heap }
   live = 0
+  joined = 0
 }
 
 /** What is young is no part of what the size limits. */
@@ -84,6 +96,7 @@ export function isHeapCrowded(): boolean {
 /** Whether what is in use leaves no room for further work. Collects garbage, and what is kept, before it says so. */
 export function isHeapTight(): boolean {
   if (!watched) return false
+  joinPages(watched)
   const { size, used, collect, release } = watched
   const most = size * MOST
   const now = used()
@@ -96,6 +109,13 @@ export function isHeapTight(): boolean {
   collect()
   live = used()
   return live >= most
+}
+
+function joinPages({ size, committed, compact }: Required<Heap>): void {
+  const most = Math.max(size * SPREAD, joined + size * SPREADING)
+  if (committed() < most) return
+  compact()
+  joined = committed()
 }
 
 /** To be called when work has ended, whose memory the next look is to find free. */

@@ -4,7 +4,7 @@ import { doing } from '../../../pipeline/compose/work.ts'
 import { asFault } from '../../../pipeline/failures.ts'
 import { cloneTree } from '../../../pipeline/tree/clone.ts'
 import { parseDocument, parsingDocument } from '../../../pipeline/tree/document.ts'
-import { HeapError, watchHeap } from '../../../pipeline/tree/heap.ts'
+import { HeapError, isHeapTight, watchHeap } from '../../../pipeline/tree/heap.ts'
 import { inTurns, type Steps } from '../../../pipeline/tree/steps.ts'
 
 const MIB = 1024 * 1024
@@ -67,6 +67,26 @@ describe('tree/heap', () => {
     )
     await inTurns(parsingDocument('html', '<p>'.repeat(30_000)), 90_000)
     expect(kept).to.equal(20 * MIB)
+  })
+
+  it('HTTP-183 half-empty pages are joined before there are no further ones, and again when as many have come', () => {
+    let pages = 114
+    let joined = 0
+    const compact = () => {
+      joined++
+      pages = 80
+    }
+    const heap = { size: 100 * MIB, used: () => 60 * MIB, collect: () => {}, release: () => {} }
+    watchHeap({ ...heap, committed: () => pages * MIB, compact })
+    const after = (megabytes: number) => {
+      pages = megabytes
+      expect(isHeapTight()).to.equal(false)
+      return joined
+    }
+    expect([114, 115, 114, 115].map(after)).to.deep.equal([0, 1, 1, 2])
+    watchHeap({ ...heap, committed: () => pages * MIB, compact: () => void joined++ })
+    joined = 0
+    expect([120, 144, 145, 150].map(after), 'where joining brings nothing').to.deep.equal([1, 1, 2, 2])
   })
 
   it('HTTP-183 work for which nothing is left is 503', async () => {
