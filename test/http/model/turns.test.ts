@@ -40,8 +40,7 @@ describe('Data model, large documents', () => {
     permit: ['li[class][itemscope][itemtype]', 'b[itemprop]', 'i[itemprop]'],
   })
 
-  it('MOD-110 all of a whole document: schemas, uniqueness, references, closed shapes', async function () {
-    this.timeout(60_000)
+  it('MOD-110 all of a whole document: schemas, uniqueness, references, closed shapes', async () => {
     await shelf.declare(...typed, closed)
     const pages = [listPage(...numbers.map(i => station(i))), listPage(...numbers.map(i => station(i + 1)))]
     const [first = '', ...others] = pages
@@ -54,8 +53,7 @@ describe('Data model, large documents', () => {
     await leavesTheLoop(async () => expect(verdictOf(await shelf.replace('/s.html', worst))).to.equal('422 permit'))
   })
 
-  it('MOD-111 an element inside one', async function () {
-    this.timeout(60_000)
+  it('MOD-111 an element inside one', async () => {
     await shelf.declare(...typed, closed)
     expect((await shelf.replace('/s.html', listPage(...numbers.map(i => station(i))))).status).to.equal(201)
     let next = MANY
@@ -71,15 +69,13 @@ describe('Data model, large documents', () => {
     )
   })
 
-  it('MOD-30 defaults of all items', async function () {
-    this.timeout(60_000)
+  it('MOD-30 defaults of all items', async () => {
     await shelf.declare(schema(STATION, {}, property('state', { default: 'raw' })))
     const page = listPage(...numbers.slice(0, MANY / 2).map(() => instance(STATION)))
     await leavesTheLoop(async () => expect((await shelf.replace('/s.html', page)).status).to.be.oneOf([200, 201]))
   })
 
-  it('MOD-54 every referrer of what goes', async function () {
-    this.timeout(60_000)
+  it('MOD-54 every referrer of what goes', async () => {
     await shelf.declare(...typed)
     const few = numbers.slice(0, 1_000)
     await shelf.list('/s.html', ...few.map(i => station(i)))
@@ -88,8 +84,7 @@ describe('Data model, large documents', () => {
     expect((await shelf.text('/log.html')).replace(/\n+/g, '\n')).to.equal(listPage('<p itemscope></p>'))
   })
 
-  it('MOD-54 effects that come back to a document again and again are refused in time', async function () {
-    this.timeout(60_000)
+  it('MOD-54 effects that come back to a document again and again are refused in time', async () => {
     const next = property('next', { references: `${STATION}#code`, cascade: 'true', cardinality: '1..1' })
     await shelf.declare(schema(STATION, {}, property('code', { unique: 'true' }), next))
     const chain = numbers.slice(0, 800).map(i => instance(STATION, { code: `c${i}`, next: `c${Math.max(i - 1, 0)}` }))

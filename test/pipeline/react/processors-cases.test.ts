@@ -98,7 +98,8 @@ describe('Processors, case by case', () => {
       async at => {
         const r = await ask('GET', `${at}/page.html`)
         expect([r.text, r.headers['x-bad'], r.headers['x-good']]).to.deep.equal([PAGE, undefined, '1'])
-        expect(String(r.headers['set-cookie'])).not.to.include('platform_session=x')
+        // One that the server sets may begin with the same letter.
+        expect(String(r.headers['set-cookie'])).not.to.match(/platform_session=x(?![\w.-])/)
       },
       { '/page.html': PAGE },
     ],
