@@ -55,7 +55,8 @@ export class Precedence {
     while (!this.#isBrokenOff && isHeapTight()) {
       const broken = this.#breakOffLater()
       if (broken.length === 0) throw new HeapError('busy')
-      while (broken.some(other => underWay.has(other))) await news()
+      // One that has begun to wait for something else may wait for this one.
+      while (broken.some(other => underWay.has(other) && other.#isReady)) await news()
     }
     if (this.#isBrokenOff) throw new HeapError('outrun')
   }

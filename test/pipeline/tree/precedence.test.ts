@@ -5,7 +5,7 @@ import { Allowance } from '../../../pipeline/language/allowance.ts'
 import { compileTemplate, renderTemplate } from '../../../pipeline/language/liquid/liquid.ts'
 import { compile, evaluate } from '../../../pipeline/language/sessel/sessel.ts'
 import { HeapError, watchHeap } from '../../../pipeline/tree/heap.ts'
-import { asRequest } from '../../../pipeline/tree/precedence.ts'
+import { asRequest, Precedence } from '../../../pipeline/tree/precedence.ts'
 import { inTurns, type Steps } from '../../../pipeline/tree/steps.ts'
 import { scopeOf } from '../language/liquid/rendering.ts'
 import { hostFor } from '../language/sessel/site.ts'
@@ -119,6 +119,18 @@ describe('tree/precedence', () => {
     }
     const done = await Promise.all([waiting, making].map(work => asRequest(() => doing(work()))))
     expect(done).to.deep.equal(['first', 'second'])
+  })
+
+  it('HTTP-183 the oldest waits for none that gives back what it holds, and has begun to wait itself', async () => {
+    heapOf(() => 95)
+    const [oldest, later] = [new Precedence(), new Precedence()]
+    oldest.begin()
+    later.begin()
+    const outcome = oldest.next()?.catch(error => error)
+    later.rest()
+    expect(await outcome).to.be.instanceOf(HeapError)
+    oldest.end()
+    later.end()
   })
 
   it('HTTP-183 a page that takes no time is not held up by large ones', async () => {
