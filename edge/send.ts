@@ -48,9 +48,9 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   else if (!request.complete) response.once('finish', () => request.resume())
   if (!bodiless) headers['Content-Length'] = String(bodySize(body))
   const silent = bodiless || request.method === 'HEAD' || body === undefined
-  const small = silent ? NOTHING : body
   // Node knows which connections end with a body that has not come, such as one that waits for `100 Continue`.
-  if (small instanceof Uint8Array && !leavesBody(request) && sendSmall(request, response, answer, small)) return
+  if (!silent && body instanceof Uint8Array && !leavesBody(request) && sendSmall(request, response, answer, body))
+    return
   // Opened before anything is said of it: a file that is missing is no 200.
   const opened = !silent && isBlob(body) ? await body.blob.open(body) : undefined
   response.writeHead(status, answer.repeated ? withRepeated(headers, answer.repeated) : headers)
@@ -67,9 +67,7 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   else response.end()
 }
 
-const NOTHING = new Uint8Array(0)
-
-/** Sends an answer whose fields are complete in one piece, if that can be done. @returns whether it was sent */
+/** Sends head and content, whose fields are complete, in one piece, if that can be done. @returns whether it was sent */
 function sendSmall(request: IncomingMessage, response: ServerResponse, answer: Answer, body: Uint8Array): boolean {
   if (!mayBeOnePiece(response, body.length)) return false
   const { status, headers, repeated } = answer
