@@ -36,7 +36,7 @@ export async function reserveLargest(usage: Usage, row: readonly InRow[]): Promi
 }
 
 /** Whether a commit that failed so may have been carried out. */
-export function mayBeStored(failure: unknown): boolean {
+function mayBeStored(failure: unknown): boolean {
   return failure instanceof StoreError && (failure.reason === 'failed' || failure.reason === 'unknown')
 }
 
@@ -65,15 +65,24 @@ export function namedBy({ changes }: AskedCommit): string[] {
 }
 
 /** Commits of a row that may have been carried out although they failed. */
-export function doubtful(row: readonly InRow[], results: readonly PromiseSettledResult<CommitResult>[]): AskedCommit[] {
+export function doubtful(
+  row: readonly Pick<InRow, 'commit'>[],
+  results: readonly PromiseSettledResult<CommitResult>[],
+): AskedCommit[] {
   return row.flatMap(({ commit }, i) => {
     const settled = results[i]
     return settled?.status === 'rejected' && mayBeStored(settled.reason) ? [commit] : []
   })
 }
 
+/** @returns undefined where nobody knows what became of a commit, or it was not tried */
+export function resultOf(settled: PromiseSettledResult<CommitResult> | undefined): CommitResult | undefined {
+  return settled?.status === 'fulfilled' ? settled.value : undefined
+}
+
 /** What those who watch are told of a commit. */
 export function outcomeOf(settled: PromiseSettledResult<CommitResult> | undefined): CommitOutcome {
-  if (settled?.status !== 'fulfilled') return 'unknown'
-  return settled.value.ok ? settled.value : 'refused'
+  const result = resultOf(settled)
+  if (result === undefined) return 'unknown'
+  return result.ok ? result : 'refused'
 }

@@ -1,16 +1,54 @@
-/** Commits of this process that are under way, and what other processes commit meanwhile. */
+/**
+ * Commits of this process: the store, then memory. What other processes commit while they are under way is noted, as memory
+ * must not take for the newest what somebody has changed since.
+ */
 
+import type { Leases } from '../coordination/leases.ts'
+import { KIND_NAMES } from '../declarations/kinds.ts'
+import type { AskedCommit, Redeclaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import type { CommitResult } from '../store/commit.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
+import type { SiteStore } from '../store/store.ts'
+import type { Coherence } from './coherence.ts'
+import { confirming, doubtful, namedBy, resultOf } from './commit-row.ts'
+import type { WrittenDocument } from './site.ts'
 
 /** A commit of another process, as one site is told of it. */
 export type Foreign = Omit<ForeignCommit, 'site'>
 
 export type Committed = Extract<CommitResult, { ok: true }>
 
+/** A commit that is about to be handed to the store. */
+export interface Handed {
+  commit: AskedCommit
+  /** Documents that it puts, by path. */
+  written: ReadonlyMap<string, WrittenDocument>
+  redeclared: Redeclaration
+}
+
+/** The site that commits. */
+interface Committing {
+  store: Pick<SiteStore, 'name' | 'commit'>
+  leases: Leases
+  declared: Pick<SiteDeclarations, 'isOvertaken'>
+  /** Where others share its documents. */
+  coherence?: Pick<Coherence, 'inStep'> | undefined
+  /** Brings memory in step with a commit of this process. */
+  take(handed: Handed, result: Committed): void
+  /** The same with commits of others. */
+  follow(commits: readonly Foreign[]): Promise<void>
+}
+
+type Settled = PromiseSettledResult<CommitResult>
+
 export class CommitsUnderWay {
+  readonly #site: Committing
   /** For each the commits of other processes that memory has followed meanwhile. */
   readonly #followed = new Set<Foreign[]>()
+
+  constructor(site: Committing) {
+    this.#site = site
+  }
 
   /** To be told of every commit of another process that memory follows. */
   note(commits: readonly Foreign[]): void {
@@ -18,24 +56,77 @@ export class CommitsUnderWay {
   }
 
   /**
-   * Waits for a commit.
+   * Hands commits to the store, in their order; memory follows when all have come to their end.
    *
-   * @returns its result, and whether newer commits of other processes have changed what it has, which memory must not take
-   *   for its work
+   * @param before settles when memory has what they build on
+   * @returns what became of each
    */
-  async during(commit: () => Promise<CommitResult>): Promise<{ result: CommitResult; isOvertaken: boolean }> {
+  async carryOut(row: readonly Handed[], before?: Promise<void>): Promise<Settled[]> {
+    const { store, leases, coherence } = this.#site
+    const commits = row.map(({ redeclared }) => redeclared.commit)
+    // A lone process has nobody to lose its turn to.
+    if (coherence) for (const commit of commits) commit.confirm = confirming(leases, store.name, commit)
     const followed: Foreign[] = []
     this.#followed.add(followed)
+    let results: Settled[]
     try {
-      const result = await commit()
-      return { result, isOvertaken: result.ok && isOvertaken(result, followed) }
+      results = await Promise.allSettled(commits.map(commit => store.commit(commit)))
+      await before
     } finally {
       this.#followed.delete(followed)
+    }
+    const told = await this.#bringInStep(row, results, followed)
+    await this.#lookAgain(doubtful(row, results))
+    return told
+  }
+
+  /** @returns what the writers are to be told */
+  async #bringInStep(
+    row: readonly Handed[],
+    results: readonly Settled[],
+    followed: readonly Foreign[],
+  ): Promise<Settled[]> {
+    const { coherence, declared, take, follow } = this.#site
+    const stored = row.flatMap((handed, i) => {
+      const result = resultOf(results[i])
+      return result?.ok ? [{ handed, result }] : []
+    })
+    const isOvertaken =
+      coherence !== undefined &&
+      stored.some(({ result }) => hasNewer(followed, result) || declared.isOvertaken(result.counters))
+    if (!isOvertaken) for (const { handed, result } of stored) take(handed, result)
+    const isBehind = (settled: Settled) => isOvertaken || resultOf(settled)?.ok === false
+    if (!coherence || !results.some(isBehind)) return [...results]
+    try {
+      // What stands in the way may be the work of another process, which the next attempt has to know.
+      await coherence.inStep()
+      if (isOvertaken) await follow(stored.map(asForeign))
+      return [...results]
+    } catch (reason) {
+      return results.map(settled => (isBehind(settled) ? { status: 'rejected', reason } : settled))
+    }
+  }
+
+  /** Has memory take what is stored after commits of which nobody knows. Other processes are told of them in any case. */
+  async #lookAgain(commits: readonly AskedCommit[]): Promise<void> {
+    const { coherence, follow } = this.#site
+    const paths = commits.flatMap(namedBy)
+    if (paths.length === 0 || coherence) return
+    try {
+      await follow([{ version: 0, paths, raised: KIND_NAMES }])
+    } catch {
+      // The store cannot be read either; memory has forgotten the paths, which came first.
     }
   }
 }
 
-function isOvertaken({ version, resources }: Committed, followed: readonly Foreign[]): boolean {
+/** A commit of this process as one of another would be followed. */
+function asForeign({ handed, result: { version, resources } }: { handed: Handed; result: Committed }): Foreign {
+  return { version, paths: [...resources.keys()], raised: handed.redeclared.commit.raises ?? [] }
+}
+
+/** Whether commits of others have changed what a commit has, after it. */
+function hasNewer(followed: readonly Foreign[], { version, resources }: Committed): boolean {
   if (followed.length === 0) return false
   const paths = [...resources.keys()]
   const collections = paths.filter(path => path.endsWith('/'))

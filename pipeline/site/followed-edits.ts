@@ -24,8 +24,8 @@ import type { StoredFile } from './stored-file.ts'
 
 /** An edit that made one version of a document out of another. */
 export interface FollowedEdit extends ForeignEdit {
-  /** Version of the document that the edit was made on. */
-  readonly from: number
+  /** Version of the document that the edit was made on; where its number was not known yet, the bytes of it. */
+  readonly from: number | { readonly digest: string }
   readonly edit: EditRecord
   /** What it changes of the bytes, in order, each with the text that comes there; missing where that is much. */
   readonly splices?: readonly (readonly [start: number, end: number, text: string])[] | undefined
@@ -55,14 +55,16 @@ export interface MadeEdit {
  *
  * @param file that it is made on
  * @param made what became of it; without the bytes it changes and the new profile, others load the new version
+ * @param from version of the file where that has no number yet
  * @returns undefined where the others had better parse the new version
  */
 export function editNotice(
   file: Pick<StoredFile, 'resource' | 'profile'>,
   wanted: Edit,
   made: MadeEdit,
+  from: FollowedEdit['from'] = file.resource.version,
 ): FollowedEdit | undefined {
-  const { path, version: from } = file.resource
+  const { path } = file.resource
   const { way, splices, derived } = made
   if (!QUICK.includes(way) || ('text' in wanted && wanted.text.length > LARGEST)) return undefined
   const edit = recordEdit(wanted)
@@ -85,6 +87,11 @@ export function readNotice(edit: ForeignEdit): FollowedEdit {
   return edit as FollowedEdit
 }
 
+/** Whether an edit was made on a version. */
+export function isFrom(from: FollowedEdit['from'], { version, digest }: Partial<Resource>): boolean {
+  return typeof from === 'number' ? from === version : from.digest === digest
+}
+
 /** A version as somebody can make it who holds the one before. */
 export interface FollowedVersion {
   resource: Resource
@@ -103,7 +110,7 @@ export function followedVersion(
   { from, splices, left, profile = before }: FollowedEdit,
   to: number,
 ): FollowedVersion | undefined {
-  if (!left || !splices || !spliced || !profile || resource.version !== from || left.version !== to) return undefined
+  if (!left || !splices || !spliced || !profile || !isFrom(from, resource) || left.version !== to) return undefined
   const body = spliced.changed(splices.map(([start, end, text]) => ({ start, end, bytes: encode(text, false) })))
   return body.length === left.size ? { resource: left, body, profile } : undefined
 }

@@ -6,17 +6,11 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { AccessRules } from '../access/access-rules.ts'
 import type { RuleScope } from '../access/matching.ts'
-import type { CommitOutcome } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
 import type { Derivation } from '../declarations/kind.ts'
 import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds.ts'
 import type { Counts } from '../declarations/limited.ts'
-import {
-  type AskedCommit,
-  type Declaration,
-  type Redeclaration,
-  SiteDeclarations,
-} from '../declarations/site-declarations.ts'
+import { type AskedCommit, type Declaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import { documentPart } from '../http/tags.ts'
 import { type CodeHosts, noCode } from '../model/code.ts'
 import type { Registry } from '../model/registry.ts'
@@ -26,8 +20,8 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { Coherence } from './coherence.ts'
-import { confirming, doubtful, type InRow, mayBeStored, namedBy, outcomeOf, reserveLargest } from './commit-row.ts'
-import { CommitsUnderWay, type Committed, type Foreign } from './commits-under-way.ts'
+import { type InRow, outcomeOf, reserveLargest } from './commit-row.ts'
+import { CommitsUnderWay, type Committed, type Foreign, type Handed } from './commits-under-way.ts'
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import { Resources, type Version } from './resources.ts'
@@ -47,9 +41,6 @@ export interface WrittenDocument extends Version, Declaration {
   path: string
 }
 
-/** Documents that a commit puts, by path. */
-type Written = ReadonlyMap<string, WrittenDocument>
-
 export class Site {
   readonly settings: PipelineSettings
   readonly store: SiteStore
@@ -67,7 +58,7 @@ export class Site {
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
   readonly #coherence: Pick<Coherence, 'inStep'> | undefined
-  readonly #underWay = new CommitsUnderWay()
+  readonly #underWay: CommitsUnderWay
 
   private constructor(parts: Omit<SiteParts, 'basis'> & { declared: SiteDeclarations }) {
     this.#audience = parts.audience
@@ -81,6 +72,11 @@ export class Site {
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#declared = parts.declared
     this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota)
+    this.#underWay = new CommitsUnderWay({
+      ...parts,
+      take: (handed, result) => this.#take(handed, result),
+      follow: commits => this.follow(commits),
+    })
     if (this.usage) this.#watchers.add(paths => this.usage?.changed(paths))
   }
 
@@ -243,44 +239,23 @@ export class Site {
   async commit(commit: AskedCommit, written: readonly WrittenDocument[] = []): Promise<CommitResult> {
     const release = this.usage && (await this.usage.reserve(commit.changes))
     const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
-    let outcome: CommitOutcome = 'unknown'
+    let settled: PromiseSettledResult<CommitResult> | undefined
     try {
-      const result = await this.#carryOut(commit, new Map(written.map(each => [each.path, each])))
-      outcome = result.ok ? result : 'refused'
-      return result
-    } catch (error) {
-      if (mayBeStored(error)) await this.#lookAgain([commit])
-      throw error
+      const brought = new Map(written.map(each => [each.path, each]))
+      const redeclared = this.#keepsDeclarations(commit, brought)
+        ? this.#declared.keeping(commit)
+        : await this.#declared.after(commit, brought, path => this.#parsedVersion(path))
+      ;[settled] = await this.#underWay.carryOut([{ commit, written: brought, redeclared }])
     } finally {
       release?.()
-      await publication?.finish(outcome)
+      await publication?.finish(outcomeOf(settled))
     }
-  }
-
-  /** Declarations, the store, memory: what a commit changes, in this order. */
-  async #carryOut(commit: AskedCommit, written: Written): Promise<CommitResult> {
-    const redeclared = this.#keepsDeclarations(commit, written)
-      ? this.#declared.keeping(commit)
-      : await this.#declared.after(commit, written, path => this.#parsedVersion(path))
-    const storing = () => this.store.commit(redeclared.commit)
-    // Nobody overtakes a lone process, and it has nobody to lose its turn to.
-    if (this.#coherence) redeclared.commit.confirm = confirming(this.leases, this.store.name, commit)
-    const { result, isOvertaken } = this.#coherence
-      ? await this.#underWay.during(storing)
-      : { result: await storing(), isOvertaken: false }
-    if (!result.ok) {
-      // What stands in the way may be the work of another process, which the next attempt has to know.
-      await this.#coherence?.inStep()
-    } else if (this.#coherence && (isOvertaken || this.#declared.isOvertaken(result.counters))) {
-      const { version, resources } = result
-      await this.#coherence.inStep()
-      await this.follow([{ version, paths: [...resources.keys()], raised: redeclared.commit.raises ?? [] }])
-    } else this.#take(commit, written, redeclared, result)
-    return result
+    if (settled?.status === 'fulfilled') return settled.value
+    throw settled?.reason
   }
 
   /** Brings memory in step with a commit of this process. */
-  #take(commit: AskedCommit, written: Written, redeclared: Redeclaration, result: Committed): void {
+  #take({ commit, written, redeclared }: Handed, result: Committed): void {
     this.#resources.take(commit, result.resources, written)
     redeclared.take(result.counters)
     for (const watcher of this.#watchers) watcher(result.resources.keys())
@@ -289,8 +264,7 @@ export class Site {
 
   /**
    * Carries out commits to one file that build on each other, in their order; whichever of them fails, the others are
-   * carried out if what they expect holds. Memory follows when all have come to their end. For processes that share their
-   * documents with no other.
+   * carried out if what they expect holds. Memory follows when all have come to their end.
    *
    * @param row each puts the file, and changes no declarations
    * @param before settles when memory has what earlier commits have left that these build on
@@ -302,30 +276,19 @@ export class Site {
   ): Promise<PromiseSettledResult<CommitResult>[] | undefined> {
     const release = this.usage && (await reserveLargest(this.usage, row))
     if (this.usage && !release) return undefined
-    const kept = row.map(({ commit }) => this.#declared.keeping(commit))
+    const handed = row.map(({ commit, written }): Handed => {
+      const brought = new Map(written && [[written.path, written]])
+      return { commit, written: brought, redeclared: this.#declared.keeping(commit) }
+    })
     const publications = row.map(({ commit }) => this.#audience?.fanOut.begin(this.store.name, commit.events ?? []))
-    const results = await Promise.allSettled(kept.map(({ commit }) => this.store.commit(commit)))
-    await before
-    for (const [i, { commit, written }] of row.entries()) {
-      const [settled, redeclared] = [results[i], kept[i]]
-      if (redeclared && settled?.status === 'fulfilled' && settled.value.ok)
-        this.#take(commit, new Map(written && [[written.path, written]]), redeclared, settled.value)
-    }
-    await this.#lookAgain(doubtful(row, results))
-    release?.()
-    await Promise.all(publications.map((publication, i) => publication?.finish(outcomeOf(results[i]))))
-    return results
-  }
-
-  /** Has memory take what is stored after commits of which nobody knows. Other processes are told of them in any case. */
-  async #lookAgain(commits: readonly AskedCommit[]): Promise<void> {
-    const paths = commits.flatMap(namedBy)
-    if (paths.length === 0 || this.#coherence) return
+    let results: PromiseSettledResult<CommitResult>[] = []
     try {
-      await this.follow([{ version: 0, paths, raised: KIND_NAMES }])
-    } catch {
-      // The store cannot be read either; memory has forgotten the paths, which came first.
+      results = await this.#underWay.carryOut(handed, before)
+    } finally {
+      release?.()
+      await Promise.all(publications.map((publication, i) => publication?.finish(outcomeOf(results[i]))))
     }
+    return results
   }
 
   /** Whether a commit leaves all declarations as they are. */
@@ -338,7 +301,7 @@ export class Site {
    * Whether a commit does nothing but put blobs, or documents without items, where nothing is or what has none: most do, and
    * need no look at what is declared.
    */
-  #keepsDeclarations({ changes }: AskedCommit, written: Written): boolean {
+  #keepsDeclarations({ changes }: AskedCommit, written: Handed['written']): boolean {
     for (const change of changes) {
       if (change.op !== 'put') return false
       const { path, expect } = change

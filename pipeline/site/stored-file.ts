@@ -13,7 +13,7 @@ import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { treeBytes } from '../tree/weight.ts'
 import { type Coding, compress } from './encodings.ts'
-import { type FollowedEdit, following } from './followed-edits.ts'
+import { type FollowedEdit, following, isFrom } from './followed-edits.ts'
 
 /** Edits that are followed one by one; behind more of them the document is parsed. */
 const MOST_EDITS = 32
@@ -117,9 +117,10 @@ export class StoredFile {
    * @returns false where nothing is gained by it
    */
   follow(edit: FollowedEdit, to: number): boolean {
-    const reached = this.#later.at(-1)?.to ?? this.resource.version
+    const last = this.#later.at(-1)
+    const reached = last ? { version: last.to, digest: last.left?.digest } : this.resource
     const length = (this.#older?.edits.length ?? 0) + this.#later.length
-    if (edit.from !== reached || !this.keepsTree || length === MOST_EDITS) return false
+    if (!isFrom(edit.from, reached) || !this.keepsTree || length === MOST_EDITS) return false
     this.#later.push({ ...edit, to })
     return true
   }

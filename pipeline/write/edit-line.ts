@@ -131,8 +131,8 @@ interface Made {
 
 /** Makes and commits the edits of a line that can be done together. Who holds the lease calls it. */
 async function makeTogether(site: Site, path: string, line: Set<Place>): Promise<void> {
-  const file = site.inMemory(path)
-  if (!file?.isDocument || !file.hasTree || isPinned(site.tree(file))) return
+  const file = await withTree(site, path)
+  if (!file || isPinned(site.tree(file))) return
   const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
   const { row, refused, head } = makeAll({ file, tree: site.tree(file), isCommitted: true }, line, () =>
     file.lendTree(isOver),
@@ -150,6 +150,20 @@ async function makeTogether(site: Site, path: string, line: Set<Place>): Promise
     end()
   }
   settle(row, refused, results)
+}
+
+/** The document with its tree, if that is there or follows from an older one. */
+async function withTree(site: Site, path: string): Promise<StoredFile | undefined> {
+  const file = site.inMemory(path)
+  if (!file?.isDocument || !file.keepsTree) return undefined
+  if (file.hasTree) return file
+  try {
+    await file.parse()
+  } catch {
+    // Whoever makes the first edit alone is told.
+    return undefined
+  }
+  return site.isInMemory(file) ? file : undefined
 }
 
 function makeAll(first: Head, line: Set<Place>, begin: () => void): Made {

@@ -100,8 +100,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
         }
       })
     }
-    // What other processes do meanwhile shows in versions alone.
-    const isPlain = path === write.path && !site.isShared && arrival.size === 0
+    const isPlain = path === write.path && arrival.size === 0
     if (!isPlain) return site.leases.hold(site.store.name, [path], alone)
     const join = (head: Head) => {
       if (authority.isSettled?.() === false) return undefined

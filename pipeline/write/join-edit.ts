@@ -3,6 +3,7 @@
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
 import { isComposed, storedDocument } from '../read/representation.ts'
+import { editNotice } from '../site/followed-edits.ts'
 import type { Site } from '../site/site.ts'
 import { StoredFile } from '../site/stored-file.ts'
 import type { Change } from '../store/commit.ts'
@@ -48,8 +49,12 @@ export function joinEdit(joining: JoiningWrite, head: Head): Joined<Answer> | un
   if (judgement.failures.length + brought.length + losses.length > 0) return undefined
   const event = editEvent(site, write, selectors, judged)
   const own = ownChanges(found, judged, event, authority)
+  const { digest: before } = head.file.resource
   const changes = head.isCommitted ? own.changes : own.changes.map(change => behind(head.file, change))
-  const commit = askedCommit(model, { ...own, changes }, nothingFollows(judgement.requirements))
+  const from = head.isCommitted ? undefined : { digest: before }
+  const edit = site.isShared ? editNotice(head.file, wanted, judged, from) : undefined
+  const asked = { ...own, changes, ...(edit !== undefined && { edit }) }
+  const commit = askedCommit(model, asked, nothingFollows(judgement.requirements))
   const { profile, declares } = derived
   const document = { path: head.file.resource.path, body, profile, declares }
   if (!site.keepsDeclarations(commit, document)) return undefined

@@ -1,6 +1,6 @@
 /**
  * What a write asks of database and Redis, and what it costs, with one server and with two on the same kind of installation:
- * `node server/launch.mjs --run test/bench/store-counts.ts`. `WORKS` (appends) chooses among `appends` and `files`, `KINDS`
+ * `node server/launch.mjs --run test/bench/store-counts.ts`. `WORKS` (appends) chooses among `appends`, `one` (to one document) and `files`, `KINDS`
  * among `postgres`, `redis` and `two`; `COUNT` (3000) is the number of writes of a round, `ROUNDS` (3) how many count after the
  * one that warms up. Counts do not depend on who else uses the machine.
  */
@@ -17,13 +17,16 @@ const ROUNDS = Number(process.env.ROUNDS ?? 3)
 const file = 'x'.repeat(4096)
 let written = 0
 
+const append = (list: number): Call => ({
+  method: 'POST',
+  path: `/list-${list}.html`,
+  headers: { Range: 'selector=#list' },
+  body: `<li id="a${written++}">An entry of some length, as people write it</li>`,
+})
+
 const WORKS: Readonly<Record<string, (n: number) => Call>> = {
-  appends: n => ({
-    method: 'POST',
-    path: `/list-${listOf(n)}.html`,
-    headers: { Range: 'selector=#list' },
-    body: `<li id="a${written++}">An entry of some length, as people write it</li>`,
-  }),
+  appends: n => append(listOf(n)),
+  one: () => append(0),
   files: () => ({ method: 'PUT', path: `/new-${written++}.txt`, body: file }),
 }
 

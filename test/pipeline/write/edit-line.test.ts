@@ -6,11 +6,14 @@ import { after, before, describe, it } from 'mocha'
 import type { Answer } from '../../../pipeline/answer.ts'
 import { fullAuthority } from '../../../pipeline/authority.ts'
 import { memoryBody, NO_BODY } from '../../../pipeline/body.ts'
+import type { Leases } from '../../../pipeline/coordination/leases.ts'
+import { localLeases } from '../../../pipeline/coordination/local/leases.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 import { readConditions } from '../../../pipeline/http/conditions.ts'
 import { perform } from '../../../pipeline/operation.ts'
+import { Coherence, leasesInStep } from '../../../pipeline/site/coherence.ts'
 import type { Site } from '../../../pipeline/site/site.ts'
-import type { SiteStore } from '../../../pipeline/store/store.ts'
+import type { SiteStore, Store } from '../../../pipeline/store/store.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { deleteDocument, putDocument } from '../../../pipeline/write/document.ts'
 import { type ElementWrite, writeElement } from '../../../pipeline/write/element.ts'
@@ -28,8 +31,15 @@ type Work =
   | { op: 'put' | 'delete' | 'move' | 'before'; item: number }
   | { op: 'whole' }
 
+/** Who has the document: one process, two that have their leases in common, or two that know nothing of each other's. */
+type How = 'alone' | 'shared' | 'rivals'
+
 const authority = () => fullAuthority
 const fates = fc.array(fc.constantFrom<Fate>('stored', 'stored', 'stored', 'failed', 'lost', 'overtaken'), {
+  maxLength: 8,
+})
+/** Of what nobody knows the store itself tells later, where it is shared. */
+const sharedFates = fc.array(fc.constantFrom<Fate>('stored', 'stored', 'stored', 'failed', 'overtaken'), {
   maxLength: 8,
 })
 const works = fc.array(
@@ -109,32 +119,58 @@ let startTag = ''
 
 describe('writers of one document', () => {
   let opened: OpenedFolder
+  let shared: OpenedFolder
+  const processes: { store: Store; coherence: Coherence }[] = []
   let count = 0
 
   before(async () => {
     opened = await openTemporary()
+    shared = await openTemporary({ shared: true })
+    for (const store of [shared.store, await shared.another()])
+      processes.push({ store, coherence: new Coherence({ foreign: store.foreign ?? expect.fail(), every: 60_000 }) })
   })
-  after(() => opened.close())
+  after(async () => {
+    for (const { coherence } of processes) await coherence.close()
+    for (const { close } of [opened, shared]) await close()
+  })
 
-  async function begin(plan: Fate[]): Promise<{ site: Site; store: SiteStore; begun: Fate[] }> {
-    const store = opened.store.site(`site${++count}`)
+  /** Sites as several processes have them that share a store. */
+  function openTogether(name: string, plan: Fate[], common: Leases | undefined): Promise<Site[]> {
+    return Promise.all(
+      processes.map(({ store, coherence }) => {
+        const leases = leasesInStep(common ?? localLeases(), coherence, store)
+        return coherence.open(name, () => openSite(fateful(store.site(name), PATH, plan), { coherence, leases }))
+      }),
+    )
+  }
+
+  /** @param how with leases: shared by two processes that have these */
+  async function begin(plan: Fate[], how: How | Leases = 'alone') {
+    const name = `site${++count}`
+    const store = (how === 'alone' ? opened : shared).store.site(name)
     const begun: Fate[] = []
-    const site = await openSite(fateful(store, PATH, begun))
+    const sites =
+      how === 'alone'
+        ? [await openSite(fateful(store, PATH, begun))]
+        : await openTogether(name, begun, typeof how === 'object' ? how : how === 'shared' ? localLeases() : undefined)
+    const [site] = sites
+    if (!site) throw new Error('there is no site')
     const write = { path: PATH, type: 'text/html', conditions: undefined, cause: {} }
     await perform(putDocument(site, write, authority), memoryBody(Buffer.from(START)))
     startTag = (await site.find(PATH))?.tag ?? ''
     begun.push(...plan)
-    return { site, store, begun }
+    return { site, sites, store, begun }
   }
 
   const sessionsOf = async (store: SiteStore) =>
     (await store.events(PATH)).flatMap(({ session }) => (session === undefined ? [] : [Number(session.slice(1))]))
 
-  async function judge(list: readonly Work[], plan: readonly Fate[]): Promise<void> {
-    const { site, store } = await begin([...plan])
+  async function judge(list: readonly Work[], plan: readonly Fate[], how?: How): Promise<void> {
+    const { sites, store } = await begin([...plan], how)
+    const siteOf = (n: number) => sites[n % sites.length] ?? expect.fail('there is no site')
     // Some read its elements meanwhile.
-    const reads = list.map(async () => site.parsed((await site.findParsed(PATH)) ?? expect.fail('gone')))
-    const outcomes = await Promise.all(list.map((work, n) => run(site, work, n)))
+    const reads = list.map(async (_, n) => siteOf(n).parsed((await siteOf(n).findParsed(PATH)) ?? expect.fail('gone')))
+    const outcomes = await Promise.all(list.map((work, n) => run(siteOf(n), work, n)))
     await Promise.all(reads)
     const order = await sessionsOf(store)
     expect(new Set(order).size).to.equal(order.length)
@@ -151,7 +187,10 @@ describe('writers of one document', () => {
       else if (outcome instanceof Fault) expectRefusal(list, order, n, outcome)
       else expect(['nobody knows', 'no room']).to.include(outcome.message)
     }
-    await expectSame(site, other.site, store)
+    for (const site of sites) {
+      await site.inStep()
+      await expectSame(site, other.site, store)
+    }
   }
 
   /** What was refused had a reason for it in what is stored. */
@@ -186,8 +225,19 @@ describe('writers of one document', () => {
     JSON.parse(JSON.stringify(node, (key, value) => (key === 'parentNode' ? null : value)))
 
   it('HTTP-4, HTTP-96 whatever comes together and fails, it is as if each had come alone', async () => {
-    await fc.assert(fc.asyncProperty(works, fates, judge), { numRuns: Number(process.env.FUZZ ?? 25) })
+    await fc.assert(
+      fc.asyncProperty(works, fates, (list, plan) => judge(list, plan)),
+      { numRuns: Number(process.env.FUZZ ?? 25) },
+    )
   })
+
+  for (const how of ['shared', 'rivals'] as const)
+    it(`HTTP-4, RULE-11 the same by way of several processes: ${how}`, async () => {
+      await fc.assert(
+        fc.asyncProperty(works, sharedFates, (list, plan) => judge(list, plan, how)),
+        { numRuns: Number(process.env.FUZZ ?? 25) },
+      )
+    })
 
   const appends = (number: number): Work[] => Array.from({ length: number }, () => ({ op: 'append' as const }))
   const CASES: [string, Work[], Fate[]][] = [
@@ -203,8 +253,11 @@ describe('writers of one document', () => {
   ]
   for (const [title, list, plan] of CASES) it(`HTTP-4 ${title}`, () => judge(list, plan))
 
-  it('HTTP-4 writers who come together are committed together', async () => {
-    const { site, store } = await begin([])
+  for (const how of ['alone', 'shared'] as const)
+    it(`HTTP-4 writers who come together are committed together: ${how}`, () => together(how))
+
+  async function together(how: How): Promise<void> {
+    const { site, store } = await begin([], how)
     let underWay = 0
     let most = 0
     const { commit } = site.store
@@ -218,6 +271,24 @@ describe('writers of one document', () => {
     for (let done = 0; most < 2; done += 9) {
       await Promise.all(appends(9).map((work, n) => run(site, work, n)))
       expect(await sessionsOf(store)).to.have.length(done + 9)
+    }
+  }
+
+  it('DAV-8 writers who lose their lease while they are committed together are refused, and nothing of theirs is stored', async () => {
+    let [asked, held] = [0, Number.POSITIVE_INFINITY]
+    const leases: Leases = { ...localLeases(), confirm: () => ++asked <= held }
+    const { site, store } = await begin([], leases)
+    const list = appends(9)
+    for (let begun = 0; ; begun += list.length) {
+      // The first has the document to itself, so that two of those behind it are stored.
+      held = asked + 3
+      const outcomes = await Promise.all(list.map((work, n) => run(site, work, begun + n)))
+      const answered = outcomes.flatMap((outcome, n) => (outcome instanceof Error ? [] : [begun + n]))
+      for (const outcome of outcomes) if (outcome instanceof Error) expect((outcome as Fault).status).to.equal(409)
+      expect(answered).to.have.length(3)
+      expect((await sessionsOf(store)).slice(-3)).to.have.members(answered)
+      expect((await site.find(PATH))?.resource).to.deep.equal(await store.find(PATH))
+      if (begun > 20) break
     }
   })
 

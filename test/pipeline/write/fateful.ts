@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { localLeases } from '../../../pipeline/coordination/local/leases.ts'
 import { documentCache } from '../../../pipeline/site/cache.ts'
 import { Site } from '../../../pipeline/site/site.ts'
+import type { SiteParts } from '../../../pipeline/site/site-parts.ts'
 import type { Commit, CommitResult } from '../../../pipeline/store/commit.ts'
 import { StoreError } from '../../../pipeline/store/errors.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
@@ -29,7 +30,8 @@ export function fateful(store: SiteStore, path: string, plan: Fate[]): SiteStore
   }
 }
 
-export function openSite(store: SiteStore): Promise<Site> {
+/** @param shared where several processes have it */
+export function openSite(store: SiteStore, shared?: Pick<SiteParts, 'coherence' | 'leases'>): Promise<Site> {
   return Site.open({
     settings: {
       host: 'example.org',
@@ -48,5 +50,6 @@ export function openSite(store: SiteStore): Promise<Site> {
     basis: { read: async () => undefined, write: async () => undefined },
     report: message => expect.fail(message),
     tagKey: Buffer.alloc(32),
+    ...shared,
   })
 }
