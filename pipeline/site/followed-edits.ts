@@ -13,7 +13,7 @@ import type { ForeignEdit } from '../store/foreign.ts'
 import type { Resource } from '../store/resource.ts'
 import { cloning } from '../tree/clone.ts'
 import { encode } from '../tree/document.ts'
-import { type Edit, editing, type Way } from '../tree/edit/edit.ts'
+import { type Edit, editing, editingAgain, type Way } from '../tree/edit/edit.ts'
 import { type EditRecord, recalledEdit, recordEdit } from '../tree/edit/record.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { isPinned } from '../tree/pins.ts'
@@ -27,6 +27,8 @@ export interface FollowedEdit extends ForeignEdit {
   /** Version of the document that the edit was made on; where its number was not known yet, the bytes of it. */
   readonly from: number | { readonly digest: string }
   readonly edit: EditRecord
+  /** How the text came about; entries of an earlier release do not say. */
+  readonly way?: Way | undefined
   /** What it changes of the bytes, in order, each with the text that comes there; missing where that is much. */
   readonly splices?: readonly (readonly [start: number, end: number, text: string])[] | undefined
   /** Of the new version; missing where it is that of the one before. */
@@ -70,9 +72,9 @@ export function editNotice(
   const edit = recordEdit(wanted)
   const profile = derived?.profile
   const isTold = profile && splices && sum(splices, ({ bytes }) => bytes.length) + sizeOf(profile) <= LARGEST
-  if (!edit || !isTold) return edit && { path, from, edit }
+  if (!edit || !isTold) return edit && { path, from, edit, way }
   const told = splices.map(({ start, end, bytes }) => [start, end, Buffer.from(bytes).toString()] as const)
-  return { path, from, edit, splices: told, ...(!isDeepStrictEqual(profile, file.profile) && { profile }) }
+  return { path, from, edit, way, splices: told, ...(!isDeepStrictEqual(profile, file.profile) && { profile }) }
 }
 
 const sum = <T>(list: readonly T[], of: (each: T) => number) => list.reduce((total, each) => total + of(each), 0)
@@ -125,17 +127,18 @@ export function followedVersion(
  */
 export function* following(
   tree: TreeDocument,
-  edits: readonly EditRecord[],
+  edits: readonly Pick<FollowedEdit, 'edit' | 'way'>[],
   text: string,
 ): Steps<TreeDocument | undefined> {
   let reached = isPinned(tree) ? yield* cloning(tree) : tree
   try {
-    for (const record of edits) {
+    for (const { edit: record, way } of edits) {
       const wanted = recalledEdit(reached, record)
       if (!wanted) return undefined
       const edited = reached
       const revision = revisionOf(edited)
-      const edit = yield* editing(edited, wanted)
+      const again = way === 'splice' ? yield* editingAgain(edited, wanted) : undefined
+      const edit = again ?? (yield* editing(edited, wanted))
       const { parents, noted } = edit.propose(view => ({
         parents: view.parents,
         noted: ifShort(notingEdit(edited, revision, view))?.value,

@@ -187,8 +187,7 @@ export class StoredFile {
   *#reading(kind: DocumentKind, text: string): Steps<TreeDocument> {
     const older = this.#older
     this.#older = undefined
-    const edits = older?.edits.map(({ edit }) => edit)
-    return (older && edits && (yield* following(older.tree, edits, text))) ?? (yield* parsingDocument(kind, text))
+    return (older && (yield* following(older.tree, older.edits, text))) ?? (yield* parsingDocument(kind, text))
   }
 
   #markup(): { kind: DocumentKind; bytes: Uint8Array } {

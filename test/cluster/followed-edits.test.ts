@@ -6,15 +6,15 @@ import { derivingEdit } from '../../pipeline/declarations/derive-edit.ts'
 import { entriesOf } from '../../pipeline/model/entries.ts'
 import { isItem } from '../../pipeline/model/items.ts'
 import { elementsAround } from '../../pipeline/model/place.ts'
-import { editNotice, following, readNotice } from '../../pipeline/site/followed-edits.ts'
+import { editNotice, type FollowedEdit, following, readNotice } from '../../pipeline/site/followed-edits.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
-import { type Edit, EditError, edit, type Way } from '../../pipeline/tree/edit/edit.ts'
-import type { EditRecord } from '../../pipeline/tree/edit/record.ts'
+import { type Edit, EditError, edit, editing, editingAgain, type Way } from '../../pipeline/tree/edit/edit.ts'
+import { recordEdit } from '../../pipeline/tree/edit/record.ts'
 import { TreeError } from '../../pipeline/tree/limits.ts'
 import type { DocumentKind, TreeDocument } from '../../pipeline/tree/nodes.ts'
 import { revisionOf } from '../../pipeline/tree/revisions.ts'
-import { atOnce } from '../../pipeline/tree/steps.ts'
+import { atOnce, type Steps } from '../../pipeline/tree/steps.ts'
 import { command } from '../pipeline/tree/edit/command.ts'
 import { GRADES, type Grade, Writer } from '../pipeline/tree/edit/generator.ts'
 import { dump } from '../pipeline/tree/edit/judge.ts'
@@ -28,7 +28,7 @@ const NS = 'https://platform.example/ns'
 const DERIVATION = { ns: NS, schemaHost: 'https://schema.org' }
 
 /** Makes an edit where it was asked for. @returns what others hear of it, and the document it leads to */
-function made(document: TreeDocument, wanted: Edit): { record: EditRecord | undefined; document: TreeDocument } {
+function made(document: TreeDocument, wanted: Edit): { record: FollowedEdit | undefined; document: TreeDocument } {
   const proposed = edit(document, wanted)
   const record = told(wanted, proposed)
   return { record, document: atOnce(proposed.accepting()) }
@@ -37,12 +37,14 @@ function made(document: TreeDocument, wanted: Edit): { record: EditRecord | unde
 const FILE = { resource: { path: '/a.html', version: 1 } as Resource, profile: undefined }
 
 /** What others hear of an edit. */
-function told(wanted: Edit, { way }: { way: Way }): EditRecord | undefined {
+function told(wanted: Edit, { way }: { way: Way }): FollowedEdit | undefined {
   const notice = editNotice(FILE, wanted, { way })
-  return notice && readNotice(JSON.parse(JSON.stringify(notice))).edit
+  return notice && readNotice(JSON.parse(JSON.stringify(notice)))
 }
 
-const follow = (tree: TreeDocument, edits: readonly EditRecord[], text: string) => atOnce(following(tree, edits, text))
+type Told = Pick<FollowedEdit, 'edit' | 'way'>
+
+const follow = (tree: TreeDocument, edits: readonly Told[], text: string) => atOnce(following(tree, edits, text))
 
 const entries = ({ root }: TreeDocument, changed?: ReadonlySet<never>) =>
   entriesOf(elementsOf(root).filter(isItem), NS, changed)
@@ -60,7 +62,7 @@ describe('edits of other processes', () => {
         try {
           let theirs = parseDocument(kind, kind === 'xml' ? writer.xmlDocument() : writer.document())
           let mine: TreeDocument | undefined = parseDocument(kind, theirs.source)
-          let pending: EditRecord[] = []
+          let pending: Told[] = []
           for (let n = 0; n < 6; n++) {
             const wanted = writer.edit(theirs)
             if (!wanted) break
@@ -87,6 +89,46 @@ describe('edits of other processes', () => {
     })
   }
 
+  for (const [i, [name, kind, grade]] of samples.entries())
+    it(`RULE-11 lead to the tree that the new version has, or to none, whatever is said of how they were made: ${name}`, () => {
+      let followed = 0
+      for (let seed = i * 1_000_000 + 5000; seed < i * 1_000_000 + 5150; seed++) {
+        const writer = new Writer(randomFrom(seed), grade)
+        try {
+          let theirs = parseDocument(kind, kind === 'xml' ? writer.xmlDocument() : writer.document())
+          for (let n = 0; n < 6; n++) {
+            const wanted = writer.edit(theirs)
+            const record = wanted && recordEdit(wanted)
+            if (!wanted || !record) break
+            const before = theirs.source
+            theirs = made(theirs, wanted).document
+            const fresh = dump(parseDocument(kind, theirs.source).root, true)
+            // Entries of an earlier release say nothing of it.
+            for (const way of ['splice', undefined] as const) {
+              const mine = follow(parseDocument(kind, before), [{ edit: record, way }], theirs.source)
+              if (mine) expect(dump(mine.root, true), `seed ${seed}`).to.equal(fresh)
+              if (mine) followed++
+            }
+          }
+        } catch (error) {
+          if (!(error instanceof EditError) && !(error instanceof TreeError)) throw error
+        }
+      }
+      expect(followed).to.be.above(100)
+    })
+
+  it('RULE-11 whose bytes stand as they came are made again with one look at what they bring', () => {
+    const source = page('<ul id="l"><li>x</li></ul>')
+    const text = '<li><i>many</i> elements</li>'.repeat(2000)
+    const wanted = (document: TreeDocument) => command(document, `append l ${text}`)
+    const stepsOf = (work: Steps<unknown>) => {
+      for (let steps = 1; ; steps++) if (work.next().done) return steps
+    }
+    const [one, other] = [parseDocument('html', source), parseDocument('html', source)]
+    const first = stepsOf(editing(one, wanted(one)))
+    expect(stepsOf(editingAgain(other, wanted(other)))).to.be.below(first * 0.6)
+  })
+
   it('MOD-30 leave nothing behind that was known of the items around them', () => {
     const item = (name: string, inner = '') =>
       `<div id="${name}" itemscope itemtype="https://example.org/T"><b itemprop="name">${name}</b>${inner}</div>`
@@ -94,7 +136,7 @@ describe('edits of other processes', () => {
     let theirs = parseDocument('html', source)
     const mine = parseDocument('html', source)
     entries(mine)
-    const records: EditRecord[] = []
+    const records: Told[] = []
     for (const line of [
       'append b <i itemprop="more">new</i>',
       'before c <p>between</p>',

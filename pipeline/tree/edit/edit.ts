@@ -11,14 +11,14 @@
 import { comparing } from '../compare.ts'
 import { parsingDocument } from '../document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
-import { atOnce, type Steps } from '../steps.ts'
+import { atOnce, done, type Steps } from '../steps.ts'
 import { findingCounterparts } from './counterpart.ts'
 import { ChangedDocument, refusing } from './error.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
-import { type Edit, planning } from './resolve.ts'
+import { type Edit, planAgain, planning } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
 import { bodyOf, findingTail, type Tail, workingWithoutTail } from './tail.ts'
-import { writing, writingMarkupOf } from './write.ts'
+import { writing, writingAgain, writingMarkupOf } from './write.ts'
 
 export { ChangedDocument, EditError, type EditReason, PinnedDocument } from './error.ts'
 export type { PlannedSplice } from './plan.ts'
@@ -46,6 +46,23 @@ export function* editing(document: TreeDocument, wanted: Edit): Steps<ProposedEd
   return yield* proposingAnew(document, wanted, named)
 }
 
+/**
+ * `editing` for an edit that somebody has made on an equal tree, and that has left the author's bytes as they are. That it
+ * does what was asked for was shown there; that the tree is that of the new text is proved here as well.
+ *
+ * @returns shows neither the new nodes nor their markup; undefined where the edit has to be worked out
+ * @throws as `editing`
+ */
+export function* editingAgain(document: TreeDocument, wanted: Edit): Steps<ProposedEdit | undefined> {
+  checkAtRest(document)
+  const named = namedElements(wanted)
+  if (!named.every(element => belongs(document, element) && tagsInPlace(document, element))) return undefined
+  return yield* withoutTail(document, tail => {
+    const plan = planAgain(document, tail, wanted)
+    return plan ? writingAgain(document, tail, plan) : done(undefined)
+  })
+}
+
 function namedElements(wanted: Edit): ElementNode[] {
   switch (wanted.op) {
     case 'insert':
@@ -64,10 +81,20 @@ function belongs(document: TreeDocument, element: ElementNode): boolean {
   return node === document.root || node?.nodeName === '#document-fragment'
 }
 
-function* proposing(document: TreeDocument, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {
+function proposing(document: TreeDocument, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {
+  return withoutTail(document, tail => proposingWithin(document, tail, wanted, named))
+}
+
+/** Works while the trailing white space of the body is missing from the tree. */
+function* withoutTail<T>(document: TreeDocument, work: (tail: Tail) => Steps<T>): Steps<T> {
   const tail = yield* findingTail(document)
   const body = bodyOf(document)?.childNodes ?? []
-  return yield* workingWithoutTail(body, tail, proposingWithin(document, tail, wanted, named))
+  return yield* workingWithoutTail(body, tail, within(tail, work))
+}
+
+/** Begins when it is asked for the first step. */
+function* within<T>(tail: Tail, work: (tail: Tail) => Steps<T>): Steps<T> {
+  return yield* work(tail)
 }
 
 function* proposingWithin(document: TreeDocument, tail: Tail, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {

@@ -33,6 +33,8 @@ export interface Plan {
   parents: ParentNode[]
   /** Whether the change can be judged by its surroundings; the shell of an HTML document cannot. */
   local: boolean
+  /** What the text becomes was shown elsewhere to be as the author wants it: the sites know no nodes. */
+  isShown?: boolean
 }
 
 /** A text for each site of a plan. */

@@ -159,6 +159,11 @@ function* judging(
   if (typeof trial === 'string') return trial
   const { nodes, ends, skip } = trial
   const changed = sites.flatMap(i => plan.sites[i] ?? [])
+  if (plan.isShown) {
+    if (lifted) return 'unknown'
+    yield* checkingDepth(nodes, MAX_DEPTH - region.ancestors.length)
+    return { region, nodes, skip, expected: nodes, lift: undefined, ends, changes }
+  }
   const lift = lifted && { element: lifted, by: changedElement(lifted, changed) }
   const expected = lift ? replacedIn(region, lift.element, lift.by) : changedChildren(region, changed)
   if (!(yield* comparingAt(region, tail, expected, nodes, trial.length))) return 'disproved'

@@ -33,6 +33,35 @@ export type Edit =
   | { op: 'move'; source: ElementNode; anchor: ElementNode; placement: Placement }
 
 /**
+ * The plan of an edit that somebody has made on an equal tree, and that has left the author's bytes as they are: what nodes
+ * they become does not have to be found out before.
+ *
+ * @returns undefined where more than one place changes, or tags have to be written
+ */
+export function planAgain(document: TreeDocument, tail: Tail, edit: Edit): Plan | undefined {
+  const site = siteAgain(document, tail, edit)
+  if (!site) return undefined
+  const text = 'text' in edit ? edit.text : ''
+  site.texts = [{ way: 'splice', text }]
+  return { sites: [site], nodes: [], parents: [site.parent], local: true, isShown: true }
+}
+
+function siteAgain(document: TreeDocument, tail: Tail, edit: Edit): Site | undefined {
+  if (edit.op === 'move') return undefined
+  if (edit.op === 'insert') {
+    const { anchor, placement } = edit
+    if (isSelfClosed(document, anchor)) return undefined
+    checkAnchor(document, anchor, placement)
+    const { at, ...place } = placeFor(document, tail, anchor, placement)
+    const span = at === undefined ? undefined : { startOffset: at, endOffset: at }
+    return { ...place, gone: 0, nodes: [], span, texts: [] }
+  }
+  const { target } = edit
+  if (target === rootElement(document) || shellName(document, target)) return undefined
+  return siteOf(target, parentOf(target), [], spanOf(tail, target))
+}
+
+/**
  * Makes a plan, in steps.
  *
  * @param tail the end of the document's body
@@ -151,27 +180,32 @@ function* insertion(
   nodes: ChildNode[],
   raw: string | undefined,
 ): Steps<Plan> {
+  const isInside = placement === 'append' || placement === 'prepend'
+  if (isInside && isSelfClosed(document, anchor)) return yield* opening(document, anchor, nodes, raw)
+  return yield* inserting(document, placeFor(document, tail, anchor, placement), nodes, raw)
+}
+
+/** A place between nodes; `at` is its offset in the source, if it has one. */
+type Place = Pick<Site, 'host' | 'parent' | 'index'> & { at: number | undefined }
+
+/** Where new nodes come. @param anchor has both tags, where they come into it */
+function placeFor(document: TreeDocument, tail: Tail, anchor: ElementNode, placement: Placement): Place {
   if (placement === 'before' || placement === 'after') {
     const parent = parentOf(anchor)
     const span = spanOf(tail, anchor)
     const index = parent.childNodes.indexOf(anchor) + (placement === 'after' ? 1 : 0)
-    const at = placement === 'after' ? span?.endOffset : span?.startOffset
-    return yield* inserting(document, hostOf(parent), parent, index, nodes, at, raw)
+    return { host: hostOf(parent), parent, index, at: placement === 'after' ? span?.endOffset : span?.startOffset }
   }
-  if (isSelfClosed(document, anchor)) return yield* opening(document, anchor, nodes, raw)
   const parent = contentOf(anchor)
   const index = placement === 'append' ? parent.childNodes.length : 0
   const at = placement === 'append' ? endOfContent(document, tail, anchor) : startOfContent(document, tail, anchor)
-  return yield* inserting(document, anchor, parent, index, nodes, at, raw)
+  return { host: anchor, parent, index, at }
 }
 
 function* inserting(
   document: TreeDocument,
-  host: ElementNode | undefined,
-  parent: ParentNode,
-  index: number,
+  { host, parent, index, at }: Place,
   nodes: ChildNode[],
-  at: number | undefined,
   raw: string | undefined,
 ): Steps<Plan> {
   const context = host ?? contextFor(parent)

@@ -60,6 +60,25 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   return replaced(document, parsed, { ...outcome, nodes, parents })
 }
 
+/**
+ * Writes, in steps, what is planned and shown.
+ *
+ * @returns undefined where the surroundings do not prove that the tree is that of the new text
+ * @throws TreeError when the result breaks a limit
+ */
+export function* writingAgain(document: TreeDocument, tail: Tail, plan: Plan): Steps<ProposedEdit | undefined> {
+  const [candidate] = candidates(plan)
+  if (!candidate) return undefined
+  const judge = yield* preparingProofs(document, tail, plan, yield* provingLocal(document))
+  const verdict = yield* judge(candidate)
+  if (typeof verdict === 'string') return undefined
+  return yield* writingInPlace(document, plan, verdict, {
+    changes: changesOf(plan, candidate),
+    way: candidate.way,
+    inserted: '',
+  })
+}
+
 /** As many items as there are attempts: the first ones and the last. */
 function selection<T>(list: T[], count: number): T[] {
   return list.length <= count ? list : [...list.slice(0, count - 1), ...list.slice(-1)]
