@@ -5,8 +5,7 @@ import type { BodySource } from '../pipeline/body.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Site } from '../pipeline/site/site.ts'
 import type { BlobWriter, StoredBlob } from '../pipeline/store/blobs.ts'
-import { createGatekeeper, type Gatekeeper } from './access/credentials.ts'
-import type { LoginThrottle } from './access/login-throttle.ts'
+import type { Gatekeeper } from './access/credentials.ts'
 import type { ListingCache } from './listings/listing-cache.ts'
 import type { ListedMembers } from './listings/listings.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
@@ -24,7 +23,8 @@ export interface Mount {
   syncStates: SyncStates
   /** Of listings, as they were told last; of all mounts. */
   listingCache: ListingCache
-  gatekeeper: Gatekeeper
+  /** Knows the credentials of the newest settings: another object after they were read again. */
+  readonly gatekeeper: Gatekeeper
   /** A stored blob as the body of a write. */
   blobSource: (blob: StoredBlob) => BodySource
   /** The store's area for bodies that are not committed yet. */
@@ -45,7 +45,7 @@ export async function openMount(parts: {
   unpublishedSite: Site
   settings: SiteSettings
   locks: Locks
-  throttle: LoginThrottle
+  gatekeeper: () => Gatekeeper
   listingCache: ListingCache
   /** Of listings of all mounts. */
   members: ListedMembers
@@ -54,12 +54,10 @@ export async function openMount(parts: {
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
-  const { site, unpublishedSite, settings, locks, throttle, listingCache, members, blobSource, stage, prefix, failed } =
-    parts
+  const { site, unpublishedSite, settings, locks, listingCache, members, blobSource, stage, prefix, failed } = parts
   const names = helperNames(settings.helperFiles)
   const unpublished = await Unpublished.open(unpublishedSite, names)
   const view = new View(site, unpublished, names, members)
-  const gatekeeper = createGatekeeper(settings.credentials, throttle)
   return {
     site,
     settings,
@@ -69,7 +67,9 @@ export async function openMount(parts: {
     names,
     syncStates: syncStates(),
     listingCache,
-    gatekeeper,
+    get gatekeeper() {
+      return parts.gatekeeper()
+    },
     blobSource,
     stage,
     prefix,

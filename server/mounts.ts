@@ -3,7 +3,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { MountPlace, Settings } from '../config/schema.ts'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
-import { createGatekeeper } from '../dav/access/credentials.ts'
+import { createGatekeeper, type Gatekeeper } from '../dav/access/credentials.ts'
 import { createLoginThrottle } from '../dav/access/login-throttle.ts'
 import { type MountTriggers, mountApp } from '../dav/app.ts'
 import { createListingCache } from '../dav/listings/listing-cache.ts'
@@ -188,7 +188,6 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
   const ready = new WeakMap<Site, Mount>()
   const throttle = createLoginThrottle({ rateLimits })
   let newest = parts.table
-  const credentialsOf = (host: string) => newest.siteFor(host)?.credentials ?? []
   const listingCache = createListingCache(parts.memory.share('listings'))
   parts.memory.hold('listings', listingCache.memory)
   const members = new ListedMembers(parts.memory.share('members'))
@@ -197,6 +196,16 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
     bytes: () => Promise.reject(new Error('A blob is no body to be held in memory')),
     stage: cap => store.stage(blobStream(blob), { limit: cap }),
   })
+
+  /** Whoever asks gets one by the newest settings, also for a mount that was still being opened when they were read. */
+  function gatekeeping(host: string): () => Gatekeeper {
+    let made: { table: SiteTable; gatekeeper: Gatekeeper } | undefined
+    return () => {
+      if (made?.table !== newest)
+        made = { table: newest, gatekeeper: createGatekeeper(newest.siteFor(host)?.credentials ?? [], throttle) }
+      return made.gatekeeper
+    }
+  }
 
   async function start({ site, settings }: HostedSite): Promise<Mount> {
     const name = unpublishedName(site.store.name)
@@ -215,9 +224,9 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
     const mount = await openMount({
       site,
       unpublishedSite,
-      settings: { ...settings, credentials: credentialsOf(settings.host) },
+      settings,
+      gatekeeper: gatekeeping(settings.host),
       locks,
-      throttle,
       listingCache,
       members,
       blobSource,
@@ -225,27 +234,27 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       prefix,
       failed,
     })
-    housekeepers.set(site, createHousekeeping(mount))
     ready.set(site, mount)
     return mount
   }
 
   return {
-    open(hosted) {
-      const known = mounts.get(hosted.site)
-      if (known) return known
-      const opening = start(hosted)
-      mounts.set(hosted.site, opening)
-      opening.catch(() => mounts.delete(hosted.site))
-      return opening
+    async open(hosted) {
+      const { site } = hosted
+      let opening = mounts.get(site)
+      if (!opening) {
+        opening = start(hosted)
+        mounts.set(site, opening)
+        opening.catch(() => mounts.delete(site))
+      }
+      const mount = await opening
+      // A site that was closed and opened anew may be the same, with the same mount.
+      if (!housekeepers.has(site)) housekeepers.set(site, createHousekeeping(mount))
+      return mount
     },
     opened: site => ready.get(site),
     renewCredentials(table) {
       newest = table
-      for (const site of housekeepers.keys()) {
-        const mount = ready.get(site)
-        if (mount) mount.gatekeeper = createGatekeeper(credentialsOf(mount.settings.host), throttle)
-      }
     },
   }
 }

@@ -24,11 +24,11 @@ describe('credentials that are withdrawn while a request is under way', () => {
   })
 
   /** What SIGHUP does after the settings file has other credentials. */
-  async function renew(credentials: object[]): Promise<void> {
-    const file = join(wire.server.data, 'settings.json')
+  async function renew(credentials: object[], { server } = wire): Promise<void> {
+    const file = join(server.data, 'settings.json')
     const written = JSON.parse(await readFile(file, 'utf8'))
     await writeFile(file, JSON.stringify({ ...written, defaults: { ...written.defaults, credentials } }))
-    wire.server.running.renew((await loadSettings({ file })).settings)
+    server.running.renew((await loadSettings({ file })).settings)
   }
 
   async function meanwhile(
@@ -73,6 +73,26 @@ describe('credentials that are withdrawn while a request is under way', () => {
       expect(await changesNothing(wire.server, () => meanwhile(sent, () => renew(other)))).to.match(/^401/)
     })
   }
+
+  it('DAV-3 those that are withdrawn while a mount is being opened do not open it', async () => {
+    const other = await startWire({ site: { credentials: [ANN] } })
+    const { store } = other.server.running
+    const siteOf = store.site
+    // What is kept unpublished is read when the mount is opened.
+    store.site = name => {
+      const site = siteOf.call(store, name)
+      return Object.assign(Object.create(site), {
+        async *walk(...given: Parameters<typeof site.walk>) {
+          if (given[1]?.collections) await renew([PART], other)
+          yield* site.walk(...given)
+        },
+      })
+    }
+    const fields = { Authorization: basic(ANN.user, ANN.password) }
+    for (const what of ['at once', 'later'])
+      expect((await other.stranger('GET', '/d.html', fields)).status, what).to.equal(401)
+    await other.server.close()
+  })
 
   it('DAV-3 settings that are read again with the same credential refuse nobody', async () => {
     const sent = ['PUT', '/d.html', {}, page('again')] as const

@@ -206,3 +206,19 @@ describe('DAV-62 drafts and put-off removals survive a restart', () => {
     await second.server.close()
   })
 })
+
+describe('DAV-62 drafts of a site that was closed and opened again', () => {
+  it('are finished as before', async () => {
+    const { server, dav, visitor } = await startWire()
+    const { hosting, mounts } = server.running
+    await dav('PUT', '/draft.html', {}, '')
+    const { partsOf } = hosting
+    hosting.partsOf = () => undefined
+    await mounts.tend(Date.now())
+    hosting.partsOf = partsOf
+    await dav('GET', '/draft.html')
+    await mounts.tend(Date.now() + SETTLE)
+    expect(await shown(visitor, '/draft.html')).to.equal('')
+    await server.close()
+  })
+})
