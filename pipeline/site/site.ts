@@ -328,10 +328,11 @@ export class Site {
       }
     }
     const paths = new Set(commits.flatMap(commit => commit.paths))
+    // Before anybody else runs: what takes its time below must not find things as they were and take them for new.
+    for (const watcher of this.#watchers) watcher(paths)
     if (commits.some(({ raised }) => raised.length > 0))
       await this.#declared.readAgain(paths, () => this.#resources.changes)
     if (commits.some(({ outdated }) => outdated)) await this.#declared.deriveOutdated(() => this.#resources.changes)
-    for (const watcher of this.#watchers) watcher(paths)
     await Promise.all([...this.#foreignWatchers].map(watcher => watcher(paths)))
   }
 
