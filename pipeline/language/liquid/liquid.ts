@@ -38,7 +38,8 @@ export function compileTemplate(source: string, context: MarkupContext): Templat
 
 /** `compileTemplate` in steps. */
 export function* compilingTemplate(source: string, context: MarkupContext): Steps<Template> {
-  const key = `${context.kind} ${context.foreign ? 'foreign' : (context.element?.toLowerCase() ?? '')} ${source}`
+  // No name of an element has a slash.
+  const key = `${context.kind} ${context.foreign ? '/' : (context.element?.toLowerCase() ?? '')} ${source}`
   const known = templates.use(key)
   if (known) return known.template
   const template = yield* parsing(source, context)

@@ -124,6 +124,24 @@ describe('Escaping of templates', () => {
     })
   }
 
+  it('LIQ-35 the same source is read anew for an element called “foreign” and for one of another language', async () => {
+    const contexts = [
+      { kind: 'html', element: 'foreign' },
+      { kind: 'html', element: 'g', foreign: true },
+    ] as const
+    const shown = new Map<object, Set<string>>(contexts.map(context => [context, new Set()]))
+    for (const order of [contexts, contexts.toReversed()])
+      for (const context of order) {
+        // A source of its own for each order: which one comes first must not matter.
+        const source = `<style>{{ a }}</style>${order === contexts ? '' : '<p>x</p>'}`
+        const text = await rendered(source, { names: values('</style><img>', ''), context })
+        shown.get(context)?.add(text.slice(0, text.indexOf('<p>') < 0 ? undefined : text.indexOf('<p>')))
+      }
+    const [html, foreign] = contexts.map(context => [...(shown.get(context) ?? [])])
+    expect([html?.length, foreign?.length]).to.deep.equal([1, 1])
+    expect(html).not.to.deep.equal(foreign)
+  })
+
   it('LIQ-35 no boundary of XML comes from data', async () => {
     const source =
       '<r><a k="{{ a }}" l=\'{{ b }}\'>{{ a }}{{ b }}</a><!-- {{ a }}{{ b }}--><![CDATA[{{ a }}{{ b }}]]><style>{{ a }}</style></r>'
