@@ -46,17 +46,20 @@ export function copiesPrefix(path: string, concrete: string | undefined): string
 export function transientPlace({ site, params, viewer }: Composing, page: Page, element: ElementNode): TransientPlace {
   const { path } = page.file.resource
   const id = attribute(element, 'id')
-  const key = id ? `#${id}` : String(markedElements(page, site.settings.ns).indexOf(element))
+  const key = id ? `#${id}` : String(numbersOfMarked(page, site.settings.ns).get(element) ?? -1)
   const prefix = copiesPrefix(path, params.size > 0 ? viewer.path : undefined)
   return { page, element, prefix, name: prefix + hash('sha256', key).slice(0, DIGITS) }
 }
 
-const marked = new WeakMap<Page, readonly ElementNode[]>()
+const marked = new WeakMap<Page, ReadonlyMap<ElementNode, number>>()
 
-function markedElements(page: Page, ns: string): readonly ElementNode[] {
+/** The marked elements of a page, each with its number. */
+function numbersOfMarked(page: Page, ns: string): ReadonlyMap<ElementNode, number> {
   let found = marked.get(page)
   if (!found) {
-    found = [...page.busy].filter(element => isMarked(element, ns)).sort((a, b) => startOf(a) - startOf(b))
+    const elements = [...page.busy].filter(element => isMarked(element, ns))
+    elements.sort((a, b) => startOf(a) - startOf(b))
+    found = new Map(elements.map((element, number) => [element, number]))
     marked.set(page, found)
   }
   return found

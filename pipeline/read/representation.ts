@@ -106,10 +106,12 @@ function composedDocument(site: Site, { file, params }: Resolved, composition: C
     const own = file.resource.path === path ? { path, digest } : file.resource
     return site.documentPart(own, [...lines.sort(), ...copyLines(composition, copies)])
   }
+  let part: string | undefined
   return {
     file,
     tree,
-    documentPart: () => documentPartWith(file.resource.path, file.resource.digest),
+    // Each part of an answer asks for it, and many documents may have gone into a page.
+    documentPart: () => (part ??= documentPartWith(file.resource.path, file.resource.digest)),
     documentPartWith,
     composed: true,
     routed: params !== undefined,
