@@ -5,6 +5,7 @@
 
 import { compilePattern, matchesPath, type Pattern } from '../access/glob.ts'
 import { canonicalPath, isReserved } from '../http/path.ts'
+import type { Allowance } from '../language/allowance.ts'
 import { ElementValue, type Source } from '../language/values.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
@@ -27,11 +28,23 @@ import type { Reads } from './reads.ts'
 import { mayMatchRequest } from './request-document.ts'
 import { awaiting, type Work } from './work.ts'
 
+/** Elements that the selector of a directive visits for one step: it does so faster than programs do. */
+const ELEMENTS_PER_STEP = 8
+
+/** Bytes that an element in the value of a binding takes. */
+const VALUE_BYTES = 48
+
+/** Patterns that a path is held against for one step, and the steps after which others may have their turn. */
+const PATTERNS_PER_STEP = 4
+const STEPS_PER_PAUSE = 500
+
 export class SiteGraph {
   readonly #site: Site
   readonly #reads: Reads
   readonly #pages = new Map<string, Page | undefined>()
   readonly #byTree = new Map<TreeDocument, Page>()
+  /** What directives have selected: many of one page may ask the same. */
+  readonly #selected = new Map<string, readonly ElementValue[]>()
   readonly #pins: (() => void)[] = []
   readonly #makeRequest: () => TreeDocument
   #request: Source | undefined
@@ -77,59 +90,92 @@ export class SiteGraph {
     return this.#byTree.get(tree)
   }
 
-  /**
-   * Paths of the documents that may hold what a selector needs, in the order of their bytes.
-   *
-   * @param isWanted of them only these
-   */
-  *paths(needs: Needs, isWanted: (path: string) => boolean = () => true): Work<readonly string[]> {
-    const found = this.#site.documentsWith(needs)
-    const paths = (found instanceof Promise ? yield* awaiting(found) : found).filter(isWanted)
-    this.#reads.search(needs, isWanted, paths)
-    return paths
+  /** Paths of the documents that may hold what a selector needs, in the order of their bytes. */
+  *paths(needs: Needs): Work<readonly string[]> {
+    const found = yield* this.#documentsWith(needs)
+    this.#reads.search(needs, found)
+    return found
   }
 
-  /** Paths of the documents that one of several globs covers (COMP-25). */
-  *matching(globs: readonly string[], needs: Needs): Work<readonly string[]> {
+  *#documentsWith(needs: Needs): Work<readonly string[]> {
+    const found = this.#site.documentsWith(needs)
+    return found instanceof Promise ? yield* awaiting(found) : found
+  }
+
+  /**
+   * Paths of the documents that one of several globs covers (COMP-25).
+   *
+   * @param allowance pays for each that is held against the globs
+   */
+  *matching(globs: readonly string[], needs: Needs, allowance: Allowance): Work<readonly string[]> {
+    allowance.step(globs.length)
     const patterns = globs.map(glob => compilePattern(glob))
     const literal = patterns.flatMap(literalPaths)
     // What names its documents needs no index.
     if (!literal.includes(undefined)) return [...new Set(literal)].filter(path => path !== undefined).sort(byBytes)
-    return yield* this.paths(needs, path => patterns.some(pattern => matchesPath(pattern, path)))
+    const isWanted = (path: string) => patterns.some(pattern => matchesPath(pattern, path))
+    const found = yield* this.#documentsWith(needs)
+    const wanted: string[] = []
+    const each = Math.ceil(patterns.length / PATTERNS_PER_STEP)
+    let steps = 0
+    for (const path of found) {
+      allowance.step(each)
+      steps += each
+      if (steps > STEPS_PER_PAUSE) {
+        steps = 0
+        yield
+      }
+      if (isWanted(path)) wanted.push(path)
+    }
+    this.#reads.search(needs, found, isWanted)
+    return wanted
   }
 
   /**
    * Elements of stored markup, in the order of the site graph.
    *
+   * @param allowance pays for elements that are visited and found
    * @param globs of the documents to look into; all of them, the Request document included, when missing (COMP-114)
    */
-  *select(selector: Selector, globs?: readonly string[]): Work<ElementValue[]> {
-    if (selector.calls) return yield* this.select(yield* this.#withoutFunctions(selector, selector.calls), globs)
+  *select(selector: Selector, allowance: Allowance, globs?: readonly string[]): Work<readonly ElementValue[]> {
+    const question = JSON.stringify([selector.text, globs])
+    const known = this.#selected.get(question)
+    if (known) return known
+    const plain = selector.calls ? yield* this.#withoutFunctions(selector, selector.calls, allowance) : selector
+    const found = yield* this.#selecting(plain, allowance, globs)
+    this.#selected.set(question, found)
+    return found
+  }
+
+  *#selecting(selector: Selector, allowance: Allowance, globs?: readonly string[]): Work<readonly ElementValue[]> {
     const found: ElementValue[] = []
     const needs = neededTokens(selector)
-    for (const path of globs ? yield* this.matching(globs, needs) : yield* this.paths(needs)) {
+    const add = function* (source: Source): Work<void> {
+      const { document } = source
+      const elements = yield* selectingAll(selector, document, document.root, (visited, steps) =>
+        allowance.step(Math.ceil((visited + (steps >> 2)) / ELEMENTS_PER_STEP)),
+      )
+      allowance.take(elements.length * VALUE_BYTES)
+      for (const element of elements) found.push(new ElementValue(element, source))
+    }
+    for (const path of globs ? yield* this.matching(globs, needs, allowance) : yield* this.paths(needs)) {
       // Short documents that are in memory are none of the places where a search can be left.
       yield
+      allowance.step()
       const page = yield* this.page(path)
-      if (!page) continue
-      for (const element of yield* selectingAll(selector, page.search))
-        found.push(new ElementValue(element, page.source))
+      if (page) yield* add(page.source)
     }
-    if (globs) return found
-    for (const request of this.requestFor(needs)) {
-      const own = yield* selectingAll(selector, request.document)
-      for (const element of own) found.push(new ElementValue(element, request))
-    }
+    if (!globs) for (const request of this.requestFor(needs)) yield* add(request)
     return found
   }
 
   /** COMP-139: an author's functions see the whole site. @throws Fault 500 when their results make it no selector */
-  *#withoutFunctions({ text }: Selector, calls: readonly FunctionCall[]): Work<Selector> {
+  *#withoutFunctions({ text }: Selector, calls: readonly FunctionCall[], allowance: Allowance): Work<Selector> {
     const { selectors } = this.#site
     try {
       const results: string[] = []
       for (const call of calls) {
-        const elements = yield* this.select(selectorFor(call.selector, selectors))
+        const elements = yield* this.select(selectorFor(call.selector, selectors), allowance)
         const { node, source } = elements[0] ?? {}
         results.push(resultOf(call, elements.length, () => (node && source ? saidBy(call, node, source.document) : '')))
       }

@@ -19,6 +19,7 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const base = (place.page ?? composing.page).file.resource.path
   const found = yield* graph.select(
     selector,
+    composing.allowance,
     globs?.map(glob => absolute(glob, base)),
   )
   const [first, second] = found

@@ -8,9 +8,9 @@ import { isUnchangedSince, rememberChanges } from './changed-paths.ts'
 /** A question to the index of the site, with the documents that it has named. */
 interface Search {
   needs: Needs
-  /** Which of them were wanted. */
-  isWanted: (path: string) => boolean
   paths: readonly string[]
+  /** Which of them were wanted; all of them when missing. */
+  isWanted: ((path: string) => boolean) | undefined
 }
 
 export class Reads {
@@ -42,8 +42,12 @@ export class Reads {
     else this.#documents.set(path, version)
   }
 
-  search(needs: Needs, isWanted: (path: string) => boolean, paths: readonly string[]): void {
-    this.#searches.push({ needs, isWanted, paths })
+  /**
+   * @param paths all that the index has named
+   * @param isWanted which of them were looked into; all of them when missing
+   */
+  search(needs: Needs, paths: readonly string[], isWanted?: (path: string) => boolean): void {
+    this.#searches.push({ needs, paths, isWanted })
   }
 
   /** @param current tells the routes as they stand */
@@ -68,14 +72,19 @@ export class Reads {
   }
 }
 
-/** Whether the index still names the same documents. */
-function finds(site: Site, { needs, isWanted, paths }: Search): boolean {
+/** Whether the index still names the same documents; of others it is enough that nobody wants those that have come or gone. */
+function finds(site: Site, search: Search): boolean {
+  const { needs, isWanted, paths } = search
   const now = site.documentsWith(needs)
   if (now instanceof Promise) return false
-  let at = 0
-  for (const path of now) {
-    if (!isWanted(path)) continue
-    if (paths[at++] !== path) return false
-  }
-  return at === paths.length
+  if (now === paths || (now.length === paths.length && now.every((path, at) => path === paths[at]))) return true
+  // Many patterns may say what is wanted, and much is asked again after each commit.
+  if (!isWanted || without(now, paths).some(isWanted) || without(paths, now).some(isWanted)) return false
+  search.paths = now
+  return true
+}
+
+function without(paths: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others)
+  return paths.filter(path => !known.has(path))
 }

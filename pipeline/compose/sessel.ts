@@ -117,10 +117,10 @@ function* fetched(path: string, { graph, site }: Composing): Work<Fetched> {
 }
 
 /** The whole site, the Request document last (COMP-116). */
-function reachOf({ graph }: Composing): Reach {
+function reachOf({ graph, allowance }: Composing): Reach {
   return {
     everywhere: needs => begun(everywhere(graph, needs)),
-    matching: (glob, needs) => begun(graph.matching([glob], needs)),
+    matching: (glob, needs) => begun(graph.matching([glob], needs, allowance)),
     document: path => begun(sourceOf(graph, path)),
   }
 }

@@ -15,6 +15,7 @@ import {
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
 import { type Composing, type Dispatch, type FailedPart, meaning, type Surroundings } from './composing.ts'
+import { append, bytesOf, copyOf, NODE_BYTES, shallowCopy } from './copy.ts'
 import { type AttributeDirective, type Directives, directivesOf, spelledLocal, spellings } from './directives.ts'
 import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { authorsSelector, including } from './include.ts'
@@ -32,9 +33,6 @@ import { awaiting, type Work } from './work.ts'
 /** Elements inside each other in a composed page; only what goes on including itself comes here. */
 const DEEPEST = 1_000
 
-/** Bytes that a node takes which was not in the requested document. */
-const NODE_BYTES = 250
-
 /** Walks nodes and adds what becomes of them to a parent. */
 export function* walking(
   composing: Composing,
@@ -42,13 +40,19 @@ export function* walking(
   into: ParentNode,
   place: Surroundings,
 ): Work<void> {
+  let seen = 0
   for (const node of nodes) {
+    if (++seen % NODES_PER_STEP === 0) yield
     // Pages that include themselves nest deeper than a stack is.
     if (isElement(node))
       yield composing.failures
         ? containing(composing, composing.failures, node, into, place)
         : walkingElement(composing, node, into, place)
-    else append(into, { ...node, parentNode: null })
+    else {
+      // What templates and programs have made is paid for.
+      if (place.page && !place.inPlace) composing.allowance.take(bytesOf(node))
+      append(into, { ...node, parentNode: null })
+    }
   }
 }
 
@@ -84,10 +88,10 @@ function* walkingElement(
 ): Work<void> {
   const { page } = place
   if (page && !place.loose && !page.busy.has(element)) {
-    yield* copying(composing, element, into, page)
+    yield* copying(composing, element, into, { page, inPlace: place.inPlace })
     return
   }
-  if (page !== composing.page) composing.allowance.take(NODE_BYTES)
+  if (!place.inPlace) composing.allowance.take(page ? bytesOf(element) : NODE_BYTES)
   composing.allowance.step()
   if (place.depth > DEEPEST) throw tooMuch('The page is nested deeper than a page may be.')
   const prefixes = place.prefixes.within(element)
@@ -242,11 +246,12 @@ function* applying(dispatch: Dispatch, directive: AttributeDirective, local: str
 
 /** COMP-35, COMP-39, COMP-43. */
 function* binding(dispatch: Dispatch, { does, value }: AttributeDirective): Work<Value> {
-  const { languages, graph, site, page } = dispatch.composing
+  const { languages, graph, site, page, allowance } = dispatch.composing
   if (does === 'sessel') return yield* awaiting(languages.sessel(value, dispatch))
   if (does === 'javascript') return yield* awaiting(languages.javascript(value, dispatch))
   return yield* graph.select(
     authorsSelector(site, value, 'a resource binding', (dispatch.place.page ?? page).search.source),
+    allowance,
   )
 }
 
@@ -270,7 +275,8 @@ function* walkingContent(
   place: Surroundings,
 ): Work<void> {
   if (element.content && copy.content) {
-    for (const node of element.content.childNodes) append(copy.content, yield* copyOf(composing, node))
+    for (const node of element.content.childNodes)
+      append(copy.content, yield* copyOf(composing.allowance, node, place.inPlace))
   }
   yield* walking(composing, element.childNodes, copy, place)
 }
@@ -329,45 +335,15 @@ function* projecting(
 }
 
 /** A subtree without directives. */
-function* copying(composing: Composing, element: ElementNode, into: ParentNode, page: Page): Work<void> {
-  const copy = yield* copyOf(composing, element, page === composing.page ? 0 : NODE_BYTES)
+function* copying(
+  composing: Composing,
+  element: ElementNode,
+  into: ParentNode,
+  { page, inPlace }: { page: Page; inPlace: boolean },
+): Work<void> {
+  const copy = yield* copyOf(composing.allowance, element, inPlace)
   append(into, copy)
   if (isElement(copy)) composing.wholes.set(copy, { page, element })
-}
-
-/**
- * A copy of a node and all below it, without places in a source.
- *
- * @param bytes that each node counts for
- */
-function* copyOf(composing: Composing, node: ChildNode, bytes = NODE_BYTES): Work<ChildNode> {
-  if (!isElement(node)) return { ...node, parentNode: null }
-  const top = shallowCopy(node, node.attrs)
-  const open: { nodes: readonly ChildNode[]; next: number; parent: ParentNode }[] = []
-  const enter = (from: ElementNode, to: ElementNode) => {
-    if (from.content && to.content) open.push({ nodes: from.content.childNodes, next: 0, parent: to.content })
-    if (from.childNodes.length > 0) open.push({ nodes: from.childNodes, next: 0, parent: to })
-  }
-  enter(node, top)
-  let seen = 1
-  for (let level = open.at(-1); level; level = open.at(-1)) {
-    const child = level.nodes[level.next++]
-    if (!child) {
-      open.pop()
-      continue
-    }
-    if (++seen % NODES_PER_STEP === 0) {
-      composing.allowance.take(NODES_PER_STEP * bytes)
-      yield
-    }
-    if (isElement(child)) {
-      const copy = shallowCopy(child, child.attrs)
-      append(level.parent, copy)
-      enter(child, copy)
-    } else append(level.parent, { ...child, parentNode: null })
-  }
-  composing.allowance.take((seen % NODES_PER_STEP) * bytes)
-  return top
 }
 
 function adding(
@@ -383,18 +359,6 @@ function adding(
   return copy
 }
 
-function shallowCopy(element: ElementNode, attrs: ElementNode['attrs']): ElementNode {
-  const { nodeName, tagName, namespaceURI } = element
-  const copy: ElementNode = { nodeName, tagName, namespaceURI, attrs, childNodes: [], parentNode: null }
-  if (element.content) copy.content = { nodeName: '#document-fragment', childNodes: [] }
-  return copy
-}
-
 function contentOf(element: ElementNode): ElementNode | FragmentNode {
   return element.content ?? element
-}
-
-function append(parent: ParentNode, node: ChildNode): void {
-  parent.childNodes.push(node)
-  node.parentNode = parent
 }

@@ -194,17 +194,24 @@ export function selectAll(
   return atOnce(selectingAll(selector, document, within))
 }
 
-/** `selectAll` in steps. */
+/**
+ * `selectAll` in steps.
+ *
+ * @param spent told now and then, and at the end, of the elements that were visited since and the elementary steps of their
+ *   tests; may throw
+ */
 export function* selectingAll(
   selector: Selector,
   document: TreeDocument,
   within: ParentNode = document.root,
+  spent?: (visited: number, steps: number) => void,
 ): Steps<ElementNode[]> {
   const found: ElementNode[] = []
-  yield* searching(selector, document, within, element => {
+  const visit = (element: ElementNode) => {
     found.push(element)
     return false
-  })
+  }
+  yield* searching(selector, document, within, visit, spent)
   return found
 }
 
@@ -298,6 +305,7 @@ function* searching(
   document: TreeDocument,
   within: ParentNode,
   visit: (element: ElementNode) => boolean,
+  spent?: (visited: number, steps: number) => void,
 ): Steps<Query> {
   const query = new Query(document, isElement(within) ? within : undefined)
   query.isInSteps = true
@@ -307,11 +315,21 @@ function* searching(
   let nodes: readonly ChildNode[] = within.childNodes
   let next = 0
   let seen = 0
+  let told = 0
+  let before = 0
+  const tell = () => {
+    spent?.(seen - told, query.steps - before)
+    told = seen
+    before = query.steps
+  }
   for (;;) {
     const node = nodes[next++]
     if (!node) {
       const outer = around.pop()
-      if (!outer) return query
+      if (!outer) {
+        tell()
+        return query
+      }
       nodes = outer
       next = places.pop() ?? 0
     } else if (isElement(node)) {
@@ -319,13 +337,17 @@ function* searching(
       try {
         isMatch = test(node, query)
       } catch (error) {
+        tell()
         yield* preparing(error)
         query.goesOn()
         next--
         continue
       }
       if (isMatch && visit(node)) return query
-      if (++seen % NODES_PER_STEP === 0 || query.isLong()) yield
+      if (++seen % NODES_PER_STEP === 0 || query.isLong()) {
+        tell()
+        yield
+      }
       const { childNodes } = node
       const first = childNodes[0]
       // Most elements hold one text or nothing.

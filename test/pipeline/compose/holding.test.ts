@@ -13,6 +13,8 @@ import { schema } from './site-of-one-case.ts'
 /** Milliseconds that one turn of the loop may take. */
 const LONGEST = 50
 
+const OWN = '<p:include selector="#own" resource="/page.html"></p:include>'
+
 const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join('')
 
 describe('Pages that take long', () => {
@@ -31,9 +33,12 @@ describe('Pages that take long', () => {
       '/a.html': cycle('a', 'b'),
       '/b.html': cycle('b', 'a'),
       '/many.html': page(times(20_000, i => `<li class="m">item ${i}</li>`)),
+      '/long.html': page(`<p id="long">${'y'.repeat(200_000)}</p><p id="wide" title="${'y'.repeat(200_000)}"></p>`),
       '/schema.html': page(schema('urn:t', [{ name: 'all', sessel: '${.m}' }])),
     }
     for (const [path, text] of Object.entries(files)) await put(server, path, text)
+    for (let i = 0; i < 200; i++)
+      await put(server, `/f/${i}.html`, page(i === 1 ? '<p class="f">f</p>' : '<p class="f">g</p>'))
   })
   after(() => server.close())
 
@@ -69,6 +74,36 @@ describe('Pages that take long', () => {
     ['a thousand includes', '<p:include selector="#near" resource="/near.html"></p:include>'.repeat(1_000), 503],
     ['a thousand bindings of an element', `<b ${times(1_000, i => `e:n${i}="1"`)}>x</b>`, 503],
     ['five hundred bindings of twenty thousand elements', '<b r:x=".m">y</b>'.repeat(500), 200],
+    ['as many of different selectors', times(500, i => `<b r:x=".m:not(.n${i})">y</b>`), 503],
+    [
+      'its own elements, included again and again',
+      `<ul id="own">${'<li>1</li>'.repeat(2_000)}</ul>${OWN.repeat(200)}`,
+      503,
+    ],
+    [
+      'its own elements, stamped again and again',
+      `<ul r:x="s">${'<s>1</s>'.repeat(2_000)}${'<p:stamp x></p:stamp>'.repeat(200)}</ul>`,
+      503,
+    ],
+    [
+      'a long text, included again and again',
+      '<p:include selector="#long" resource="/long.html"></p:include>'.repeat(400),
+      503,
+    ],
+    [
+      'a long attribute, included again and again',
+      '<p:include selector="#wide" resource="/long.html"></p:include>'.repeat(400),
+      503,
+    ],
+    [
+      'many patterns for many documents',
+      times(
+        4,
+        i =>
+          `<p:include selector=".f:not(.n${i})" resource="/f/1.html ${times(20_000, at => `/f/${at}x* `)}"></p:include>`,
+      ),
+      503,
+    ],
     ['a circle of includes', '<p:include selector="#a" resource="/a.html"/>', 503],
     ['twenty thousand elements, stamped', '<ul r:x=".m"><p:stamp x></p:stamp></ul>', 200],
     ['a hundred thousand elements, stamped', '<ul r:x=".m"><p:stamp x></p:stamp></ul>'.repeat(10), 503],
