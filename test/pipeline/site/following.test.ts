@@ -32,7 +32,7 @@ const READ: Readonly<Record<string, { reads(site: Site, noted: Reads): Promise<v
   },
   'the documents that a selector looks into': {
     async reads(site, noted) {
-      noted.search(NEEDS, () => true, await site.documentsWith(NEEDS))
+      noted.search(NEEDS, await site.documentsWith(NEEDS))
     },
     path: '/wanted.html',
     text: page('<p id="wanted">x</p>'),
