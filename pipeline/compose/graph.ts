@@ -150,22 +150,14 @@ export class SiteGraph {
   *#selecting(selector: Selector, allowance: Allowance, globs?: readonly string[]): Work<readonly ElementValue[]> {
     const found: ElementValue[] = []
     const needs = neededTokens(selector)
-    const add = function* (source: Source): Work<void> {
-      const { document } = source
-      const elements = yield* selectingAll(selector, document, document.root, (visited, steps) =>
-        allowance.step(Math.ceil((visited + (steps >> 2)) / ELEMENTS_PER_STEP)),
-      )
-      allowance.take(elements.length * VALUE_BYTES)
-      for (const element of elements) found.push(new ElementValue(element, source))
-    }
     for (const path of globs ? yield* this.matching(globs, needs, allowance) : yield* this.paths(needs)) {
       // Short documents that are in memory are none of the places where a search can be left.
       yield
       allowance.step()
       const page = yield* this.page(path)
-      if (page) yield* add(page.source)
+      if (page) yield* selectingIn(found, page.source, selector, allowance)
     }
-    if (!globs) for (const request of this.requestFor(needs)) yield* add(request)
+    if (!globs) for (const request of this.requestFor(needs)) yield* selectingIn(found, request, selector, allowance)
     return found
   }
 
@@ -218,4 +210,14 @@ function literalPaths({ heads }: Pattern): (string | undefined)[] {
 /** Paths in the order of the site graph. */
 export function byBytes(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+/** Adds the elements of one document. */
+function* selectingIn(found: ElementValue[], source: Source, selector: Selector, allowance: Allowance): Work<void> {
+  const { document } = source
+  const elements = yield* selectingAll(selector, document, document.root, (visited, steps) =>
+    allowance.step(Math.ceil((visited + (steps >> 2)) / ELEMENTS_PER_STEP)),
+  )
+  allowance.take(elements.length * VALUE_BYTES)
+  for (const element of elements) found.push(new ElementValue(element, source))
 }
