@@ -52,7 +52,7 @@ async function checks(): Promise<boolean> {
  */
 const HANGS = 180_000
 
-/** What a run counted: how many tests did what, and the full titles of those that failed. */
+/** What a run counted: how many tests did what, and of those that failed the full titles with what went wrong. */
 interface Tally {
   passed: number
   pending: number
@@ -62,6 +62,11 @@ interface Tally {
 function report({ passed, pending, failed }: Tally): boolean {
   say(`${passed} passed, ${failed.length} failed, ${pending} skipped`)
   return failed.length === 0 && pending === 0
+}
+
+/** The first characters of a failure, in one line. */
+function shortened(error: unknown): string {
+  return String(error).replaceAll(/\s+/g, ' ').slice(0, 400)
 }
 
 /** Runs test files in this process. */
@@ -77,7 +82,7 @@ async function runHere(files: readonly string[]): Promise<Tally> {
       finish({ passed: runner.stats?.passes ?? 0, pending: runner.stats?.pending ?? 0, failed })
     })
     for (const event of ['test', 'hook']) runner.on(event, (begun: Mocha.Runnable) => watch.begins(begun.fullTitle()))
-    runner.on('fail', test => failed.push(test.fullTitle()))
+    runner.on('fail', (test, error: unknown) => failed.push(`${test.fullTitle()}: ${shortened(error)}`))
   })
 }
 
