@@ -1,8 +1,8 @@
 /**
  * What a write asks of database and Redis, and what it costs, with one server and with two on the same kind of installation:
  * `node server/launch.mjs --run test/bench/store-counts.ts`. `WORKS` (appends) chooses among `appends`, `one` (to one document) and `files`, `KINDS`
- * among `postgres`, `redis` and `two`; `COUNT` (3000) is the number of writes of a round, `ROUNDS` (3) how many count after the
- * one that warms up. Counts do not depend on who else uses the machine.
+ * among `postgres`, `redis` and `two`; `COUNT` (3000) is the number of writes of a round, `CLIENTS` (16)
+ * that of clients of each server, `ROUNDS` (3) how many count after the one that warms up. Counts do not depend on who else uses the machine.
  */
 
 import { startRedis, type TestRedis } from '../pipeline/coordination/redis-server.ts'
@@ -11,7 +11,8 @@ import { EMPTY_LIST, type Installation, install, LISTS, listOf } from './stores/
 import { databaseCpu, startDatabase } from './support/database.ts'
 import type { Call } from './support/load.ts'
 
-const CLIENTS = 16
+/** Of each server. */
+const CLIENTS = Number(process.env.CLIENTS ?? 16)
 const COUNT = Number(process.env.COUNT ?? 3000)
 const ROUNDS = Number(process.env.ROUNDS ?? 3)
 const file = 'x'.repeat(4096)
@@ -32,7 +33,9 @@ const WORKS: Readonly<Record<string, (n: number) => Call>> = {
 
 /** Clients that write one after the other, each by way of all servers in turn. */
 async function carryOut(urls: readonly string[], make: (n: number) => Call): Promise<void> {
-  const clients = await Promise.all(Array.from({ length: CLIENTS }, () => Promise.all(urls.map(openWire))))
+  const clients = await Promise.all(
+    Array.from({ length: CLIENTS * urls.length }, () => Promise.all(urls.map(openWire))),
+  )
   let n = 0
   const client = async (wires: (typeof clients)[number]) => {
     while (n < COUNT) {
