@@ -8,15 +8,13 @@ describe('two processes with one data model', () => {
   for (const cascade of ['restrict', 'true'] as const)
     describe(`cascade ${cascade}`, () => {
       let cluster: Cluster
-      before(async function () {
-        this.timeout(60_000)
+      before(async () => {
         const files = { ...PAGES, '/rules.html': rulesPage(['*', '*', 'Allow', '/*']) }
         cluster = await startCluster({ count: 2, files })
       })
       after(() => cluster.close())
 
-      it('MOD-42 values stay unique and references whole with 16 writers, half at each, half on the mount', async function () {
-        this.timeout(60_000)
+      it('MOD-42 values stay unique and references whole with 16 writers, half at each, half on the mount', async () => {
         const [one, two] = cluster.nodes
         if (!one || !two) throw new Error('no processes')
         // MOD-4 what one process has stored binds at the other.

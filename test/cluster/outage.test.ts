@@ -24,8 +24,7 @@ describe('a Redis that goes away and comes back', () => {
   let one: Node
   let two: Node
   let turns: Turns
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     const files = { [LIST]: page('<ul id="l"></ul>'), '/rules.html': OPEN, '/page.html': page('<p>here</p>') }
     cluster = await startCluster({ count: 2, files })
     one = at(cluster, 0)

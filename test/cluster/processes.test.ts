@@ -19,8 +19,7 @@ describe('two processes on one data folder', () => {
   let stub: StubProvider
   let one: Node
   let two: Node
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     stub = await startStubProvider()
     const files = { [LIST]: page('<ul id="l"></ul>'), '/rules.html': OPEN, '/page.html': page('<p>old</p>') }
     const site = { oidc: { issuer: stub.issuer, clientId: 'site' } }

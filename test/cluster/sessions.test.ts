@@ -45,8 +45,7 @@ describe('sessions and their limits over two processes', () => {
   let stub: StubProvider
   let one: Node
   let two: Node
-  before(async function () {
-    this.timeout(120_000)
+  before(async () => {
     stub = await startStubProvider()
     const site = { oidc: { issuer: stub.issuer, clientId: 'site' }, sessionContentMax: 4096 }
     cluster = await startCluster({

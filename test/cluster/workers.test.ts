@@ -24,8 +24,7 @@ async function until<T>(read: () => Promise<T>, isSo: (value: T) => boolean): Pr
 describe('one server of several processes', () => {
   let cluster: Cluster
   let node: Node
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     const files = { [LIST]: page('<ul id="l"></ul>'), '/rules.html': OPEN, '/page.html': page('<p>here</p>') }
     cluster = await startCluster({ count: 0, files })
     node = await cluster.start({ workers: 3 })

@@ -31,8 +31,7 @@ function ended(program: string, args: readonly string[], options: { uid?: number
   return new Promise(resolve => child.once('close', code => resolve({ code, ...heard })))
 }
 
-describe('a start that cannot succeed', function () {
-  this.timeout(120_000)
+describe('a start that cannot succeed', () => {
   let folder: string
   let port: number
 
@@ -218,5 +217,5 @@ describe('a start without Redis', () => {
     expect([health.status, health.text]).to.deep.equal([503, '{"status":"unavailable","missing":["redis"]}'])
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
-  }).timeout(60_000)
+  })
 })

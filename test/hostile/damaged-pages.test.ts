@@ -24,5 +24,5 @@ describe('check of a damaged database', () => {
     expect(output).to.match(/malformed|damaged|problem|cannot be used/)
     expect(output).to.not.match(/^\s+at .+:\d+:\d+/m)
     await server.close().catch(() => undefined)
-  }).timeout(60_000)
+  })
 })

@@ -50,7 +50,7 @@ describe('what clients leave behind', () => {
     } finally {
       await server.close()
     }
-  }).timeout(30_000)
+  })
 
   it('SEC-12 a download whose client has gone closes its file', async () => {
     const open = { now: 0, ever: 0 }

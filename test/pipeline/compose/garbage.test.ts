@@ -98,7 +98,7 @@ describe('What is left of a composition', () => {
       const composeOnce = () => compose(server.site, file, anonymousViewer('/page.html'), languages)
       await keepMany(composeOnce)
       await leaves(kilobytes * 1024, async () => serializeDocument((await composeOnce()).tree))
-    }).timeout(60_000)
+    })
 
   it('an element that is written through a page: young memory', async () => {
     await put(server, '/list.html', page(`<ul id="list"><li>1</li></ul>${LINES}`))
@@ -108,7 +108,7 @@ describe('What is left of a composition', () => {
       const { status } = await send('PUT', '/page.html', { Range: 'selector=#list' }, '<ul id="list"><li>2</li></ul>')
       expect(status).to.equal(206)
     })
-  }).timeout(60_000)
+  })
 
   it('an expression: young memory', async () => {
     const program = compile('[1, 2].map(x => x + 1).count()')
@@ -118,5 +118,5 @@ describe('What is left of a composition', () => {
       const host = { ns: 'https://ns.example', names } as unknown as Parameters<typeof evaluate>[1]
       expect(evaluate(program, host, new Allowance())).to.deep.equal({ value: 2n })
     })
-  }).timeout(60_000)
+  })
 })

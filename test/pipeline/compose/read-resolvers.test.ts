@@ -185,5 +185,5 @@ describe('Read resolvers', () => {
     const body = Array.from({ length: 300 }, (_, i) => `<p itemscope itemtype="${ROOT}">${span('name', `n${i}`)}</p>`)
     const { text } = await shown(body.join(''))
     expect(text.match(/n\d+!/g)).to.have.length(300)
-  }).timeout(20_000)
+  })
 })

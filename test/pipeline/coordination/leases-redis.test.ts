@@ -187,8 +187,7 @@ describe('leases in Redis', () => {
     /** Settles when what was under way is refused: connections to what does not answer are given up. */
     const refused = (work: Promise<unknown>) => work.catch((error: Error) => error.name)
 
-    it('DAV-90 busy paths are free at once for the process whose writers were refused, and for others', async function () {
-      this.timeout(60_000)
+    it('DAV-90 busy paths are free at once for the process whose writers were refused, and for others', async () => {
       await server.admin.flushall()
       // Leases of the dead would last longer than this test may take.
       const [mine, other] = await Promise.all([another({ life: 600_000 }), another({ life: 600_000 })])
@@ -215,8 +214,7 @@ describe('leases in Redis', () => {
       expect(await server.admin.keys('scriptorium:lease:*')).to.deep.equal([])
     })
 
-    it('DAV-90 two writers never hold at once, however often it hangs', async function () {
-      this.timeout(60_000)
+    it('DAV-90 two writers never hold at once, however often it hangs', async () => {
       const processes = await Promise.all([another(), another(), another()])
       let running = 0
       let most = 0

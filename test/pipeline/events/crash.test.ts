@@ -63,8 +63,7 @@ for (const [title, open] of Object.entries({ 'one process': oneProcess, 'two wor
   describe(`kill -9 of ${title} under writers, with a watcher`, () => {
     let installation: Killable
     let running: Awaited<ReturnType<Killable['start']>> | undefined
-    before(async function () {
-      this.timeout(60_000)
+    before(async () => {
       installation = await open()
     })
     after(async () => {

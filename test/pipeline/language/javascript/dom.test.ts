@@ -140,8 +140,7 @@ const { markup } = fc.letrec<{ markup: string; node: string }>(tie => ({
 }))
 
 describe('language: JavaScript: the DOM', () => {
-  it('JS-40 every member reads as in jsdom', async function () {
-    this.timeout(60_000)
+  it('JS-40 every member reads as in jsdom', async () => {
     await fc.assert(
       fc.asyncProperty(markup, async source => {
         const [expected, found] = [inJsdom(READS, source), await inRealm(READS, source)]
@@ -151,8 +150,7 @@ describe('language: JavaScript: the DOM', () => {
     )
   })
 
-  it('JS-40, JS-41 every change does what it does in jsdom', async function () {
-    this.timeout(60_000)
+  it('JS-40, JS-41 every change does what it does in jsdom', async () => {
     const steps = fc.array(fc.tuple(fc.nat(400), fc.nat(50), fc.nat(50)), { minLength: 1, maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(markup, steps, async (source, list) => {
@@ -164,8 +162,7 @@ describe('language: JavaScript: the DOM', () => {
     )
   })
 
-  it('JS-42 reflected properties read and write as in jsdom', async function () {
-    this.timeout(60_000)
+  it('JS-42 reflected properties read and write as in jsdom', async () => {
     const body = `
       const document = new DOMParser().parseFromString('<p>', 'text/html')
       const found = []

@@ -222,8 +222,7 @@ describe('language: JavaScript: workers and limits', () => {
     expect(variant(await own.evaluate(job('export default () => 1'), ample()))).to.equal('timeout')
   })
 
-  it('workers keep no process alive', async function () {
-    this.timeout(60_000)
+  it('workers keep no process alive', async () => {
     const program = `import { createJavaScript } from ${JSON.stringify(new URL('../../../../pipeline/language/javascript/javascript.ts', import.meta.url).href)}
       import { Allowance } from ${JSON.stringify(new URL('../../../../pipeline/language/allowance.ts', import.meta.url).href)}
       const outcome = await createJavaScript().evaluate({ site: 'a', ns: 'x', place: 'method', source: 'export default () => "done"' }, new Allowance({ time: 60000 }))
