@@ -6,6 +6,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { AccessRules } from '../access/access-rules.ts'
 import type { RuleScope } from '../access/matching.ts'
+import type { Publication } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
 import type { Derivation } from '../declarations/kind.ts'
 import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds.ts'
@@ -238,9 +239,10 @@ export class Site {
    */
   async commit(commit: AskedCommit, written: readonly WrittenDocument[] = []): Promise<CommitResult> {
     const release = this.usage && (await this.usage.reserve(commit.changes))
-    const publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
+    let publication: Publication | undefined
     let settled: PromiseSettledResult<CommitResult> | undefined
     try {
+      publication = this.#audience?.fanOut.begin(this.store.name, commit.events ?? [], toldTrees(commit))
       const brought = new Map(written.map(each => [each.path, each]))
       const redeclared = this.#keepsDeclarations(commit, brought)
         ? this.#declared.keeping(commit)
@@ -276,13 +278,15 @@ export class Site {
   ): Promise<PromiseSettledResult<CommitResult>[] | undefined> {
     const release = this.usage && (await reserveLargest(this.usage, row))
     if (this.usage && !release) return undefined
-    const handed = row.map(({ commit, written }): Handed => {
-      const brought = new Map(written && [[written.path, written]])
-      return { commit, written: brought, redeclared: this.#declared.keeping(commit) }
-    })
-    const publications = row.map(({ commit }) => this.#audience?.fanOut.begin(this.store.name, commit.events ?? []))
+    const publications: (Publication | undefined)[] = []
     let results: PromiseSettledResult<CommitResult>[] = []
     try {
+      const handed = row.map(({ commit, written }): Handed => {
+        const brought = new Map(written && [[written.path, written]])
+        return { commit, written: brought, redeclared: this.#declared.keeping(commit) }
+      })
+      for (const { commit } of row)
+        publications.push(this.#audience?.fanOut.begin(this.store.name, commit.events ?? []))
       results = await this.#underWay.carryOut(handed, before)
     } finally {
       release?.()

@@ -101,8 +101,10 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties
     await reading
   }
 
+  const alone = (path: string): number => sizes.get(path) ?? 0
+
   const at = (path: string): number =>
-    path.endsWith('/') ? below(path).reduce((sum, each) => sum + (sizes.get(each) ?? 0), 0) : (sizes.get(path) ?? 0)
+    path.endsWith('/') ? below(path).reduce((sum, each) => sum + alone(each), 0) : alone(path)
 
   function check(gain: number): void {
     if (gain > 0 && total + reserved + gain > quota) throw exceeded()
@@ -112,7 +114,7 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties
     if (change.op === 'put') return sizeOf(change.content) + (described.get(change.path) ?? 0) - at(change.path)
     if (change.op === 'delete') return -at(change.path)
     if (change.op === 'move') return -at(change.to)
-    if (change.op === 'copy') return (change.deep || !change.from.endsWith('/') ? at(change.from) : 0) - at(change.to)
+    if (change.op === 'copy') return (change.deep ? at(change.from) : alone(change.from)) - at(change.to)
     return 0
   }
 

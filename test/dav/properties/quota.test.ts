@@ -52,6 +52,8 @@ describe('quota', () => {
     ['COPY', '/d/', 7000, to('/copy/', { Depth: '0' })],
     ['COPY', '/d/b.txt', 9000, to('/b.txt')],
     ['COPY', '/d/b.txt', 5000, to('/a.bin')],
+    ['COPY', '/a.bin', 8000, to('/d')],
+    ['COPY', '/d/', 6000, to('/a.bin')],
     ['MOVE', '/d/', 7000, to('/moved/')],
     ['MOVE', '/d/', 3000, to('/a.bin')],
     ['MOVE', '/a.bin', 4000, to('/d')],
@@ -140,6 +142,15 @@ describe('quota', () => {
     await changesNothing(wire.server, async () => {
       expect(outcomeOf(await wire.dav('COPY', '/d/', to('/two/')))).to.equal('507 AllowanceExhausted')
     })
+  })
+
+  it('properties of a collection that is copied without its members count', async () => {
+    const value = 'v'.repeat(2000)
+    expect((await wire.dav('PROPPATCH', '/d/', {}, propertyUpdate(['{u:}n', value]))).status).to.equal(207)
+    await changesNothing(wire.server, async () => {
+      expect(outcomeOf(await wire.dav('COPY', '/d/', to('/bare/', { Depth: '0' })))).to.equal('507 AllowanceExhausted')
+    })
+    expect(await room()).to.deep.equal([9003, 997])
   })
 
   it('a work file that does not fit stays one (DAV-72)', async () => {

@@ -30,8 +30,8 @@ export function fateful(store: SiteStore, path: string, plan: Fate[]): SiteStore
   }
 }
 
-/** @param shared where several processes have it */
-export function openSite(store: SiteStore, shared?: Pick<SiteParts, 'coherence' | 'leases'>): Promise<Site> {
+/** @param others parts that are to be others, such as those of several processes */
+export function openSite(store: SiteStore, others?: Partial<SiteParts>): Promise<Site> {
   return Site.open({
     settings: {
       host: 'example.org',
@@ -50,6 +50,6 @@ export function openSite(store: SiteStore, shared?: Pick<SiteParts, 'coherence' 
     basis: { read: async () => undefined, write: async () => undefined },
     report: message => expect.fail(message),
     tagKey: Buffer.alloc(32),
-    ...shared,
+    ...others,
   })
 }
